@@ -22,7 +22,7 @@ import type {
 } from './hosts/host-protocol.js';
 import { createControlServer } from './http/control-server.js';
 import { faultOf } from './http-replica-control.js';
-import { postJson } from './json-http.js';
+import { ControlPlane } from './identity/control-plane.js';
 import { type GatewayTls, NbdGateway } from './nbd-gateway.js';
 import { Replicas } from './replicas.js';
 import { controlSecret } from './secrets.js';
@@ -49,6 +49,7 @@ export class Agent {
   private constructor(
     private readonly config: AgentConfig,
     private readonly secret: string,
+    private readonly controlPlane: ControlPlane,
     private readonly disks: DiskSet,
     private readonly tunnels: TlsTunnels | undefined,
     log: Logger,
@@ -92,8 +93,7 @@ export class Agent {
       log,
     });
     this.heartbeat = new HeartbeatLoop({
-      apiUrl: config.apiUrl,
-      token: config.agentToken,
+      report: (beat, timeoutMs) => controlPlane.report(beat, timeoutMs),
       collect: () => this.collect(),
       heard: ({ disks }) => this.changeDisks(disks),
       log,
@@ -105,7 +105,8 @@ export class Agent {
     const known = await KnownDisks.load(config.stateDirectory);
     const { disks: entries, diskRoots: roots, diskBytes: defaultBytes } = config;
     const disks = await DiskSet.take({ entries, roots, defaultBytes, known });
-    const agent = new Agent(config, secret, disks, tunnels, log);
+    const controlPlane = await ControlPlane.open(config, secret, log);
+    const agent = new Agent(config, secret, controlPlane, disks, tunnels, log);
     await agent.replicas.scan();
     await agent.gateway.listen(config.bindHost, config.nbdPort);
     await agent.server.listen({ host: config.bindHost, port: config.controlPort });
@@ -131,9 +132,11 @@ export class Agent {
     record,
     grantId,
   }: AgentMethods['confirm-record']['params']): Promise<null> {
-    const { apiUrl, agentToken } = this.config;
-    const url = `${apiUrl}/agent/volumes/${volumeId}/record`;
-    const { status, body } = await postJson(url, agentToken, { record, grantId }, CONFIRM_TIMEOUT_MS);
+    const { status, body } = await this.controlPlane.call(
+      `agent/volumes/${volumeId}/record`,
+      { record, grantId },
+      CONFIRM_TIMEOUT_MS,
+    );
     if (status === 200 || status === 201 || status === 204) return null;
     const fault = faultOf(status, body);
     if (status === 409 && fault instanceof StorageFault && fault.code === 'engine.stale_epoch') throw fault;

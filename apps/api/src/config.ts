@@ -1,3 +1,4 @@
+import { CERTIFICATE_DAYS_MAX } from '@holdfast/identity/authority-roles.js';
 import { z } from 'zod';
 
 const environment = z.object({
@@ -14,6 +15,12 @@ const environment = z.object({
   HOLDFAST_TOKEN_DAYS_MAX: z.coerce.number().int().min(1).max(3_650).default(365),
   /** Whether GraphQL tells its schema, as tools for developers ask for it. */
   HOLDFAST_GRAPHQL_INTROSPECTION: z.stringbool().default(true),
+  /** Life of a node's certificate in hours. Agents renew them when half of it is over. */
+  HOLDFAST_NODE_CERTIFICATE_HOURS: z.coerce
+    .number()
+    .min(0.01)
+    .max(CERTIFICATE_DAYS_MAX * 24)
+    .default(24),
   /** Pause that agents make between two regular heartbeats. */
   HOLDFAST_HEARTBEAT_INTERVAL_MS: z.coerce.number().int().min(100).max(60_000).default(2_000),
 });
@@ -27,6 +34,7 @@ export type Config = {
   cookieSecure: boolean;
   tokenDaysMax: number;
   graphqlIntrospection: boolean;
+  nodeCertificateHours: number;
   heartbeatIntervalMs: number;
 };
 
@@ -48,6 +56,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     cookieSecure: data.HOLDFAST_COOKIE_SECURE ?? !isLoopback(data.HOLDFAST_API_HOST),
     tokenDaysMax: data.HOLDFAST_TOKEN_DAYS_MAX,
     graphqlIntrospection: data.HOLDFAST_GRAPHQL_INTROSPECTION,
+    nodeCertificateHours: data.HOLDFAST_NODE_CERTIFICATE_HOURS,
     heartbeatIntervalMs: data.HOLDFAST_HEARTBEAT_INTERVAL_MS,
   };
 }

@@ -1,4 +1,11 @@
-import type { ClusterId, OrganizationId, ProjectId, TokenId, UserId } from '@holdfast/core/model/ids.js';
+import type {
+  ClusterId,
+  NodeId,
+  OrganizationId,
+  ProjectId,
+  TokenId,
+  UserId,
+} from '@holdfast/core/model/ids.js';
 import type { MemberRole } from '@holdfast/database/queries/tenancy.js';
 import type { TokenLimits } from './token-limits.js';
 
@@ -17,12 +24,12 @@ export type UserActor = {
   expiresAt: Date | undefined;
 };
 
-/** The agents of one cluster. */
+/** The agent of one node, authenticated by its certificate. */
 export type AgentActor = {
   kind: 'agent';
-  tokenId: TokenId;
+  nodeId: NodeId;
+  /** The node's name, which the agent has joined under. */
+  name: string;
   organizationId: OrganizationId;
   clusterId: ClusterId;
 };
-
-export type Actor = UserActor | AgentActor;

@@ -10,7 +10,7 @@ import { Databases } from '../platform/databases.js';
 import { SharedRead } from '../platform/shared-read.js';
 import { Tenant } from '../platform/tenant.js';
 import { CONFIG } from '../platform/tokens.js';
-import type { Actor, AgentActor, UserActor } from './actor.js';
+import type { UserActor } from './actor.js';
 import { type Action, isAllowed, leastRole, weakerRole } from './permissions.js';
 import { assertUsedFromWithin, limitsOf, obstacleIn } from './token-limits.js';
 
@@ -43,16 +43,8 @@ export class Authenticator {
   }
 
   /** @throws StorageFault `auth.missing`, `auth.invalid`, `auth.forbidden` */
-  async requireAgent(request: FastifyRequest): Promise<AgentActor> {
-    const actor = await this.authenticate(request);
-    if (actor.kind !== 'agent') throw forbidden("only an agent's token can be used here");
-    return actor;
-  }
-
-  /** @throws StorageFault `auth.missing`, `auth.invalid`, `auth.forbidden` */
   async requireUser(request: FastifyRequest): Promise<Tenant> {
     const actor = await this.authenticate(request);
-    if (actor.kind !== 'user') throw forbidden("an agent's token can't be used here");
     assertUsedFromWithin(actor.limits, request.ip);
     const scope = this.databases.organization(actor.organizationId, actor.limits);
     await this.noteUse(scope, actor.tokenId);
@@ -79,7 +71,7 @@ export class Authenticator {
     await transaction(scope, (sql) => noteTokenUse(sql, tokenId, now));
   }
 
-  private async authenticate(request: FastifyRequest): Promise<Actor> {
+  private async authenticate(request: FastifyRequest): Promise<UserActor> {
     const secret = secretOf(request, this.cookie);
     if (secret === undefined) {
       throw new StorageFault('auth.missing', { publicMessage: 'the request has no token' });
@@ -129,14 +121,9 @@ function isFromOwnPages({ headers }: FastifyRequest): boolean {
   return new URL(origin).host === host;
 }
 
-function actorOf(holder: TokenHolder): Actor | undefined {
+function actorOf(holder: TokenHolder): UserActor | undefined {
   const { token_id: tokenId, organization_id: organizationId } = holder;
-  if (holder.kind === 'agent') {
-    if (holder.cluster_id === null) return undefined;
-    return { kind: 'agent', tokenId, organizationId, clusterId: holder.cluster_id };
-  }
-  if (holder.user_id === null || holder.member_role === null || holder.token_role === 'agent')
-    return undefined;
+  if (holder.user_id === null || holder.member_role === null) return undefined;
   const user: UserActor = {
     kind: 'user',
     tokenId,

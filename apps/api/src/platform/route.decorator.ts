@@ -3,7 +3,7 @@ import { applyDecorators, HttpCode, SetMetadata } from '@nestjs/common';
 import type { Action } from '../auth/permissions.js';
 import type { DtoClass } from './dto.js';
 
-/** Whom a route lets in. `public`: callers without a token too. `agent`: an agent's token. Else what a user's role must allow. */
+/** Whom a route lets in. `public`: callers without a token too. `agent`: a node's agent, by its certificate. Else what a user's role must allow. */
 export type RouteAccess = 'public' | 'agent' | Action;
 
 export type RouteOptions = {

@@ -2,13 +2,13 @@
  * Protocol between control plane and agents, and between an engine and replicas on other agents.
  *
  * Control plane → agent: HTTP on the agent's control address, `Authorization: Bearer <controlSecret>`; every call may
- * be repeated. Agent → control plane: heartbeats and record confirmations on the API, with the cluster's agent token.
+ * be repeated. Agent → control plane: heartbeats and record confirmations on the API, over TLS with the node's certificate.
  * Engine → replica: `Authorization: Bearer <replica secret>`, on the same control address. Data never goes over HTTP:
  * it goes over NBD.
  */
 import { z } from 'zod';
 import { copyRecord } from './copy-record.js';
-import type { DiskId, NodeId, ReplicaId, VolumeId } from './ids.js';
+import type { ClusterId, DiskId, NodeId, ReplicaId, VolumeId } from './ids.js';
 import {
   bytesField as bytes,
   counterField as counter,
@@ -47,6 +47,42 @@ export const copyRecordSchema = z
   .transform(({ epoch, dataGeneration, members, durable }) =>
     copyRecord(epoch, dataGeneration, members, durable),
   );
+
+// ---- join: agent → POST {api}/agent/identity ---------------------------------------------------------------------
+
+/** A lower-case DNS label, or several. */
+export const nodeNameSchema = z.string().regex(/^[a-z0-9]([a-z0-9.-]{0,61}[a-z0-9])?$/);
+
+/** Asks for a certificate: the first one with a join token, later ones with the key alone. */
+export const joinSchema = z.object({
+  name: nodeNameSchema.describe("The node's name, unique in the cluster."),
+  request: z
+    .string()
+    .max(4096)
+    .describe('Certificate request (PKCS #10, PEM) of a P-256 key, signed by that key.'),
+  token: z.string().min(1).max(512).optional().describe('Secret of a join token; left out to renew.'),
+  controlSecret: z
+    .string()
+    .max(256)
+    .optional()
+    .describe(
+      'Bearer token of its control address: shows that it is the agent of a node from before there were certificates.',
+    ),
+  clock: z.iso.datetime().describe("The node's time, which must be close to the control plane's."),
+});
+
+export const joinReplySchema = z.object({
+  nodeId: nodeId.describe('Id of the node, new or as it was.'),
+  clusterId: idField<ClusterId>().describe('The cluster that it belongs to.'),
+  certificate: z.string().max(8192).describe('Certificate for the key of the request (PEM).'),
+  authorities: z
+    .array(z.string().max(8192))
+    .max(16)
+    .describe('Certificates (PEM) of the authorities to trust from now on.'),
+});
+
+/** GET {api}/agent/authorities, without a token: the fingerprint in a join token says which of them to believe. */
+export const authoritiesSchema = joinReplySchema.pick({ authorities: true });
 
 // ---- heartbeat: agent → POST {api}/agent/heartbeat ---------------------------------------------------------------
 
@@ -207,10 +243,9 @@ function isPlainOrigin(text: string): boolean {
 export const heartbeatSchema = z.object({
   node: z
     .object({
-      name: z
-        .string()
-        .regex(/^[a-z0-9]([a-z0-9.-]{0,61}[a-z0-9])?$/)
-        .describe('Unique in the cluster: the first heartbeat with it makes the node.'),
+      name: nodeNameSchema.describe(
+        'Name that the agent has joined under: the first heartbeat makes the node.',
+      ),
       zone: z.string().max(128).nullable().describe('Failure domain of the node; null: no label.'),
       region: z.string().max(128).nullable().describe('Larger failure domain; null: no label.'),
       bootId: uuid.describe('New at each start of the agent: no engine outlives it.'),
@@ -415,6 +450,7 @@ export type DiskReport = z.infer<typeof diskReportSchema>;
 export type ReplicaReport = z.infer<typeof replicaReportSchema>;
 export type RebuildReport = z.infer<typeof rebuildReportSchema>;
 export type EngineReport = z.infer<typeof engineReportSchema>;
+export type JoinReply = z.infer<typeof joinReplySchema>;
 export type Heartbeat = z.infer<typeof heartbeatSchema>;
 export type HeartbeatReply = z.infer<typeof heartbeatReplySchema>;
 export type CreateReplica = z.infer<typeof createReplicaSchema>;

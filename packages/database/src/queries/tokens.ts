@@ -5,7 +5,7 @@ import { queryUnscoped, type Sql } from '../sql/scope.js';
 import { type ListRequest, listRows } from './list-rows.js';
 import type { MemberRole } from './tenancy.js';
 
-export type TokenKind = 'session' | 'api' | 'agent';
+export type TokenKind = 'session' | 'api';
 
 /** The holder of a token, as `find_token` tells it. */
 export type TokenHolder = {
@@ -13,9 +13,8 @@ export type TokenHolder = {
   kind: TokenKind;
   organization_id: OrganizationId;
   user_id: UserId | null;
-  cluster_id: ClusterId | null;
   project_id: ProjectId | null;
-  token_role: MemberRole | 'agent';
+  token_role: MemberRole;
   member_role: MemberRole | null;
   expires_at: Date | null;
 } & TokenLimitsRow;
@@ -40,9 +39,8 @@ export type TokenRow = {
   id: TokenId;
   kind: TokenKind;
   name: string;
-  role: MemberRole | 'agent';
+  role: MemberRole;
   user_id: UserId | null;
-  cluster_id: ClusterId | null;
   project_id: ProjectId | null;
   expires_at: Date | null;
   last_used_at: Date | null;
@@ -72,9 +70,8 @@ export type NewToken = {
   kind: TokenKind;
   name: string;
   secret: string;
-  role: MemberRole | 'agent';
+  role: MemberRole;
   userId: UserId | undefined;
-  clusterId: ClusterId | undefined;
   projectId: ProjectId | undefined;
   expiresAt: Date | undefined;
   /** The token that it is made with, and ends with. */
@@ -101,9 +98,9 @@ export const NO_LIMITS = {
 
 export async function createToken(sql: Sql, token: NewToken): Promise<void> {
   await sql.query(
-    `INSERT INTO token (id, organization_id, kind, name, secret_hash, role, user_id, cluster_id, project_id,
+    `INSERT INTO token (id, organization_id, kind, name, secret_hash, role, user_id, project_id,
        expires_at, created_at, parent_id, read_only, actions, cluster_ids, project_ids, address_ranges, made_from)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18)`,
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)`,
     [
       token.id,
       token.organizationId,
@@ -112,7 +109,6 @@ export async function createToken(sql: Sql, token: NewToken): Promise<void> {
       hashSecret(token.secret),
       token.role,
       token.userId ?? null,
-      token.clusterId ?? null,
       token.projectId ?? null,
       token.expiresAt ?? null,
       token.now,
