@@ -1,5 +1,6 @@
 import { CERTIFICATE_DAYS_MAX } from '@holdfast/identity/authority-roles.js';
 import { z } from 'zod';
+import { isAddressRange } from './auth/token-limits.js';
 
 const environment = z.object({
   HOLDFAST_API_HOST: z.string().min(1).default('127.0.0.1'),
@@ -15,6 +16,12 @@ const environment = z.object({
   HOLDFAST_TOKEN_DAYS_MAX: z.coerce.number().int().min(1).max(3_650).default(365),
   /** Whether GraphQL tells its schema, as tools for developers ask for it. */
   HOLDFAST_GRAPHQL_INTROSPECTION: z.stringbool().default(true),
+  /** Networks that agents may say they are reached in, beside the address that they connect from (CIDR, by commas). */
+  HOLDFAST_AGENT_NETWORKS: z
+    .string()
+    .default('')
+    .transform((text) => text.split(',').flatMap((part) => (part.trim() === '' ? [] : [part.trim()])))
+    .refine((ranges) => ranges.every(isAddressRange), 'addresses or networks such as 10.0.0.0/8, by commas'),
   /** Life of a node's certificate in hours. Agents renew them when half of it is over. */
   HOLDFAST_NODE_CERTIFICATE_HOURS: z.coerce
     .number()
@@ -34,6 +41,7 @@ export type Config = {
   cookieSecure: boolean;
   tokenDaysMax: number;
   graphqlIntrospection: boolean;
+  agentNetworks: readonly string[];
   nodeCertificateHours: number;
   heartbeatIntervalMs: number;
 };
@@ -56,6 +64,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     cookieSecure: data.HOLDFAST_COOKIE_SECURE ?? !isLoopback(data.HOLDFAST_API_HOST),
     tokenDaysMax: data.HOLDFAST_TOKEN_DAYS_MAX,
     graphqlIntrospection: data.HOLDFAST_GRAPHQL_INTROSPECTION,
+    agentNetworks: data.HOLDFAST_AGENT_NETWORKS,
     nodeCertificateHours: data.HOLDFAST_NODE_CERTIFICATE_HOURS,
     heartbeatIntervalMs: data.HOLDFAST_HEARTBEAT_INTERVAL_MS,
   };

@@ -255,6 +255,22 @@ describe('a heartbeat is refused', () => {
     expect(await agent.beat(aHeartbeat('foreign'))).toMatchObject(REFUSED(401, 'node.identity_refused'));
   });
 
+  test('that sends the control plane, or users, to another machine', async () => {
+    const agent = await api.agent('elsewhere');
+    for (const node of [
+      { controlUrl: 'http://169.254.169.254:80' },
+      { controlUrl: 'http://[::ffff:a9fe:a9fe]:80' },
+      { nbdHost: '10.1.2.3' },
+    ]) {
+      const answer = await agent.call('/agent/heartbeat', aHeartbeat('elsewhere', { node }), 'POST', {
+        'x-forwarded-for': '169.254.169.254',
+      });
+      expect(answer).toMatchObject(REFUSED(403, 'node.address_refused'));
+    }
+    const { rows } = await api.owner.query(`SELECT FROM node WHERE name = 'elsewhere'`);
+    expect(rows).toEqual([]);
+  });
+
   test('of a second agent with the same certificate while the first is heard, and one event tells', async () => {
     const agent = await api.agent('twin');
     await agent.beat(aHeartbeat('twin'));

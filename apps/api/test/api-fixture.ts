@@ -56,6 +56,7 @@ export class ApiFixture {
       cookieSecure: false,
       tokenDaysMax: 365,
       graphqlIntrospection: true,
+      agentNetworks: [],
       nodeCertificateHours: 24,
       heartbeatIntervalMs: 2_000,
     });

@@ -45,10 +45,19 @@ export class TestAgent {
   }
 
   /** Calls a path under /api/v1 with the certificate that it has, if any. */
-  async call(path: string, body: object, method = 'POST'): Promise<Answer> {
+  async call(
+    path: string,
+    body: object,
+    method = 'POST',
+    further: Record<string, string> = {},
+  ): Promise<Answer> {
     const port = await this.api.listen();
     const text = JSON.stringify(body);
-    const headers = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) };
+    const headers = {
+      'content-type': 'application/json',
+      'content-length': Buffer.byteLength(text),
+      ...further,
+    };
     const answer = await new Promise<Answer>((resolve, reject) => {
       const request = https.request({
         ...{ host: '127.0.0.1', port, path: `/api/v1${path}`, method, headers, agent: false },

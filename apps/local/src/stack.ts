@@ -257,6 +257,7 @@ export class Stack {
         'HOLDFAST_TOKEN_DAYS_MAX',
         'HOLDFAST_GRAPHQL_INTROSPECTION',
         'HOLDFAST_NODE_CERTIFICATE_HOURS',
+        'HOLDFAST_AGENT_NETWORKS',
       ]),
       HOLDFAST_API_PORT: String(this.config.ports.api),
     };

@@ -28,6 +28,7 @@ import {
   JoinReplyDto,
   RecordConfirmedDto,
 } from './agent.schemas.js';
+import { AgentAddresses } from './agent-addresses.js';
 import { requireTls } from './agent-authenticator.js';
 import { AgentCertificates } from './agent-certificates.js';
 
@@ -36,6 +37,7 @@ const HOUR_MS = 3_600_000;
 @Controller('api/v1/agent')
 export class AgentController {
   private readonly store: PostgresStore;
+  private readonly addresses: AgentAddresses;
 
   constructor(
     private readonly databases: Databases,
@@ -43,6 +45,7 @@ export class AgentController {
     @Inject(CONFIG) private readonly config: Config,
   ) {
     this.store = new PostgresStore(databases.system());
+    this.addresses = new AgentAddresses(config.agentNetworks);
   }
 
   @Get('authorities')
@@ -96,15 +99,20 @@ export class AgentController {
     access: 'agent',
     summary: 'Report what a node is and holds',
     answer: HeartbeatReplyDto,
-    refuses: ['cluster.not_found', 'node.name_taken'],
+    refuses: ['cluster.not_found', 'node.name_taken', 'node.address_refused'],
   })
-  async heartbeat(@CurrentAgent() agent: AgentActor, @Body() heartbeat: HeartbeatBody) {
+  async heartbeat(
+    @CurrentAgent() agent: AgentActor,
+    @Req() request: FastifyRequest,
+    @Body() heartbeat: HeartbeatBody,
+  ) {
     if (heartbeat.node.name !== agent.name) {
       throw new StorageFault('auth.forbidden', {
         publicMessage: `this agent is node ${agent.name} and can not report for ${heartbeat.node.name}`,
       });
     }
-    const stored = await this.store.recordHeartbeat(agent.clusterId, heartbeat, undefined, agent.nodeId);
+    const checked = await this.addresses.checked(heartbeat, request.raw.socket.remoteAddress ?? '');
+    const stored = await this.store.recordHeartbeat(agent.clusterId, checked, undefined, agent.nodeId);
     return { ...stored, intervalMs: this.config.heartbeatIntervalMs };
   }
 

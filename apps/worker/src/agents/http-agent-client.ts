@@ -173,7 +173,7 @@ export class HttpAgentClient implements AgentClient {
       )
       .catch((error: unknown) => {
         if (error instanceof StorageFault) throw error;
-        throw unreachable(agent, error instanceof Error ? error.message : String(error), error);
+        throw unreachable(agent, troubleOf(error), error);
       });
     const body = parseJson(text);
     if (status < 300) return body;
@@ -217,6 +217,28 @@ export class HttpAgentClient implements AgentClient {
       // A connection that is refused or reset is an answer too: that of its machine.
       return !(error instanceof SilenceError || error instanceof errors.ConnectTimeoutError);
     }
+  }
+}
+
+/** In words of ours: what the other end or the network said is for the log, and tenants would learn addresses by it. */
+function troubleOf(error: unknown): string {
+  if (error instanceof SilenceError) return error.message;
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  switch (code) {
+    case 'ECONNREFUSED':
+      return 'nothing listens at its address';
+    case 'ECONNRESET':
+    case 'EPIPE':
+    case 'UND_ERR_SOCKET':
+      return 'the connection broke';
+    case 'ENOTFOUND':
+    case 'EAI_AGAIN':
+      return 'its name can not be resolved';
+    case 'EHOSTUNREACH':
+    case 'ENETUNREACH':
+      return 'there is no route to it';
+    default:
+      return 'the call failed';
   }
 }
 

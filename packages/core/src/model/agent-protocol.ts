@@ -10,6 +10,7 @@ import { z } from 'zod';
 import { copyRecord } from './copy-record.js';
 import type { ClusterId, DiskId, NodeId, ReplicaId, VolumeId } from './ids.js';
 import {
+  agentText,
   bytesField as bytes,
   counterField as counter,
   idField,
@@ -102,7 +103,7 @@ export const diskReportSchema = z.object({
   availableBytes: diskBytes.describe('Bytes that are free.'),
   ready: z.boolean().describe('True: it can be read and written.'),
   reason: z.string().max(128).describe('Stable code of why it is not ready; empty when it is.'),
-  message: z.string().max(1024).describe('Why it is not ready, for people; empty when it is.'),
+  message: agentText(1024).describe('Why it is not ready, for people; empty when it is.'),
   directIo: z
     .boolean()
     .optional()
@@ -154,7 +155,7 @@ export const rebuildReportSchema = z.object({
       z.object({
         name: z.string().describe('Name of the layer.'),
         method: z.enum(REBUILD_METHODS).describe('How its data got to the target.'),
-        reason: z.string().describe('Why that method, in a sentence.'),
+        reason: agentText(1024).describe('Why that method, in a sentence.'),
         bytesSent: bytes.describe('Bytes of it that were sent.'),
       }),
     )
@@ -163,7 +164,7 @@ export const rebuildReportSchema = z.object({
   error: z
     .object({
       code: z.string().describe('Stable code of the failure.'),
-      message: z.string().describe('What went wrong, for people.'),
+      message: agentText(1024).describe('What went wrong, for people.'),
     })
     .nullable()
     .describe('Why it failed; null: it has not.'),
@@ -182,7 +183,7 @@ export const engineReportSchema = z.object({
     .describe(
       '`waiting-record`: I/O waits until the control plane has recorded the members. `stopped`: fenced off or failed.',
     ),
-  reason: z.string().max(1024).describe('Why it is stopped or waits; empty while it runs.'),
+  reason: agentText(1024).describe('Why it is stopped or waits; empty while it runs.'),
   record: copyRecordSchema.describe('The newest record that it has written to its copies.'),
   replicas: z
     .array(
@@ -191,7 +192,7 @@ export const engineReportSchema = z.object({
         mode: z
           .enum(['RW', 'WO', 'ERR'])
           .describe('`RW` read and written, `WO` written while it is rebuilt, `ERR` dropped.'),
-        reason: z.string().max(1024).describe('Why it was dropped; empty when it was not.'),
+        reason: agentText(1024).describe('Why it was dropped; empty when it was not.'),
       }),
     )
     .max(64)
@@ -209,7 +210,7 @@ export const engineReportSchema = z.object({
       fillId: uuid.describe('The request for it.'),
       state: z.enum(['running', 'succeeded', 'failed']).describe('How far it is.'),
       bytes: bytes.describe('Bytes written so far.'),
-      error: z.string().max(1024).describe('Why it failed; empty when it has not.'),
+      error: agentText(1024).describe('Why it failed; empty when it has not.'),
     })
     .optional()
     .describe('The filling of a new volume from a snapshot of another one; left out: none was asked for.'),
@@ -441,7 +442,8 @@ export const removeReplicaSchema = z.object({ expected: replicaStateSchema });
 /** Any refusal: HTTP status as the fault's kind says, and this body. `code` is one of FAULTS. */
 export const agentProblemSchema = z.object({
   code: z.string(),
-  message: z.string(),
+  /** Shown to tenants. */
+  message: agentText(500),
   /** With `engine.stale_epoch`: the highest epoch that the refusing copy or engine knows. */
   newestEpoch: counter.optional(),
 });

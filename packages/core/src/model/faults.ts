@@ -38,6 +38,7 @@ export const FAULTS = {
   'node.last_ready': { kind: 'conflict', retry: 'never' },
   'node.draining': { kind: 'conflict', retry: 'never' },
   'node.identity_refused': { kind: 'unauthenticated', retry: 'never' },
+  'node.address_refused': { kind: 'forbidden', retry: 'never' },
   'node.clock_off': { kind: 'conflict', retry: 'backoff' },
   'join_token.not_found': { kind: 'not-found', retry: 'never' },
   'join_token.refused': { kind: 'forbidden', retry: 'never' },
