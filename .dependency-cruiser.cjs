@@ -21,7 +21,13 @@ const ROOMS = {
     'packages/jobs',
     'packages/simulator',
   ],
-  'apps/worker': ['packages/core', 'packages/control', 'packages/database', 'packages/jobs'],
+  'apps/worker': [
+    'packages/core',
+    'packages/control',
+    'packages/database',
+    'packages/identity',
+    'packages/jobs',
+  ],
   'apps/agent': [
     'packages/core/src/model',
     'packages/core/src/rebuild',

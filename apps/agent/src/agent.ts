@@ -6,6 +6,8 @@
 import crypto from 'node:crypto';
 import type { Heartbeat, HeartbeatReply } from '@holdfast/core/model/agent-protocol.js';
 import { StorageFault } from '@holdfast/core/model/faults.js';
+import { isLoopback } from '@holdfast/identity/names.js';
+import { type SharedPorts, sharedPorts } from '@holdfast/identity/shared-port.js';
 import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
 import type { AgentConfig } from './config.js';
@@ -49,7 +51,7 @@ export class Agent {
   private constructor(
     private readonly config: AgentConfig,
     private readonly secret: string,
-    private readonly controlPlane: ControlPlane,
+    private readonly ways: { controlPlane: ControlPlane; ports: SharedPorts },
     private readonly disks: DiskSet,
     private readonly tunnels: TlsTunnels | undefined,
     log: Logger,
@@ -89,11 +91,13 @@ export class Agent {
       replicas: this.replicas,
       engines: this.engines,
       controlSecret: secret,
+      ports: ways.ports,
+      isTlsOnly: !isLoopback(config.advertiseHost),
       isReady: () => this.ready,
       log,
     });
     this.heartbeat = new HeartbeatLoop({
-      report: (beat, timeoutMs) => controlPlane.report(beat, timeoutMs),
+      report: (beat, timeoutMs) => ways.controlPlane.report(beat, timeoutMs),
       collect: () => this.collect(),
       heard: ({ disks }) => this.changeDisks(disks),
       log,
@@ -105,8 +109,9 @@ export class Agent {
     const known = await KnownDisks.load(config.stateDirectory);
     const { disks: entries, diskRoots: roots, diskBytes: defaultBytes } = config;
     const disks = await DiskSet.take({ entries, roots, defaultBytes, known });
-    const controlPlane = await ControlPlane.open(config, secret, log);
-    const agent = new Agent(config, secret, controlPlane, disks, tunnels, log);
+    const ports = sharedPorts();
+    const controlPlane = await ControlPlane.open(config, secret, ports, log);
+    const agent = new Agent(config, secret, { controlPlane, ports }, disks, tunnels, log);
     await agent.replicas.scan();
     await agent.gateway.listen(config.bindHost, config.nbdPort);
     await agent.server.listen({ host: config.bindHost, port: config.controlPort });
@@ -132,7 +137,7 @@ export class Agent {
     record,
     grantId,
   }: AgentMethods['confirm-record']['params']): Promise<null> {
-    const { status, body } = await this.controlPlane.call(
+    const { status, body } = await this.ways.controlPlane.call(
       `agent/volumes/${volumeId}/record`,
       { record, grantId },
       CONFIRM_TIMEOUT_MS,

@@ -2,6 +2,7 @@ import type http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type Heartbeat, heartbeatSchema } from '@holdfast/core/model/agent-protocol.js';
 import type { CopyRecord } from '@holdfast/core/model/copy-record.js';
+import type { Authority } from '@holdfast/identity/authority.js';
 import { FakeAuthority } from '../bench/fake-authority.js';
 
 const POLL_MS = 25;
@@ -18,12 +19,12 @@ export class FakeApi {
   heartbeatCode = 'store.unavailable';
   /** Names that agents have asked certificates for, in order. */
   readonly joined: string[] = [];
-  private authority: FakeAuthority | undefined;
+  private fake: FakeAuthority | undefined;
   private server: http.Server | undefined;
 
   async start(): Promise<string> {
-    this.authority = await FakeAuthority.make();
-    const server = this.authority.server((request, response) => this.serve(request, response));
+    this.fake = await FakeAuthority.make();
+    const server = this.fake.server((request, response) => this.serve(request, response));
     this.server = server;
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     // The cast: a TCP server that listens has such an address.
@@ -32,13 +33,22 @@ export class FakeApi {
 
   /** Life of certificates from now on, in milliseconds. */
   set certificateLifeMs(lifeMs: number) {
-    if (this.authority !== undefined) this.authority.lifeMs = lifeMs;
+    if (this.fake !== undefined) this.fake.lifeMs = lifeMs;
   }
 
   /** For HOLDFAST_AGENT_TOKEN. */
   get joinToken(): string {
-    if (this.authority === undefined) throw new Error('the fake API was started');
-    return this.authority.joinToken;
+    return this.started.joinToken;
+  }
+
+  /** What signs certificates here. */
+  get authority(): Authority {
+    return this.started.authority;
+  }
+
+  private get started(): FakeAuthority {
+    if (this.fake === undefined) throw new Error('the fake API was started');
+    return this.fake;
   }
 
   async stop(): Promise<void> {
@@ -64,7 +74,7 @@ export class FakeApi {
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk);
     const text = Buffer.concat(chunks).toString('utf8');
-    const certificate = await this.authority?.answer(request.url ?? '', text);
+    const certificate = await this.fake?.answer(request.url ?? '', text);
     if (certificate !== undefined) {
       if (certificate.name !== undefined) this.joined.push(certificate.name);
       return answer(response, 200, certificate.body);

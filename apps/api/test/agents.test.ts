@@ -1,11 +1,13 @@
 /** Doors between agents and the control plane: each of these was open to whoever had the one token of all agents. */
 import { randomUUID } from 'node:crypto';
+import https from 'node:https';
 import { copyRecord } from '@holdfast/core/model/copy-record.js';
 import { asId, type VolumeId } from '@holdfast/core/model/ids.js';
 import { makeAuthority, readRequest, signNodeCertificate } from '@holdfast/identity/authority.js';
 import { fingerprintOf } from '@holdfast/identity/certificate.js';
 import { makeKey, makeRequest } from '@holdfast/identity/request.js';
 import { aHeartbeat, anEngineReport } from '@holdfast/testkit/builders.js';
+import { eventually } from '@holdfast/testkit/eventually.js';
 import { TEST_SECRETS } from '@holdfast/testkit/test-database.js';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { ApiFixture, type Json } from './api-fixture.js';
@@ -253,6 +255,23 @@ describe('a heartbeat is refused', () => {
     const node = { nodeId: agent.nodeId, clusterId: api.seed.clusterId, name: 'foreign' };
     agent.certificatePem = await signNodeCertificate(authority, node, key, life);
     expect(await agent.beat(aHeartbeat('foreign'))).toMatchObject(REFUSED(401, 'node.identity_refused'));
+  });
+
+  test('on a connection that is older than its certificate is good', async () => {
+    const agent = await api.agent('long-lived');
+    const { rows } = await api.owner.query('SELECT certificate, key FROM authority');
+    const authority = { certificatePem: rows[0].certificate, keyPem: rows[0].key };
+    const key = await readRequest(await makeRequest(agent.keyPem, 'long-lived'));
+    if (key === undefined) throw new Error('the request is good');
+    const node = { nodeId: agent.nodeId, clusterId: api.seed.clusterId, name: 'long-lived' };
+    const life = { now: new Date(), notAfter: new Date(Date.now() + 3_000) };
+    agent.certificatePem = await signNodeCertificate(authority, node, key, life);
+    agent.connections = new https.Agent({ keepAlive: true, maxSockets: 1 });
+    const beat = () => agent.beat(aHeartbeat('long-lived'));
+    expect((await beat()).status).toBe(200);
+    const ended = await eventually('a refusal', beat, ({ status }) => status !== 200);
+    expect(ended.body.detail).toContain('its certificate ran out at');
+    agent.connections.destroy();
   });
 
   test('that sends the control plane, or users, to another machine', async () => {

@@ -65,10 +65,15 @@ export class ApiFixture {
 
   /** Listens, where it does not yet, and returns the port. */
   async listen(): Promise<number> {
-    this.listening ??= this.app.nest
-      .listen(0, '127.0.0.1')
-      .then(() => portOf(this.app.fastify.server.address()));
+    this.listening ??= this.startListening();
     return this.listening;
+  }
+
+  private async startListening(): Promise<number> {
+    await this.app.nest.listen(0, '127.0.0.1');
+    // Agents that come before there is a certificate are sent away, and come again.
+    await this.call('GET', '/agent/authorities', { token: null });
+    return portOf(this.app.fastify.server.address());
   }
 
   async stop(): Promise<void> {

@@ -19,6 +19,8 @@ export type JoinOptions = {
 /** An agent as the API sees it: a key, a certificate, and requests over TLS. */
 export class TestAgent {
   nodeId = '';
+  /** Kept connections, where a test wants the same one again; else each call has its own. */
+  connections: https.Agent | undefined;
 
   constructor(
     private readonly api: { listen(): Promise<number> },
@@ -60,7 +62,14 @@ export class TestAgent {
     };
     const answer = await new Promise<Answer>((resolve, reject) => {
       const request = https.request({
-        ...{ host: '127.0.0.1', port, path: `/api/v1${path}`, method, headers, agent: false },
+        ...{
+          host: '127.0.0.1',
+          port,
+          path: `/api/v1${path}`,
+          method,
+          headers,
+          agent: this.connections ?? false,
+        },
         ...{ rejectUnauthorized: false, servername: CONTROL_PLANE_NAME },
         ...(this.certificatePem === undefined ? {} : { cert: this.certificatePem, key: this.keyPem }),
       });

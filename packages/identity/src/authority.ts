@@ -16,7 +16,7 @@ import {
   X509CertificateGenerator,
 } from '@peculiar/x509';
 import { keyHashOf } from './certificate.js';
-import { CONTROL_PLANE_NAME, type NodeName, nodeUri } from './names.js';
+import { CONTROL_PLANE_NAME, type NodeName, nodeDnsName, nodeUri, WORKER_URI } from './names.js';
 
 const KEY = { name: 'ECDSA', namedCurve: 'P-256' } as const;
 const SIGNATURE = { name: 'ECDSA', hash: 'SHA-256' } as const;
@@ -78,7 +78,10 @@ export function signNodeCertificate(
 ): Promise<string> {
   return sign(authority, {
     subject: node.name,
-    names: [{ type: 'url', value: nodeUri(node) }],
+    names: [
+      { type: 'url', value: nodeUri(node) },
+      { type: 'dns', value: nodeDnsName(node.nodeId) },
+    ],
     uses: [ExtendedKeyUsage.clientAuth, ExtendedKeyUsage.serverAuth],
     publicKey: key.publicKey,
     ...life,
@@ -86,18 +89,33 @@ export function signNodeCertificate(
 }
 
 /** Makes a certificate that an API process serves agents with. */
-export async function makeControlPlaneCertificate(
-  authority: Authority,
-  life: { now: Date; notAfter: Date },
-): Promise<KeyedCertificate> {
-  const keys = await webcrypto.subtle.generateKey(KEY, true, ['sign', 'verify']);
-  const certificatePem = await sign(authority, {
+export function makeControlPlaneCertificate(authority: Authority, life: Life): Promise<KeyedCertificate> {
+  return makeKeyed(authority, life, {
     subject: 'control plane',
     names: [{ type: 'dns', value: CONTROL_PLANE_NAME }],
     uses: [ExtendedKeyUsage.serverAuth],
-    publicKey: Buffer.from(await webcrypto.subtle.exportKey('spki', keys.publicKey)),
-    ...life,
   });
+}
+
+/** Makes a certificate that a worker calls agents with. */
+export function makeWorkerCertificate(authority: Authority, life: Life): Promise<KeyedCertificate> {
+  return makeKeyed(authority, life, {
+    subject: 'worker',
+    names: [{ type: 'url', value: WORKER_URI }],
+    uses: [ExtendedKeyUsage.clientAuth],
+  });
+}
+
+type Life = { now: Date; notAfter: Date };
+
+async function makeKeyed(
+  authority: Authority,
+  life: Life,
+  wanted: Pick<Signed, 'subject' | 'names' | 'uses'>,
+): Promise<KeyedCertificate> {
+  const keys = await webcrypto.subtle.generateKey(KEY, true, ['sign', 'verify']);
+  const publicKey = Buffer.from(await webcrypto.subtle.exportKey('spki', keys.publicKey));
+  const certificatePem = await sign(authority, { ...wanted, publicKey, ...life });
   return { certificatePem, keyPem: await pemOf(keys.privateKey) };
 }
 

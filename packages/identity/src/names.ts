@@ -17,3 +17,16 @@ export function parseNodeUri(uri: string): NodeName | undefined {
   const [, clusterId, nodeId] = NODE_URI.exec(uri) ?? [];
   return clusterId === undefined || nodeId === undefined ? undefined : { clusterId, nodeId };
 }
+
+/** URI in a worker's certificate: what may tell agents what to do. */
+export const WORKER_URI = 'spiffe://holdfast/control-plane/worker';
+
+/** DNS name in a node's certificate, by which the worker knows that it has reached that node and no other. */
+export function nodeDnsName(nodeId: string): string {
+  return `${nodeId}.node.holdfast.internal`;
+}
+
+/** Is the host this machine itself, by name or address? Between its processes there is no network to listen on. */
+export function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '::1' || /^127(\.\d{1,3}){3}$/.test(host);
+}

@@ -9,6 +9,7 @@ import { StorageFault } from '@holdfast/core/model/faults.js';
 import { lifeOf } from '@holdfast/identity/certificate.js';
 import { parseJoinToken } from '@holdfast/identity/join-token.js';
 import { CONTROL_PLANE_NAME } from '@holdfast/identity/names.js';
+import type { SharedPorts } from '@holdfast/identity/shared-port.js';
 import type { Logger } from 'pino';
 import type { AgentConfig } from '../config.js';
 import { type JsonAnswer, postJson } from '../json-http.js';
@@ -23,22 +24,32 @@ const RENEWAL_PAUSE_MS = 60_000;
 type Config = Pick<AgentConfig, 'apiUrl' | 'joinToken' | 'nodeName' | 'stateDirectory'>;
 
 export class ControlPlane {
+  private identity: StoredIdentity | undefined;
   private connections: https.Agent | undefined;
   /** The control plane has said that it does not believe the certificate. */
   private isRefused = false;
   private nextRenewalMs = 0;
   private readonly apiUrl: string;
 
-  static async open(config: Config, controlSecret: string, log: Logger): Promise<ControlPlane> {
+  /** @param ports serve with the node's certificate from when there is one */
+  static async open(
+    config: Config,
+    controlSecret: string,
+    ports: SharedPorts,
+    log: Logger,
+  ): Promise<ControlPlane> {
     const folder = await IdentityFolder.open(config.stateDirectory);
-    return new ControlPlane(config, controlSecret, folder, await folder.read(), log);
+    const controlPlane = new ControlPlane(config, controlSecret, folder, ports, log);
+    const identity = await folder.read();
+    if (identity !== undefined) controlPlane.use(identity);
+    return controlPlane;
   }
 
   private constructor(
     private readonly config: Config,
     private readonly controlSecret: string,
     private readonly folder: IdentityFolder,
-    private identity: StoredIdentity | undefined,
+    private readonly ports: SharedPorts,
     private readonly log: Logger,
   ) {
     this.apiUrl = overTls(config.apiUrl);
@@ -126,12 +137,19 @@ export class ControlPlane {
     const { certificate: certificatePem, ...reply } = joinReplySchema.parse(body);
     const receivedAtMs = Date.now();
     const lifeMs = lifeOf(certificatePem).notAfter.getTime() - receivedAtMs;
-    this.identity = { ...reply, keyPem, certificatePem, receivedAtMs, lifeMs };
-    await this.folder.write(this.identity);
+    const identity = { ...reply, keyPem, certificatePem, receivedAtMs, lifeMs };
+    await this.folder.write(identity);
+    this.use(identity);
+    this.log.info({ nodeId: reply.nodeId, hours: lifeMs / 3_600_000 }, 'the agent has a certificate');
+  }
+
+  private use(identity: StoredIdentity): void {
+    this.identity = identity;
     // Calls under way end on their own connections.
     this.connections = undefined;
     this.isRefused = false;
-    this.log.info({ nodeId: reply.nodeId, hours: lifeMs / 3_600_000 }, 'the agent has a certificate');
+    const { certificatePem: cert, keyPem: key, authorities: ca } = identity;
+    this.ports.setCertificate({ cert, key, ca });
   }
 
   private async send(

@@ -1,8 +1,9 @@
 /**
  * Protocol between control plane and agents, and between an engine and replicas on other agents.
  *
- * Control plane → agent: HTTP on the agent's control address, `Authorization: Bearer <controlSecret>`; every call may
- * be repeated. Agent → control plane: heartbeats and record confirmations on the API, over TLS with the node's certificate.
+ * Control plane → agent: HTTP on the agent's control address, beyond the loopback over TLS with certificates on both
+ * sides, `Authorization: Bearer <controlSecret>`; every call may be repeated. Agent → control plane: heartbeats and record
+ * confirmations on the API, over TLS with the node's certificate.
  * Engine → replica: `Authorization: Bearer <replica secret>`, on the same control address. Data never goes over HTTP:
  * it goes over NBD.
  */
