@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { runTool } from './run-tool.js';
+import { runTool, trackedFiles } from './run-tool.js';
 
 /** Time limit of one tool: type-checking everything takes most of a minute on two busy cores. */
 const TOOL_TIMEOUT_MS = 180_000;
@@ -17,6 +17,7 @@ test.each([
     script: 'typescript/bin/tsc',
     args: ['-p', 'packages/ui/tsconfig.json'],
   },
+  { name: 'no secrets', script: 'secretlint/bin/secretlint.js', args: trackedFiles() },
   { name: 'nothing unused', script: 'knip/bin/knip.js', args: ['--no-progress'] },
 ])(
   'the tool finds no fault: $name',

@@ -1,4 +1,5 @@
 import { spawnSync } from 'node:child_process';
+import fs from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -15,6 +16,20 @@ export function runTool(script: string, args: readonly string[], cwd = repositor
     env: toolEnvironment(),
   });
   return { exitCode: result.status, output: `${result.stdout}${result.stderr}` };
+}
+
+/** What is in the repository: a tool that walks folders itself would read what is installed and built, too. */
+export function trackedFiles(): string[] {
+  const { stdout } = spawnSync('git', ['ls-files', '--deduplicate'], {
+    cwd: repositoryRoot,
+    encoding: 'utf8',
+  });
+  if (stdout === '') throw new Error('git lists no files: this is no clone');
+  return stdout
+    .split('\n')
+    .filter(
+      (file) => file !== '' && fs.existsSync(path.join(repositoryRoot, file)) && file !== 'pnpm-lock.yaml',
+    );
 }
 
 /** Environment of the tool, without the flags that Jest itself runs under. */

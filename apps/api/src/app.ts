@@ -4,7 +4,7 @@ import { systemRandom } from '@holdfast/database/clock-and-random.js';
 import { sharedPorts } from '@holdfast/identity/shared-port.js';
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
-import { type FastifyInstance, LogController } from 'fastify';
+import { type FastifyInstance, type FastifyReply, type FastifyRequest, LogController } from 'fastify';
 import { type Logger, pino } from 'pino';
 import { appModule, CONTROLLERS } from './app.module.js';
 import { Authenticator } from './auth/authenticator.js';
@@ -14,6 +14,8 @@ import { OrphansService } from './orphans/orphans.service.js';
 import { PlacementsService } from './placements/placements.service.js';
 import { callerGone } from './platform/caller-gone.js';
 import { drainLargeBody } from './platform/drain-large-body.js';
+import { addEntityTags } from './platform/entity-tags.js';
+import { sendProblem } from './platform/problem.filter.js';
 import { requireReadable } from './platform/readable-request.js';
 import { RebuildsService } from './rebuilds/rebuilds.service.js';
 import { RecurringSnapshotsService } from './snapshots/recurring-snapshots.service.js';
@@ -41,6 +43,9 @@ export async function createApp(config: Config): Promise<App> {
     trustProxy: 'loopback',
     // One line per request, written by the hook below, with the status and the time it took.
     logController: new LogController({ disableRequestLogging: true }),
+    // What is refused before there is a route for it: half an escape, a part that is too long.
+    frameworkErrors: (error: Error, request: FastifyRequest, reply: FastifyReply) =>
+      sendProblem(error, request, reply),
     genReqId: (request: IncomingMessage) => {
       const given = request.headers['x-request-id'];
       return typeof given === 'string' && REQUEST_ID.test(given) ? given : systemRandom.id();
@@ -93,6 +98,7 @@ function addHooks(fastify: FastifyInstance, isTls: boolean): void {
     request.callerGone = () => callerGone(reply.raw);
     await drainLargeBody(request);
   });
+  addEntityTags(fastify);
   fastify.addHook('preValidation', requireReadable);
   fastify.addHook('onResponse', async (request, reply) => {
     const { method, url } = request;

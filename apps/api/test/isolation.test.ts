@@ -11,7 +11,12 @@ import { openApiDocument } from '../src/platform/openapi.js';
 import { ROUTE_OPTIONS, type RouteOptions } from '../src/platform/route.decorator.js';
 import { ApiFixture } from './api-fixture.js';
 
-type Operation = { path: string; method: string; access: RouteOptions['access'] };
+type Operation = {
+  path: string;
+  method: string;
+  access: RouteOptions['access'];
+  takesIfMatch: boolean;
+};
 
 let api: ApiFixture;
 let foreign: { token: string };
@@ -46,6 +51,17 @@ beforeAll(async () => {
   await makeOneOfEach();
 });
 afterAll(() => api?.stop());
+
+describe('a change that names an older version is refused', () => {
+  const conditional = OPERATIONS.filter(({ takesIfMatch }) => takesIfMatch);
+  test.each(conditional.map((operation) => [`${operation.method} ${operation.path}`, operation] as const))(
+    '%s refuses it',
+    async (_name, operation) => {
+      const answer = await ask(operation, undefined, { 'if-match': '"999999"' });
+      expect(answer).toMatchObject({ status: 412, body: { code: 'request.stale' } });
+    },
+  );
+});
 
 describe("another tenant's ids are not there", () => {
   const withIds = OPERATIONS.filter(({ path, access }) => path.includes('{') && access !== 'agent');
@@ -113,23 +129,24 @@ function listOperations(): Operation[] {
   }
   // The document is made by our own code, of this shape.
   const { paths } = openApiDocument(CONTROLLERS) as {
-    paths: Record<string, Record<string, { operationId: string }>>;
+    paths: Record<string, Record<string, { operationId: string; parameters?: { name: string }[] }>>;
   };
   return Object.entries(paths).flatMap(([path, methods]) =>
-    Object.entries(methods).map(([method, { operationId }]) => ({
+    Object.entries(methods).map(([method, { operationId, parameters = [] }]) => ({
       path,
       method: method.toUpperCase(),
       access: accessByOperation.get(operationId) ?? 'public',
+      takesIfMatch: parameters.some(({ name }) => name === 'If-Match'),
     })),
   );
 }
 
-function ask({ path, method }: Operation, token: string) {
+function ask({ path, method }: Operation, token: string | undefined, headers: Record<string, string> = {}) {
   const filled = path
     .replace('/api/v1', '')
     .replace(/\{(\w+)\}/g, (_, name: string) => ids[name] ?? 'missing');
   const body = method === 'GET' || method === 'DELETE' ? {} : { body: BODIES[`${method} ${path}`] ?? {} };
-  return api.call(method, filled, { token, ...body });
+  return api.call(method, filled, { ...(token === undefined ? {} : { token }), headers, ...body });
 }
 
 /** One resource of every kind, whose ids fill the paths. */

@@ -89,7 +89,7 @@ describe('a move', () => {
     expect(copiesOf(await read())).toHaveLength(3);
   });
 
-  test('is refused for a replica that is not there, and for a detached volume', async () => {
+  test('is refused for a replica that is not there, and for a volume whose copies were never made', async () => {
     expect(await ask(`replicas/${randomUUID()}/move`)).toMatchObject({
       status: 404,
       body: { code: 'replica.not_found' },
@@ -101,7 +101,7 @@ describe('a move', () => {
     const [copy] = copiesOf(await read());
     expect(await ask(`replicas/${copy?.id}/move`)).toMatchObject({
       status: 409,
-      body: { code: 'volume.not_attached' },
+      body: { code: 'volume.busy' },
     });
   });
 

@@ -216,6 +216,20 @@ describe('Idempotency-Key', () => {
 });
 
 describe('ETag and If-Match', () => {
+  test.each(['volume', 'list'])('of a %s answers 304 until anything of it is different', async (what) => {
+    const volume = await api.createVolume();
+    const path = what === 'list' ? api.volumes : `${api.volumes}/${volume.id}`;
+    const tag = String((await api.call('GET', path)).headers.etag);
+    const ask = async (known: string) =>
+      (await api.call('GET', path, { headers: { 'if-none-match': known } })).status;
+    expect([await ask(tag), await ask(`"other", W/${tag}`), await ask('"other"')]).toEqual([304, 304, 200]);
+    // A copy's state is no part of the volume's version.
+    await api.owner.query('UPDATE replica SET failed_at = now(), healthy_at = NULL WHERE volume_id = $1', [
+      volume.id,
+    ]);
+    expect(await ask(tag)).toBe(200);
+  });
+
   test('a change with the current tag is done, with an older one refused', async () => {
     const volume = await api.createVolume();
     const path = `${api.volumes}/${volume.id}`;

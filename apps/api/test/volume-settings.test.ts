@@ -54,6 +54,14 @@ test('a volume shows what is in effect and who says so, and follows its cluster 
     expect(item).toMatchObject({ own: null, value: item.clusterValue });
 });
 
+test('a volume refuses a failover of its cluster with -1, and no other count takes that', async () => {
+  const volume = await api.createVolume({ failoverDelay: -1 });
+  expect((await shown(volume)).get('failoverDelay')).toMatchObject({ own: -1, value: -1, source: 'volume' });
+  const path = `${api.volumes}/${volume.id}`;
+  for (const body of [{ failoverDelay: -2 }, { snapshotMaxCount: -1 }])
+    expect(await api.call('PATCH', path, { body })).toMatchObject({ status: 422 });
+});
+
 /** They follow their cluster with 0, which other fields may be too. */
 const COUNTS = ['failoverDelay', 'snapshotMaxCount', 'rebuildConcurrentSyncLimit'];
 

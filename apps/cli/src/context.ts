@@ -5,6 +5,7 @@ import { type ConnectionOptions, resolveConnection } from './connection.js';
 import { CliError, EXIT } from './exit-codes.js';
 import { findNamed } from './find-named.js';
 import { type OutputOptions, parseFormat, wantsColor } from './output/format.js';
+import { printable } from './output/printable.js';
 import { parseDurationMs } from './output/quantities.js';
 import type { Node, Rebuild, Volume } from './types.js';
 
@@ -106,9 +107,9 @@ export function keyOf({ clusterId, id }: Volume): VolumeKey {
 
 /** Prints data on stdout. All else goes to stderr, so that a pipe gets data only. */
 export function print(text: string): void {
-  if (text !== '') process.stdout.write(`${text}\n`);
+  if (text !== '') process.stdout.write(`${printable(text)}\n`);
 }
 
 export function remark(text: string): void {
-  process.stderr.write(`${text}\n`);
+  process.stderr.write(`${printable(text)}\n`);
 }

@@ -1,4 +1,5 @@
 /** Entry of the CLI, `holdfast <noun> <verb>`: reads the arguments, runs one command, and sets the exit code. */
+
 import { Command, CommanderError } from 'commander';
 import { conformanceCommand } from './commands/conformance.js';
 import { diskCommand } from './commands/disk.js';
@@ -15,6 +16,7 @@ import { volumeCommand } from './commands/volume.js';
 import { print, remark } from './context.js';
 import { CliError, EXIT, EXIT_CODE_HELP } from './exit-codes.js';
 import { FORMATS } from './output/format.js';
+import { printable } from './output/printable.js';
 
 const DEFAULT_TIMEOUT = '5m';
 
@@ -33,7 +35,7 @@ function program(): Command {
       '\nWithout an endpoint the local stack is used: the one that `npm start` runs.\nSee also: holdfast help exit-codes',
     )
     .exitOverride()
-    .configureOutput({ writeErr: (text) => process.stderr.write(text) });
+    .configureOutput({ writeErr: (text) => process.stderr.write(printable(text)) });
   const commands = [
     nodeCommand,
     diskCommand,

@@ -2,6 +2,7 @@
 import { cancelRebuild } from '@holdfast/control/use-cases/cancel-rebuild.js';
 import { moveReplica } from '@holdfast/control/use-cases/move-replica.js';
 import { patchNode } from '@holdfast/control/use-cases/patch-node.js';
+import { requestAttach } from '@holdfast/control/use-cases/request-attach.js';
 import { requestDetach } from '@holdfast/control/use-cases/request-detach.js';
 import { requestReplicaRemoval } from '@holdfast/control/use-cases/request-replica-removal.js';
 import { asId, type DiskId, type NodeId, type ReplicaId } from '@holdfast/core/model/ids.js';
@@ -172,13 +173,68 @@ describe('refused is a move', () => {
     world.startNode(used);
   });
 
-  test('while another copy is on its way, and of a detached volume', async () => {
+  test('while another copy is on its way', async () => {
     const { free, used } = await places();
     await move(used, { nodeId: world.nodeId(free) });
     expect(await move('n1')).toBe('volume.busy');
     await world.run(60);
+  });
+});
+
+describe('a move of a detached volume', () => {
+  const nodesWithout = (used: string) => world.nodes.map(({ name }) => name).filter((name) => name !== used);
+  const nodesOfCopies = async () => {
+    const { replicas } = await client.view();
+    return world.nodes
+      .map(({ name }) => name)
+      .filter((name) => replicas.some(({ nodeId }) => nodeId === world.nodeId(name)));
+  };
+
+  test('attaches it without an address until the copy is there', async () => {
+    const { free, used } = await places();
     await detach();
-    expect(await move('n1')).toBe('volume.not_attached');
+    expect(await move(used, { nodeId: world.nodeId(free) })).toBe('done');
+    expect(await move('n1')).toBe('volume.busy');
+    await world.runUntil(isMoving, 30);
+    await world.run(60);
+    expect((await client.view()).volume.lifecycle.state).toBe('detached');
+    expect(await nodesOfCopies()).toEqual(nodesWithout(used));
+    expect(eventTypes(world)).toEqual(expect.arrayContaining(['OfflineRebuildStarted', 'ReplicaMoved']));
+    expect(await client.missing()).toEqual([]);
+  });
+
+  test('is given up, and that is told, when a user attaches the volume meanwhile', async () => {
+    const { free, used } = await places();
+    await detach();
+    await move(used, { nodeId: world.nodeId(free) });
+    await world.runUntil(isMoving, 30);
+    await requestAttach(world.useCases, { volumeId: client.volumeId, nodeId: world.nodeId('n1') });
+    await world.run(90);
+    expect(await nodesOfCopies()).toEqual(nodesWithout(free));
+    expect((await client.view()).volume.lifecycle.state).toBe('attached');
+    expect(eventTypes(world)).toContain('ReplicaMoveCancelled');
+  });
+
+  test('that can not be done leaves it detached, as it was', async () => {
+    const { free, used } = await places();
+    await detach();
+    const ids = (await client.view()).replicas.map(({ id }) => id);
+    await move(used, { nodeId: world.nodeId(free) });
+    world.node(free).kill();
+    await world.run(200);
+    const { volume, replicas } = await client.view();
+    expect(volume.lifecycle.state).toBe('detached');
+    expect(replicas.map(({ id }) => id)).toEqual(ids);
+    world.startNode(free);
+  });
+
+  test('is refused while a node with a copy does not answer', async () => {
+    const { free, used } = await places();
+    await detach();
+    world.node(used).kill();
+    await world.run(60);
+    expect(await move('n1', { nodeId: world.nodeId(free) })).toBe('volume.busy');
+    world.startNode(used);
   });
 });
 

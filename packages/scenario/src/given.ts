@@ -3,6 +3,7 @@
 import { GIB } from '@holdfast/core/model/bytes.js';
 import { REPLICA_COUNT_MAX, REPLICA_COUNT_MIN } from '@holdfast/core/model/volume.js';
 import {
+  overrideBounds,
   overrideWords,
   VOLUME_OVERRIDES,
   type VolumeOverride,
@@ -58,7 +59,8 @@ const overrides = Object.fromEntries(
 
 function overrideSchema(override: VolumeOverride): z.ZodType<string | number> {
   const words = overrideWords(override);
-  return words === undefined ? z.int().min(0) : z.enum(['ignored', ...words]);
+  const least = Math.min(0, overrideBounds(override)?.min ?? 0);
+  return words === undefined ? z.int().min(least) : z.enum(['ignored', ...words]);
 }
 
 const copies = z.int().min(REPLICA_COUNT_MIN).max(REPLICA_COUNT_MAX);

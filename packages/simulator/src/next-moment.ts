@@ -49,7 +49,7 @@ function earliestTime({ tables, nowMs, quiet }: Moment): number {
   const at = (time: Date | undefined) => {
     if (time !== undefined) earliest = Math.min(earliest, time.getTime());
   };
-  for (const [volumeId, { at: due }] of tables.dues) at(quiet.dueOf(volumeId, due));
+  for (const [volumeId, { at: due }] of tables.dues) at(quiet.dueOf(volumeId, due, nowMs));
   for (const { maintenance } of tables.nodes.values()) at(maintenance?.until);
   for (const { settings } of tables.clusters.values()) {
     at(nextCronTime(settings['snapshot-data-integrity-cronjob'], new Date(nowMs)));

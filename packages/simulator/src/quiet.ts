@@ -65,9 +65,9 @@ export class Quiet {
     return known?.isIdle === true && (known.time === undefined || known.time.getTime() > nowMs);
   }
 
-  dueOf(volumeId: VolumeId, due: Date | undefined): Date | undefined {
-    const known = this.known.get(volumeId);
-    return known?.isIdle === true ? known.time : due;
+  /** When the volume has to be looked at: what its plan asked for, unless that would find the same once more. */
+  dueOf(volumeId: VolumeId, due: Date | undefined, nowMs: number): Date | undefined {
+    return this.isSettled(volumeId, nowMs) ? this.known.get(volumeId)?.time : due;
   }
 }
 

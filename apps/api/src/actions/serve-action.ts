@@ -126,9 +126,9 @@ function controllerOf<Path extends z.ZodObject, Found, View extends object, Body
   Res({ passthrough: true })(prototype, name, 3);
   if (spec.takesIfMatch === true) IfMatch()(prototype, name, 4);
   Post(at)(prototype, name, handler);
-  const status = isDone === undefined ? 202 : 200;
+  const status = isDone === undefined ? ({ status: 202 } as const) : ({ mayAccept: true } as const);
   const { access, answer } = target;
-  Route({ access, summary, answer, status, refuses })(prototype, name, handler);
+  Route({ access, summary, answer, ...status, refuses })(prototype, name, handler);
   Controller(target.address)(ActionController);
   return ActionController;
 }

@@ -5,7 +5,7 @@ import mercurius, { type MercuriusContext, type MercuriusOptions } from 'mercuri
 import type { Authenticator } from '../auth/authenticator.js';
 import { sendProblem } from '../platform/problem.filter.js';
 import { faultOf, internalProblem, problemOf, problemSchema } from '../platform/problem.js';
-import { boundedRequest, QUERY_CHARS_MAX, QUERY_DEPTH_MAX } from './limits.js';
+import { boundedRequest, INTROSPECTION_DEPTH_MAX, QUERY_CHARS_MAX } from './limits.js';
 import { type GraphqlServices, graphqlSchema } from './schema.js';
 
 /** Queries whose parsed form is kept. */
@@ -50,7 +50,8 @@ function options(
     path: '/graphql',
     graphiql: false,
     cache: PARSED_QUERIES_MAX,
-    queryDepth: QUERY_DEPTH_MAX,
+    // Before our own bounds, which are narrower and see through fragments.
+    queryDepth: INTROSPECTION_DEPTH_MAX,
     validationRules: introspection ? [boundedRequest] : [boundedRequest, NoSchemaIntrospectionCustomRule],
     context: async (request: FastifyRequest) => ({
       request,

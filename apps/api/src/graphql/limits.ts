@@ -14,6 +14,8 @@ import {
 
 /** The deepest useful query goes through a connection to a volume's replicas: seven. */
 export const QUERY_DEPTH_MAX = 10;
+/** What tools ask of the schema goes down a type's wrappers one by one, thirteen deep; it is the same few types each time. */
+export const INTROSPECTION_DEPTH_MAX = 16;
 /** Characters of a query: the console's longest has a tenth of it. Bounds the work of reading it. */
 export const QUERY_CHARS_MAX = 20_000;
 /** Fields in one request, aliases included. */
@@ -74,7 +76,10 @@ function weigh(context: ValidationContext, set: SelectionSetNode, open: Readonly
 function fieldWeight(context: ValidationContext, node: FieldNode, open: ReadonlySet<string>): Weight {
   if (node.selectionSet === undefined) return { fields: 1, depth: 1, cost: 1 };
   const inner = weigh(context, node.selectionSet, open);
-  return { fields: inner.fields + 1, depth: inner.depth + 1, cost: 1 + itemsOf(node) * inner.cost };
+  const isIntrospection = node.name.value.startsWith('__');
+  const spared = isIntrospection ? INTROSPECTION_DEPTH_MAX - QUERY_DEPTH_MAX : 0;
+  const depth = Math.max(1, inner.depth + 1 - spared);
+  return { fields: inner.fields + 1, depth, cost: 1 + itemsOf(node) * inner.cost };
 }
 
 /** How often the fields below come back: a connection says it by `first`, other lists by nothing. */

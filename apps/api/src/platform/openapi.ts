@@ -115,7 +115,7 @@ function operationOf(
       ...headersOf(route),
     ],
     ...(body === undefined ? {} : { requestBody: requestBodyOf(body) }),
-    responses: { ...successOf(options, components), ...refusalResponses(route, shared) },
+    responses: { ...successOf(route, components), ...refusalResponses(route, shared) },
   };
 }
 
@@ -141,7 +141,20 @@ function headersOf({ method, options, takesIfMatch }: DescribedRoute): object[] 
   });
   const ifMatch = header('If-Match', 'The ETag that was read: 412 when it is not the current one.');
   const key = header('Idempotency-Key', 'A repeat with the same key gets the first answer.');
-  return [...(method === 'post' ? [key] : []), ...(takesIfMatch ? [ifMatch] : [])];
+  const known = header(
+    'If-None-Match',
+    'Tags of answers that are there: 304 when one of them would come again.',
+  );
+  return [
+    ...(method === 'post' ? [key] : []),
+    ...(isTagged(method, options) ? [known] : []),
+    ...(takesIfMatch ? [ifMatch] : []),
+  ];
+}
+
+/** Answers of one piece have a tag; a stream has no end to make it of. */
+function isTagged(method: string, { answer }: RouteOptions): boolean {
+  return method === 'get' && answer !== undefined;
 }
 
 function requestBodyOf(schema: z.ZodType): object {
@@ -150,16 +163,20 @@ function requestBodyOf(schema: z.ZodType): object {
   return { required, content: { 'application/json': { schema: requestSchema(schema) } } };
 }
 
-function successOf(options: RouteOptions, components: Map<string, JsonSchema>): object {
+function successOf({ options, method }: DescribedRoute, components: Map<string, JsonSchema>): object {
   const content = {
     schema: options.answer === undefined ? {} : answerSchema(options.answer.schema, components),
   };
   const type = options.produces ?? (options.answer === undefined ? undefined : 'application/json');
+  const body = type === undefined ? {} : { content: { [type]: content } };
   return {
-    [options.status ?? 200]: {
-      description: 'Done.',
-      ...(type === undefined ? {} : { content: { [type]: content } }),
-    },
+    [options.status ?? 200]: { description: 'Done.', ...body },
+    ...(isTagged(method, options)
+      ? { 304: { description: 'The answer has the tag of `If-None-Match`.' } }
+      : {}),
+    ...(options.mayAccept === true
+      ? { 202: { description: 'Accepted: the worker is at it.', ...body } }
+      : {}),
   };
 }
 

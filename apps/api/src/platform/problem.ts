@@ -99,6 +99,12 @@ export function faultOf(error: unknown): { fault: StorageFault; status?: number 
   if (status === undefined || status >= 500) return undefined;
   if (status === 404)
     return { fault: new StorageFault('request.not_found', { publicMessage: 'there is no such route' }) };
+  // A part of the address that is longer than any id or name.
+  if (status === 414) {
+    return {
+      fault: new StorageFault('request.not_found', { publicMessage: 'nothing has so long an address' }),
+    };
+  }
   if (status === 413) {
     return { fault: new StorageFault('request.too_large', { publicMessage: 'the body is too large' }) };
   }

@@ -37,7 +37,7 @@ export const CurrentAgent = createParamDecorator((_data: unknown, context: Execu
 export function readIfMatch(_data: unknown, context: ExecutionContext): number | undefined {
   const header = requestOf(context).headers['if-match'];
   if (header === undefined || header.trim() === '*') return undefined;
-  const match = /^\s*"(\d{1,15})"\s*$/.exec(header);
+  const match = /^\s*"(\d{1,15})(?:-[\w-]+)?"\s*$/.exec(header);
   if (match !== null) return Number(match[1]);
   // No resource of ours has such a tag, so it is certainly not the current one.
   throw new StorageFault('request.stale', { publicMessage: `If-Match ${header} is not the current ETag` });
@@ -47,6 +47,6 @@ export function readIfMatch(_data: unknown, context: ExecutionContext): number |
 export const IfMatch = createParamDecorator(readIfMatch);
 
 /** The tag of a resource's version, as RFC 9110 quotes it. */
-export function etagOf(version: number): string {
+export function etagOf(version: number | string): string {
   return `"${version}"`;
 }

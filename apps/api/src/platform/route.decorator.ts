@@ -12,6 +12,8 @@ export type RouteOptions = {
   /** The answer's DTO; left out when the answer has no body. */
   answer?: DtoClass;
   status?: number;
+  /** It may answer 202, with the same body, while the worker makes things so. */
+  mayAccept?: true;
   /** The answer holds a secret that is shown once: it is not kept for a repeat with the same Idempotency-Key. */
   answersSecret?: true;
   /** When the answer is no JSON. */

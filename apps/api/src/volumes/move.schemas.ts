@@ -3,6 +3,7 @@ import type { VolumeView } from '@holdfast/control/ports/store.js';
 import {
   decideMove,
   type MoveCandidate,
+  type MoveFound,
   type MoveWish,
   moveCandidates,
   moveText,
@@ -71,7 +72,7 @@ export function movePlanView(view: VolumeView, wish: MoveWish, now: Date): MoveP
   return {
     replicaId: wish.replicaId,
     isPossible: decision.kind !== 'refuse',
-    sentence: isMove ? `the copy would move ${moveText(decision.move, view)}` : decision.why,
+    sentence: isMove ? sentenceOf(decision, view) : decision.why,
     from: placeView(view, replica?.diskId),
     to: isMove ? placeView(view, decision.move.to.diskId) : null,
     bytes: view.volume.writtenBytes,
@@ -81,6 +82,11 @@ export function movePlanView(view: VolumeView, wish: MoveWish, now: Date): MoveP
         : null,
     candidates: moveCandidates(view, wish, now).map(candidateView),
   };
+}
+
+function sentenceOf({ move, attaches }: MoveFound, view: VolumeView): string {
+  const moves = `the copy would move ${moveText(move, view)}`;
+  return attaches ? `${moves}; the volume is attached without an address until it is there` : moves;
 }
 
 function placeView({ fleet }: VolumeView, diskId: DiskId | undefined): MovePlanView['from'] {

@@ -1,4 +1,5 @@
 import {
+  overrideBounds,
   overrideWords,
   VOLUME_OVERRIDES,
   type VolumeOverride,
@@ -13,15 +14,15 @@ export const overrideSchemas = Object.fromEntries(
 ) as { [Field in keyof VolumeOverrides]: z.ZodType<VolumeOverrides[Field]> };
 
 function schemaOf(override: VolumeOverride): z.ZodType<string | number> {
-  const { definition, volume } = override;
+  const { volume } = override;
   const words = overrideWords(override);
   if (words !== undefined) {
     return z.enum(['ignored', ...words]).describe(`${volume.description} \`ignored\`: as the cluster says.`);
   }
-  const { min, max } = 'min' in definition ? definition : { min: 0, max: Number.MAX_SAFE_INTEGER };
+  const { min, max } = overrideBounds(override) ?? { min: 0, max: Number.MAX_SAFE_INTEGER };
   return z
     .int()
-    .min(0)
+    .min(Math.min(0, min))
     .max(max)
     .describe(`${volume.description} From ${min} to ${max}; 0: as the cluster says.`);
 }

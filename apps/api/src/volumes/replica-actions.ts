@@ -27,7 +27,6 @@ export const REPLICA_ACTIONS = [
     refuses: [
       'volume.not_found',
       'volume.deleting',
-      'volume.not_attached',
       'volume.busy',
       'volume.strict_local',
       'replica.not_found',

@@ -1,6 +1,7 @@
 import type { VolumeSpec } from '@holdfast/core/model/volume.js';
 import {
   followingValue,
+  overrideBounds,
   overrideWords,
   VOLUME_OVERRIDES,
   type VolumeOverride,
@@ -71,6 +72,5 @@ export function volumeSettingViews(
 function choicesOf(override: VolumeOverride): Omit<VolumeSettingView['definition'], 'description'> {
   const words = overrideWords(override);
   if (words !== undefined) return { options: [...words] };
-  const { definition } = override;
-  return 'min' in definition ? { min: definition.min, max: definition.max } : {};
+  return overrideBounds(override) ?? {};
 }

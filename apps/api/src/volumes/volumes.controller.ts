@@ -163,6 +163,7 @@ export class VolumesController {
     access: 'volume:write',
     summary: 'Are all copies equal?',
     answer: VerificationDto,
+    mayAccept: true,
     refuses: ['volume.not_found', 'volume.deleting', 'volume.busy', 'volume.attached'],
   })
   async verify(

@@ -8,6 +8,7 @@ test.each<[string, Parameters<typeof patchBody>[0], Record<string, unknown>]>([
   ['a mode', { snapshotDataIntegrity: 'enabled' }, { snapshotDataIntegrity: 'enabled' }],
   ['a mode of the cluster', { snapshotDataIntegrity: 'inherit' }, { snapshotDataIntegrity: 'ignored' }],
   ['a count of the cluster', { snapshotMaxCount: 'inherit' }, { snapshotMaxCount: 0 }],
+  ['what the cluster does, refused', { failoverDelay: 'never' }, { failoverDelay: -1 }],
   ['the words of the API', { offlineRebuilding: 'ignored' }, { offlineRebuilding: 'ignored' }],
   ['some tags', { nodeSelector: ['ssd', 'fast'] }, { nodeSelector: ['ssd', 'fast'] }],
   ['no tags any more', { nodeSelector: true }, { nodeSelector: [] }],
@@ -20,6 +21,7 @@ test.each<[string, Parameters<typeof patchBody>[0]]>([
   ['what can not be followed', { dataLocality: 'inherit' }],
   ['a word of another option', { offlineRebuilding: 'fast-check' }],
   ['half a copy', { replicas: '1.5' }],
+  ['never, where the cluster does nothing that could be refused', { snapshotMaxCount: 'never' }],
 ])('%s is wrong usage', (_, options) => {
   expect(() => patchBody(options)).toThrow(expect.objectContaining({ exitCode: EXIT.usage }));
 });

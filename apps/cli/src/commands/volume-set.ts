@@ -1,5 +1,6 @@
 import {
   followingValue,
+  overrideBounds,
   overrideWords,
   VOLUME_OVERRIDES,
   type VolumeOverride,
@@ -21,6 +22,7 @@ type Given = string | string[] | true;
 
 /** Word for "follow the cluster's setting", whatever the API calls it for the field. */
 const INHERIT = 'inherit';
+const NEVER = 'never';
 
 export const DATA_LOCALITIES: Choices<NonNullable<VolumeChange['dataLocality']>> = {
   disabled: true,
@@ -64,8 +66,13 @@ function fieldOf(override: VolumeOverride): Field {
     words === undefined
       ? undefined
       : Object.fromEntries([...words, 'ignored'].map((word) => [word, true as const]));
-  const told = words === undefined ? 'a number' : words.join(', ');
-  const parse = (given: string) => (choices === undefined ? parseCount(given) : parseChoice(given, choices));
+  // -1 has a word: an option's value that begins with a dash reads as another option.
+  const mayBeNever = overrideBounds(override)?.min === -1;
+  const told = words?.join(', ') ?? (mayBeNever ? 'a number, never' : 'a number');
+  const parse = (given: string) => {
+    if (choices !== undefined) return parseChoice(given, choices);
+    return mayBeNever && given === NEVER ? -1 : parseCount(given);
+  };
   return {
     flags: `--${volume.flag} ${words === undefined ? '<n>' : '<mode>'}`,
     help: `${volume.title.toLowerCase()}: ${told}, or inherit from the cluster`,

@@ -1,4 +1,5 @@
 import pc from 'picocolors';
+import { cellText } from './printable.js';
 
 export type Column<T> = {
   header: string;
@@ -24,7 +25,7 @@ export function renderTable<T>(
   options: TableOptions,
 ): string {
   const shown = columns.filter((column) => options.wide || column.wide !== true);
-  const cells = items.map((item) => shown.map((column) => column.cell(item)));
+  const cells = items.map((item) => shown.map((column) => cellText(column.cell(item))));
   const widths = shown.map((column, index) =>
     Math.max(options.headers ? column.header.length : 0, ...cells.map((row) => row[index]?.length ?? 0)),
   );

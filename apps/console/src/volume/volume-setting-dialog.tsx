@@ -71,7 +71,7 @@ function Choice({ one, error }: { one: VolumeSetting; error: string | undefined 
         required
         autoFocus
         defaultValue={String(one.value)}
-        hint={`From ${min} to ${max}. The cluster says ${byCluster}.`}
+        hint={`From ${min} to ${max}${min === -1 ? ' (-1: never)' : ''}. The cluster says ${byCluster}.`}
         error={error}
       />
     );

@@ -1,16 +1,17 @@
 import { decideMove, type MoveWish } from '@holdfast/core/balance/plan-move.js';
 import { relocationOf } from '@holdfast/core/balance/planned-move.js';
 import { replicaAdded } from '@holdfast/core/lifecycle/conclude-replica.js';
+import { attachedForRebuild } from '@holdfast/core/lifecycle/plan-offline-rebuild.js';
 import { asId, type ReplicaId, type VolumeId } from '@holdfast/core/model/ids.js';
 import { bookingFor } from '@holdfast/core/scheduling/plan-placements.js';
 import { faultOf, loadVolume, retryConflicts, type UseCasePorts } from './use-case.js';
 
 /**
- * Has a copy move to another disk. Its replacement is booked here and now, so that a place which is promised is kept; the
+ * Has a copy move to another disk; a detached volume is attached for that, without an address. Its replacement is booked here and now, so that a place which is promised is kept; the
  * reconciler fills it, and only then takes the old copy away.
  *
  * @throws StorageFault `replica.not_found`, `replica.not_full`, `replica.place_taken`, `replica.no_place`, `node.not_found`,
- *   `disk.not_found`, `volume.not_attached`, `volume.strict_local`, `volume.busy`
+ *   `disk.not_found`, `volume.strict_local`, `volume.busy`
  */
 export function moveReplica(
   ports: UseCasePorts,
@@ -29,10 +30,13 @@ export function moveReplica(
       booking: bookingFor(to.diskId, volume.spec.sizeBytes, fleet),
       relocation: relocationOf(decision.move, view, now),
     };
+    const attachment = decision.attaches
+      ? attachedForRebuild(view, `a copy of volume ${volume.name} is moved while it is detached`, now)
+      : [];
     const made = { id: asId<ReplicaId>(ports.random.id()), secret: ports.random.secret() };
-    await ports.store.commit(
-      { kind: 'volume', volumeId: volume.id, ifVersion: volume.version },
-      replicaAdded(view, added, made, now),
-    );
+    await ports.store.commit({ kind: 'volume', volumeId: volume.id, ifVersion: volume.version }, [
+      ...replicaAdded(view, added, made, now),
+      ...attachment,
+    ]);
   });
 }

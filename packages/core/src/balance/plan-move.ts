@@ -8,7 +8,7 @@ import type { VolumeView } from '../model/views.js';
 import { nodeById, nodeName } from '../model/volume-facts.js';
 import { actionFacts } from '../policy/action-facts.js';
 import { type Refusal, refuse } from '../policy/decision.js';
-import { refusalUnlessAttached, refusalWhileDeleting } from '../policy/refusals.js';
+import { refusalWhileDeleting, refusalWhileFilling } from '../policy/refusals.js';
 import { curesOf } from '../scheduling/explain.js';
 import type { CandidateRefusal } from '../scheduling/framework.js';
 import { whyNotMovable } from './choose-move.js';
@@ -32,8 +32,14 @@ export type MoveCandidate = {
   readonly refusal: { readonly reason: string; readonly message: string; readonly cure: string } | undefined;
 };
 
+export type MoveFound = {
+  readonly kind: 'move';
+  readonly move: PlannedMove;
+  /** The volume is detached: it is attached without an address until the copy has moved. */
+  readonly attaches: boolean;
+};
 export type MoveDecision =
-  | { readonly kind: 'move'; readonly move: PlannedMove }
+  | MoveFound
   /** It is on its way there already. */
   | { readonly kind: 'unchanged'; readonly why: string }
   | Refusal;
@@ -171,13 +177,15 @@ function underWay(view: VolumeView, replica: Replica, wish: MoveWish): MoveDecis
 
 function notNow(view: VolumeView): Refusal | undefined {
   const { volume } = view;
-  const facts = actionFacts(view);
-  const refusal = refusalWhileDeleting(facts) ?? refusalUnlessAttached(facts);
-  if (refusal?.code === 'volume.not_attached') {
-    const why = `volume ${volume.name} is ${facts.isRepairing ? 'detached' : facts.state}; only an attached volume's engine can make a copy`;
-    return refuse('volume.not_attached', why, ['attach it first']);
-  }
+  const { state, isDeleting, isBeingFilled, isRepairing, name } = actionFacts(view);
+  const refusal = refusalWhileDeleting({ name, isDeleting }) ?? refusalWhileFilling({ name, isBeingFilled });
   if (refusal !== undefined) return refusal;
+  if (isRepairing) {
+    const why = `volume ${name} is detached, and attached for a rebuild just now`;
+    return refuse('volume.busy', why, ['wait until that has ended', 'attach it']);
+  }
+  if (state !== 'attached' && state !== 'detached')
+    return refuse('volume.busy', `volume ${name} is ${state}`, ['wait until it is attached or detached']);
   const why = whyNotMovable(view);
   if (why === undefined) return undefined;
   return refuse('volume.busy', `volume ${volume.name} ${why}`, ['wait until that has ended']);
@@ -206,7 +214,8 @@ function placed(view: VolumeView, replica: Replica, wish: MoveWish, now: Date): 
   const placement = placeInstead(view, replica, target, now);
   if (from !== undefined && placement.kind === 'placed') {
     const to = { nodeId: placement.nodeId, diskId: placement.diskId };
-    return { kind: 'move', move: { replica, from, to, reason: 'requested', gain: 'a user wants it there' } };
+    const move: PlannedMove = { replica, from, to, reason: 'requested', gain: 'a user wants it there' };
+    return { kind: 'move', move, attaches: view.volume.lifecycle.state === 'detached' };
   }
   return noPlace(view, placement.kind === 'refused' ? placement.refusals : [], nodeId);
 }

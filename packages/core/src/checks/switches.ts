@@ -24,7 +24,7 @@ export function checkMove(reason: RelocationReason | undefined, { volume, settin
 export function checkFailover({ volume, settings }: Judged): string[] {
   const own = volume.spec.failoverDelay;
   const delay = own === 0 ? settings['volume-failover-delay'] : own;
-  return delay === 0 ? [`volume ${volume.name} failed over although its policy says never`] : [];
+  return delay <= 0 ? [`volume ${volume.name} failed over although its policy says never`] : [];
 }
 
 /** A rebuild purges first only while clean-up is on and purges are not off. */

@@ -10,7 +10,7 @@ import {
   testId,
 } from '@holdfast/testkit/builders.js';
 import { aFleet, aReplicaOn } from '@holdfast/testkit/fleet-builder.js';
-import { attachedOn } from '@holdfast/testkit/lifecycle-builder.js';
+import { attachedOn, attachingOn } from '@holdfast/testkit/lifecycle-builder.js';
 import { aVolumeView } from '@holdfast/testkit/volume-view-builder.js';
 import { expect, test } from '@jest/globals';
 import { asId } from '../model/ids.js';
@@ -40,6 +40,12 @@ function seen(part: Partial<VolumeView> = {}, copies = 1): VolumeView {
   });
 }
 
+/** Being attached on n1; the code says what that waits for, if anything. */
+function attaching(code: string | undefined): VolumeView {
+  const attention = code === undefined ? undefined : { code, message: '', cures: [], since: NOON };
+  return seen({ volume: anIdleVolume(AN_OWNER, { lifecycle: attachingOn('n1'), epoch: 1, attention }) });
+}
+
 const REFUSED = { snapshots: [aSnapshot({ state: 'creating', trouble: TROUBLE })] };
 const FAILED = {
   replicas: [
@@ -53,6 +59,9 @@ test.each<{ name: string; view: VolumeView; dueAt?: Date; want: string[] }>([
   { name: 'a missing copy', view: seen({}, 2), want: ['lacks a copy'] },
   { name: 'a missing copy that is looked for', view: seen({}, 2), dueAt: NOON, want: [] },
   { name: 'a missing copy that is built', view: seen({ rebuilds: [aRebuild({})] }, 2), want: [] },
+  { name: 'an attach without a cause', view: attaching(undefined), want: ['is being attached'] },
+  { name: 'an attach that waits for its node', view: attaching('HolderUnreachable'), want: [] },
+  { name: 'an attach that waits for copies', view: attaching('CopiesMissing'), want: ['is being attached'] },
   { name: 'a refused snapshot', view: seen(REFUSED), want: ['a snapshot that was refused'] },
   { name: 'a failed replica', view: seen(FAILED), want: ['a failed replica'] },
 ])('$name', ({ view, dueAt, want }) => {

@@ -7,6 +7,9 @@ import { isHealthy } from '../model/replica.js';
 import type { VolumeView } from '../model/views.js';
 import { isServing, lastingCopies } from '../model/volume-facts.js';
 
+/** Waits that the return of a node ends: its new state marks the volumes that it concerns due. */
+const NODE_WAITS: readonly string[] = ['HolderUnreachable', 'NoNodeToAttach'];
+
 /** @param dueAt when the volume is looked at again; `undefined`: not before something marks it due */
 export function checkVolumeWaits(view: VolumeView, dueAt: Date | undefined): string[] {
   if (dueAt !== undefined) return [];
@@ -17,7 +20,8 @@ export function checkVolumeWaits(view: VolumeView, dueAt: Date | undefined): str
   const isShort = lastingCopies(view).length < volume.spec.numberOfReplicas;
   const isSearching = volume.lifecycle.state === 'attached' && isShort && !isBuilding;
   if (isSearching) findings.push(`${name} lacks a copy and has no time at which it looks for a place`);
-  if (volume.lifecycle.state === 'attaching')
+  const waitsForNode = NODE_WAITS.includes(volume.attention?.code ?? '');
+  if (volume.lifecycle.state === 'attaching' && !waitsForNode)
     findings.push(`${name} is being attached and has no time at which it is tried again`);
   const isRefused = snapshots.some(({ state, trouble }) => state !== 'ready' && trouble !== undefined);
   if (isServing(view) && isRefused)

@@ -36,6 +36,7 @@ test.each<[string, Case, number, boolean]>([
   ['after its own time, which comes first', { own: 30 }, 30, true],
   ['by its own time where the cluster has none', { own: 30, cluster: 0 }, 30, true],
   ['never where neither says one', { cluster: 0 }, 9999, false],
+  ['never where it says never, whatever its cluster says', { own: -1 }, 9999, false],
   ['while its engine is only being started, too', { lifecycle: attachingOn('a') }, 60, true],
   ['not while the node of its engine is alive', { dead: ['b'] }, 9999, false],
   ['not when it is let go already', { lifecycle: detachingFrom('a') }, 9999, false],

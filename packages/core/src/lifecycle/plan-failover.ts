@@ -44,7 +44,7 @@ export function failoverAt(view: FailoverView): Date | undefined {
   const { volume, fleet } = view;
   const { state } = volume.lifecycle;
   const delay = delaySeconds(view);
-  if (delay === 0 || (state !== 'attached' && state !== 'attaching') || isRepairing(volume)) return undefined;
+  if (delay <= 0 || (state !== 'attached' && state !== 'attaching') || isRepairing(volume)) return undefined;
   const deadSince = notReadySince(nodeById(fleet, grantOf(volume)?.nodeId));
   return deadSince === undefined ? undefined : new Date(deadSince.getTime() + delay * 1000);
 }

@@ -91,12 +91,17 @@ function mayBegin({ volume, rebuilds }: VolumeView, now: Date): boolean {
 }
 
 function begin(view: VolumeView, message: string, now: Date): Step {
+  return { kind: 'commit', why: message, changes: attachedForRebuild(view, message, now) };
+}
+
+/** Changes that have a detached volume attached for the rebuild of a copy, which a user asked for or a rule. */
+export function attachedForRebuild(view: VolumeView, message: string, now: Date): Change[] {
   const { volume } = view;
   const patch: VolumePatch = {
     lifecycle: afterRequest(volume.lifecycle, { nodeId: undefined, requestedAt: now, purpose: 'rebuild' }),
     conditions: shown(volume, { status: 'True', reason: 'OfflineRebuildingInProgress', message }, now),
   };
-  return commit(view, patch, { type: 'OfflineRebuildStarted', message }, now);
+  return changesOf(view, patch, { type: 'OfflineRebuildStarted', message }, now);
 }
 
 function planEnd(view: VolumeView, now: Date): Step | undefined {
@@ -110,13 +115,20 @@ function planEnd(view: VolumeView, now: Date): Step | undefined {
     conditions: shown(volume, { status: 'False', ...why }, now),
   };
   const message = `the rebuild of volume ${volume.name} while it was detached has ended: ${why.message}`;
-  return commit(view, patch, { type: 'OfflineRebuildEnded', message }, now);
+  return {
+    kind: 'commit',
+    why: message,
+    changes: changesOf(view, patch, { type: 'OfflineRebuildEnded', message }, now),
+  };
 }
 
 function endReason(view: VolumeView, now: Date): { reason: string; message: string } | undefined {
   const { volume } = view;
   // One copy too many goes while there is an engine that can write the record without it.
-  const isMoving = leavingCopies(view).length > 0 || decideSurplus(view) !== undefined;
+  const isMoving =
+    leavingCopies(view).length > 0 ||
+    decideSurplus(view) !== undefined ||
+    view.replicas.some(({ relocation, intent }) => relocation !== undefined || intent === 'remove');
   const isFull = volume.lifecycle.state === 'attached' && robustnessOf(view) === 'healthy';
   if (isFull && !isMoving && activeRebuild(view) === undefined)
     return { reason: 'Healthy', message: 'all copies are full' };
@@ -176,13 +188,14 @@ function shown({ conditions }: Volume, next: Shown, now: Date): Volume['conditio
   return withCondition(conditions, { type: TYPE, ...next }, now);
 }
 
-function commit(
+function changesOf(
   view: VolumeView,
   patch: VolumePatch,
   event: Pick<ClusterEvent, 'type' | 'message'>,
   now: Date,
-): Step {
-  const change: Change = { kind: 'volume.patch', volumeId: view.volume.id, patch };
-  const told: Change = { kind: 'event', event: volumeEvent(view, now, event) };
-  return { kind: 'commit', why: event.message, changes: [change, told] };
+): Change[] {
+  return [
+    { kind: 'volume.patch', volumeId: view.volume.id, patch },
+    { kind: 'event', event: volumeEvent(view, now, event) },
+  ];
 }

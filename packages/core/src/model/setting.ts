@@ -24,7 +24,9 @@ type OfVolume = {
   flag: string;
   /** For people, in the console. */
   title: string;
-  /** Its words for people, where they are not Yes and No. */
+  /** Least number that a volume may say, where that is below its cluster's: -1 refuses what the cluster does. */
+  min?: number;
+  /** Its words for people, where they are not Yes and No, or a number means one. */
   words?: Readonly<Record<string, string>>;
 };
 type BooleanSetting = Common & { type: 'boolean'; default: boolean };
@@ -465,9 +467,11 @@ export const SETTINGS = {
     volume: {
       field: 'failoverDelay',
       description:
-        "Seconds that its engine's node must have been not ready until it is attached elsewhere unasked.",
+        "Seconds that its engine's node must have been not ready until it is attached elsewhere unasked; -1: never.",
       flag: 'failover-delay',
       title: 'Failover when its node is dead for (s)',
+      min: -1,
+      words: { '-1': 'Never' },
     },
   },
   'agent-heartbeat-timeout': {

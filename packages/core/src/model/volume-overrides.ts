@@ -65,6 +65,14 @@ export function overridesFrom(answer: (override: VolumeOverride) => unknown): Vo
   ) as VolumeOverrides;
 }
 
+/** The numbers that a volume may say; 0 beside them follows its cluster. `undefined` for words. */
+export function overrideBounds({
+  definition,
+  volume,
+}: Pick<VolumeOverride, 'definition' | 'volume'>): { min: number; max: number } | undefined {
+  return 'min' in definition ? { min: volume.min ?? definition.min, max: definition.max } : undefined;
+}
+
 /** What a volume says to follow its cluster. */
 export function followingValue({ definition }: Pick<VolumeOverride, 'definition'>): 'ignored' | 0 {
   return definition.type === 'integer' || definition.type === 'number' ? 0 : 'ignored';

@@ -13,7 +13,7 @@ export function refusalWhileDeleting({
 export function refusalWhileFilling({
   isBeingFilled,
   name,
-}: ActionFacts): Refusal<'volume.busy'> | undefined {
+}: Pick<ActionFacts, 'name' | 'isBeingFilled'>): Refusal<'volume.busy'> | undefined {
   if (!isBeingFilled) return undefined;
   return refuse('volume.busy', `volume ${name} is still being filled from the snapshot it was cloned from`, [
     'wait until it is detached',

@@ -12,6 +12,7 @@ import {
 import {
   followingValue,
   type OverrideField,
+  overrideBounds,
   overridesFrom,
   VOLUME_OVERRIDES,
   type VolumeOverrides,
@@ -135,10 +136,12 @@ function replicaCountProblems({ numberOfReplicas, dataLocality }: VolumeSpec): F
 
 /** The counts that a volume sets for itself have the bounds of the setting. */
 function countProblems(spec: VolumeSpec): FaultItem[] {
-  return VOLUME_OVERRIDES.flatMap(({ field, definition }) => {
+  return VOLUME_OVERRIDES.flatMap((override) => {
+    const { field, definition } = override;
     const value = spec[field];
-    if (definition.type !== 'integer' || value === 0) return [];
-    const { min, max } = definition;
+    const bounds = overrideBounds(override);
+    if (definition.type !== 'integer' || bounds === undefined || value === 0) return [];
+    const { min, max } = bounds;
     if (Number.isInteger(value) && Number(value) >= min && Number(value) <= max) return [];
     return [
       { pointer: `/${field}`, detail: `must be from ${min} to ${max}, or 0 for the cluster's setting` },

@@ -224,7 +224,7 @@ export const MUTANTS = [
     changes: [
       {
         file: 'core/src/lifecycle/plan-failover.ts',
-        find: "if (delay === 0 || (state !== 'attached'",
+        find: "if (delay <= 0 || (state !== 'attached'",
         replace: "if ((state !== 'attached'",
       },
     ],

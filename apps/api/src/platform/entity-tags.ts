@@ -1,0 +1,39 @@
+/**
+ * Entity tags of answers (RFC 9110): a client that has an answer already asks with its tag and gets 304 while nothing of it is
+ * different. The tag of an object begins with its version, which is all that `If-Match` compares; the rest stands for what an
+ * answer shows beside, as a copy's state, which changes without a new version of the object.
+ */
+import crypto from 'node:crypto';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { etagOf } from './request.js';
+
+/** Characters of the hash: two answers of one object that differ share it with a chance of 2^-96. */
+const HASH_CHARS = 16;
+const VERSION = /^"(\d+)"$/;
+
+export function addEntityTags(fastify: FastifyInstance): void {
+  fastify.addHook('onSend', async (request, reply, payload) => {
+    if (!isTagged(request, reply) || typeof payload !== 'string') return payload;
+    const tag = tagOf(payload, reply.getHeader('etag'));
+    void reply.header('etag', tag);
+    if (!isKnown(request.headers['if-none-match'], tag)) return payload;
+    void reply.code(304).removeHeader('content-type').removeHeader('content-length');
+    return '';
+  });
+}
+
+function isTagged({ method, url }: FastifyRequest, { statusCode }: FastifyReply): boolean {
+  return method === 'GET' && statusCode === 200 && url.startsWith('/api/v1/');
+}
+
+function tagOf(payload: string, versionTag: unknown): string {
+  const hash = crypto.createHash('sha256').update(payload).digest('base64url').slice(0, HASH_CHARS);
+  const version = VERSION.exec(String(versionTag))?.[1];
+  return version === undefined ? `"${hash}"` : etagOf(`${version}-${hash}`);
+}
+
+/** RFC 9110 compares weakly here: a cache may have added `W/`. */
+function isKnown(given: string | undefined, tag: string): boolean {
+  if (given === undefined) return false;
+  return given.split(',').some((one) => ['*', tag].includes(one.trim().replace(/^W\//, '')));
+}

@@ -1,0 +1,69 @@
+/**
+ * Requests by chance against the whole API on a real Postgres. `HOLDFAST_FUZZ_REQUESTS` and `HOLDFAST_FUZZ_SEED` say how many and
+ * which; a finding names its request, and the same seed finds it again.
+ */
+import { TEST_SECRETS } from '@holdfast/testkit/test-database.js';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { ApiFixture } from '../api-fixture.js';
+import { fuzz } from './fuzzer.js';
+import { graphqlRequests } from './graphql.js';
+
+const REQUESTS = Number(process.env.HOLDFAST_FUZZ_REQUESTS ?? 20_000);
+const SEED = Number(process.env.HOLDFAST_FUZZ_SEED ?? 1);
+/** Two cores that run other suites beside answer a hundred requests a second. */
+const TEST_MS_MAX = 60_000 + REQUESTS * 20;
+
+/** It keeps its caller waiting for the worker, which does not run here. */
+const VERIFY = 'POST /api/v1/clusters/{clusterId}/volumes/{volumeId}/verify';
+
+let api: ApiFixture;
+beforeAll(async () => {
+  api = await ApiFixture.start();
+  for (const zone of ['a', 'b', 'c']) await api.createAttachedVolume(await api.node(`node-${zone}`, zone));
+});
+afterAll(() => api?.stop());
+
+test(
+  'no request makes the server fail, hang, or answer what its document does not describe',
+  async () => {
+    const { body: made } = await api.call('POST', '/tokens', { body: { name: 'fuzzer' } });
+    const { body: tokens } = await api.call('GET', '/tokens');
+    const report = await fuzz(api, {
+      requests: REQUESTS,
+      seed: SEED,
+      tokens: { user: String(made.token), agent: TEST_SECRETS.agentToken },
+      without: ['DELETE /api/v1/sessions', VERIFY],
+      spared: new Set(tokens.items?.map(({ id }) => String(id))),
+    });
+    expect(report.findings).toEqual([]);
+    console.info(JSON.stringify([...report.statuses]), 'only refused:', report.refusedOnly.join(', '));
+    // Requests that are all refused would prove nothing.
+    const answers = [...report.statuses.values()].reduce((sum, count) => sum + count, 0);
+    const done = [...report.statuses].reduce((sum, [status, count]) => sum + (status < 300 ? count : 0), 0);
+    expect(done / answers).toBeGreaterThan(0.1);
+    expect(report.statuses.get(401) ?? 0).toBeLessThan(answers * 0.05);
+  },
+  TEST_MS_MAX,
+);
+
+test(
+  'no GraphQL request makes the server fail',
+  async () => {
+    const findings: string[] = [];
+    let answered = 0;
+    const requests = await graphqlRequests(api, REQUESTS / 5, SEED);
+    for (const { query, variables } of requests) {
+      const { status, body } = await api.graphql(query, variables);
+      const errors: readonly { extensions?: { code?: string } }[] = body.errors ?? [];
+      const isBroken = status >= 500 || errors.some(({ extensions }) => extensions?.code === 'internal');
+      if (isBroken)
+        findings.push(
+          `${query} ${JSON.stringify(variables)} → ${status} ${JSON.stringify(errors).slice(0, 300)}`,
+        );
+      if (errors.length === 0) answered += 1;
+    }
+    expect(findings.slice(0, 10)).toEqual([]);
+    expect(answered).toBeGreaterThan(requests.length * 0.1);
+  },
+  TEST_MS_MAX,
+);
