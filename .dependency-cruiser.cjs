@@ -6,7 +6,8 @@ const ROOMS = {
   'packages/core': [],
   'packages/control': ['packages/core'],
   'packages/data-engine': ['packages/core/src/model'],
-  'packages/database': ['packages/core', 'packages/control'],
+  'packages/identity': [],
+  'packages/database': ['packages/core', 'packages/control', 'packages/identity'],
   'packages/jobs': ['packages/core', 'packages/control'],
   'packages/api-client': [],
   'packages/ui': [],
@@ -16,14 +17,22 @@ const ROOMS = {
     'packages/core',
     'packages/control',
     'packages/database',
+    'packages/identity',
     'packages/jobs',
     'packages/simulator',
   ],
-  'apps/worker': ['packages/core', 'packages/control', 'packages/database', 'packages/jobs'],
+  'apps/worker': [
+    'packages/core',
+    'packages/control',
+    'packages/database',
+    'packages/identity',
+    'packages/jobs',
+  ],
   'apps/agent': [
     'packages/core/src/model',
     'packages/core/src/rebuild',
     'packages/data-engine',
+    'packages/identity',
     'packages/api-client',
   ],
   'apps/console': [
@@ -39,7 +48,7 @@ const ROOMS = {
     'packages/scenario',
     'packages/simulator',
   ],
-  'apps/local': ['packages/core', 'packages/database'],
+  'apps/local': ['packages/core', 'packages/database', 'packages/identity'],
 };
 
 /** folder of packages/core/src → folders of it that it may import: facts first, then rules, then what acts on them */

@@ -3,7 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import crypto from 'node:crypto';
 import { once } from 'node:events';
 import fs from 'node:fs/promises';
-import http from 'node:http';
+import type http from 'node:http';
 import net from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
@@ -23,6 +23,7 @@ import {
 } from '@holdfast/core/model/engine-commands.js';
 import { asId, type NodeId, type ReplicaId } from '@holdfast/core/model/ids.js';
 import { NbdClient } from '@holdfast/data-engine/nbd/client.js';
+import { FakeAuthority } from './fake-authority.js';
 
 /** The agent's own program: benchmarks are built into a folder beside it. */
 const MAIN = path.resolve(import.meta.dirname, '../main.js');
@@ -49,17 +50,20 @@ export type BenchVolume = BenchAttachment & {
 export class BenchStack {
   readonly agents: BenchAgent[] = [];
   private readonly beats = new Map<string, Heartbeat>();
-  private readonly server = http.createServer((request, response) => this.answer(request, response));
+  private readonly server: http.Server;
 
   private constructor(
     readonly folder: string,
+    private readonly authority: FakeAuthority,
     private readonly environment: Readonly<Record<string, string>>,
-  ) {}
+  ) {
+    this.server = authority.server((request, response) => this.answer(request, response));
+  }
 
   /** Starts the agents. `environment` is added to that of each. */
   static async start(count: number, environment: Readonly<Record<string, string>> = {}): Promise<BenchStack> {
     const folder = await fs.mkdtemp(path.join(os.tmpdir(), 'holdfast-bench-'));
-    const stack = new BenchStack(folder, environment);
+    const stack = new BenchStack(folder, await FakeAuthority.make(), environment);
     stack.server.listen(0, '127.0.0.1');
     await once(stack.server, 'listening');
     for (let i = 1; i <= count; i += 1) await stack.startAgent(`node-${i}`);
@@ -213,7 +217,7 @@ export class BenchStack {
     const child = spawn(process.execPath, [MAIN], {
       env: {
         HOLDFAST_API_URL: `http://127.0.0.1:${portOf(this.server)}`,
-        HOLDFAST_AGENT_TOKEN: 'token',
+        HOLDFAST_AGENT_TOKEN: this.authority.joinToken,
         HOLDFAST_NODE_NAME: name,
         HOLDFAST_DISKS: `${home}/disk-1`,
         HOLDFAST_DISK_SIZE: '20Gi',
@@ -232,10 +236,16 @@ export class BenchStack {
   private async answer(request: http.IncomingMessage, response: http.ServerResponse): Promise<void> {
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk);
+    const text = Buffer.concat(chunks).toString();
+    response.setHeader('content-type', 'application/json');
+    const certificate = await this.authority.answer(request.url ?? '', text);
+    if (certificate !== undefined) {
+      response.end(JSON.stringify(certificate.body));
+      return;
+    }
     // Agents send records here too, which any answer lets go on.
-    const beat = heartbeatSchema.safeParse(JSON.parse(Buffer.concat(chunks).toString()));
+    const beat = heartbeatSchema.safeParse(JSON.parse(text));
     if (beat.success) this.beats.set(beat.data.node.name, beat.data);
-    response.writeHead(200, { 'content-type': 'application/json' });
     response.end(JSON.stringify({ nodeId: crypto.randomUUID(), intervalMs: 1000 }));
   }
 }

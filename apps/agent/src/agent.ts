@@ -6,6 +6,8 @@
 import crypto from 'node:crypto';
 import type { Heartbeat, HeartbeatReply } from '@holdfast/core/model/agent-protocol.js';
 import { StorageFault } from '@holdfast/core/model/faults.js';
+import { isLoopback } from '@holdfast/identity/names.js';
+import { type SharedPorts, sharedPorts } from '@holdfast/identity/shared-port.js';
 import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
 import type { AgentConfig } from './config.js';
@@ -22,7 +24,7 @@ import type {
 } from './hosts/host-protocol.js';
 import { createControlServer } from './http/control-server.js';
 import { faultOf } from './http-replica-control.js';
-import { postJson } from './json-http.js';
+import { ControlPlane } from './identity/control-plane.js';
 import { AgentMetrics } from './metrics/agent-metrics.js';
 import { type GatewayTls, NbdGateway } from './nbd-gateway.js';
 import { Replicas } from './replicas.js';
@@ -51,6 +53,7 @@ export class Agent {
   private constructor(
     private readonly config: AgentConfig,
     private readonly secret: string,
+    private readonly ways: { controlPlane: ControlPlane; ports: SharedPorts },
     private readonly disks: DiskSet,
     private readonly tunnels: TlsTunnels | undefined,
     log: Logger,
@@ -90,13 +93,14 @@ export class Agent {
       replicas: this.replicas,
       engines: this.engines,
       controlSecret: secret,
+      ports: ways.ports,
+      isTlsOnly: !isLoopback(config.advertiseHost),
       isReady: () => this.ready,
       log,
     });
     this.metrics.serve(this.server, config.metricsToken);
     this.heartbeat = new HeartbeatLoop({
-      apiUrl: config.apiUrl,
-      token: config.agentToken,
+      report: (beat, timeoutMs) => ways.controlPlane.report(beat, timeoutMs),
       collect: async () => {
         const heartbeat = await this.collect();
         this.metrics.noteHeartbeat(heartbeat);
@@ -112,7 +116,9 @@ export class Agent {
     const known = await KnownDisks.load(config.stateDirectory);
     const { disks: entries, diskRoots: roots, diskBytes: defaultBytes } = config;
     const disks = await DiskSet.take({ entries, roots, defaultBytes, known });
-    const agent = new Agent(config, secret, disks, tunnels, log);
+    const ports = sharedPorts();
+    const controlPlane = await ControlPlane.open(config, secret, ports, log);
+    const agent = new Agent(config, secret, { controlPlane, ports }, disks, tunnels, log);
     await agent.replicas.scan();
     await agent.gateway.listen(config.bindHost, config.nbdPort);
     await agent.server.listen({ host: config.bindHost, port: config.controlPort });
@@ -138,9 +144,11 @@ export class Agent {
     record,
     grantId,
   }: AgentMethods['confirm-record']['params']): Promise<null> {
-    const { apiUrl, agentToken } = this.config;
-    const url = `${apiUrl}/agent/volumes/${volumeId}/record`;
-    const { status, body } = await postJson(url, agentToken, { record, grantId }, CONFIRM_TIMEOUT_MS);
+    const { status, body } = await this.ways.controlPlane.call(
+      `agent/volumes/${volumeId}/record`,
+      { record, grantId },
+      CONFIRM_TIMEOUT_MS,
+    );
     if (status === 200 || status === 201 || status === 204) return null;
     const fault = faultOf(status, body);
     if (status === 409 && fault instanceof StorageFault && fault.code === 'engine.stale_epoch') throw fault;

@@ -41,7 +41,8 @@ const BLOCK_DISK_BYTES = 2 * 2 ** 30;
 const environmentSchema = z
   .object({
     HOLDFAST_API_URL: z.string().url(),
-    HOLDFAST_AGENT_TOKEN: z.string().min(1),
+    HOLDFAST_AGENT_TOKEN: z.string().min(1).optional(),
+    HOLDFAST_AGENT_TOKEN_FILE: file,
     HOLDFAST_NODE_NAME: z
       .string()
       .regex(/^[a-z0-9]([a-z0-9.-]{0,61}[a-z0-9])?$/, 'lower case letters, digits, . and -'),
@@ -80,7 +81,8 @@ const environmentSchema = z
 
 export type AgentConfig = {
   apiUrl: string;
-  agentToken: string;
+  /** Join token, which is needed until the agent has joined; or the file that holds it. */
+  joinToken: { text: string } | { file: string } | undefined;
   nodeName: string;
   zone: string | null;
   region: string | null;
@@ -111,7 +113,7 @@ export function readConfig(environment: NodeJS.ProcessEnv): AgentConfig {
   const env = parsed.data;
   return {
     apiUrl: env.HOLDFAST_API_URL.replace(/\/+$/, ''),
-    agentToken: env.HOLDFAST_AGENT_TOKEN,
+    joinToken: joinTokenOf(env),
     nodeName: env.HOLDFAST_NODE_NAME,
     zone: env.HOLDFAST_ZONE,
     region: env.HOLDFAST_REGION,
@@ -138,6 +140,12 @@ export function readConfig(environment: NodeJS.ProcessEnv): AgentConfig {
     hostVolumesMax: env.HOLDFAST_HOST_MAX_VOLUMES,
     metricsToken: env.HOLDFAST_METRICS_TOKEN,
   };
+}
+
+function joinTokenOf(env: z.infer<typeof environmentSchema>): AgentConfig['joinToken'] {
+  const { HOLDFAST_AGENT_TOKEN: text, HOLDFAST_AGENT_TOKEN_FILE: path } = env;
+  if (text !== undefined) return { text };
+  return path === undefined ? undefined : { file: path };
 }
 
 /** The folders that the disks lie in: more may be added beside them. A disk in the root folder opens no way to all others. */

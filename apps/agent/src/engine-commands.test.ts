@@ -2,6 +2,7 @@
 import crypto from 'node:crypto';
 import { StorageFault } from '@holdfast/core/model/faults.js';
 import { asId, type VolumeId } from '@holdfast/core/model/ids.js';
+import { sharedPorts } from '@holdfast/identity/shared-port.js';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import type { FastifyInstance } from 'fastify';
 import pino from 'pino';
@@ -36,7 +37,15 @@ beforeEach(async () => {
     changed: () => undefined,
   });
   const log = pino({ level: 'silent' });
-  server = createControlServer({ replicas, engines, controlSecret: SECRET, isReady: () => true, log });
+  server = createControlServer({
+    replicas,
+    engines,
+    controlSecret: SECRET,
+    ports: sharedPorts(),
+    isTlsOnly: false,
+    isReady: () => true,
+    log,
+  });
   told = undefined;
   answer = async () => ({ reply: null, sizeBytes: SIZE_BYTES });
 });

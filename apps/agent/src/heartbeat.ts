@@ -11,7 +11,7 @@ import {
   heartbeatReplySchema,
 } from '@holdfast/core/model/agent-protocol.js';
 import type { Logger } from 'pino';
-import { postJson } from './json-http.js';
+import type { JsonAnswer } from './json-http.js';
 
 const FIRST_INTERVAL_MS = 2_000;
 const TIMEOUT_MS = 5_000;
@@ -24,9 +24,9 @@ const BACK_OFF_MAX_MS = 4_000;
 const GATHER_MS = 20;
 
 export type HeartbeatOptions = {
-  apiUrl: string;
-  token: string;
   collect: () => Promise<Heartbeat>;
+  /** Sends it to the control plane. */
+  report: (heartbeat: Heartbeat, timeoutMs: number) => Promise<JsonAnswer>;
   /** Does what the control plane answers. The next heartbeat waits for it. */
   heard: (reply: HeartbeatReply) => Promise<void>;
   log: Logger;
@@ -35,6 +35,7 @@ export type HeartbeatOptions = {
 export class HeartbeatLoop {
   private intervalMs = FIRST_INTERVAL_MS;
   private failures = 0;
+  private lastError = '';
   private stopped = new AbortController();
   private wake: () => void = () => undefined;
   private changed = false;
@@ -69,25 +70,22 @@ export class HeartbeatLoop {
 
   private async send(): Promise<void> {
     try {
-      const { apiUrl, token, collect, heard } = this.options;
-      const { status, body } = await postJson(
-        `${apiUrl}/agent/heartbeat`,
-        token,
-        await collect(),
-        TIMEOUT_MS,
-      );
+      const { collect, report, heard } = this.options;
+      const { status, body } = await report(await collect(), TIMEOUT_MS);
       if (status !== 200 && status !== 201)
         throw new Error(`the API answered ${status}: ${JSON.stringify(body).slice(0, 300)}`);
       const reply = heartbeatReplySchema.parse(body);
       this.intervalMs = reply.intervalMs;
       if (this.failures > 0) this.options.log.info('the API answers again');
       this.failures = 0;
+      this.lastError = '';
       await heard(reply);
     } catch (error) {
       this.failures += 1;
-      // One line for each outage: a long one must not fill the log.
-      if (this.failures === 1)
-        this.options.log.warn({ error: String(error) }, 'heartbeat failed; trying again');
+      // One line for each reason: a long outage must not fill the log.
+      const text = String(error);
+      if (text !== this.lastError) this.options.log.warn({ error: text }, 'heartbeat failed; trying again');
+      this.lastError = text;
     }
   }
 

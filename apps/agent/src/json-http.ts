@@ -22,15 +22,18 @@ export type JsonAnswer = { status: number; body: unknown };
  * Sends a call that is safe to repeat, and repeats it once if the other side closed a kept-alive connection just as it
  * was used again.
  *
+ * @param bearer secret that the call carries; `undefined`: none
+ * @param connections those to use for HTTPS, with the certificate that they show; left out: plain ones
  * @throws StorageFault `agent.unreachable` when there is no complete answer in time
  */
 export async function postJson(
   url: string,
-  bearer: string,
+  bearer: string | undefined,
   body: unknown,
   timeoutMs: number,
+  connections?: https.Agent,
 ): Promise<JsonAnswer> {
-  const call = { target: new URL(url), bearer, text: JSON.stringify(body), timeoutMs };
+  const call = { target: new URL(url), bearer, text: JSON.stringify(body), timeoutMs, connections };
   try {
     return await send(call).catch((error: unknown) => {
       if (error instanceof StaleConnection) return send(call);
@@ -48,16 +51,23 @@ export async function postJson(
 /** The other side had closed the connection before it read the call. */
 class StaleConnection extends Error {}
 
-function send(call: { target: URL; bearer: string; text: string; timeoutMs: number }): Promise<JsonAnswer> {
-  const { target, bearer, text, timeoutMs } = call;
+type Call = {
+  target: URL;
+  bearer: string | undefined;
+  text: string;
+  timeoutMs: number;
+  connections: https.Agent | undefined;
+};
+
+function send({ target, bearer, text, timeoutMs, connections }: Call): Promise<JsonAnswer> {
   const secure = target.protocol === 'https:';
   return new Promise((resolve, reject) => {
     const headers = {
-      authorization: `Bearer ${bearer}`,
+      ...(bearer === undefined ? {} : { authorization: `Bearer ${bearer}` }),
       'content-type': 'application/json',
       'content-length': Buffer.byteLength(text),
     };
-    const agent = secure ? agents['https:'] : agents['http:'];
+    const agent = secure ? (connections ?? agents['https:']) : agents['http:'];
     const request = (secure ? https : http).request(target, { method: 'POST', agent, headers });
     const giveUp = setTimeout(() => {
       const error = new Error(`no answer within ${timeoutMs} ms`);

@@ -4,6 +4,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { MIB } from '@holdfast/core/model/bytes.js';
 import type { Answer, Ask } from '@holdfast/data-engine/protocol/commands.js';
 import { LAYERS_MAX } from '@holdfast/data-engine/protocol/layers.js';
+import { sharedPorts } from '@holdfast/identity/shared-port.js';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import type { FastifyInstance } from 'fastify';
 import pino from 'pino';
@@ -34,7 +35,15 @@ beforeEach(async () => {
   } as unknown as Replicas;
   const log = pino({ level: 'silent' });
   const engines = {} as Engines;
-  server = createControlServer({ replicas, engines, controlSecret: SECRET, isReady: () => true, log });
+  server = createControlServer({
+    replicas,
+    engines,
+    controlSecret: SECRET,
+    ports: sharedPorts(),
+    isTlsOnly: false,
+    isReady: () => true,
+    log,
+  });
   controlUrl = await server.listen({ host: '127.0.0.1', port: 0 });
   reply = null;
 });

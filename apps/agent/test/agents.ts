@@ -28,10 +28,15 @@ export class AgentProcess {
     private readonly api: FakeApi,
   ) {}
 
-  async start(): Promise<Heartbeat> {
+  get stateDirectory(): string {
+    return this.environment.HOLDFAST_STATE_DIR ?? '';
+  }
+
+  /** Starts it, with changes of its environment. */
+  async start(over: NodeJS.ProcessEnv = {}): Promise<Heartbeat> {
     this.api.heartbeats.delete(this.name);
     this.child = spawn(process.execPath, [AGENT_MAIN], {
-      env: { PATH: process.env.PATH, ...this.environment },
+      env: { PATH: process.env.PATH, ...this.environment, ...over },
       stdio: ['ignore', process.env.HOLDFAST_TEST_LOGS === '1' ? 'inherit' : 'ignore', 'inherit'],
       detached: true,
     });
@@ -148,7 +153,7 @@ export class AgentCluster {
       name,
       {
         HOLDFAST_API_URL: this.apiUrl,
-        HOLDFAST_AGENT_TOKEN: 'agent-token',
+        HOLDFAST_AGENT_TOKEN: this.api.joinToken,
         HOLDFAST_NODE_NAME: name,
         HOLDFAST_ZONE: `zone-${name}`,
         HOLDFAST_DISKS: `${home}/disk-1:${home}/disk-2`,

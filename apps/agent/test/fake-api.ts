@@ -1,7 +1,9 @@
-import http from 'node:http';
+import type http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type Heartbeat, heartbeatSchema } from '@holdfast/core/model/agent-protocol.js';
 import type { CopyRecord } from '@holdfast/core/model/copy-record.js';
+import type { Authority } from '@holdfast/identity/authority.js';
+import { FakeAuthority } from '../bench/fake-authority.js';
 
 const POLL_MS = 25;
 
@@ -13,17 +15,46 @@ export class FakeApi {
   recordStatus = 200;
   /** Status of the answer to a heartbeat. */
   heartbeatStatus = 200;
-  private readonly server = http.createServer((request, response) => this.serve(request, response));
+  /** Code in such an answer. */
+  heartbeatCode = 'store.unavailable';
+  /** Names that agents have asked certificates for, in order. */
+  readonly joined: string[] = [];
+  private fake: FakeAuthority | undefined;
+  private server: http.Server | undefined;
 
   async start(): Promise<string> {
-    await new Promise<void>((resolve) => this.server.listen(0, '127.0.0.1', resolve));
+    this.fake = await FakeAuthority.make();
+    const server = this.fake.server((request, response) => this.serve(request, response));
+    this.server = server;
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     // The cast: a TCP server that listens has such an address.
-    return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}/api/v1`;
+    return `http://127.0.0.1:${(server.address() as AddressInfo).port}/api/v1`;
+  }
+
+  /** Life of certificates from now on, in milliseconds. */
+  set certificateLifeMs(lifeMs: number) {
+    if (this.fake !== undefined) this.fake.lifeMs = lifeMs;
+  }
+
+  /** For HOLDFAST_AGENT_TOKEN. */
+  get joinToken(): string {
+    return this.started.joinToken;
+  }
+
+  /** What signs certificates here. */
+  get authority(): Authority {
+    return this.started.authority;
+  }
+
+  private get started(): FakeAuthority {
+    if (this.fake === undefined) throw new Error('the fake API was started');
+    return this.fake;
   }
 
   async stop(): Promise<void> {
-    this.server.closeAllConnections();
-    await new Promise((resolve) => this.server.close(resolve));
+    const { server } = this;
+    server?.closeAllConnections();
+    await new Promise((resolve) => (server === undefined ? resolve(undefined) : server.close(resolve)));
   }
 
   /** Waits for a heartbeat of the node that satisfies the condition. */
@@ -42,9 +73,16 @@ export class FakeApi {
   private async serve(request: http.IncomingMessage, response: http.ServerResponse): Promise<void> {
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk);
-    const body: unknown = JSON.parse(Buffer.concat(chunks).toString('utf8'));
+    const text = Buffer.concat(chunks).toString('utf8');
+    const certificate = await this.fake?.answer(request.url ?? '', text);
+    if (certificate !== undefined) {
+      if (certificate.name !== undefined) this.joined.push(certificate.name);
+      return answer(response, 200, certificate.body);
+    }
+    const body: unknown = JSON.parse(text);
     if (request.url?.endsWith('/agent/heartbeat') === true) {
-      if (this.heartbeatStatus !== 200) return answer(response, this.heartbeatStatus, {});
+      if (this.heartbeatStatus !== 200)
+        return answer(response, this.heartbeatStatus, { code: this.heartbeatCode });
       const beat = heartbeatSchema.parse(body);
       this.heartbeats.set(beat.node.name, beat);
       answer(response, 200, { nodeId: crypto.randomUUID(), intervalMs: 500 });

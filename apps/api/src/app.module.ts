@@ -1,8 +1,11 @@
+import type { SharedPorts } from '@holdfast/identity/shared-port.js';
 import { type DynamicModule, Module, type Type } from '@nestjs/common';
 import { APP_FILTER, APP_GUARD, APP_INTERCEPTOR, APP_PIPE } from '@nestjs/core';
 import type { Logger } from 'pino';
 import { ALL_ACTIONS } from './actions/all-actions.js';
 import { AgentController } from './agent/agent.controller.js';
+import { AgentAuthenticator } from './agent/agent-authenticator.js';
+import { AgentCertificates } from './agent/agent-certificates.js';
 import { AuditController } from './audit/audit.controller.js';
 import { AuditSealing } from './audit/audit-sealing.js';
 import { AuthGuard } from './auth/auth.guard.js';
@@ -17,6 +20,7 @@ import { LiveChanges } from './events/live-changes.js';
 import { OpenStreams } from './events/open-streams.js';
 import { HealthController } from './health/health.controller.js';
 import { DisksController } from './nodes/disks.controller.js';
+import { JoinTokensController } from './nodes/join-tokens.controller.js';
 import { NodesController } from './nodes/nodes.controller.js';
 import { OrphansController } from './orphans/orphans.controller.js';
 import { OrphansService } from './orphans/orphans.service.js';
@@ -29,7 +33,7 @@ import { Listening } from './platform/listening.js';
 import { ProblemFilter } from './platform/problem.filter.js';
 import { RefusedWrites } from './platform/refused-writes.js';
 import { ShortAddressesController } from './platform/short-addresses.controller.js';
-import { CONFIG, LOGGER } from './platform/tokens.js';
+import { CONFIG, LOGGER, SHARED_PORTS } from './platform/tokens.js';
 import { ValidationPipe } from './platform/validation.pipe.js';
 import { RebuildsController } from './rebuilds/rebuilds.controller.js';
 import { RebuildsService } from './rebuilds/rebuilds.service.js';
@@ -65,6 +69,7 @@ export const CONTROLLERS: readonly Type[] = [
   AuditController,
   ClustersController,
   NodesController,
+  JoinTokensController,
   DisksController,
   OrphansController,
   VolumesController,
@@ -83,16 +88,22 @@ export const CONTROLLERS: readonly Type[] = [
 @Module({})
 class AppModule {}
 
-/** Everything in the process, wired once: the configuration and the log come from outside. */
-export function appModule(config: Config, logger: Logger): DynamicModule {
+/** What the process is made of beside its modules. */
+export type Surroundings = { config: Config; logger: Logger; ports: SharedPorts };
+
+/** Everything in the process, wired once: the configuration, the log and the ports come from outside. */
+export function appModule({ config, logger, ports }: Surroundings): DynamicModule {
   return {
     module: AppModule,
     controllers: [...CONTROLLERS, ShortAddressesController],
     providers: [
       { provide: CONFIG, useValue: config },
       { provide: LOGGER, useValue: logger },
+      { provide: SHARED_PORTS, useValue: ports },
       { provide: Databases, useFactory: () => new Databases(config) },
       Authenticator,
+      AgentAuthenticator,
+      AgentCertificates,
       RequestQuotas,
       LiveChanges,
       OpenStreams,

@@ -1,6 +1,7 @@
-import type { IncomingMessage } from 'node:http';
+import type { IncomingMessage, RequestListener } from 'node:http';
 import cookie from '@fastify/cookie';
 import { systemRandom } from '@holdfast/database/clock-and-random.js';
+import { sharedPorts } from '@holdfast/identity/shared-port.js';
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, LogController } from 'fastify';
@@ -37,7 +38,10 @@ export type App = { nest: NestFastifyApplication; fastify: FastifyInstance };
 /** Builds the whole API without listening. */
 export async function createApp(config: Config): Promise<App> {
   const logger: Logger = pino({ level: config.logLevel, base: { name: 'api' } });
+  const ports = sharedPorts();
   const adapter = new FastifyAdapter({
+    // Users over HTTP and agents over TLS on one port.
+    serverFactory: (handler: RequestListener) => ports.make(handler),
     loggerInstance: logger,
     bodyLimit: BODY_BYTES_MAX,
     // The console and a proxy on this machine say whom they speak for; others' word for it is not taken.
@@ -54,10 +58,14 @@ export async function createApp(config: Config): Promise<App> {
   });
   const fastify: FastifyInstance = adapter.getInstance();
   addHooks(fastify, config.cookieSecure);
-  const nest = await NestFactory.create<NestFastifyApplication>(appModule(config, logger), adapter, {
-    logger: false,
-    abortOnError: false,
-  });
+  const nest = await NestFactory.create<NestFastifyApplication>(
+    appModule({ config, logger, ports }),
+    adapter,
+    {
+      logger: false,
+      abortOnError: false,
+    },
+  );
   await nest.register(cookie);
   const [streams, databases] = [nest.get(OpenStreams), nest.get(Databases)];
   const metrics = new ApiMetrics({ streams: () => streams.openCount, slots: () => databases.load });
@@ -113,7 +121,8 @@ function addHooks(fastify: FastifyInstance, isTls: boolean): void {
       traceId: traceIdOf(request),
       organizationId: (tenant?.actor ?? agent)?.organizationId,
       userId: tenant?.actor.userId,
-      tokenId: (tenant?.actor ?? agent)?.tokenId,
+      tokenId: tenant?.actor.tokenId,
+      nodeId: agent?.nodeId,
       method,
       url,
       status: reply.statusCode,

@@ -1,4 +1,6 @@
+import { CERTIFICATE_DAYS_MAX } from '@holdfast/identity/authority-roles.js';
 import { z } from 'zod';
+import { isAddressRange } from './auth/token-limits.js';
 
 const environment = z.object({
   HOLDFAST_API_HOST: z.string().min(1).default('127.0.0.1'),
@@ -16,6 +18,18 @@ const environment = z.object({
   HOLDFAST_GRAPHQL_INTROSPECTION: z.stringbool().default(true),
   /** Lets its holder read /metrics; without one only callers on this machine may. */
   HOLDFAST_METRICS_TOKEN: z.union([z.literal(''), z.string().min(16)]).optional(),
+  /** Networks that agents may say they are reached in, beside the address that they connect from (CIDR, by commas). */
+  HOLDFAST_AGENT_NETWORKS: z
+    .string()
+    .default('')
+    .transform((text) => text.split(',').flatMap((part) => (part.trim() === '' ? [] : [part.trim()])))
+    .refine((ranges) => ranges.every(isAddressRange), 'addresses or networks such as 10.0.0.0/8, by commas'),
+  /** Life of a node's certificate in hours. Agents renew them when half of it is over. */
+  HOLDFAST_NODE_CERTIFICATE_HOURS: z.coerce
+    .number()
+    .min(0.01)
+    .max(CERTIFICATE_DAYS_MAX * 24)
+    .default(24),
   /** Pause that agents make between two regular heartbeats. */
   HOLDFAST_HEARTBEAT_INTERVAL_MS: z.coerce.number().int().min(100).max(60_000).default(2_000),
 });
@@ -29,6 +43,8 @@ export type Config = {
   cookieSecure: boolean;
   tokenDaysMax: number;
   graphqlIntrospection: boolean;
+  agentNetworks: readonly string[];
+  nodeCertificateHours: number;
   heartbeatIntervalMs: number;
   metricsToken?: string | undefined;
 };
@@ -51,6 +67,8 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     cookieSecure: data.HOLDFAST_COOKIE_SECURE ?? !isLoopback(data.HOLDFAST_API_HOST),
     tokenDaysMax: data.HOLDFAST_TOKEN_DAYS_MAX,
     graphqlIntrospection: data.HOLDFAST_GRAPHQL_INTROSPECTION,
+    agentNetworks: data.HOLDFAST_AGENT_NETWORKS,
+    nodeCertificateHours: data.HOLDFAST_NODE_CERTIFICATE_HOURS,
     heartbeatIntervalMs: data.HOLDFAST_HEARTBEAT_INTERVAL_MS,
     metricsToken: data.HOLDFAST_METRICS_TOKEN,
   };

@@ -1,8 +1,12 @@
 import { randomUUID } from 'node:crypto';
+import type { Heartbeat } from '@holdfast/core/model/agent-protocol.js';
 import { GIB } from '@holdfast/core/model/bytes.js';
-import { asId, type DiskId, type OrganizationId } from '@holdfast/core/model/ids.js';
+import { asId, type DiskId, type NodeId, type OrganizationId } from '@holdfast/core/model/ids.js';
 import { hashSecret } from '@holdfast/database/credentials.js';
 import type { LocalSeed } from '@holdfast/database/seed-local.js';
+import { createPool, type Pool } from '@holdfast/database/sql/pool.js';
+import { systemScope } from '@holdfast/database/sql/scope.js';
+import { PostgresStore } from '@holdfast/database/store/postgres-store.js';
 import { aDiskReport, aHeartbeat } from '@holdfast/testkit/builders.js';
 import {
   seedTestDatabase,
@@ -14,9 +18,9 @@ import type { InjectOptions } from 'fastify';
 import pg from 'pg';
 import { type App, createApp } from '../src/app.js';
 import { assertDeclared } from './documented-operations.js';
+import { type Answer, type JoinOptions, type Json, portOf, TestAgent } from './test-agent.js';
 
-export type Json = Record<string, unknown> & { items?: Json[] };
-export type Answer = { status: number; headers: Record<string, unknown>; body: Json };
+export type { Answer, Json } from './test-agent.js';
 export type CallOptions = {
   token?: string | null;
   body?: unknown;
@@ -34,18 +38,25 @@ function appOn(database: TestDatabase): Promise<App> {
     cookieSecure: false,
     tokenDaysMax: 365,
     graphqlIntrospection: true,
+    agentNetworks: [],
+    nodeCertificateHours: 24,
     heartbeatIntervalMs: 2_000,
   });
 }
 
 /** The whole API in this process, on a Postgres of its own, with the local stack's first rows. */
 export class ApiFixture {
+  private listening: Promise<number> | undefined;
+  private readonly system: Pool;
+
   private constructor(
     readonly database: TestDatabase,
     readonly app: App,
     readonly seed: LocalSeed,
     readonly owner: pg.Client,
-  ) {}
+  ) {
+    this.system = createPool(database.systemUrl, { connectionsMax: 2, applicationName: 'test' });
+  }
 
   static async start(): Promise<ApiFixture> {
     const database = await startTestDatabase();
@@ -60,7 +71,21 @@ export class ApiFixture {
     return new ApiFixture(database, await appOn(database), seed, owner);
   }
 
+  /** Listens, where it does not yet, and returns the port. */
+  async listen(): Promise<number> {
+    this.listening ??= this.startListening();
+    return this.listening;
+  }
+
+  private async startListening(): Promise<number> {
+    await this.app.nest.listen(0, '127.0.0.1');
+    // Agents that come before there is a certificate are sent away, and come again.
+    await this.call('GET', '/agent/authorities', { token: null });
+    return portOf(this.app.fastify.server.address());
+  }
+
   async stop(): Promise<void> {
+    await this.system.end();
     await this.app.nest.close();
     await this.owner.end();
     await this.database.stop();
@@ -88,7 +113,10 @@ export class ApiFixture {
     if (payload !== undefined) request.payload = payload as string;
     const answer = await this.app.fastify.inject(request);
     const { statusCode: status, headers } = answer;
-    const body = answer.body === '' ? {} : JSON.parse(answer.body);
+    // An export is lines of JSON, or none at all.
+    const isJson =
+      /json;?/.test(String(headers['content-type'])) && !/ndjson/.test(String(headers['content-type']));
+    const body = answer.body === '' || !isJson ? {} : JSON.parse(answer.body);
     assertDeclared({ method, url: `/api/v1${path}` }, { status, body });
     return { status, headers, body };
   }
@@ -131,22 +159,29 @@ export class ApiFixture {
     return { status: answer.statusCode, body: JSON.parse(answer.body) };
   }
 
+  /** Stores what an agent reports. How it gets there is tested in agents.test.ts. Returns the node's id. */
+  async beat(heartbeat: Heartbeat): Promise<NodeId> {
+    const store = new PostgresStore(systemScope(this.system));
+    return (await store.recordHeartbeat(this.seed.clusterId, heartbeat)).nodeId;
+  }
+
+  /** An agent that has joined under the name. */
+  async agent(name: string, options: JoinOptions = {}): Promise<TestAgent> {
+    const agent = new TestAgent(this, name);
+    const { status, body } = await agent.join(options);
+    if (status !== 200) throw new Error(`not joined: ${JSON.stringify(body)}`);
+    return agent;
+  }
+
   /** Registers a node with one disk, as its agent does, and has it Ready. Returns its id. */
   async node(name: string, zone: string): Promise<string> {
-    const answer = await this.call('POST', '/agent/heartbeat', {
-      token: TEST_SECRETS.agentToken,
-      body: aHeartbeat(name, {
-        node: { zone },
-        disks: [aDiskReport(asId<DiskId>(randomUUID()))],
-      }),
-    });
+    const nodeId = await this.beat(
+      aHeartbeat(name, { node: { zone }, disks: [aDiskReport(asId<DiskId>(randomUUID()))] }),
+    );
     const ready = [{ type: 'Ready', status: 'True', reason: '', message: '', lastTransitionAt: new Date() }];
     // There is no worker here that would judge the heartbeat.
-    await this.owner.query('UPDATE node SET conditions = $2 WHERE id = $1', [
-      answer.body.nodeId,
-      JSON.stringify(ready),
-    ]);
-    return String(answer.body.nodeId);
+    await this.owner.query('UPDATE node SET conditions = $2 WHERE id = $1', [nodeId, JSON.stringify(ready)]);
+    return nodeId;
   }
 
   /** Another organization with a member of each role, a project, a cluster with a node and a disk, and tokens. */

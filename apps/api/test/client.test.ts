@@ -9,9 +9,7 @@ let origin: string;
 
 beforeAll(async () => {
   api = await ApiFixture.start();
-  await api.app.nest.listen(0, '127.0.0.1');
-  const address = api.app.fastify.server.address();
-  origin = `http://127.0.0.1:${typeof address === 'object' ? address?.port : 0}`;
+  origin = `http://127.0.0.1:${await api.listen()}`;
 });
 afterAll(() => api?.stop());
 

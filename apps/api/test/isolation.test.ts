@@ -146,6 +146,8 @@ describe('a viewer changes nothing', () => {
       'DELETE /sessions',
       'DELETE /sessions/{tokenId}',
       'DELETE /tokens/{tokenId}',
+      // Who joins proves a join token or its key.
+      'POST /agent/identity',
       'POST /clusters/{clusterId}/volumes/{volumeId}/explain',
       'POST /invitations/accept',
       'POST /sessions',

@@ -31,7 +31,7 @@ describe.each(OPERATIONS.map((operation) => [operation.name, operation] as const
 
   test('names what every request may be refused with', () => {
     expect(codes).toEqual(expect.arrayContaining(['store.unavailable', 'internal']));
-    const ofTokens = ['auth.missing', 'auth.invalid', 'auth.forbidden'];
+    const ofTokens = ['auth.missing', isAgents ? 'node.identity_refused' : 'auth.invalid', 'auth.forbidden'];
     if (!isPublic) expect(codes).toEqual(expect.arrayContaining(ofTokens));
     if (path.includes('{')) expect(codes).toContain('request.not_found');
     if (method !== 'get')
@@ -43,7 +43,9 @@ describe.each(OPERATIONS.map((operation) => [operation.name, operation] as const
   test('names what it is not found by, where its address names an object', () => {
     const object = /\{(\w+?)(?:Id|Name)?\}[^{]*$/.exec(path)?.[1];
     const isSetting = object === 'name' ? 'setting' : object;
-    const notFound = { user: 'member', recurring: 'recurring_snapshot' }[isSetting ?? ''] ?? isSetting;
+    const notFound =
+      { user: 'member', recurring: 'recurring_snapshot', joinToken: 'join_token' }[isSetting ?? ''] ??
+      isSetting;
     if (object !== undefined) expect(codes).toContain(`${notFound}.not_found`);
   });
 });

@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
+import { heartbeatSchema } from '@holdfast/core/model/agent-protocol.js';
 import { MIB } from '@holdfast/core/model/bytes.js';
 import { asId, type DiskId } from '@holdfast/core/model/ids.js';
 import { aDiskReport, aHeartbeat } from '@holdfast/testkit/builders.js';
-import { makeNodesReady, TEST_SECRETS } from '@holdfast/testkit/test-database.js';
+import { makeNodesReady } from '@holdfast/testkit/test-database.js';
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { ApiFixture } from './api-fixture.js';
 
@@ -28,8 +29,8 @@ beforeEach(async () => {
 });
 
 function beat(replicas: unknown[]) {
-  const body = { ...aHeartbeat('node-1', { disks: [aDiskReport(DISK, { name: 'disk-1' })] }), replicas };
-  return api.call('POST', '/agent/heartbeat', { token: TEST_SECRETS.agentToken, body });
+  const disks = [aDiskReport(DISK, { name: 'disk-1' })];
+  return api.beat(heartbeatSchema.parse({ ...aHeartbeat('node-1', { disks }), replicas }));
 }
 
 async function onlyId(): Promise<string> {

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { asId, type DiskId } from '@holdfast/core/model/ids.js';
 import { aDiskReport, aHeartbeat } from '@holdfast/testkit/builders.js';
-import { TEST_SECRETS } from '@holdfast/testkit/test-database.js';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { ApiFixture } from './api-fixture.js';
 
@@ -45,11 +44,8 @@ test('no request sets or takes a hold', async () => {
 
 test('a disk without direct I/O has a condition that says what it costs', async () => {
   const disks = [aDiskReport(asId<DiskId>(randomUUID()), { directIo: false })];
-  const { body } = await api.call('POST', '/agent/heartbeat', {
-    token: TEST_SECRETS.agentToken,
-    body: aHeartbeat('node-1', { disks }),
-  });
-  const list = await api.call('GET', `/clusters/${api.seed.clusterId}/nodes/${body.nodeId}/disks`);
+  const nodeId = await api.beat(aHeartbeat('node-1', { disks }));
+  const list = await api.call('GET', `/clusters/${api.seed.clusterId}/nodes/${nodeId}/disks`);
   expect(list.body.items?.[0]?.conditions).toContainEqual(
     expect.objectContaining({
       type: 'DirectIo',

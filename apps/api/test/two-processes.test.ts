@@ -5,7 +5,10 @@ import net from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { GIB } from '@holdfast/core/model/bytes.js';
-import { asId } from '@holdfast/core/model/ids.js';
+import { asId, type ClusterId } from '@holdfast/core/model/ids.js';
+import { createPool, type Pool } from '@holdfast/database/sql/pool.js';
+import { systemScope } from '@holdfast/database/sql/scope.js';
+import { PostgresStore } from '@holdfast/database/store/postgres-store.js';
 import { aDiskReport, aHeartbeat, testId } from '@holdfast/testkit/builders.js';
 import {
   makeNodesReady,
@@ -28,11 +31,13 @@ type Answer = { status: number; scheduled: string | undefined };
 const processes: ChildProcess[] = [];
 let database: TestDatabase;
 let owner: pg.Client;
-let clusterId: string;
+let clusterId: ClusterId;
+let system: Pool;
 
 beforeAll(async () => {
   database = await startTestDatabase();
   ({ clusterId } = await seedTestDatabase(database));
+  system = createPool(database.systemUrl, { connectionsMax: 1, applicationName: 'test' });
   owner = new pg.Client({ connectionString: database.ownerUrl });
   await owner.connect();
 });
@@ -42,13 +47,14 @@ afterAll(async () => {
     child.kill('SIGKILL');
     if (child.exitCode === null) await once(child, 'exit');
   }
+  await system?.end();
   await owner?.end();
   await database?.stop();
 });
 
 test('creating at once, they fill the disks to their limits and no further', async () => {
   const origins = await Promise.all([startApi(), startApi()]);
-  for (const number of [1, 2, 3]) await addNode(origins[0] ?? '', number);
+  for (const number of [1, 2, 3]) await addNode(number);
   await makeNodesReady(owner);
   const answers = await Promise.all(
     Array.from({ length: VOLUMES }, async (_, n): Promise<Answer> => {
@@ -92,17 +98,17 @@ async function startApi(): Promise<string> {
   return `${origin}/api/v1`;
 }
 
-async function post(url: string, body: object, token = TEST_SECRETS.token): Promise<Response> {
-  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+async function post(url: string, body: object): Promise<Response> {
+  const headers = { authorization: `Bearer ${TEST_SECRETS.token}`, 'content-type': 'application/json' };
   return fetch(url, { method: 'POST', headers, body: JSON.stringify(body) });
 }
 
 /** A node in a zone of its own, with one disk. */
-async function addNode(origin: string, number: number): Promise<void> {
+async function addNode(number: number): Promise<void> {
   const report = aDiskReport(asId(testId(500 + number)), {
     maximumBytes: DISK_BYTES,
     availableBytes: DISK_BYTES,
   });
   const heartbeat = aHeartbeat(`node-${number}`, { node: { zone: `zone-${number}` }, disks: [report] });
-  expect((await post(`${origin}/agent/heartbeat`, heartbeat, TEST_SECRETS.agentToken)).status).toBe(200);
+  await new PostgresStore(systemScope(system)).recordHeartbeat(clusterId, heartbeat);
 }

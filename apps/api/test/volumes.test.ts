@@ -1,8 +1,4 @@
 import { GIB, TIB } from '@holdfast/core/model/bytes.js';
-import { copyRecord } from '@holdfast/core/model/copy-record.js';
-import { asId, type VolumeId } from '@holdfast/core/model/ids.js';
-import { aHeartbeat, anEngineReport } from '@holdfast/testkit/builders.js';
-import { TEST_SECRETS } from '@holdfast/testkit/test-database.js';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { ApiFixture, type Json } from './api-fixture.js';
 
@@ -231,29 +227,6 @@ describe('verify', () => {
     expect(await asked).toMatchObject({
       status: 200,
       body: { equal: true, state: 'done', replicas: [{ replicaId, checksum: 'ab12' }] },
-    });
-  });
-});
-
-describe('agents', () => {
-  const agent = (path: string, body: unknown) =>
-    api.call('POST', `/agent/${path}`, { token: TEST_SECRETS.agentToken, body });
-
-  test('report their engines, and record smaller members at the current epoch only', async () => {
-    const volume = await api.createVolume();
-    await markAttached(volume, nodes.a);
-    const volumeId = asId<VolumeId>(String(volume.id));
-    const report = anEngineReport({ volumeId, epoch: 1, writtenBytes: 4096 });
-    const beat = await agent('heartbeat', aHeartbeat('node-a', { engines: [report] }));
-    expect(beat).toMatchObject({ status: 200, body: { nodeId: nodes.a, intervalMs: 2_000 } });
-    expect((await api.call('GET', `${api.volumes}/${volumeId}`)).body.writtenBytes).toBe(4096);
-
-    const [replica] = Array.isArray(volume.replicas) ? volume.replicas : [];
-    const record = (epoch: number) => ({ record: copyRecord(epoch, 1, [replica.id]) });
-    expect(await agent(`volumes/${volumeId}/record`, record(1))).toMatchObject({ status: 200 });
-    expect(await agent(`volumes/${volumeId}/record`, record(0))).toMatchObject({
-      status: 409,
-      body: { code: 'engine.stale_epoch' },
     });
   });
 });

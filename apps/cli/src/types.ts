@@ -4,6 +4,7 @@ import type { Body, Schema } from '@holdfast/api-client/client.js';
 export type Page<T> = { items: T[]; nextCursor: string | null };
 export type Condition = Schema<'Condition'>;
 export type Node = Schema<'Node'>;
+export type JoinToken = Schema<'JoinToken'>;
 export type DrainPlan = Schema<'DrainPlan'>;
 export type DrainWait = Schema<'DrainWait'>;
 export type Disk = Schema<'Disk'>;

@@ -22,7 +22,7 @@ export class LocalAgents {
 
   constructor(
     private readonly config: StackConfig,
-    private readonly agentToken: string,
+    private readonly joinToken: () => string,
     private readonly onSpawn: (pid: number) => void,
     private readonly log: (line: string) => void,
   ) {
@@ -123,7 +123,7 @@ export class LocalAgents {
       ...baseEnvironment(),
       ...surroundings(TLS_VARIABLES),
       HOLDFAST_API_URL: `http://127.0.0.1:${this.config.ports.api}/api/v1`,
-      HOLDFAST_AGENT_TOKEN: this.agentToken,
+      HOLDFAST_AGENT_TOKEN: this.joinToken(),
       HOLDFAST_NODE_NAME: plan.name,
       HOLDFAST_ZONE: plan.zone,
       HOLDFAST_DISKS: this.foldersOf(plan).join(':'),

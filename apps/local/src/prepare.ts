@@ -1,8 +1,7 @@
 /** Entry of a one-time run that prepares a database for this version, for deployments other than the local stack. */
-import { migrate } from '@holdfast/database/migrate.js';
-import { prepareRoles } from '@holdfast/database/roles.js';
-import { seedLocal } from '@holdfast/database/seed-local.js';
+import fs from 'node:fs';
 import { z } from 'zod';
+import { prepareDatabase } from './prepare-database.js';
 
 /** A secret of the deployment. Shorter ones can be guessed. */
 const secret = z.string().min(16);
@@ -12,6 +11,8 @@ const environmentSchema = z.object({
   HOLDFAST_ADMIN_PASSWORD: secret,
   HOLDFAST_ADMIN_TOKEN: secret,
   HOLDFAST_AGENT_TOKEN: secret,
+  /** Where agents read their join token: that secret, with the fingerprint of the certificate authority. */
+  HOLDFAST_AGENT_TOKEN_FILE: z.string().startsWith('/').optional(),
   HOLDFAST_DATABASE_API_PASSWORD: secret,
   HOLDFAST_DATABASE_SYSTEM_PASSWORD: secret,
 });
@@ -24,14 +25,16 @@ if (!parsed.success) {
 }
 
 const env = parsed.data;
-const applied = await migrate(env.DATABASE_URL);
-const urls = await prepareRoles(env.DATABASE_URL, {
-  api: env.HOLDFAST_DATABASE_API_PASSWORD,
-  system: env.HOLDFAST_DATABASE_SYSTEM_PASSWORD,
-});
-const { email } = await seedLocal(urls.systemUrl, {
+const secrets = {
   password: env.HOLDFAST_ADMIN_PASSWORD,
   token: env.HOLDFAST_ADMIN_TOKEN,
   agentToken: env.HOLDFAST_AGENT_TOKEN,
+};
+const prepared = await prepareDatabase(env.DATABASE_URL, secrets, {
+  api: env.HOLDFAST_DATABASE_API_PASSWORD,
+  system: env.HOLDFAST_DATABASE_SYSTEM_PASSWORD,
 });
-console.log(`holdfast: ${applied.length} migrations applied; ${email} may sign in`);
+if (env.HOLDFAST_AGENT_TOKEN_FILE !== undefined) {
+  fs.writeFileSync(env.HOLDFAST_AGENT_TOKEN_FILE, `${prepared.joinToken}\n`, { mode: 0o600 });
+}
+console.log(`holdfast: ${prepared.migrations.length} migrations applied; ${prepared.email} may sign in`);

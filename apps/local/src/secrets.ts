@@ -18,6 +18,12 @@ export function ensureSecrets(home: string): LocalSecrets {
   return secrets;
 }
 
+/** Stores the agents' join token as it is once the control plane's certificate authority is known. */
+export function storeJoinToken(home: string, secrets: LocalSecrets, joinToken: string): void {
+  if (secrets.agentToken === joinToken) return;
+  writeJsonPrivately(path.join(home, 'secrets.json'), { ...secrets, agentToken: joinToken });
+}
+
 function randomText(): string {
   return crypto.randomBytes(SECRET_BYTES).toString('base64url');
 }

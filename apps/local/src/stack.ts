@@ -23,7 +23,7 @@ import {
 import { StackPostgres } from './postgres.js';
 import { type PreparedDatabase, prepareDatabase } from './prepare-database.js';
 import { type LocalApi, waitForAttached, waitForNode, waitForOk } from './readiness.js';
-import { ensureSecrets } from './secrets.js';
+import { ensureSecrets, storeJoinToken } from './secrets.js';
 import type { StackLog } from './stack-log.js';
 import { SupervisedProcess } from './supervised-process.js';
 
@@ -65,7 +65,12 @@ export class Stack {
     this.secrets = ensureSecrets(config.home);
     const remember = (pid: number) => this.ledger.add(pid);
     this.postgres = new StackPostgres(config, log);
-    this.agents = new LocalAgents(config, this.secrets.agentToken, remember, (line) => this.agentGone(line));
+    this.agents = new LocalAgents(
+      config,
+      () => this.prepared.joinToken,
+      remember,
+      (line) => this.agentGone(line),
+    );
     this.services = {
       api: this.service('api', () => this.apiEnvironment()),
       worker: this.service('worker', () => this.workerEnvironment()),
@@ -92,6 +97,7 @@ export class Stack {
     await requireFreePorts(HOST, this.ports());
     const ownerUrl = await this.postgres.start();
     this.database = await prepareDatabase(ownerUrl, this.secrets);
+    storeJoinToken(this.config.home, this.secrets, this.database.joinToken);
     const startedAtMs = Date.now();
     for (const service of Object.values(this.services)) service?.start();
     this.agents.startAll();
@@ -247,7 +253,12 @@ export class Stack {
       HOLDFAST_API_HOST: this.config.apiHost,
       // Browsers come over plain HTTP, by the console on loopback.
       HOLDFAST_COOKIE_SECURE: 'false',
-      ...surroundings(['HOLDFAST_TOKEN_DAYS_MAX', 'HOLDFAST_GRAPHQL_INTROSPECTION']),
+      ...surroundings([
+        'HOLDFAST_TOKEN_DAYS_MAX',
+        'HOLDFAST_GRAPHQL_INTROSPECTION',
+        'HOLDFAST_NODE_CERTIFICATE_HOURS',
+        'HOLDFAST_AGENT_NETWORKS',
+      ]),
       HOLDFAST_API_PORT: String(this.config.ports.api),
     };
   }

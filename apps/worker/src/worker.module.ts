@@ -15,6 +15,7 @@ import {
 } from '@nestjs/common';
 import { type Logger, pino } from 'pino';
 import { HttpAgentClient } from './agents/http-agent-client.js';
+import { workerCertificate } from './agents/worker-certificate.js';
 import type { WorkerConfig } from './config.js';
 import { HealthServer } from './health/health-server.js';
 import { WorkerMetrics } from './metrics/worker-metrics.js';
@@ -67,7 +68,7 @@ function openWorker(config: WorkerConfig): Worker {
   const scope = systemScope(pool);
   const backend = openBackend({ redisUrl: config.redisUrl, databaseUrl: config.databaseUrl });
   const queue = new WakeQueue(backend, (error) => log.warn({ err: error }, 'the queue failed'));
-  const agents = new HttpAgentClient();
+  const agents = new HttpAgentClient(undefined, workerCertificate(scope));
   const ports = {
     store: new PostgresStore(scope, { fleets: new FleetReader() }),
     agents,

@@ -1,4 +1,5 @@
 import { asId, type ClusterId, type OrganizationId, type ProjectId } from '@holdfast/core/model/ids.js';
+import { parseJoinToken } from '@holdfast/identity/join-token.js';
 import pg from 'pg';
 import { systemRandom } from './clock-and-random.js';
 import { hashPassword, hashSecret, verifyPassword } from './credentials.js';
@@ -7,6 +8,9 @@ const EMAIL = 'admin@holdfast.local';
 const ORGANIZATION = 'Local';
 const PROJECT = 'default';
 const CLUSTER = 'local';
+const JOIN_TOKEN = 'local agents';
+/** Nodes of new names that may join with it in all. */
+const LOCAL_JOINS_MAX = 64;
 
 /** The caller keeps these in a file of its own; the database keeps only their hashes. */
 export type LocalSecrets = { password: string; token: string; agentToken: string };
@@ -19,8 +23,8 @@ export type LocalSeed = LocalSecrets & {
 };
 
 /**
- * Makes what a local stack starts with: one organization, its admin, one project and one cluster, and the tokens of
- * the admin and of the agents. Repeating it changes nothing; other secrets replace the old ones.
+ * Makes what a local stack starts with: one organization, its admin, one project and one cluster, and the token of
+ * the admin and the join token of the agents. Repeating it changes nothing; other secrets replace the old ones.
  *
  * @param systemUrl connects as the system role
  */
@@ -34,9 +38,12 @@ export async function seedLocal(systemUrl: string, secrets: LocalSecrets): Promi
     const projectId = await ensureNamed(client, 'project', organizationId, PROJECT);
     const clusterId = await ensureNamed(client, 'cluster', organizationId, CLUSTER);
     const token = { organizationId, name: 'local admin', kind: 'api', role: 'owner' };
-    await ensureToken(client, { ...token, userId, clusterId: null, secret: secrets.token });
-    const agent = { organizationId, name: 'local agents', kind: 'agent', role: 'agent' };
-    await ensureToken(client, { ...agent, userId: null, clusterId, secret: secrets.agentToken });
+    await ensureToken(client, { ...token, userId, secret: secrets.token });
+    await ensureJoinToken(client, {
+      organizationId,
+      clusterId,
+      secret: parseJoinToken(secrets.agentToken).secret,
+    });
     await client.query('COMMIT');
     return {
       organizationId: asId<OrganizationId>(organizationId),
@@ -112,8 +119,7 @@ async function ensureToken(
     name: string;
     kind: string;
     role: string;
-    userId: string | null;
-    clusterId: string | null;
+    userId: string;
     secret: string;
   },
 ): Promise<void> {
@@ -123,18 +129,27 @@ async function ensureToken(
     [token.organizationId, token.name, token.kind, secretHash],
   );
   await client.query(
-    `INSERT INTO token (id, organization_id, kind, name, secret_hash, role, user_id, cluster_id, created_at)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, now()) ON CONFLICT (secret_hash) DO NOTHING`,
-    [
-      systemRandom.id(),
-      token.organizationId,
-      token.kind,
-      token.name,
-      secretHash,
-      token.role,
-      token.userId,
-      token.clusterId,
-    ],
+    `INSERT INTO token (id, organization_id, kind, name, secret_hash, role, user_id, created_at)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, now()) ON CONFLICT (secret_hash) DO NOTHING`,
+    [systemRandom.id(), token.organizationId, token.kind, token.name, secretHash, token.role, token.userId],
+  );
+}
+
+/** The local agents' join token: for any new names, up to so many, as long as its owner keeps the secret. */
+async function ensureJoinToken(
+  client: pg.Client,
+  token: { organizationId: string; clusterId: string; secret: string },
+): Promise<void> {
+  const secretHash = hashSecret(token.secret);
+  await client.query('DELETE FROM join_token WHERE cluster_id = $1 AND name = $2 AND secret_hash <> $3', [
+    token.clusterId,
+    JOIN_TOKEN,
+    secretHash,
+  ]);
+  await client.query(
+    `INSERT INTO join_token (id, organization_id, cluster_id, name, secret_hash, uses_max, created_at)
+     VALUES ($1, $2, $3, $4, $5, $6, now()) ON CONFLICT (secret_hash) DO NOTHING`,
+    [systemRandom.id(), token.organizationId, token.clusterId, JOIN_TOKEN, secretHash, LOCAL_JOINS_MAX],
   );
 }
 

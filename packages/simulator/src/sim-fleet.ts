@@ -2,6 +2,7 @@
  * Nodes of a simulated cluster, with what is on them: engines work, agents report what is new. Where nothing has changed, an
  * engine would find what it found before and an agent report what it reported before, so neither is asked.
  */
+import type { Store } from '@holdfast/control/ports/store.js';
 import { StorageFault } from '@holdfast/core/model/faults.js';
 import type { NodeId, ReplicaId, VolumeId } from '@holdfast/core/model/ids.js';
 import type { SimCopy } from './sim-copy.js';
@@ -10,7 +11,8 @@ import { SimNode, type SimNodeOptions } from './sim-node.js';
 import { Stirred } from './stirred.js';
 
 /** What nodes have of the world around them. */
-type Outside = Pick<EngineSurroundings, 'confirmRecord' | 'failsRebuild' | 'workOf'> & {
+type Outside = Pick<EngineSurroundings, 'failsRebuild' | 'workOf'> & {
+  confirmRecord: Store['confirmRecord'];
   newId(): string;
   report(node: SimNode): Promise<void>;
 };
@@ -104,9 +106,9 @@ export class SimFleet {
       failsRebuild,
       workOf,
       isConnected: () => from.isConnected,
-      confirmRecord: async (...record) => {
+      confirmRecord: async (volumeId, record, grantId) => {
         if (!from.isConnected) throw new StorageFault('store.unavailable', { publicMessage: 'no answer' });
-        await confirmRecord(...record);
+        await confirmRecord(volumeId, record, grantId, from.nodeId);
       },
     };
   }

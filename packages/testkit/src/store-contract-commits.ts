@@ -13,7 +13,7 @@ import type { Snapshot } from '@holdfast/core/model/snapshot.js';
 import { DETACHED } from '@holdfast/core/model/volume-lifecycle.js';
 import { expect, test } from '@jest/globals';
 import { aRebuild, aReplica, aSnapshot, NOON, testId } from './builders.js';
-import { attachingOn } from './lifecycle-builder.js';
+import { attachedOn, attachingOn } from './lifecycle-builder.js';
 import { outcome, StoreFixture } from './store-fixture.js';
 import type { MakeStore } from './store-under-test.js';
 import { aFill } from './task-builder.js';
@@ -219,6 +219,25 @@ export function commitContract(makeStore: MakeStore): void {
     await fixture.store.confirmRecord(VOLUME, smaller, granted);
     expect((await fixture.load(VOLUME)).volume.record).toEqual(smaller);
     await fixture.store.confirmRecord(VOLUME, copyRecord(3, 3, [REPLICA]));
+  });
+
+  test('a record is confirmed for the node that holds the volume, with members that are known', async () => {
+    const nodeId = await fixture.node();
+    const [other, gone] = [asId<NodeId>(testId(9)), asId<ReplicaId>(testId(103))];
+    const lifecycle = attachedOn(nodeId);
+    const replica = aReplica({ id: REPLICA, volumeId: VOLUME });
+    const before = copyRecord(3, 1, [REPLICA, gone]);
+    await fixture.volume({ epoch: 3, record: before, lifecycle }, [
+      { kind: 'replica.create', replica, booking: undefined },
+    ]);
+    const confirm = (members: ReplicaId[], generation: number, askedBy: NodeId) =>
+      outcome(fixture.store.confirmRecord(VOLUME, copyRecord(3, generation, members), undefined, askedBy));
+    expect(await confirm([REPLICA], 2, other)).toBe('engine.stale_epoch');
+    const invented = asId<ReplicaId>(testId(104));
+    expect(await confirm([REPLICA, invented], 2, nodeId)).toBe('engine.record_refused');
+    expect(await confirm([REPLICA, gone], 2, nodeId)).toBe('done');
+    expect(await confirm([REPLICA], 3, nodeId)).toBe('done');
+    expect(await confirm([gone], 4, nodeId)).toBe('engine.record_refused');
   });
 
   test('a record is confirmed for the current epoch only, and again when it is repeated', async () => {

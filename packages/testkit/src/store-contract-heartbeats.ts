@@ -268,6 +268,14 @@ export function heartbeatContract(makeStore: MakeStore): void {
     expect((await fixture.load(VOLUME)).volume.version).toBe(volume.version);
   });
 
+  test('a node that is heard for the first time gets the id that it has joined under, and keeps it', async () => {
+    const [joined, other] = [asId<NodeId>(testId(301)), asId<NodeId>(testId(302))];
+    const heard = (id: NodeId) =>
+      fixture.store.recordHeartbeat(fixture.tenant.clusterId, aHeartbeat('node-1'), NOON, id);
+    expect(await heard(joined)).toMatchObject({ nodeId: joined });
+    expect(await heard(other)).toMatchObject({ nodeId: joined });
+  });
+
   describe('a second agent under the name of one that answers', () => {
     const second = {
       bootId: testId(402),

@@ -1,7 +1,9 @@
 /**
- * The agent's HTTP control server. Calls of the control plane carry the agent's control secret; commands to a copy
- * carry that copy's secret; `/livez` and `/readyz` need none.
+ * The agent's HTTP control server. Calls of the control plane carry the agent's control secret, and come over TLS from a worker
+ * unless the agent is reached by the loopback; commands to a copy carry that copy's secret; `/livez` and `/readyz` need none.
  */
+import type { RequestListener } from 'node:http';
+import { TLSSocket } from 'node:tls';
 import {
   checksumSchema,
   createReplicaSchema,
@@ -15,6 +17,8 @@ import { StorageFault } from '@holdfast/core/model/faults.js';
 import type { VolumeId } from '@holdfast/core/model/ids.js';
 import { idField } from '@holdfast/core/model/message-fields.js';
 import { COMMAND_TRAITS, isCommandName } from '@holdfast/data-engine/protocol/commands.js';
+import { isWorkerCertificate } from '@holdfast/identity/certificate.js';
+import type { SharedPorts } from '@holdfast/identity/shared-port.js';
 import Fastify, { type FastifyInstance, type FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import { z } from 'zod';
@@ -57,12 +61,20 @@ export type ControlServerOptions = {
   replicas: Replicas;
   engines: Engines;
   controlSecret: string;
+  /** Serve plain HTTP and TLS on the one control port. */
+  ports: SharedPorts;
+  /** The control plane is heard over TLS with a worker's certificate only. */
+  isTlsOnly: boolean;
   isReady: () => boolean;
   log: Logger;
 };
 
 export function createControlServer(options: ControlServerOptions): FastifyInstance {
-  const server = Fastify({ bodyLimit: BODY_BYTES_MAX, logger: false });
+  const server = Fastify({
+    bodyLimit: BODY_BYTES_MAX,
+    logger: false,
+    serverFactory: (handler: RequestListener) => options.ports.make(handler),
+  });
   allowEmptyJson(server);
   server.setErrorHandler((error, _request, reply) => {
     const problem = problemOf(error);
@@ -79,6 +91,7 @@ export function createControlServer(options: ControlServerOptions): FastifyInsta
   );
   server.register(async (scope) => {
     scope.addHook('onRequest', async (request) => {
+      if (options.isTlsOnly) requireWorker(request);
       if (!sameSecret(bearerOf(request), options.controlSecret)) throw wrongSecret();
     });
     replicaRoutes(scope, options);
@@ -86,6 +99,18 @@ export function createControlServer(options: ControlServerOptions): FastifyInsta
   });
   commandRoute(server, options);
   return server;
+}
+
+/** @throws StorageFault `auth.forbidden` unless it came from a worker of this control plane */
+function requireWorker({ raw }: FastifyRequest): void {
+  const { socket } = raw;
+  const certificate =
+    socket instanceof TLSSocket && socket.authorized ? socket.getPeerX509Certificate() : undefined;
+  const isWorker = certificate !== undefined && isWorkerCertificate(certificate);
+  if (isWorker && new Date(certificate.validTo) > new Date()) return;
+  throw new StorageFault('auth.forbidden', {
+    publicMessage: "this call is taken over TLS with a worker's certificate only",
+  });
 }
 
 function replicaRoutes(scope: FastifyInstance, { replicas }: ControlServerOptions): void {

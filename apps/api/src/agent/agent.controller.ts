@@ -1,10 +1,16 @@
 /**
- * The agents' part of the API. Agents are not users: their token belongs to one cluster, and the work runs as the system
- * role, because a cluster's space and limits concern all of its users.
+ * The agents' part of the API. Agents are not users: each is one node of one cluster, and the work runs as the system role,
+ * because a cluster's space and limits concern all of its users.
  */
+import { StorageFault } from '@holdfast/core/model/faults.js';
+import { systemClock } from '@holdfast/database/clock-and-random.js';
+import { joinNode } from '@holdfast/database/identity/node-identities.js';
 import { snapshot } from '@holdfast/database/sql/scope.js';
 import { PostgresStore } from '@holdfast/database/store/postgres-store.js';
-import { Body, Controller, Inject, Param, Post } from '@nestjs/common';
+import { readRequest } from '@holdfast/identity/authority.js';
+import { parseJoinToken } from '@holdfast/identity/join-token.js';
+import { Body, Controller, Get, Inject, Param, Post, Req } from '@nestjs/common';
+import type { FastifyRequest } from 'fastify';
 import type { AgentActor } from '../auth/actor.js';
 import type { Config } from '../config.js';
 import { Databases } from '../platform/databases.js';
@@ -14,21 +20,78 @@ import { CONFIG } from '../platform/tokens.js';
 import { volumeNotFound } from '../volumes/read-volume.js';
 import {
   AgentVolumePath,
+  AuthoritiesDto,
   ConfirmRecordBody,
   HeartbeatBody,
   HeartbeatReplyDto,
+  JoinBody,
+  JoinReplyDto,
   RecordConfirmedDto,
 } from './agent.schemas.js';
+import { AgentAddresses } from './agent-addresses.js';
+import { requireTls } from './agent-authenticator.js';
+import { AgentCertificates } from './agent-certificates.js';
+
+const HOUR_MS = 3_600_000;
 
 @Controller('api/v1/agent')
 export class AgentController {
   private readonly store: PostgresStore;
+  private readonly addresses: AgentAddresses;
 
   constructor(
     private readonly databases: Databases,
+    private readonly certificates: AgentCertificates,
     @Inject(CONFIG) private readonly config: Config,
   ) {
     this.store = new PostgresStore(databases.system());
+    this.addresses = new AgentAddresses(config.agentNetworks);
+  }
+
+  @Get('authorities')
+  @Route({
+    access: 'public',
+    summary: 'The authorities whose certificates this control plane serves agents with',
+    answer: AuthoritiesDto,
+  })
+  async authorities() {
+    return { authorities: [...(await this.certificates.trusted())] };
+  }
+
+  @Post('identity')
+  @Route({
+    access: 'public',
+    summary: "Get or renew the certificate of a node's agent",
+    answer: JoinReplyDto,
+    refuses: [
+      'auth.forbidden',
+      'join_token.refused',
+      'node.name_taken',
+      'node.identity_refused',
+      'node.clock_off',
+    ],
+  })
+  async join(@Req() request: FastifyRequest, @Body() body: JoinBody) {
+    // A join token must not travel in clear.
+    requireTls(request);
+    const key = await readRequest(body.request);
+    if (key === undefined) throw noRequest();
+    const now = systemClock.now();
+    const notAfter = new Date(now.getTime() + this.config.nodeCertificateHours * HOUR_MS);
+    const { nodeId, clusterId } = await joinNode(this.databases.system(), {
+      name: body.name,
+      keyHash: key.keyHash,
+      tokenSecret: body.token === undefined ? undefined : parseJoinToken(body.token).secret,
+      controlSecret: body.controlSecret,
+      agentClock: new Date(body.clock),
+      now,
+      notAfter,
+    });
+    const certificate = await this.certificates.sign({ nodeId, clusterId, name: body.name }, key, {
+      now,
+      notAfter,
+    });
+    return { nodeId, clusterId, certificate, authorities: [...(await this.certificates.trusted())] };
   }
 
   @Post('heartbeat')
@@ -36,10 +99,20 @@ export class AgentController {
     access: 'agent',
     summary: 'Report what a node is and holds',
     answer: HeartbeatReplyDto,
-    refuses: ['cluster.not_found', 'node.name_taken'],
+    refuses: ['cluster.not_found', 'node.name_taken', 'node.address_refused'],
   })
-  async heartbeat(@CurrentAgent() agent: AgentActor, @Body() heartbeat: HeartbeatBody) {
-    const stored = await this.store.recordHeartbeat(agent.clusterId, heartbeat);
+  async heartbeat(
+    @CurrentAgent() agent: AgentActor,
+    @Req() request: FastifyRequest,
+    @Body() heartbeat: HeartbeatBody,
+  ) {
+    if (heartbeat.node.name !== agent.name) {
+      throw new StorageFault('auth.forbidden', {
+        publicMessage: `this agent is node ${agent.name} and can not report for ${heartbeat.node.name}`,
+      });
+    }
+    const checked = await this.addresses.checked(heartbeat, request.raw.socket.remoteAddress ?? '');
+    const stored = await this.store.recordHeartbeat(agent.clusterId, checked, undefined, agent.nodeId);
     return { ...stored, intervalMs: this.config.heartbeatIntervalMs };
   }
 
@@ -48,7 +121,7 @@ export class AgentController {
     access: 'agent',
     summary: "Record a volume's smaller members",
     answer: RecordConfirmedDto,
-    refuses: ['volume.not_found', 'engine.stale_epoch'],
+    refuses: ['volume.not_found', 'engine.stale_epoch', 'engine.record_refused'],
   })
   async confirmRecord(
     @CurrentAgent() agent: AgentActor,
@@ -60,7 +133,16 @@ export class AgentController {
       sql.query('SELECT FROM volume WHERE id = $1 AND cluster_id = $2', [volumeId, agent.clusterId]),
     );
     if (rowCount === 0) throw volumeNotFound(volumeId);
-    await this.store.confirmRecord(volumeId, record, grantId);
+    await this.store.confirmRecord(volumeId, record, grantId, agent.nodeId);
     return { recorded: true };
   }
+}
+
+function noRequest(): StorageFault {
+  return new StorageFault('request.invalid', {
+    publicMessage: 'request must be a PKCS #10 request of a P-256 key, signed by that key',
+    errors: [
+      { pointer: '/request', detail: 'must be a PKCS #10 request of a P-256 key, signed by that key' },
+    ],
+  });
 }

@@ -1,13 +1,19 @@
 import {
+  authoritiesSchema,
   confirmRecordSchema,
   heartbeatReplySchema,
   heartbeatSchema,
+  joinReplySchema,
+  joinSchema,
 } from '@holdfast/core/model/agent-protocol.js';
 import type { VolumeId } from '@holdfast/core/model/ids.js';
 import { z } from 'zod';
 import { dto } from '../platform/dto.js';
 import { id } from '../platform/schemas.js';
 
+export class JoinBody extends dto(joinSchema) {}
+export class JoinReplyDto extends dto(joinReplySchema) {}
+export class AuthoritiesDto extends dto(authoritiesSchema) {}
 export class HeartbeatBody extends dto(heartbeatSchema) {}
 export class HeartbeatReplyDto extends dto(heartbeatReplySchema) {}
 export class ConfirmRecordBody extends dto(confirmRecordSchema) {}

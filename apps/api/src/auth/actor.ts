@@ -1,4 +1,11 @@
-import type { ClusterId, OrganizationId, ProjectId, TokenId, UserId } from '@holdfast/core/model/ids.js';
+import type {
+  ClusterId,
+  NodeId,
+  OrganizationId,
+  ProjectId,
+  TokenId,
+  UserId,
+} from '@holdfast/core/model/ids.js';
 import type { AccessFacts } from '@holdfast/core/policy/decide-access.js';
 import { projectRolesOf, projectRoleWithin, weakerRole } from '@holdfast/core/policy/permissions.js';
 import type { TokenRoles } from '@holdfast/database/queries/tokens.js';
@@ -26,7 +33,7 @@ export function rolesOf({
   member_role: memberRole,
   project_roles,
 }: TokenRoles): UserRoles | undefined {
-  if (memberRole === null || tokenRole === 'agent') return undefined;
+  if (memberRole === null) return undefined;
   const ofProjects = [...projectRolesOf(project_roles)].flatMap(([projectId, role]) => {
     const left = projectRoleWithin(role, tokenRole);
     return left === undefined ? [] : [[projectId, left] as const];
@@ -34,12 +41,12 @@ export function rolesOf({
   return { role: weakerRole(tokenRole, memberRole), projectRoles: new Map(ofProjects) };
 }
 
-/** The agents of one cluster. */
+/** The agent of one node, authenticated by its certificate. */
 export type AgentActor = {
   kind: 'agent';
-  tokenId: TokenId;
+  nodeId: NodeId;
+  /** The node's name, which the agent has joined under. */
+  name: string;
   organizationId: OrganizationId;
   clusterId: ClusterId;
 };
-
-export type Actor = UserActor | AgentActor;

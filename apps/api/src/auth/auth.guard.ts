@@ -3,6 +3,7 @@ import { type Action, changesNothing } from '@holdfast/core/policy/permissions.j
 import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import type { FastifyRequest } from 'fastify';
+import { AgentAuthenticator } from '../agent/agent-authenticator.js';
 import { ROUTE_OPTIONS, type RouteOptions } from '../platform/route.decorator.js';
 import type { Tenant } from '../platform/tenant.js';
 import { Authenticator, assertAllowed } from './authenticator.js';
@@ -12,6 +13,7 @@ import { Authenticator, assertAllowed } from './authenticator.js';
 export class AuthGuard implements CanActivate {
   constructor(
     private readonly authenticator: Authenticator,
+    private readonly agents: AgentAuthenticator,
     private readonly reflector: Reflector,
   ) {}
 
@@ -22,7 +24,7 @@ export class AuthGuard implements CanActivate {
     if (access === 'public') return true;
     const request = context.switchToHttp().getRequest<FastifyRequest>();
     if (access === 'agent') {
-      request.agent = await this.authenticator.requireAgent(request);
+      request.agent = await this.agents.requireAgent(request);
       return true;
     }
     const tenant = await this.authenticator.requireUser(request);

@@ -13,7 +13,7 @@ import { Databases } from '../platform/databases.js';
 import { SharedRead } from '../platform/shared-read.js';
 import { Tenant } from '../platform/tenant.js';
 import { CONFIG } from '../platform/tokens.js';
-import { type Actor, type AgentActor, rolesOf, type UserActor } from './actor.js';
+import { rolesOf, type UserActor } from './actor.js';
 import { RequestQuotas } from './request-quotas.js';
 import { assertUsedFromWithin, limitsOf } from './token-limits.js';
 
@@ -47,16 +47,8 @@ export class Authenticator {
   }
 
   /** @throws StorageFault `auth.missing`, `auth.invalid`, `auth.forbidden` */
-  async requireAgent(request: FastifyRequest): Promise<AgentActor> {
-    const actor = await this.authenticate(request);
-    if (actor.kind !== 'agent') throw forbidden("only an agent's token can be used here");
-    return actor;
-  }
-
-  /** @throws StorageFault `auth.missing`, `auth.invalid`, `auth.forbidden` */
   async requireUser(request: FastifyRequest): Promise<Tenant> {
     const actor = await this.authenticate(request);
-    if (actor.kind !== 'user') throw forbidden("an agent's token can't be used here");
     assertUsedFromWithin(actor.limits, request.ip);
     const scope = this.databases.organization(actor.organizationId, actor.limits);
     await this.quotas.take(actor);
@@ -86,7 +78,7 @@ export class Authenticator {
     await transaction(scope, (sql) => noteTokenUse(sql, tokenId, now));
   }
 
-  private async authenticate(request: FastifyRequest): Promise<Actor> {
+  private async authenticate(request: FastifyRequest): Promise<UserActor> {
     const secret = secretOf(request, this.cookie);
     if (secret === undefined) {
       throw new StorageFault('auth.missing', { publicMessage: 'the request has no token' });
@@ -138,12 +130,8 @@ function isFromOwnPages({ headers }: FastifyRequest): boolean {
   return new URL(origin).host === host;
 }
 
-function actorOf(holder: TokenHolder): Actor | undefined {
+function actorOf(holder: TokenHolder): UserActor | undefined {
   const { token_id: tokenId, organization_id: organizationId } = holder;
-  if (holder.kind === 'agent') {
-    if (holder.cluster_id === null) return undefined;
-    return { kind: 'agent', tokenId, organizationId, clusterId: holder.cluster_id };
-  }
   const roles = rolesOf(holder);
   if (holder.user_id === null || roles === undefined) return undefined;
   const user: UserActor = {

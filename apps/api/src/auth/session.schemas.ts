@@ -57,14 +57,11 @@ export class WhoAmIDto extends dto(
 export const tokenSchema = z
   .object({
     id: uuid.describe('Id of the token; not its secret.'),
-    kind: z
-      .enum(['session', 'api', 'agent'])
-      .describe("`session`: made by signing in; `api`: for programs; `agent`: for a cluster's agents."),
+    kind: z.enum(['session', 'api']).describe('`session`: made by signing in; `api`: for programs.'),
     name: z.string().describe('What its maker called it.'),
     role: z
-      .enum([...ORGANIZATION_ROLES, 'agent'])
+      .enum(ORGANIZATION_ROLES)
       .describe("The most it allows; a user's token never allows more than the user's own role."),
-    clusterId: uuid.nullable().describe("The cluster whose agents it is for; null for users' tokens."),
     projectId: uuid
       .nullable()
       .describe('Project of volumes that are created without one; null: they have to name it.'),
@@ -94,7 +91,6 @@ export class CreateTokenBody extends dto(
     name: z.string().min(1).max(128).describe('What it is for; need not be unique.'),
     role: z.enum(ORGANIZATION_ROLES).optional().describe('At most your own, which is the default.'),
     projectId: id<ProjectId>().optional().describe('Where volumes go that are created without a project.'),
-    agentOfClusterId: id<ClusterId>().optional().describe("Makes a token for this cluster's agents instead."),
     readOnly: z.boolean().default(false).describe('True: it is to change nothing.'),
     actions: z
       .array(z.enum(ACTIONS))

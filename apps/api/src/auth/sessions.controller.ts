@@ -80,7 +80,6 @@ export class SessionsController {
         secret,
         role: user.role,
         userId: user.user_id,
-        clusterId: undefined,
         projectId: undefined,
         expiresAt,
         ...NO_LIMITS,

@@ -60,8 +60,7 @@ export class TokensController {
   async create(@CurrentTenant() tenant: Tenant, @Body() body: CreateTokenBody) {
     const token = newToken(tenant, body, this.config.tokenDaysMax);
     const created = await tenant.write(async (sql) => {
-      const clusterIds = [token.clusterId ?? [], token.clusterIds ?? []].flat();
-      for (const clusterId of clusterIds) await requireCluster(sql, clusterId);
+      for (const clusterId of token.clusterIds ?? []) await requireCluster(sql, clusterId);
       const projectIds = [token.projectId ?? [], token.projectIds ?? []].flat();
       for (const projectId of projectIds) await requireProject(sql, projectId);
       await createToken(sql, token);
@@ -109,7 +108,7 @@ export class TokensController {
   }
 }
 
-/** Admins see the tokens of all users and agents; other users their own. */
+/** Admins see the tokens of all users; other users their own. */
 export function ownerFor({ actor }: Tenant): TokenOwner {
   return { userId: isAllowed(actor.role, 'cluster:write') ? undefined : actor.userId };
 }
@@ -127,35 +126,15 @@ function newToken(tenant: Tenant, body: CreateTokenBody, daysMax: number): NewTo
     madeFrom: '',
     now: tenant.now,
   };
-  if (body.agentOfClusterId === undefined) {
-    const secret = newTokenSecret('api');
-    const wanted = body.role ?? role;
-    requireNotStronger(wanted, role);
-    return {
-      ...common,
-      kind: 'api',
-      secret,
-      role: wanted,
-      userId,
-      clusterId: undefined,
-      projectId: body.projectId,
-    };
-  }
-  if (!isAllowed(role, 'cluster:write')) {
-    throw new StorageFault('auth.forbidden', {
-      publicMessage: "tokens for agents are for the cluster's admins",
-    });
-  }
-  const secret = newTokenSecret('agent');
-  const clusterId = body.agentOfClusterId;
+  const wanted = body.role ?? role;
+  requireNotStronger(wanted, role);
   return {
     ...common,
-    kind: 'agent',
-    secret,
-    role: 'agent',
-    userId: undefined,
-    clusterId,
-    projectId: undefined,
+    kind: 'api',
+    secret: newTokenSecret('api'),
+    role: wanted,
+    userId,
+    projectId: body.projectId,
   };
 }
 
@@ -176,7 +155,6 @@ function endOf({ actor, now }: Tenant, wanted: string | undefined, daysMax: numb
 
 /** A secret may do what its token may: who may do less must not come by it. */
 function assertMayRotate({ actor }: Tenant, token: TokenRow): void {
-  if (token.role === 'agent') return;
   requireNotStronger(token.role, actor.role);
   assertNoFreer(actor.limits, limitsOf(token));
 }
@@ -192,7 +170,6 @@ export function tokenView(row: TokenRow): TokenView {
     kind: row.kind,
     name: row.name,
     role: row.role,
-    clusterId: row.cluster_id,
     projectId: row.project_id,
     readOnly: row.read_only,
     actions: row.actions,

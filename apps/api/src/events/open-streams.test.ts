@@ -7,6 +7,8 @@ import { OpenStreams } from './open-streams.js';
 const NOWHERE = 'postgres://nobody@127.0.0.1:1/none';
 const LIMITS = { ofToken: 3, ofProcess: 8 };
 
+const ROLES = { role: 'viewer', projectRoles: new Map() } as const;
+
 let streams: OpenStreams | undefined;
 afterEach(() => streams?.onApplicationShutdown());
 
@@ -16,7 +18,11 @@ function open(...names: string[]): string[] {
   streams = new OpenStreams(databases, pino({ level: 'silent' }), LIMITS);
   const refused: string[] = [];
   for (const name of names) {
-    const owner = { tokenId: asId<TokenId>(name), organizationId: asId<OrganizationId>(name.charAt(0)) };
+    const owner = {
+      tokenId: asId<TokenId>(name),
+      organizationId: asId<OrganizationId>(name.charAt(0)),
+      ...ROLES,
+    };
     try {
       streams.assertRoom(owner);
       streams.add(owner, { close: () => undefined });
@@ -37,7 +43,7 @@ test('an organization may have half of the streams open, and the next one half o
 
 test('a stream that ends makes room for another one', () => {
   expect(open('a1', 'a1', 'a2', 'a2')).toEqual([]);
-  const owner = { tokenId: asId<TokenId>('b1'), organizationId: asId<OrganizationId>('b') };
+  const owner = { tokenId: asId<TokenId>('b1'), organizationId: asId<OrganizationId>('b'), ...ROLES };
   const ended = { close: () => undefined };
   for (const stream of [ended, { close: () => undefined }]) streams?.add(owner, stream);
   expect(() => streams?.assertRoom(owner)).toThrow(/the organization has 2 event streams open/);

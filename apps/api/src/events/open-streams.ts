@@ -7,7 +7,7 @@ import type { OrganizationId, TokenId } from '@holdfast/core/model/ids.js';
 import { findLiveRoles } from '@holdfast/database/queries/tokens.js';
 import { Inject, Injectable, type OnApplicationShutdown, Optional } from '@nestjs/common';
 import type { Logger } from 'pino';
-import { rolesOf, type UserActor, type UserRoles } from '../auth/actor.js';
+import { rolesOf, type UserRoles } from '../auth/actor.js';
 import { Databases } from '../platform/databases.js';
 import { LOGGER } from '../platform/tokens.js';
 

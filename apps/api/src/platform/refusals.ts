@@ -33,7 +33,8 @@ function sharedRefusals(route: RefusingRoute): FaultCode[] {
   const hasKey = method === 'post' && access !== 'public' && access !== 'agent';
   return [
     'store.unavailable',
-    ...choose(access !== 'public', 'auth.missing', 'auth.invalid', 'auth.forbidden'),
+    ...choose(access !== 'public', 'auth.missing', 'auth.forbidden'),
+    ...choose(access !== 'public', access === 'agent' ? 'node.identity_refused' : 'auth.invalid'),
     ...choose(access !== 'public' && access !== 'agent', 'request.rate_limited'),
     ...choose(hasPath, 'request.not_found'),
     // Text that is no text: in an address, a query or a body.

@@ -3,7 +3,7 @@ import type { Action } from '@holdfast/core/policy/permissions.js';
 import { applyDecorators, HttpCode, SetMetadata } from '@nestjs/common';
 import type { DtoClass } from './dto.js';
 
-/** Whom a route lets in. `public`: callers without a token too. `agent`: an agent's token. Else what a user's role must allow. */
+/** Whom a route lets in. `public`: callers without a token too. `agent`: a node's agent, by its certificate. Else what a user's role must allow. */
 export type RouteAccess = 'public' | 'agent' | Action;
 
 export type RouteOptions = {

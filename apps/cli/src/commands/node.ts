@@ -8,6 +8,7 @@ import type { Column } from '../output/table.js';
 import type { Node } from '../types.js';
 import { addNodeDelete, addNodeSet } from './node-change.js';
 import { addCancelDrain, addDrain } from './node-drain.js';
+import { addDeleteJoinToken, addJoinToken, addJoinTokens, addRevokeIdentity } from './node-join.js';
 
 function columns(now: Date): Column<Node>[] {
   return [
@@ -49,6 +50,10 @@ export function nodeCommand(): Command {
   addCancelDrain(node);
   addNodeSet(node);
   addNodeDelete(node);
+  addJoinToken(node);
+  addJoinTokens(node);
+  addDeleteJoinToken(node);
+  addRevokeIdentity(node);
   addMaintenance(node);
   addAction(node, 'end-maintenance', 'end its maintenance window before its time');
   return node;

@@ -210,6 +210,18 @@ describe('HttpAgentClient', () => {
       return (peer.address() as AddressInfo).port;
     }
 
+    test('shows tenants neither what a foreign server says, nor control characters of an agent', async () => {
+      const foreign = await peerThat((socket) => socket.end('220 mail.internal ESMTP\r\n'));
+      const said = await client.openReplica(target(`http://127.0.0.1:${foreign}`), REPLICA, 3).catch(String);
+      expect(said).toContain('the call failed');
+      expect(said).not.toMatch(/mail|ESMTP|Parse|127/);
+      const message = `${'\u001b[31m'}red \u202e${'x'.repeat(5_000)}`;
+      const { agent } = await agentThatAnswers(409, JSON.stringify({ code: 'engine.busy', message }));
+      const refused = await client.openReplica(agent, REPLICA, 3).catch(String);
+      expect(refused).not.toMatch(/[\p{Cc}\p{Cf}]/u);
+      expect(String(refused).length).toBeLessThan(600);
+    });
+
     const half = 'HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 40\r\n\r\n{"record":';
     test.each([
       { what: 'drops SYNs', port: blackHole },

@@ -24,10 +24,12 @@ import {
 } from '@holdfast/core/model/engine-commands.js';
 import { faultCodeOf, StorageFault } from '@holdfast/core/model/faults.js';
 import type { ReplicaId, VolumeId } from '@holdfast/core/model/ids.js';
+import { isLoopback, nodeDnsName } from '@holdfast/identity/names.js';
 import { Agent, type Dispatcher, errors, request } from 'undici';
 import type { z } from 'zod';
 import { AgentCircuits, SilenceError } from './agent-circuits.js';
 import { withinLimit } from './within-limit.js';
+import type { TlsIdentity } from './worker-certificate.js';
 
 export type AgentTimeouts = { callMs: number; engineMs: number; checksumMs: number };
 
@@ -54,21 +56,26 @@ type Call = {
   timeoutMs: number;
 };
 
+/** Without limits for answers (undici gives up after 300 s without one): each call has its own timeout. */
+const LIMITS = { headersTimeout: 0, bodyTimeout: 0, connect: { timeout: CONNECT_MS_MAX } };
+
+type Way = { url: URL; dispatcher: Agent; headers: Record<string, string> };
+
 /** Control calls to agents over HTTP, as `agent-protocol.ts` in core describes them. */
 export class HttpAgentClient implements AgentClient {
-  /** Without limits for answers (undici gives up after 300 s without one): each call has its own timeout. */
-  private readonly connections = new Agent({
-    headersTimeout: 0,
-    bodyTimeout: 0,
-    connect: { timeout: CONNECT_MS_MAX },
-  });
+  private readonly connections = new Agent(LIMITS);
+  private secure: { identity: TlsIdentity; connections: Agent } | undefined;
   private readonly circuits = new AgentCircuits((controlUrl, limitMs) => this.answers(controlUrl, limitMs));
 
-  constructor(private readonly timeouts: AgentTimeouts = TIMEOUTS) {}
+  /** @param certificate what agents on other machines are called with; left out: none can be called */
+  constructor(
+    private readonly timeouts: AgentTimeouts = TIMEOUTS,
+    private readonly certificate?: () => Promise<TlsIdentity>,
+  ) {}
 
   /** Cuts off what is still being asked. */
-  close(): Promise<void> {
-    return this.connections.destroy();
+  async close(): Promise<void> {
+    await Promise.all([this.connections.destroy(), this.secure?.connections.destroy()]);
   }
 
   async createReplica(agent: AgentTarget, replica: CreateReplica): Promise<void> {
@@ -173,7 +180,7 @@ export class HttpAgentClient implements AgentClient {
       )
       .catch((error: unknown) => {
         if (error instanceof StorageFault) throw error;
-        throw unreachable(agent, error instanceof Error ? error.message : String(error), error);
+        throw unreachable(agent, troubleOf(error), error);
       });
     const body = parseJson(text);
     if (status < 300) return body;
@@ -187,10 +194,12 @@ export class HttpAgentClient implements AgentClient {
   ): Promise<{ status: number; text: string }> {
     try {
       return await withinLimit(call.timeoutMs, async (signal) => {
-        const response = await request(url, {
-          dispatcher: this.connections,
+        const way = await this.wayTo(agent, url);
+        const response = await request(way.url, {
+          dispatcher: way.dispatcher,
           method: call.method,
           headers: {
+            ...way.headers,
             authorization: `Bearer ${agent.controlSecret}`,
             ...(call.body === undefined ? {} : { 'content-type': 'application/json' }),
           },
@@ -205,6 +214,28 @@ export class HttpAgentClient implements AgentClient {
     }
   }
 
+  /**
+   * Over TLS to the node's certificate, on the port that it tells HTTP from TLS on; on this machine in clear. The name in `host`
+   * is the one that its certificate must have.
+   */
+  private async wayTo(agent: AgentTarget, url: string): Promise<Way> {
+    const target = new URL(url);
+    if (isLoopback(target.hostname.replace(/^\[|\]$/g, '')))
+      return { url: target, dispatcher: this.connections, headers: {} };
+    if (this.certificate === undefined) throw new Error('there is no certificate to call agents with');
+    const identity = await this.certificate();
+    if (this.secure?.identity !== identity) {
+      // Calls under way end on their own connections.
+      void this.secure?.connections.close();
+      const { cert, key, ca } = identity;
+      const connect = { ...LIMITS.connect, cert, key, ca: [...ca], maxCachedSessions: 0 };
+      this.secure = { identity, connections: new Agent({ ...LIMITS, connect }) };
+    }
+    const port = target.port === '' ? '80' : target.port;
+    const secured = new URL(`https://${target.hostname}:${port}${target.pathname}${target.search}`);
+    return { url: secured, dispatcher: this.secure.connections, headers: { host: nodeDnsName(agent.id) } };
+  }
+
   /** Does the agent answer anything at all? What it answers does not matter. */
   private async answers(controlUrl: string, limitMs: number): Promise<boolean> {
     try {
@@ -217,6 +248,28 @@ export class HttpAgentClient implements AgentClient {
       // A connection that is refused or reset is an answer too: that of its machine.
       return !(error instanceof SilenceError || error instanceof errors.ConnectTimeoutError);
     }
+  }
+}
+
+/** In words of ours: what the other end or the network said is for the log, and tenants would learn addresses by it. */
+function troubleOf(error: unknown): string {
+  if (error instanceof SilenceError) return error.message;
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  switch (code) {
+    case 'ECONNREFUSED':
+      return 'nothing listens at its address';
+    case 'ECONNRESET':
+    case 'EPIPE':
+    case 'UND_ERR_SOCKET':
+      return 'the connection broke';
+    case 'ENOTFOUND':
+    case 'EAI_AGAIN':
+      return 'its name can not be resolved';
+    case 'EHOSTUNREACH':
+    case 'ENETUNREACH':
+      return 'there is no route to it';
+    default:
+      return 'the call failed';
   }
 }
 

@@ -159,14 +159,24 @@ export interface Store {
    * A copy on a ready disk of this node that no replica row stands for is an orphan from then on, and is none any more
    * when that disk is ready and the copy not reported. At most `ORPHANS_OF_NODE_MAX` of a node are kept.
    *
+   * @param newNodeId id of the node where it is heard for the first time; left out: a new one
    * @returns what users want of the node's disks as well, for its agent
    * @throws StorageFault `node.name_taken`
    */
-  recordHeartbeat(clusterId: ClusterId, heartbeat: Heartbeat, now?: Date): Promise<HeartbeatStored>;
+  recordHeartbeat(
+    clusterId: ClusterId,
+    heartbeat: Heartbeat,
+    now?: Date,
+    newNodeId?: NodeId,
+  ): Promise<HeartbeatStored>;
   /**
    * Records smaller members on behalf of an engine, if `record.epoch` is still the volume's, under the grant that the
    * engine works under where it names one.
-   * @throws StorageFault `engine.stale_epoch` when a newer attachment exists, or another grant of this one
+   *
+   * @param askedBy node of the agent that asks. The volume must be attached to it, and each member must be a replica of the
+   * volume or a member of the record before.
+   * @throws StorageFault `engine.stale_epoch` when a newer attachment exists, or another grant of this one, or it is attached
+   * elsewhere; `engine.record_refused` for members that are none of the volume's
    */
-  confirmRecord(volumeId: VolumeId, record: CopyRecord, grantId?: string): Promise<void>;
+  confirmRecord(volumeId: VolumeId, record: CopyRecord, grantId?: string, askedBy?: NodeId): Promise<void>;
 }

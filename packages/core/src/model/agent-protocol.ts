@@ -1,15 +1,17 @@
 /**
  * Protocol between control plane and agents, and between an engine and replicas on other agents.
  *
- * Control plane → agent: HTTP on the agent's control address, `Authorization: Bearer <controlSecret>`; every call may
- * be repeated. Agent → control plane: heartbeats and record confirmations on the API, with the cluster's agent token.
+ * Control plane → agent: HTTP on the agent's control address, beyond the loopback over TLS with certificates on both
+ * sides, `Authorization: Bearer <controlSecret>`; every call may be repeated. Agent → control plane: heartbeats and record
+ * confirmations on the API, over TLS with the node's certificate.
  * Engine → replica: `Authorization: Bearer <replica secret>`, on the same control address. Data never goes over HTTP:
  * it goes over NBD.
  */
 import { z } from 'zod';
 import { copyRecord } from './copy-record.js';
-import type { DiskId, NodeId, ReplicaId, VolumeId } from './ids.js';
+import type { ClusterId, DiskId, NodeId, ReplicaId, VolumeId } from './ids.js';
 import {
+  agentText,
   bytesField as bytes,
   counterField as counter,
   idField,
@@ -48,6 +50,42 @@ export const copyRecordSchema = z
     copyRecord(epoch, dataGeneration, members, durable),
   );
 
+// ---- join: agent → POST {api}/agent/identity ---------------------------------------------------------------------
+
+/** A lower-case DNS label, or several. */
+export const nodeNameSchema = z.string().regex(/^[a-z0-9]([a-z0-9.-]{0,61}[a-z0-9])?$/);
+
+/** Asks for a certificate: the first one with a join token, later ones with the key alone. */
+export const joinSchema = z.object({
+  name: nodeNameSchema.describe("The node's name, unique in the cluster."),
+  request: z
+    .string()
+    .max(4096)
+    .describe('Certificate request (PKCS #10, PEM) of a P-256 key, signed by that key.'),
+  token: z.string().min(1).max(512).optional().describe('Secret of a join token; left out to renew.'),
+  controlSecret: z
+    .string()
+    .max(256)
+    .optional()
+    .describe(
+      'Bearer token of its control address: shows that it is the agent of a node from before there were certificates.',
+    ),
+  clock: z.iso.datetime().describe("The node's time, which must be close to the control plane's."),
+});
+
+export const joinReplySchema = z.object({
+  nodeId: nodeId.describe('Id of the node, new or as it was.'),
+  clusterId: idField<ClusterId>().describe('The cluster that it belongs to.'),
+  certificate: z.string().max(8192).describe('Certificate for the key of the request (PEM).'),
+  authorities: z
+    .array(z.string().max(8192))
+    .max(16)
+    .describe('Certificates (PEM) of the authorities to trust from now on.'),
+});
+
+/** GET {api}/agent/authorities, without a token: the fingerprint in a join token says which of them to believe. */
+export const authoritiesSchema = joinReplySchema.pick({ authorities: true });
+
 // ---- heartbeat: agent → POST {api}/agent/heartbeat ---------------------------------------------------------------
 
 export const diskReportSchema = z.object({
@@ -66,7 +104,7 @@ export const diskReportSchema = z.object({
   availableBytes: diskBytes.describe('Bytes that are free.'),
   ready: z.boolean().describe('True: it can be read and written.'),
   reason: z.string().max(128).describe('Stable code of why it is not ready; empty when it is.'),
-  message: z.string().max(1024).describe('Why it is not ready, for people; empty when it is.'),
+  message: agentText(1024).describe('Why it is not ready, for people; empty when it is.'),
   directIo: z
     .boolean()
     .optional()
@@ -118,7 +156,7 @@ export const rebuildReportSchema = z.object({
       z.object({
         name: z.string().describe('Name of the layer.'),
         method: z.enum(REBUILD_METHODS).describe('How its data got to the target.'),
-        reason: z.string().describe('Why that method, in a sentence.'),
+        reason: agentText(1024).describe('Why that method, in a sentence.'),
         bytesSent: bytes.describe('Bytes of it that were sent.'),
       }),
     )
@@ -127,7 +165,7 @@ export const rebuildReportSchema = z.object({
   error: z
     .object({
       code: z.string().describe('Stable code of the failure.'),
-      message: z.string().describe('What went wrong, for people.'),
+      message: agentText(1024).describe('What went wrong, for people.'),
     })
     .nullable()
     .describe('Why it failed; null: it has not.'),
@@ -146,7 +184,7 @@ export const engineReportSchema = z.object({
     .describe(
       '`waiting-record`: I/O waits until the control plane has recorded the members. `stopped`: fenced off or failed.',
     ),
-  reason: z.string().max(1024).describe('Why it is stopped or waits; empty while it runs.'),
+  reason: agentText(1024).describe('Why it is stopped or waits; empty while it runs.'),
   record: copyRecordSchema.describe('The newest record that it has written to its copies.'),
   replicas: z
     .array(
@@ -155,7 +193,7 @@ export const engineReportSchema = z.object({
         mode: z
           .enum(['RW', 'WO', 'ERR'])
           .describe('`RW` read and written, `WO` written while it is rebuilt, `ERR` dropped.'),
-        reason: z.string().max(1024).describe('Why it was dropped; empty when it was not.'),
+        reason: agentText(1024).describe('Why it was dropped; empty when it was not.'),
       }),
     )
     .max(64)
@@ -173,7 +211,7 @@ export const engineReportSchema = z.object({
       fillId: uuid.describe('The request for it.'),
       state: z.enum(['running', 'succeeded', 'failed']).describe('How far it is.'),
       bytes: bytes.describe('Bytes written so far.'),
-      error: z.string().max(1024).describe('Why it failed; empty when it has not.'),
+      error: agentText(1024).describe('Why it failed; empty when it has not.'),
     })
     .optional()
     .describe('The filling of a new volume from a snapshot of another one; left out: none was asked for.'),
@@ -207,10 +245,9 @@ function isPlainOrigin(text: string): boolean {
 export const heartbeatSchema = z.object({
   node: z
     .object({
-      name: z
-        .string()
-        .regex(/^[a-z0-9]([a-z0-9.-]{0,61}[a-z0-9])?$/)
-        .describe('Unique in the cluster: the first heartbeat with it makes the node.'),
+      name: nodeNameSchema.describe(
+        'Name that the agent has joined under: the first heartbeat makes the node.',
+      ),
       zone: z.string().max(128).nullable().describe('Failure domain of the node; null: no label.'),
       region: z.string().max(128).nullable().describe('Larger failure domain; null: no label.'),
       bootId: uuid.describe('New at each start of the agent: no engine outlives it.'),
@@ -406,7 +443,8 @@ export const removeReplicaSchema = z.object({ expected: replicaStateSchema });
 /** Any refusal: HTTP status as the fault's kind says, and this body. `code` is one of FAULTS. */
 export const agentProblemSchema = z.object({
   code: z.string(),
-  message: z.string(),
+  /** Shown to tenants. */
+  message: agentText(500),
   /** With `engine.stale_epoch`: the highest epoch that the refusing copy or engine knows. */
   newestEpoch: counter.optional(),
 });
@@ -415,6 +453,7 @@ export type DiskReport = z.infer<typeof diskReportSchema>;
 export type ReplicaReport = z.infer<typeof replicaReportSchema>;
 export type RebuildReport = z.infer<typeof rebuildReportSchema>;
 export type EngineReport = z.infer<typeof engineReportSchema>;
+export type JoinReply = z.infer<typeof joinReplySchema>;
 export type Heartbeat = z.infer<typeof heartbeatSchema>;
 export type HeartbeatReply = z.infer<typeof heartbeatReplySchema>;
 export type CreateReplica = z.infer<typeof createReplicaSchema>;

@@ -48,6 +48,8 @@ export const EVENT_TYPES = {
   NodeDrainResumed: info('node', 'a drain goes on after such a wait'),
   NodeDrained: info('node', 'the node may be switched off under the policy of its drain'),
   NodeDrainCancelled: info('node', 'a drain is cancelled, or the node uncordoned'),
+  NodeJoined: info('node', 'an agent has joined as the node, for the first time or with another key'),
+  NodeIdentityRevoked: warning('node', "a user takes the certificate of the node's agent back"),
   AgentRefused: error('node', "an agent reports under a living agent's name"),
 
   DiskReady: info('disk', 'the disk can be used again'),

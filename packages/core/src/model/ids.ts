@@ -18,6 +18,7 @@ export type ReplicaId = Id<'replica'>;
 export type SnapshotId = Id<'snapshot'>;
 export type RebuildId = Id<'rebuild'>;
 export type OrphanId = Id<'orphan'>;
+export type JoinTokenId = Id<'join-token'>;
 
 export type AnyId =
   | OrganizationId
@@ -32,7 +33,8 @@ export type AnyId =
   | ReplicaId
   | SnapshotId
   | RebuildId
-  | OrphanId;
+  | OrphanId
+  | JoinTokenId;
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 

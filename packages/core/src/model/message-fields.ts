@@ -17,3 +17,17 @@ export const timeField = z
 export const uuidField = z.string().uuid();
 export const bytesField = z.number().int().min(0).max(Number.MAX_SAFE_INTEGER);
 export const counterField = z.number().int().min(0).max(Number.MAX_SAFE_INTEGER);
+
+/** What a terminal obeys or a reader does not see: control and format characters, separators, halves of pairs. */
+const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]+/gu;
+
+/** Text that an agent wrote and that tenants come to read: one line of printable characters, cut to so many. */
+export function plainText(text: string, charsMax: number): string {
+  const line = text.replace(UNPRINTABLE, ' ').trim();
+  return line.length <= charsMax ? line : `${line.slice(0, charsMax - 1)}…`;
+}
+
+/** A field for such text. A longer one is cut, and no reason to refuse the message. */
+export function agentText(charsMax: number) {
+  return z.string().overwrite((text) => plainText(text, charsMax));
+}

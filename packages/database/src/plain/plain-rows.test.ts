@@ -66,7 +66,7 @@ describe('withPlainRows', () => {
 
   test('sees only the projects that the transaction is limited to', async () => {
     const limits = { clusterIds: undefined, projectIds: [] };
-    const scope = organizationScope(api, one.organizationId, limits);
+    const scope = organizationScope(api, one.organizationId, { limits });
     const names = await snapshot(scope, (sql) =>
       withPlainRows(sql, ({ project }) => project.findMany({ select: { name: true } })),
     );

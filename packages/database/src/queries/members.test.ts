@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { asId, type UserId } from '@holdfast/core/model/ids.js';
+import { eventually } from '@holdfast/testkit/eventually.js';
 import { seedTestDatabase, startTestDatabase, type TestDatabase } from '@holdfast/testkit/test-database.js';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { createPool, type Pool } from '../sql/pool.js';
@@ -49,7 +50,18 @@ test('who looks at the owners while one steps down waits, and sees those that ar
     await setMemberRole(sql, second, 'viewer');
   });
   await isLooking;
-  const late = transaction(scope, (sql) => lockOwners(sql));
+  let hasSeen = false;
+  const late = transaction(scope, (sql) => lockOwners(sql)).finally(() => {
+    hasSeen = true;
+  });
+  const waiting = `SELECT FROM pg_stat_activity WHERE application_name = 'members' AND wait_event_type = 'Lock'`;
+  const isWaiting = async () => (await pool.query(waiting)).rowCount === 1;
+  await eventually(
+    'the second one waits',
+    async () => hasSeen || (await isWaiting()),
+    (passes) => passes,
+  );
+  expect(hasSeen).toBe(false);
   stepDown();
   await leaving;
   expect(await late).toHaveLength(1);

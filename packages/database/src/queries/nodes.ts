@@ -108,6 +108,7 @@ export async function deleteNode(
   // A living agent would make the node again at its next heartbeat.
   if (row.ready) return 'ready';
   await sql.query('DELETE FROM disk WHERE node_id = $1', [key.nodeId]);
+  await sql.query('DELETE FROM node_identity WHERE node_id = $1', [key.nodeId]);
   await sql.query('DELETE FROM node WHERE id = $1', [key.nodeId]);
   return 'deleted';
 }

@@ -6,11 +6,11 @@ import type { Pool } from '../sql/pool.js';
 import { queryUnscoped, type Sql } from '../sql/scope.js';
 import { type ListRequest, listRows } from './list-rows.js';
 
-export type TokenKind = 'session' | 'api' | 'agent';
+export type TokenKind = 'session' | 'api';
 
 /** What decides of a token's roles. */
 export type TokenRoles = {
-  token_role: OrganizationRole | 'agent';
+  token_role: OrganizationRole;
   member_role: OrganizationRole | null;
   /** Roles by project, where the one in the organization does not allow everything anyhow. */
   project_roles: Record<string, string>;
@@ -22,7 +22,6 @@ export type TokenHolder = {
   kind: TokenKind;
   organization_id: OrganizationId;
   user_id: UserId | null;
-  cluster_id: ClusterId | null;
   project_id: ProjectId | null;
   expires_at: Date | null;
 } & TokenRoles &
@@ -48,9 +47,8 @@ export type TokenRow = {
   id: TokenId;
   kind: TokenKind;
   name: string;
-  role: OrganizationRole | 'agent';
+  role: OrganizationRole;
   user_id: UserId | null;
-  cluster_id: ClusterId | null;
   project_id: ProjectId | null;
   expires_at: Date | null;
   last_used_at: Date | null;
@@ -87,9 +85,8 @@ export type NewToken = {
   kind: TokenKind;
   name: string;
   secret: string;
-  role: OrganizationRole | 'agent';
+  role: OrganizationRole;
   userId: UserId | undefined;
-  clusterId: ClusterId | undefined;
   projectId: ProjectId | undefined;
   expiresAt: Date | undefined;
   /** The token that it is made with, and ends with. */
@@ -121,9 +118,9 @@ export function createToken(sql: Sql, { secret, now, ...given }: NewToken): Prom
   const limits = Object.fromEntries(
     Object.entries(lists).flatMap(([name, list]) => (list === undefined ? [] : [[name, [...list]]])),
   );
-  const { userId = null, clusterId = null, projectId = null, expiresAt = null, parentId = null } = token;
+  const { userId = null, projectId = null, expiresAt = null, parentId = null } = token;
   return withPlainRows(sql, async (rows) => {
-    const nullable = { userId, clusterId, projectId, expiresAt, parentId };
+    const nullable = { userId, projectId, expiresAt, parentId };
     const data = { ...token, ...nullable, ...limits, secretHash: hashSecret(secret), createdAt: now };
     await rows.token.create({ data });
   });

@@ -13,7 +13,7 @@ import { loadListening } from './listening.js';
 import { loadSettings } from './load-views.js';
 import type { Touched } from './touched.js';
 
-type Report = { heartbeat: Heartbeat; now: Date; touched: Touched };
+type Report = { heartbeat: Heartbeat; now: Date; touched: Touched; newNodeId: NodeId | undefined };
 
 type Stored = { nodeId: NodeId; rebooted: boolean; refusal?: StorageFault };
 
@@ -97,9 +97,9 @@ async function rememberLife(sql: Sql, { id, boot_id, past_boot_ids }: AgentRow):
 async function createNode(
   sql: Sql,
   clusterId: ClusterId,
-  { heartbeat, now, touched }: Report,
+  { heartbeat, now, touched, newNodeId }: Report,
 ): Promise<NodeId> {
-  const nodeId = asId<NodeId>(systemRandom.id());
+  const nodeId = newNodeId ?? asId<NodeId>(systemRandom.id());
   const { node } = heartbeat;
   const { rowCount } = await sql.query(
     `INSERT INTO node (id, organization_id, cluster_id, name, zone, region, reported_zone, reported_region,

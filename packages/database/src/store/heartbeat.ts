@@ -25,11 +25,12 @@ export async function recordHeartbeat(
   sql: Sql,
   clusterId: ClusterId,
   heartbeat: Heartbeat,
-  given: Date | undefined,
+  given: { at: Date | undefined; newNodeId: NodeId | undefined },
 ): Promise<{ nodeId: NodeId; disks?: DiskWishes | undefined; refusal?: StorageFault }> {
   const touched = new Touched();
-  const now = await stampOf(sql, given);
-  const stored = await storeNode(sql, clusterId, { heartbeat, now, touched });
+  const now = await stampOf(sql, given.at);
+  const { newNodeId } = given;
+  const stored = await storeNode(sql, clusterId, { heartbeat, now, touched, newNodeId });
   // Returned and not thrown, so that the event that tells of it is kept.
   if (stored.refusal !== undefined) return stored;
   const { nodeId, rebooted } = stored;

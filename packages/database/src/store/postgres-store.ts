@@ -144,10 +144,17 @@ export class PostgresStore implements Store {
     });
   }
 
-  async recordHeartbeat(clusterId: ClusterId, heartbeat: Heartbeat, now?: Date): Promise<HeartbeatStored> {
+  async recordHeartbeat(
+    clusterId: ClusterId,
+    heartbeat: Heartbeat,
+    now?: Date,
+    newNodeId?: NodeId,
+  ): Promise<HeartbeatStored> {
     for (let attempt = 1; ; attempt += 1) {
       try {
-        const heard = await transaction(this.scope, (sql) => recordHeartbeat(sql, clusterId, heartbeat, now));
+        const heard = await transaction(this.scope, (sql) =>
+          recordHeartbeat(sql, clusterId, heartbeat, { at: now, newNodeId }),
+        );
         if (heard.refusal !== undefined) throw heard.refusal;
         return { nodeId: heard.nodeId, disks: heard.disks };
       } catch (error) {
@@ -156,8 +163,8 @@ export class PostgresStore implements Store {
     }
   }
 
-  confirmRecord(volumeId: VolumeId, record: CopyRecord, grantId?: string): Promise<void> {
-    return transaction(this.scope, (sql) => confirmRecord(sql, volumeId, record, grantId));
+  confirmRecord(volumeId: VolumeId, record: CopyRecord, grantId?: string, askedBy?: NodeId): Promise<void> {
+    return transaction(this.scope, (sql) => confirmRecord(sql, volumeId, record, { grantId, askedBy }));
   }
 }
 

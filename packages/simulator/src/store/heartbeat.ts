@@ -27,16 +27,16 @@ type Report = { clusterId: ClusterId; nodeId: NodeId; heartbeat: Heartbeat; now:
 /** Stores what an agent reports. Facts only: what follows from them is the reconcilers' to decide. */
 export function storeHeartbeat(
   transaction: Transaction,
-  report: Omit<Report, 'nodeId'> & { newId: () => string },
+  report: Omit<Report, 'nodeId'> & { newId: () => string; newNodeId: NodeId | undefined },
 ): HeartbeatStored & { refusal?: StorageFault } {
-  const { clusterId, heartbeat, now, newId } = report;
+  const { clusterId, heartbeat, now, newId, newNodeId } = report;
   if (!transaction.tables.clusters.has(clusterId)) {
     throw new StorageFault('cluster.not_found', { publicMessage: `there is no cluster ${clusterId}` });
   }
   const known = transaction.tables.nodes
     .by('name', heartbeat.node.name)
     .find((node) => node.clusterId === clusterId);
-  const nodeId = known?.id ?? asId<NodeId>(newId());
+  const nodeId = known?.id ?? newNodeId ?? asId<NodeId>(newId());
   if (known !== undefined && isSecond(transaction, known, { heartbeat, now })) {
     return { nodeId, refusal: refuse(transaction, known, { heartbeat, now }) };
   }

@@ -42,6 +42,7 @@ import type { AffectedPlaces } from '@holdfast/core/model/views.js';
 import { speaksFor, type Volume } from '@holdfast/core/model/volume.js';
 import { grantOf, holderOf } from '@holdfast/core/model/volume-lifecycle.js';
 import { fillOf } from '@holdfast/core/model/volume-task.js';
+import { requireMembersOf } from '@holdfast/core/policy/known-members.js';
 import type { QuotaLimits, QuotaScope } from '@holdfast/core/policy/quota.js';
 import { settingEvents } from '@holdfast/core/policy/setting-events.js';
 import {
@@ -343,11 +344,12 @@ export class MemoryStore implements Store {
     clusterId: ClusterId,
     heartbeat: Heartbeat,
     now: Date = new Date(),
+    newNodeId?: NodeId,
   ): Promise<HeartbeatStored> {
     const newId = () => this.random.id();
     const [before] = this.tables.nodes.by('name', heartbeat.node.name);
     const { nodeId, disks, refusal } = this.transact((transaction) =>
-      storeHeartbeat(transaction, { clusterId, heartbeat, now, newId }),
+      storeHeartbeat(transaction, { clusterId, heartbeat, now, newId, newNodeId }),
     );
     if (before !== undefined && isOnlyHeard(before, this.tables.nodes.get(nodeId))) this.heard += 1;
     if (refusal !== undefined) throw refusal;
@@ -368,13 +370,27 @@ export class MemoryStore implements Store {
     }
   }
 
-  async confirmRecord(volumeId: VolumeId, record: CopyRecord, grantId?: string): Promise<void> {
+  async confirmRecord(
+    volumeId: VolumeId,
+    record: CopyRecord,
+    grantId?: string,
+    askedBy?: NodeId,
+  ): Promise<void> {
     this.transact((transaction) => {
       const volume = transaction.tables.volumes.get(volumeId);
       const order = volume?.record === undefined ? -1 : compareRecords(volume.record, record);
       if (volume === undefined || volume.epoch !== record.epoch || order > 0) throw stale(volumeId);
       const isOther = grantId !== undefined && volume.grantId !== undefined && volume.grantId !== grantId;
       if (isOther) throw stale(volumeId);
+      if (askedBy !== undefined) {
+        if (holderOf(volume) !== askedBy) throw stale(volumeId);
+        const replicas = transaction.tables.replicas.by('volume', volumeId);
+        requireMembersOf(
+          replicas.map(({ id }) => id),
+          record,
+          volume.record,
+        );
+      }
       if (order === 0) return;
       transaction.put(transaction.tables.volumes, volumeId, {
         ...volume,

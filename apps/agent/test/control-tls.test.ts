@@ -1,0 +1,67 @@
+/** The control address of an agent that is reached over a network. */
+import https from 'node:https';
+import {
+  makeAuthority,
+  makeControlPlaneCertificate,
+  makeWorkerCertificate,
+} from '@holdfast/identity/authority.js';
+import { eventually } from '@holdfast/testkit/eventually.js';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { AgentCluster } from './agents.js';
+
+// Nothing is sent to the address: it only tells the agent that it is not called on its own machine.
+const cluster = new AgentCluster({ HOLDFAST_BIND_HOST: '127.0.0.1', HOLDFAST_ADVERTISE_HOST: '192.0.2.1' });
+beforeAll(() => cluster.start(1), 60_000);
+afterAll(() => cluster.stop(), 60_000);
+
+const LIFE = { now: new Date(), notAfter: new Date(Date.now() + 3_600_000) };
+
+function agent() {
+  const [first] = cluster.agents;
+  if (first === undefined) throw new Error('an agent was started');
+  return first;
+}
+
+type Shown = { cert?: string; key?: string };
+
+async function call(path: string, shown: Shown | undefined): Promise<number> {
+  const { controlUrl, controlSecret } = agent().beat.node;
+  const url = `http${shown === undefined ? '' : 's'}://127.0.0.1:${new URL(controlUrl).port}${path}`;
+  const headers = { authorization: `Bearer ${controlSecret}` };
+  if (shown === undefined) return (await fetch(url, { headers })).status;
+  return new Promise((resolve, reject) => {
+    const request = https.get(
+      url,
+      { headers, agent: false, rejectUnauthorized: false, ...shown },
+      (response) => {
+        response.resume();
+        resolve(response.statusCode ?? 0);
+      },
+    );
+    request.on('error', reject);
+  });
+}
+
+const COPY = '/v1/replicas/01890000-0000-7000-8000-000000000000';
+
+test('is told what to do by a worker of its control plane only, whoever knows its secret', async () => {
+  const { authority } = cluster.api;
+  const { certificatePem: cert, keyPem: key } = await makeWorkerCertificate(authority, LIFE);
+  await eventually(
+    'the agent serves with its certificate',
+    () => call('/livez', {}).catch(() => 0),
+    (status) => status === 200,
+  );
+  expect(await call(COPY, { cert, key })).toBe(200);
+  expect(await call(COPY, undefined)).toBe(403);
+  expect(await call(COPY, {})).toBe(403);
+  const foreign = await makeWorkerCertificate(await makeAuthority(LIFE.now), LIFE);
+  expect(await call(COPY, { cert: foreign.certificatePem, key: foreign.keyPem })).toBe(403);
+  const other = await makeControlPlaneCertificate(authority, LIFE);
+  expect(await call(COPY, { cert: other.certificatePem, key: other.keyPem })).toBe(403);
+});
+
+test('tells in clear that it lives and is ready, and nothing else', async () => {
+  expect([await call('/livez', undefined), await call('/readyz', undefined)]).toEqual([200, 200]);
+  expect(await call(COPY, undefined)).toBe(403);
+});
