@@ -39,6 +39,7 @@ const ROOMS = {
     'packages/api-client',
     'packages/core/src/model',
     'packages/core/src/policy',
+    'packages/core/src/listing',
     'packages/ui',
   ],
   'apps/cli': [
@@ -55,6 +56,7 @@ const ROOMS = {
 const CORE_FOLDERS = {
   model: [],
   settings: ['model'],
+  listing: ['model'],
   policy: ['model', 'settings'],
   scheduling: ['model', 'settings', 'policy'],
   rebuild: ['model', 'settings', 'policy'],

@@ -49,6 +49,7 @@ import { ProjectMembersController } from './tenancy/project-members.controller.j
 import { QuotasController } from './tenancy/quotas.controller.js';
 import { TenancyController } from './tenancy/tenancy.controller.js';
 import { ThreadPool } from './threads/thread-pool.js';
+import { AllVolumesController } from './volumes/all-volumes.controller.js';
 import { ReplicasController } from './volumes/replicas.controller.js';
 import { Verifications } from './volumes/verifications.js';
 import { VolumeSettingsController } from './volumes/volume-settings.controller.js';
@@ -73,6 +74,7 @@ export const CONTROLLERS: readonly Type[] = [
   DisksController,
   OrphansController,
   VolumesController,
+  AllVolumesController,
   VolumeSettingsController,
   ReplicasController,
   SnapshotsController,

@@ -279,10 +279,59 @@ describe('lists', () => {
     ['createdAt>2020-01-01T00:00:00Z', true],
     ['numberOfReplicas<=2 and size>0', true],
     ["name='); DROP TABLE volume; --", false],
+    ['name=list-*', true],
+    ['name=l%*', false],
+    ['name!=* OR state=attached', false],
+    ['name in (nope, list-a)', true],
+    ['(state=attached OR size>2Ti) AND name=list-a', false],
+    ['state=attached OR size>2Ti AND state=creating OR name=list-a', true],
   ])('the filter %s finds volumes (%p), or is refused', async (filter, finds) => {
     const { status, body } = await api.call('GET', `${api.volumes}?filter=${encodeURIComponent(filter)}`);
     if (status === 200) expect((body.items ?? []).length > 0).toBe(finds);
     else expect(body).toMatchObject({ code: 'request.invalid' });
+  });
+});
+
+describe('lists by several fields', () => {
+  const pagesOf = async (path: string, query: string): Promise<string[]> => {
+    const names: string[] = [];
+    for (let cursor = ''; ; ) {
+      const { body } = await api.call('GET', `${path}?limit=2&${query}${cursor}`);
+      names.push(...(body.items ?? []).map(({ name }) => String(name)));
+      if (body.nextCursor === null || names.length > 20) return names;
+      cursor = `&cursor=${body.nextCursor}`;
+    }
+  };
+  beforeAll(async () => {
+    for (const [name, size] of [
+      ['a', 2],
+      ['b', 1],
+      ['c', 2],
+      ['d', 1],
+      ['e', 2],
+    ] as const)
+      await api.createVolume({ name: `by-${name}`, size: size * GIB });
+  });
+
+  test.each([
+    ['size,name', 'bdace'],
+    ['-size,-name', 'ecadb'],
+    ['-size,name', 'acebd'],
+    ['size,-name', 'dbeca'],
+    ['dataEngine,-size,name', 'acebd'],
+  ])('sort=%s: pages follow each other without a gap', async (sort, want) => {
+    const names = await pagesOf(api.volumes, `filter=name=by-*&sort=${sort}`);
+    expect(names).toEqual([...want].map((name) => `by-${name}`));
+  });
+
+  test('volumes of all clusters are one list', async () => {
+    const { body: other } = await api.call('POST', '/clusters', { body: { name: 'elsewhere' } });
+    const elsewhere = `/clusters/${other.id}/volumes`;
+    await api.call('POST', elsewhere, { body: { name: 'by-f', size: GIB } });
+    expect(await pagesOf('/volumes', 'filter=name=by-*&sort=-name')).toEqual(
+      ['f', 'e', 'd', 'c', 'b', 'a'].map((name) => `by-${name}`),
+    );
+    expect(await pagesOf('/volumes', `filter=clusterId=${other.id}`)).toEqual(['by-f']);
   });
 });
 

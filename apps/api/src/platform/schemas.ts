@@ -66,9 +66,13 @@ export class ListQuery extends dto(
       .max(1_000)
       .optional()
       .describe(
-        '`field=value AND field>value …`; texts with spaces in double quotes, sizes with Ki, Mi, Gi or Ti.',
+        '`field=value AND (field>value OR field in (a, b))`; `name=pg-*` for what begins so, texts with spaces in double quotes, sizes with Ki, Mi, Gi or Ti.',
       ),
-    sort: z.string().max(100).optional().describe('A field name, with a minus in front for descending.'),
+    sort: z
+      .string()
+      .max(100)
+      .optional()
+      .describe('Up to three field names by commas, each with a minus in front for descending.'),
   }),
 ) {}
 

@@ -48,6 +48,11 @@ export class VolumesService {
     });
   }
 
+  /** Volumes of all clusters that are there for the caller. */
+  listAll(tenant: Tenant, request: ListRequest) {
+    return tenant.read((sql) => listVolumes(sql, undefined, request));
+  }
+
   get(tenant: Tenant, key: VolumeKey): Promise<VolumeWithReplicas> {
     return readVolume(tenant, key);
   }

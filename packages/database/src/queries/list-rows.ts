@@ -1,6 +1,18 @@
 import { createHash } from 'node:crypto';
+import {
+  type FieldType,
+  type FieldTypes,
+  type Filter,
+  invalidQuery,
+  parseFilter,
+} from '@holdfast/core/listing/filter.js';
+import { parseSort } from '@holdfast/core/listing/sort.js';
+import { Bug } from '@holdfast/core/model/faults.js';
 import type { Sql } from '../sql/scope.js';
-import { type FieldType, invalidQuery, type ListField, type ListFields, parseFilter } from './filter.js';
+
+/** What a list may be filtered and sorted by: its place in SQL. Never null when sorted by. */
+export type ListField = { readonly sql: string; readonly type: FieldType };
+export type ListFields = Readonly<Record<string, ListField>>;
 
 /** What a list request may say; all of it was text in a query string. */
 export type ListRequest = {
@@ -30,7 +42,7 @@ export type ListSource = {
   /** The row's unique key: the last sort key, so that pages neither repeat nor skip a row. */
   key: ListField;
   fields: ListFields;
-  /** As in `sort`: a field name, with a minus for descending. */
+  /** As in `sort`. */
   defaultSort: string;
   /** Conditions that always hold, with `$1`, `$2` … for their values. */
   where: { text: string; values: readonly unknown[] };
@@ -44,11 +56,11 @@ const SQL_TYPE: Record<FieldType, string> = {
   boolean: 'boolean',
 };
 
-/** Where a row stands in the list. */
-type Position = { list_value: string; list_key: string };
-type Order = { field: ListField; descending: boolean };
+/** Where a row stands in the list: the values that it is sorted by, the unique key last. */
+type Position = { list_position: readonly string[] };
+type Order = { readonly field: ListField; readonly descending: boolean };
 /** Where the last page ended, and for which filter and order: a cursor of another list would skip rows. */
-type Cursor = { after: [string, string]; of: string };
+type Cursor = { readonly after: readonly string[]; readonly of: string };
 
 /**
  * One page of a list. Pages continue after the last row's sort value and key, so rows that come or go in between do
@@ -60,28 +72,24 @@ export async function listRows<Row extends Record<string, unknown>>(
   request: ListRequest,
 ): Promise<Page<Row>> {
   const sort = request.sort ?? source.defaultSort;
-  const order = parseSort(sort, source.fields);
+  const types = typesOf(source.fields);
+  const order = orderOf(source, sort, types);
   const fingerprint = fingerprintOf([sort, request.filter ?? '', source.from, ...source.where.values]);
   const values: unknown[] = [...source.where.values];
   const place = (value: unknown) => `$${values.push(value)}`;
-  const conditions = [source.where.text];
-  for (const { field, operator, value } of parseFilter(request.filter ?? '', source.fields)) {
-    // `!=` also finds rows that have no value at all, which is what users mean by it.
-    const sqlOperator = operator === '!=' ? 'IS DISTINCT FROM' : operator;
-    conditions.push(`${field.sql} ${sqlOperator} ${place(value)}::${SQL_TYPE[field.type]}`);
-  }
-  if (request.cursor !== undefined) {
-    const [value, key] = readCursor(request.cursor, fingerprint);
-    conditions.push(
-      `(${order.field.sql}, ${source.key.sql}) ${order.descending ? '<' : '>'} ` +
-        `(${place(value)}::${SQL_TYPE[order.field.type]}, ${place(key)}::${SQL_TYPE[source.key.type]})`,
-    );
-  }
-  const direction = order.descending ? 'DESC' : 'ASC';
+  const filter = parseFilter(request.filter ?? '', types);
+  const conditions = [
+    source.where.text,
+    ...(filter === undefined ? [] : [conditionOf(filter, source.fields, place)]),
+    ...(request.cursor === undefined
+      ? []
+      : [afterCursor(order, readCursor(request.cursor, fingerprint, order.length), place)]),
+  ];
+  const position = order.map(({ field }) => `(${field.sql})::text`).join(', ');
   const { rows } = await sql.query<Row & Position>(
-    `SELECT ${source.columns}, (${order.field.sql})::text AS list_value, (${source.key.sql})::text AS list_key
+    `SELECT ${source.columns}, ARRAY[${position}] AS list_position
      FROM ${source.from} WHERE ${conditions.join(' AND ')}
-     ORDER BY ${order.field.sql} ${direction}, ${source.key.sql} ${direction}
+     ORDER BY ${order.map(({ field, descending }) => `${field.sql} ${descending ? 'DESC' : 'ASC'}`).join(', ')}
      LIMIT ${place(request.limit + 1)}`,
     values,
   );
@@ -90,24 +98,75 @@ export async function listRows<Row extends Record<string, unknown>>(
   return { items, cursors, nextCursor: rows.length > items.length ? (cursors.at(-1) ?? null) : null };
 }
 
-function parseSort(sort: string, fields: ListFields): Order {
-  const descending = sort.startsWith('-');
-  const name = descending ? sort.slice(1) : sort;
-  const field = Object.hasOwn(fields, name) ? fields[name] : undefined;
-  if (field === undefined) {
-    throw invalidQuery('sort', `has no field ${name}; there are ${Object.keys(fields).join(', ')}`);
+function typesOf(fields: ListFields): FieldTypes {
+  return Object.fromEntries(Object.entries(fields).map(([name, { type }]) => [name, type]));
+}
+
+/** The key comes last, in the direction of the field before it: so one index gives both. */
+function orderOf({ fields, key }: ListSource, sort: string, types: FieldTypes): Order[] {
+  const order = parseSort(sort, types).map(({ field, descending }) => ({
+    field: fieldOf(fields, field),
+    descending,
+  }));
+  return [...order, { field: key, descending: order.at(-1)?.descending ?? false }];
+}
+
+function fieldOf(fields: ListFields, name: string): ListField {
+  const field = fields[name];
+  if (field === undefined) throw new Bug(`the list has no field ${name}`);
+  return field;
+}
+
+type Place = (value: unknown) => string;
+
+/** Values are parameters, and names of fields are turned into SQL that stands in the source. */
+function conditionOf(filter: Filter, fields: ListFields, place: Place): string {
+  if (filter.kind !== 'comparison') {
+    const parts = filter.parts.map((part) => conditionOf(part, fields, place));
+    return `(${parts.join(filter.kind === 'and' ? ' AND ' : ' OR ')})`;
   }
-  return { field, descending };
+  const { sql, type } = fieldOf(fields, filter.field);
+  const { operator, values } = filter;
+  const [value = ''] = values;
+  const one = (given: unknown) => `${place(given)}::${SQL_TYPE[type]}`;
+  switch (operator) {
+    case 'in':
+      return `${sql} = ANY (${place([...values])}::${SQL_TYPE[type]}[])`;
+    case 'prefix':
+      return `starts_with(${sql}, ${one(value)})`;
+    // These also find rows that have no value at all, which is what users mean by it.
+    case 'not-prefix':
+      return `starts_with(${sql}, ${one(value)}) IS NOT TRUE`;
+    case '!=':
+      return `${sql} IS DISTINCT FROM ${one(value)}`;
+    default:
+      return `${sql} ${operator} ${one(value)}`;
+  }
+}
+
+/** Rows behind the position: by one comparison of rows where all fields go one way, which an index answers. */
+function afterCursor(order: readonly Order[], after: readonly string[], place: Place): string {
+  const typed = order.map(({ field }, index) => `${place(after[index])}::${SQL_TYPE[field.type]}`);
+  const [first] = order;
+  if (order.every(({ descending }) => descending === first?.descending)) {
+    const left = order.map(({ field }) => field.sql).join(', ');
+    return `(${left}) ${first?.descending === true ? '<' : '>'} (${typed.join(', ')})`;
+  }
+  const tiers = order.map(({ field, descending }, index) => {
+    const equal = order.slice(0, index).map((before, at) => `${before.field.sql} = ${typed[at]}`);
+    return `(${[...equal, `${field.sql} ${descending ? '<' : '>'} ${typed[index]}`].join(' AND ')})`;
+  });
+  return `(${tiers.join(' OR ')})`;
 }
 
 function cursorOf(row: Position, of: string): string {
-  const cursor: Cursor = { after: [row.list_value, row.list_key], of };
+  const cursor: Cursor = { after: row.list_position, of };
   return Buffer.from(JSON.stringify(cursor)).toString('base64url');
 }
 
-function readCursor(text: string, fingerprint: string): [string, string] {
+function readCursor(text: string, fingerprint: string, length: number): readonly string[] {
   const cursor = parseCursor(text);
-  if (cursor === undefined || cursor.of !== fingerprint) {
+  if (cursor === undefined || cursor.of !== fingerprint || cursor.after.length !== length) {
     throw invalidQuery('cursor', 'belongs to another list, filter or order; start again without it');
   }
   return cursor.after;
@@ -125,12 +184,7 @@ function parseCursor(text: string): Cursor | undefined {
 function isCursor(value: unknown): value is Cursor {
   if (typeof value !== 'object' || value === null || !('after' in value) || !('of' in value)) return false;
   const { after, of } = value;
-  return (
-    Array.isArray(after) &&
-    after.length === 2 &&
-    after.every((part) => typeof part === 'string') &&
-    typeof of === 'string'
-  );
+  return Array.isArray(after) && after.every((part) => typeof part === 'string') && typeof of === 'string';
 }
 
 function fingerprintOf(parts: readonly unknown[]): string {

@@ -22,14 +22,16 @@ const FIELDS = {
   numberOfReplicas: { sql: 'v.number_of_replicas', type: 'number' },
   dataEngine: { sql: 'v.data_engine', type: 'text' },
   projectId: { sql: 'v.project_id', type: 'id' },
+  clusterId: { sql: 'v.cluster_id', type: 'id' },
   attachedNodeId: { sql: `coalesce(v.attached_node_id, '00000000-0000-0000-0000-000000000000')`, type: 'id' },
   writtenBytes: { sql: 'v.written_bytes', type: 'number' },
   createdAt: { sql: 'v.created_at', type: 'time' },
 } as const;
 
+/** @param clusterId left out: of all clusters that the tenant sees */
 export async function listVolumes(
   sql: Sql,
-  clusterId: ClusterId,
+  clusterId: ClusterId | undefined,
   request: ListRequest,
 ): Promise<Page<VolumeWithReplicas>> {
   const page = await listRows<VolumeRow>(
@@ -40,7 +42,10 @@ export async function listVolumes(
       key: FIELDS.id,
       fields: FIELDS,
       defaultSort: 'name',
-      where: { text: 'v.cluster_id = $1', values: [clusterId] },
+      where:
+        clusterId === undefined
+          ? { text: 'true', values: [] }
+          : { text: 'v.cluster_id = $1', values: [clusterId] },
     },
     request,
   );
