@@ -428,7 +428,8 @@ inBrowser('the console', () => {
       await page.getByRole('button', { name: 'Delete', exact: true }).click();
       await page.getByLabel('Type web-data to confirm').fill('web-data');
       await page.getByRole('button', { name: 'Delete volume' }).click();
-      await page.getByText('No volumes yet').waitFor({ timeout: 30_000 });
+      // Agents take its copies away first, beside whatever else the machine does.
+      await page.getByText('No volumes yet').waitFor({ timeout: 60_000 });
     },
     STORY_TIMEOUT_MS,
   );
