@@ -10,7 +10,7 @@ const schema = z.object({
   HOLDFAST_WORKER_PORT: z.coerce.number().int().min(0).max(65535).default(7403),
   HOLDFAST_WORKER_HOST: z.string().default('127.0.0.1'),
   /** Lets its holder read /metrics; without one only callers on this machine may. */
-  HOLDFAST_METRICS_TOKEN: z.string().min(16).optional(),
+  HOLDFAST_METRICS_TOKEN: z.union([z.literal(''), z.string().min(16)]).optional(),
 });
 
 export type WorkerConfig = {
