@@ -8,6 +8,7 @@ import {
   listClusters,
   renameCluster,
 } from '@holdfast/database/queries/clusters.js';
+import { countReplicas } from '@holdfast/database/queries/replica-counts.js';
 import { Body, Controller, Delete, Get, Param, Patch, Post, Query, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { CurrentTenant, etagOf, IfMatch } from '../platform/request.js';
@@ -23,6 +24,7 @@ import {
 } from './cluster.schemas.js';
 import { type ClusterView, clusterView } from './cluster.view.js';
 import { clusterNotFound, requireCluster } from './require-cluster.js';
+import { ReplicaCountsDto } from './replica-counts.schemas.js';
 import { ClusterRiskDto, riskView } from './risk.schemas.js';
 
 @Controller('api/v1/clusters')
@@ -79,6 +81,20 @@ export class ClustersController {
       return loadRiskFacts(sql, clusterId);
     });
     return riskView(clusterRisk(facts));
+  }
+
+  @Get(':clusterId/replica-counts')
+  @Route({
+    access: 'cluster:read',
+    summary: 'Count the replicas on each disk and the volumes that each node serves',
+    answer: ReplicaCountsDto,
+    refuses: ['cluster.not_found'],
+  })
+  async replicaCounts(@CurrentTenant() tenant: Tenant, @Param() { clusterId }: ClusterPath) {
+    return tenant.read(async (sql) => {
+      await requireCluster(sql, clusterId);
+      return countReplicas(sql, clusterId);
+    });
   }
 
   @Patch(':clusterId')
