@@ -13,7 +13,7 @@ import type {
 } from './api/types';
 
 /** The one place where a state becomes a word and a tone. A new state is a type error here. */
-export const ROBUSTNESS = {
+const ROBUSTNESS = {
   healthy: { tone: 'good', word: 'Healthy' },
   degraded: { tone: 'warn', word: 'Degraded' },
   faulted: { tone: 'bad', word: 'Faulted' },

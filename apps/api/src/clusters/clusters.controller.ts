@@ -23,8 +23,8 @@ import {
   PatchClusterBody,
 } from './cluster.schemas.js';
 import { type ClusterView, clusterView } from './cluster.view.js';
-import { clusterNotFound, requireCluster } from './require-cluster.js';
 import { ReplicaCountsDto } from './replica-counts.schemas.js';
+import { clusterNotFound, requireCluster } from './require-cluster.js';
 import { ClusterRiskDto, riskView } from './risk.schemas.js';
 
 @Controller('api/v1/clusters')

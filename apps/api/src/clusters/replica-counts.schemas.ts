@@ -18,7 +18,10 @@ const replicaCountsSchema = z
       .describe('Every disk with a replica that the caller may see.'),
     nodes: z
       .array(
-        z.object({ nodeId: uuid.describe('Id of the node.'), attached: count.describe('Volumes it serves.') }),
+        z.object({
+          nodeId: uuid.describe('Id of the node.'),
+          attached: count.describe('Volumes it serves.'),
+        }),
       )
       .describe('Every node that serves a volume which the caller may see.'),
     unplaced: count.describe('Replicas without a place.'),

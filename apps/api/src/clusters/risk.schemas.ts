@@ -20,7 +20,10 @@ const causeSchema = z
         '`node`: its agent does not answer; `disk`: it can not be used; `placement`: copies have no place; `copies`: anything else.',
       ),
     subjectId: uuid.nullable().describe('Id of the node or disk; null where the cause is none.'),
-    name: z.string().nullable().describe('Name of the node, or of node and disk; null where the cause is neither.'),
+    name: z
+      .string()
+      .nullable()
+      .describe('Name of the node, or of node and disk; null where the cause is neither.'),
     since: time.nullable().describe('Since when it is so; null where that is not known.'),
     effects: countsSchema.describe('Volumes that it concerns. Each volume counts for one cause only.'),
     examples: z

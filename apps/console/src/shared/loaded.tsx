@@ -1,7 +1,7 @@
 'use client';
 import { Message, Skeleton } from '@holdfast/ui/message.js';
 import type { ReactNode } from 'react';
-import { useFreshness } from '../shell/freshness';
+import { useFreshness } from './freshness';
 import { ProblemMessage } from './problem-message';
 import { StaleNote } from './stale-note';
 

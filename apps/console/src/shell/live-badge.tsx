@@ -1,6 +1,6 @@
 'use client';
 import { clsx } from 'clsx';
-import { type Freshness, useFreshness } from './freshness';
+import { type Freshness, useFreshness } from '../shared/freshness';
 
 const LOOK = {
   connecting: { text: 'Connecting…', dot: 'bg-idle' },

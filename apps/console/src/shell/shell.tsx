@@ -7,8 +7,8 @@ import type { ReactNode } from 'react';
 import { useCluster } from '../api/use-cluster';
 import { useLive } from '../api/use-live';
 import { paths } from '../paths';
+import { FreshnessProvider } from '../shared/freshness';
 import { Logo } from '../shared/logo';
-import { FreshnessProvider } from './freshness';
 import { LiveBadge } from './live-badge';
 import { SessionMenu } from './session-menu';
 
