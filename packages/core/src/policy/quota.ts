@@ -6,6 +6,7 @@
  * are those of users and of their schedules.
  */
 import { formatBytes } from '../model/bytes.js';
+import type { QuotaScope } from '../model/views.js';
 import type { Volume } from '../model/volume.js';
 import { layerTaskOf } from '../model/volume-task.js';
 import { type Refusal, refuse } from './decision.js';
@@ -14,9 +15,11 @@ export const QUOTA_DIMENSIONS = ['provisionedBytes', 'physicalBytes', 'volumes',
 export type QuotaDimension = (typeof QUOTA_DIMENSIONS)[number];
 
 export type QuotaUse = Readonly<Record<QuotaDimension, number>>;
-/** A dimension that is left out has no limit. */
-export type QuotaLimits = Readonly<Partial<Record<QuotaDimension, number>>>;
-export type QuotaScope = 'organization' | 'project';
+/**
+ * A dimension that is left out has no limit. Running rebuilds are no dimension of use: a change that needs one is not refused,
+ * it waits for admission.
+ */
+export type QuotaLimits = Readonly<Partial<Record<QuotaDimension | 'runningRebuilds', number>>>;
 
 export const NO_USE: QuotaUse = { provisionedBytes: 0, physicalBytes: 0, volumes: 0, snapshots: 0 };
 

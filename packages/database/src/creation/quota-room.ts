@@ -1,4 +1,5 @@
 import type { OrganizationId, ProjectId } from '@holdfast/core/model/ids.js';
+import type { QuotaScope } from '@holdfast/core/model/views.js';
 import type { Volume } from '@holdfast/core/model/volume.js';
 import {
   addedUse,
@@ -6,7 +7,6 @@ import {
   passedQuota,
   QUOTA_DIMENSIONS,
   type QuotaLimits,
-  type QuotaScope,
   type QuotaUse,
   useOfVolume,
 } from '@holdfast/core/policy/quota.js';

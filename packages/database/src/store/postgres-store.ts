@@ -35,6 +35,7 @@ import { loadAdmissionView } from './load-admissions.js';
 import { loadAffectedVolumes, loadNodeVolumes, loadRebuildSpeeds } from './load-node-volumes.js';
 import { loadOrphan, loadOrphans } from './load-orphans.js';
 import { loadFleetView, loadSettings, loadVolumeView } from './load-views.js';
+import { assertRebuildQuotas } from './rebuild-quotas.js';
 import { Touched, writeOutbox } from './touched.js';
 
 /** A heartbeat has no guard, so it can simply be applied again; more often than this something is wrong. */
@@ -141,6 +142,8 @@ export class PostgresStore implements Store {
       for (const change of changes) await applyChange({ sql, guard, touched }, change);
       await writeOutbox(sql, touched);
       await this.options.inEveryCommit?.(sql);
+      // Quotas' rows are locked after everything else, here as by their triggers.
+      await assertRebuildQuotas(sql, changes);
     });
   }
 
