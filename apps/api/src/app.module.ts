@@ -18,6 +18,7 @@ import type { Config } from './config.js';
 import { EventsController } from './events/events.controller.js';
 import { LiveChanges } from './events/live-changes.js';
 import { OpenStreams } from './events/open-streams.js';
+import { GrantsController } from './grants/grants.controller.js';
 import { HealthController } from './health/health.controller.js';
 import { DisksController } from './nodes/disks.controller.js';
 import { JoinTokensController } from './nodes/join-tokens.controller.js';
@@ -69,6 +70,7 @@ export const CONTROLLERS: readonly Type[] = [
   QuotasController,
   AuditController,
   ClustersController,
+  GrantsController,
   NodesController,
   JoinTokensController,
   DisksController,

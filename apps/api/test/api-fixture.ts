@@ -159,10 +159,14 @@ export class ApiFixture {
     return { status: answer.statusCode, body: JSON.parse(answer.body) };
   }
 
+  /** The store as a worker has it. */
+  get store(): PostgresStore {
+    return new PostgresStore(systemScope(this.system));
+  }
+
   /** Stores what an agent reports. How it gets there is tested in agents.test.ts. Returns the node's id. */
   async beat(heartbeat: Heartbeat): Promise<NodeId> {
-    const store = new PostgresStore(systemScope(this.system));
-    return (await store.recordHeartbeat(this.seed.clusterId, heartbeat)).nodeId;
+    return (await this.store.recordHeartbeat(this.seed.clusterId, heartbeat)).nodeId;
   }
 
   /** An agent that has joined under the name. */

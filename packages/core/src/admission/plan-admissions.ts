@@ -10,7 +10,6 @@ import { isPreempted, type Rebuild } from '../model/rebuild.js';
 import type { AdmissionView } from '../model/views.js';
 import { AdmissionLoad, admitInLine, type Demand, type QueuedWork } from './admission-queue.js';
 import { choosePreempted } from './preemption.js';
-import { quotaDemands } from './rebuild-quotas.js';
 import { shareBandwidth } from './share-bandwidth.js';
 import { joiningTasks, type TaskAdmission, taskDemands, taskLine } from './task-line.js';
 import { blockText, isLimit, PAUSED, PREEMPTED, type Waiting } from './waiting.js';
@@ -145,7 +144,10 @@ function rebuildDemands(
     { limit: 'cluster', nodeId: undefined },
     { limit: 'target', nodeId: targetNodeId },
     ...sourceNodeIds.map((nodeId): Demand => ({ limit: 'source', nodeId })),
-    ...quotaDemands(volumeId, quotas),
+    // A quota spans clusters: what runs elsewhere is taken off what it leaves here.
+    ...quotas
+      .filter(({ volumeIds }) => volumeIds.includes(volumeId))
+      .map((quota): Demand => ({ limit: 'quota', quota })),
   ];
 }
 

@@ -1,17 +1,6 @@
-/**
- * Quotas of running rebuilds, of organizations, projects and grants: a rebuild takes a place in each that its volume counts
- * in. A quota spans clusters, so what runs elsewhere is taken off what it leaves here.
- */
-import type { VolumeId } from '../model/ids.js';
+/** Words for a rebuild that waits because of a quota: whose it is, and who may raise it. */
 import type { RebuildQuota } from '../model/views.js';
-import type { Demand } from './admission-queue.js';
 import type { Waiting } from './waiting.js';
-
-export function quotaDemands(volumeId: VolumeId, quotas: readonly RebuildQuota[]): Demand[] {
-  return quotas
-    .filter(({ volumeIds }) => volumeIds.includes(volumeId))
-    .map((quota) => ({ limit: 'quota', quota }));
-}
 
 const OWNERS = {
   organization: { who: 'the organization', cure: 'one of its owners may raise it' },

@@ -42,6 +42,15 @@ const WORDS: Record<QuotaDimension, { noun: string; frees: string }> = {
   snapshots: { noun: 'snapshots', frees: 'delete snapshots that are not needed, or keep fewer' },
 };
 
+const OWNERS: Record<QuotaScope, { who: string; cure: string }> = {
+  organization: { who: 'the organization', cure: 'ask an admin to raise the quota of the organization' },
+  project: { who: 'the project', cure: 'ask an admin to raise the quota of the project' },
+  grant: {
+    who: "by its grant in another organization's cluster, the organization",
+    cure: "ask an admin of the cluster's organization for more",
+  },
+};
+
 /** What a volume uses, without its snapshots. */
 export function useOfVolume(volume: Pick<Volume, 'spec' | 'task'>): QuotaUse {
   const { sizeBytes, numberOfReplicas } = volume.spec;
@@ -87,8 +96,9 @@ export function quotaRefusal(passed: PassedQuota): Refusal<'quota.exceeded'> {
   const { scope, dimension, limit, used, asked } = passed;
   const { noun, frees } = WORDS[dimension];
   const told = (amount: number) => (dimension.endsWith('Bytes') ? formatBytes(amount) : String(amount));
-  const why = `the ${scope} may have ${told(limit)} of ${noun}; it has ${told(used)}, and this needs ${told(asked)} more`;
-  return refuse('quota.exceeded', why, [frees, `ask an admin to raise the quota of the ${scope}`], {
+  const { who, cure } = OWNERS[scope];
+  const why = `${who} may have ${told(limit)} of ${noun}; it has ${told(used)}, and this needs ${told(asked)} more`;
+  return refuse('quota.exceeded', why, [frees, cure], {
     ...passed,
   });
 }

@@ -22,6 +22,7 @@ type PlainModel =
   | 'projectMembership'
   | 'invitation'
   | 'quota'
+  | 'clusterGrant'
   | 'token';
 
 /** Plain rows of one running transaction. */

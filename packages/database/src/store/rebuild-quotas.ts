@@ -16,7 +16,7 @@ const TAKES_A_PLACE = `b.state = 'running'
 export async function loadRebuildQuotas(sql: Sql, clusterId: ClusterId): Promise<RebuildQuota[]> {
   const { rows } = await sql.query<RebuildQuota>(
     `WITH active AS (
-       SELECT DISTINCT v.id, v.organization_id, v.project_id FROM rebuild b JOIN volume v ON v.id = b.volume_id
+       SELECT DISTINCT v.id, v.organization_id, v.project_id, v.granted_tags IS NOT NULL AS is_granted FROM rebuild b JOIN volume v ON v.id = b.volume_id
        WHERE b.cluster_id = $1 AND b.state IN ('queued', 'running')
      )
      SELECT q.id, CASE WHEN q.project_id IS NULL THEN 'organization' ELSE 'project' END AS scope,
@@ -27,7 +27,11 @@ export async function loadRebuildQuotas(sql: Sql, clusterId: ClusterId): Promise
      FROM quota q
      WHERE q.running_rebuilds_max IS NOT NULL
        AND q.id IN (SELECT unnest(ARRAY[a.organization_id, a.project_id]) FROM active a)
-     ORDER BY q.id`,
+     UNION ALL
+     SELECT g.id, 'grant', g.running_rebuilds_max, 0, array_agg(a.id ORDER BY a.id)
+     FROM cluster_grant g JOIN active a ON a.is_granted AND a.organization_id = g.organization_id
+     WHERE g.cluster_id = $1 AND g.running_rebuilds_max IS NOT NULL GROUP BY g.id
+     ORDER BY 1`,
     [clusterId],
   );
   return rows;
