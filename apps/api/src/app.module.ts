@@ -10,6 +10,7 @@ import { AuditController } from './audit/audit.controller.js';
 import { AuditSealing } from './audit/audit-sealing.js';
 import { AuthGuard } from './auth/auth.guard.js';
 import { Authenticator } from './auth/authenticator.js';
+import { FirstAccountController } from './auth/first-account.controller.js';
 import { RequestQuotas } from './auth/request-quotas.js';
 import { SessionsController } from './auth/sessions.controller.js';
 import { TokensController } from './auth/tokens.controller.js';
@@ -61,6 +62,7 @@ import { VolumesService } from './volumes/volumes.service.js';
 export const CONTROLLERS: readonly Type[] = [
   HealthController,
   SessionsController,
+  FirstAccountController,
   TokensController,
   TenancyController,
   MembersController,

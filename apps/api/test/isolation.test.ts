@@ -150,6 +150,8 @@ describe('a viewer changes nothing', () => {
       // Who joins proves a join token or its key.
       'POST /agent/identity',
       'POST /clusters/{clusterId}/volumes/{volumeId}/explain',
+      // Who makes the first account has the one-time link.
+      'POST /first-account',
       'POST /invitations/accept',
       'POST /sessions',
       'POST /sessions/password',

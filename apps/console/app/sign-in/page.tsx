@@ -7,7 +7,7 @@ import { type FormEvent, useState } from 'react';
 import { api } from '../../src/api/client';
 import { isProblem } from '../../src/api/problem';
 import { paths } from '../../src/paths';
-import { Logo } from '../../src/shared/logo';
+import { EntryFrame } from '../../src/shared/entry-frame';
 
 export default function SignInPage() {
   const router = useRouter();
@@ -31,41 +31,23 @@ export default function SignInPage() {
   }
 
   return (
-    <main className="grid min-h-screen place-items-center px-4">
-      <div className="w-full max-w-sm">
-        <div className="mb-6 flex items-center gap-3">
-          <Logo size={36} />
-          <div>
-            <h1 className="text-lg font-semibold">Sign in to Holdfast</h1>
-            <p className="text-sm text-muted">Replicated block volumes, kept alive.</p>
-          </div>
-        </div>
-        <form
-          onSubmit={submit}
-          className="flex flex-col gap-3 rounded-lg border border-border bg-raised p-5 shadow-panel"
-        >
-          <TextField label="Email" name="email" type="email" autoComplete="username" required autoFocus />
-          <TextField
-            label="Password"
-            name="password"
-            type="password"
-            autoComplete="current-password"
-            required
-          />
-          {error !== undefined && (
-            <p role="alert" className="rounded-md bg-bad-soft px-3 py-2 text-sm text-bad">
-              {error}
-            </p>
-          )}
-          <Button type="submit" variant="primary" busy={busy}>
-            Sign in
-          </Button>
-        </form>
-        <p className="mt-3 text-xs text-muted">
+    <EntryFrame
+      title="Sign in to Holdfast"
+      subtitle="Replicated block volumes, kept alive."
+      error={error}
+      onSubmit={submit}
+      note={
+        <>
           A local stack prints its address and password when it starts, and keeps them in{' '}
           <code className="font-mono">local.json</code>.
-        </p>
-      </div>
-    </main>
+        </>
+      }
+    >
+      <TextField label="Email" name="email" type="email" autoComplete="username" required autoFocus />
+      <TextField label="Password" name="password" type="password" autoComplete="current-password" required />
+      <Button type="submit" variant="primary" busy={busy}>
+        Sign in
+      </Button>
+    </EntryFrame>
   );
 }

@@ -84,6 +84,8 @@ export type MoveTarget = { nodeId?: string; diskId?: string };
 export const api = {
   signIn: (email: string, password: string) =>
     ask(client.POST('/api/v1/sessions', { body: { email, password } })),
+  makeFirstAccount: (body: { secret: string; email: string; name: string; password: string }) =>
+    ask(client.POST('/api/v1/first-account', { body })),
   signOut: () => client.DELETE('/api/v1/sessions'),
   clusters: () => askAll((query) => client.GET('/api/v1/clusters', { params: { query } })),
   nodes: (clusterId: string) =>

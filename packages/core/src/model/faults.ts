@@ -87,6 +87,7 @@ export const FAULTS = {
   'member.exists': { kind: 'conflict', retry: 'never' },
   'member.last_owner': { kind: 'conflict', retry: 'never' },
   'invitation.not_found': { kind: 'not-found', retry: 'never' },
+  'first_link.not_found': { kind: 'not-found', retry: 'never' },
   'grant.not_found': { kind: 'not-found', retry: 'never' },
   'grant.exists': { kind: 'conflict', retry: 'never' },
   'grant.in_use': { kind: 'conflict', retry: 'never' },

@@ -23,6 +23,7 @@ type PlainModel =
   | 'invitation'
   | 'quota'
   | 'clusterGrant'
+  | 'firstLink'
   | 'token';
 
 /** Plain rows of one running transaction. */
