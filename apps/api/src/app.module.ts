@@ -24,6 +24,7 @@ import { HealthController } from './health/health.controller.js';
 import { DisksController } from './nodes/disks.controller.js';
 import { JoinTokensController } from './nodes/join-tokens.controller.js';
 import { NodesController } from './nodes/nodes.controller.js';
+import { OidcController } from './oidc/oidc.controller.js';
 import { OrphansController } from './orphans/orphans.controller.js';
 import { OrphansService } from './orphans/orphans.service.js';
 import { PlacementsController } from './placements/placements.controller.js';
@@ -63,6 +64,7 @@ export const CONTROLLERS: readonly Type[] = [
   HealthController,
   SessionsController,
   FirstAccountController,
+  OidcController,
   TokensController,
   TenancyController,
   MembersController,

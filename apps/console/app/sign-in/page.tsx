@@ -1,9 +1,9 @@
 'use client';
 import { Button } from '@holdfast/ui/button.js';
 import { TextField } from '@holdfast/ui/field.js';
-import { useQueryClient } from '@tanstack/react-query';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useRouter } from 'next/navigation';
-import { type FormEvent, useState } from 'react';
+import { type FormEvent, useEffect, useState } from 'react';
 import { api } from '../../src/api/client';
 import { isProblem } from '../../src/api/problem';
 import { paths } from '../../src/paths';
@@ -14,6 +14,13 @@ export default function SignInPage() {
   const queryClient = useQueryClient();
   const [error, setError] = useState<string>();
   const [busy, setBusy] = useState(false);
+
+  const { data: provider } = useQuery({ queryKey: ['sign-in-provider'], queryFn: api.signInProvider });
+
+  // A sign-in at the provider that was refused comes back here.
+  useEffect(() => {
+    setError(new URLSearchParams(window.location.search).get('refused') ?? undefined);
+  }, []);
 
   async function submit(event: FormEvent<HTMLFormElement>) {
     event.preventDefault();
@@ -48,6 +55,11 @@ export default function SignInPage() {
       <Button type="submit" variant="primary" busy={busy}>
         Sign in
       </Button>
+      {typeof provider?.name === 'string' && (
+        <a className="text-center text-sm underline" href="/api/v1/oidc/start">
+          Sign in with {provider.name}
+        </a>
+      )}
     </EntryFrame>
   );
 }

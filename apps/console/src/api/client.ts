@@ -86,6 +86,7 @@ export const api = {
     ask(client.POST('/api/v1/sessions', { body: { email, password } })),
   makeFirstAccount: (body: { secret: string; email: string; name: string; password: string }) =>
     ask(client.POST('/api/v1/first-account', { body })),
+  signInProvider: () => ask(client.GET('/api/v1/oidc')),
   signOut: () => client.DELETE('/api/v1/sessions'),
   clusters: () => askAll((query) => client.GET('/api/v1/clusters', { params: { query } })),
   nodes: (clusterId: string) =>

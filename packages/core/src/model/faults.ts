@@ -27,6 +27,8 @@ export const FAULTS = {
   'auth.missing': { kind: 'unauthenticated', retry: 'never' },
   'auth.invalid': { kind: 'unauthenticated', retry: 'never' },
   'auth.forbidden': { kind: 'forbidden', retry: 'never' },
+  'auth.no_provider': { kind: 'not-found', retry: 'never' },
+  'auth.provider_failed': { kind: 'unavailable', retry: 'backoff' },
   'cluster.not_found': { kind: 'not-found', retry: 'never' },
   'cluster.not_empty': { kind: 'conflict', retry: 'never' },
   'cluster.name_taken': { kind: 'conflict', retry: 'never' },

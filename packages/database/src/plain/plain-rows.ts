@@ -23,6 +23,7 @@ type PlainModel =
   | 'invitation'
   | 'quota'
   | 'clusterGrant'
+  | 'userIdentity'
   | 'firstLink'
   | 'token';
 
