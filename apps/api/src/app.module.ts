@@ -10,6 +10,7 @@ import { AuditController } from './audit/audit.controller.js';
 import { AuditSealing } from './audit/audit-sealing.js';
 import { AuthGuard } from './auth/auth.guard.js';
 import { Authenticator } from './auth/authenticator.js';
+import { FirstAccountController } from './auth/first-account.controller.js';
 import { RequestQuotas } from './auth/request-quotas.js';
 import { SessionsController } from './auth/sessions.controller.js';
 import { TokensController } from './auth/tokens.controller.js';
@@ -18,10 +19,12 @@ import type { Config } from './config.js';
 import { EventsController } from './events/events.controller.js';
 import { LiveChanges } from './events/live-changes.js';
 import { OpenStreams } from './events/open-streams.js';
+import { GrantsController } from './grants/grants.controller.js';
 import { HealthController } from './health/health.controller.js';
 import { DisksController } from './nodes/disks.controller.js';
 import { JoinTokensController } from './nodes/join-tokens.controller.js';
 import { NodesController } from './nodes/nodes.controller.js';
+import { OidcController } from './oidc/oidc.controller.js';
 import { OrphansController } from './orphans/orphans.controller.js';
 import { OrphansService } from './orphans/orphans.service.js';
 import { PlacementsController } from './placements/placements.controller.js';
@@ -60,6 +63,8 @@ import { VolumesService } from './volumes/volumes.service.js';
 export const CONTROLLERS: readonly Type[] = [
   HealthController,
   SessionsController,
+  FirstAccountController,
+  OidcController,
   TokensController,
   TenancyController,
   MembersController,
@@ -69,6 +74,7 @@ export const CONTROLLERS: readonly Type[] = [
   QuotasController,
   AuditController,
   ClustersController,
+  GrantsController,
   NodesController,
   JoinTokensController,
   DisksController,

@@ -1,6 +1,7 @@
 import { CERTIFICATE_DAYS_MAX } from '@holdfast/identity/authority-roles.js';
 import { z } from 'zod';
 import { isAddressRange } from './auth/token-limits.js';
+import { type OidcConfig, oidcConfigOf, oidcEnvironment } from './oidc/oidc-config.js';
 
 const environment = z.object({
   HOLDFAST_API_HOST: z.string().min(1).default('127.0.0.1'),
@@ -32,6 +33,7 @@ const environment = z.object({
     .default(24),
   /** Pause that agents make between two regular heartbeats. */
   HOLDFAST_HEARTBEAT_INTERVAL_MS: z.coerce.number().int().min(100).max(60_000).default(2_000),
+  ...oidcEnvironment.shape,
 });
 
 export type Config = {
@@ -47,6 +49,8 @@ export type Config = {
   nodeCertificateHours: number;
   heartbeatIntervalMs: number;
   metricsToken?: string | undefined;
+  /** Left out: users sign in by password only. */
+  oidc?: OidcConfig | undefined;
 };
 
 /** Reads the configuration, or ends with a message that names every wrong variable at once. */
@@ -71,6 +75,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     nodeCertificateHours: data.HOLDFAST_NODE_CERTIFICATE_HOURS,
     heartbeatIntervalMs: data.HOLDFAST_HEARTBEAT_INTERVAL_MS,
     metricsToken: data.HOLDFAST_METRICS_TOKEN,
+    oidc: oidcConfigOf(data),
   };
 }
 

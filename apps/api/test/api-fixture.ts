@@ -17,6 +17,7 @@ import {
 import type { InjectOptions } from 'fastify';
 import pg from 'pg';
 import { type App, createApp } from '../src/app.js';
+import type { Config } from '../src/config.js';
 import { assertDeclared } from './documented-operations.js';
 import { type Answer, type JoinOptions, type Json, portOf, TestAgent } from './test-agent.js';
 
@@ -28,7 +29,7 @@ export type CallOptions = {
   payload?: string | Buffer;
 };
 
-function appOn(database: TestDatabase): Promise<App> {
+function appOn(database: TestDatabase, further: Partial<Config>): Promise<App> {
   return createApp({
     host: '127.0.0.1',
     port: 0,
@@ -41,6 +42,7 @@ function appOn(database: TestDatabase): Promise<App> {
     agentNetworks: [],
     nodeCertificateHours: 24,
     heartbeatIntervalMs: 2_000,
+    ...further,
   });
 }
 
@@ -58,17 +60,17 @@ export class ApiFixture {
     this.system = createPool(database.systemUrl, { connectionsMax: 2, applicationName: 'test' });
   }
 
-  static async start(): Promise<ApiFixture> {
+  static async start(config: Partial<Config> = {}): Promise<ApiFixture> {
     const database = await startTestDatabase();
     const seed = await seedTestDatabase(database);
     const owner = new pg.Client({ connectionString: database.ownerUrl });
     await owner.connect();
-    return new ApiFixture(database, await appOn(database), seed, owner);
+    return new ApiFixture(database, await appOn(database, config), seed, owner);
   }
 
   /** Another api process on the same database, which the caller closes. */
   static async beside({ database, seed, owner }: ApiFixture): Promise<ApiFixture> {
-    return new ApiFixture(database, await appOn(database), seed, owner);
+    return new ApiFixture(database, await appOn(database, {}), seed, owner);
   }
 
   /** Listens, where it does not yet, and returns the port. */
@@ -159,10 +161,14 @@ export class ApiFixture {
     return { status: answer.statusCode, body: JSON.parse(answer.body) };
   }
 
+  /** The store as a worker has it. */
+  get store(): PostgresStore {
+    return new PostgresStore(systemScope(this.system));
+  }
+
   /** Stores what an agent reports. How it gets there is tested in agents.test.ts. Returns the node's id. */
   async beat(heartbeat: Heartbeat): Promise<NodeId> {
-    const store = new PostgresStore(systemScope(this.system));
-    return (await store.recordHeartbeat(this.seed.clusterId, heartbeat)).nodeId;
+    return (await this.store.recordHeartbeat(this.seed.clusterId, heartbeat)).nodeId;
   }
 
   /** An agent that has joined under the name. */

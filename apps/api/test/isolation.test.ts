@@ -28,6 +28,7 @@ const OPERATIONS = listOperations();
 const BODIES: Record<string, unknown> = {
   'POST /api/v1/clusters/{clusterId}/nodes/{nodeId}/maintenance': { until: '2100-01-01T00:00:00Z' },
   'POST /api/v1/clusters/{clusterId}/nodes/{nodeId}/disks': { path: '/mnt/stolen' },
+  'POST /api/v1/clusters/{clusterId}/grants': { organizationId: '01a1fd5b-0000-7000-8000-000000000a01' },
   'POST /api/v1/clusters/{clusterId}/volumes': { name: 'stolen', size: GIB },
   'PUT /api/v1/clusters/{clusterId}/settings/{name}': { value: 0.5 },
   'PATCH /api/v1/clusters/{clusterId}': { name: 'stolen' },
@@ -149,6 +150,8 @@ describe('a viewer changes nothing', () => {
       // Who joins proves a join token or its key.
       'POST /agent/identity',
       'POST /clusters/{clusterId}/volumes/{volumeId}/explain',
+      // Who makes the first account has the one-time link.
+      'POST /first-account',
       'POST /invitations/accept',
       'POST /sessions',
       'POST /sessions/password',
@@ -217,7 +220,14 @@ async function makeOneOfEach(): Promise<void> {
     recurringName: 'hourly',
     invitationId: '01a1fd5b-0000-7000-8000-000000000901',
     orphanId: '01a1fd5b-0000-7000-8000-000000000701',
+    grantId: '01a1fd5b-0000-7000-8000-000000000a02',
   });
+  const { organizationId: other } = await api.otherTenant();
+  await api.owner.query(
+    `INSERT INTO cluster_grant (id, cluster_id, owner_organization_id, organization_id, node_tags, disk_tags, created_at)
+     VALUES ($1, $2, $3, $4, '{}', '{}', now())`,
+    [ids.grantId, ids.clusterId, api.seed.organizationId, other],
+  );
   await api.owner.query(
     `INSERT INTO snapshot (id, organization_id, volume_id, name, origin, created_at)
      VALUES ($1, $2, $3, 's', 'user', now())`,

@@ -35,6 +35,9 @@ const taskOf = (kind: string) => {
 const setting = (name: string, value: number) =>
   api.call('PUT', `/clusters/${api.seed.clusterId}/settings/${name}`, { body: { value } });
 
+const quota = (runningRebuilds: number | null) =>
+  api.call('PUT', `/projects/${api.seed.projectId}/quota`, { body: { runningRebuilds } });
+
 /** The limit of background tasks is theirs alone: no rebuild takes a place of it. */
 type RebuildReason = Exclude<WaitingReason, 'TaskLimit'>;
 const isOfRebuilds = (reason: WaitingReason): reason is RebuildReason => reason !== 'TaskLimit';
@@ -55,6 +58,7 @@ const CASES: Record<RebuildReason, () => Promise<unknown>> = {
   TargetNodeLimit: () => setting('concurrent-replica-rebuild-per-node-limit', 0),
   SourceNodeLimit: () => setting('concurrent-rebuild-source-per-node-limit', 0),
   ClusterLimit: () => setting('concurrent-rebuild-per-cluster-limit', 0),
+  QuotaLimit: () => quota(0),
 };
 
 test.each(WAITING_REASONS.filter(isOfRebuilds))(
@@ -81,6 +85,7 @@ test.each(WAITING_REASONS.filter(isOfRebuilds))(
 
     await ofVolume('rebuild_hold = NULL, layer_task = NULL, turn_at = NULL');
     await api.owner.query('DELETE FROM setting');
+    await quota(null);
     await api.owner.query('UPDATE rebuild SET paused = false');
     await admit();
     expect(await api.call('GET', `${path}/${id}`)).toMatchObject({

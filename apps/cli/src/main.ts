@@ -6,6 +6,7 @@ import { authCommand } from './commands/auth.js';
 import { conformanceCommand } from './commands/conformance.js';
 import { diskCommand } from './commands/disk.js';
 import { eventCommand } from './commands/event.js';
+import { grantCommand } from './commands/grant.js';
 import { localCommand } from './commands/local.js';
 import { memberCommand } from './commands/member.js';
 import { nodeCommand } from './commands/node.js';
@@ -59,6 +60,7 @@ function program(): Command {
     projectCommand,
     memberCommand,
     quotaCommand,
+    grantCommand,
     localCommand,
     conformanceCommand,
     simulateCommand,

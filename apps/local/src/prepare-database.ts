@@ -1,44 +1,94 @@
+import { systemRandom } from '@holdfast/database/clock-and-random.js';
 import { ensureAuthorities } from '@holdfast/database/identity/authorities.js';
 import { migrate } from '@holdfast/database/migrate.js';
+import { storeFirstLink } from '@holdfast/database/queries/first-account.js';
 import { prepareRoles, type RolePasswords, type RoleUrls } from '@holdfast/database/roles.js';
-import { type LocalSecrets, type LocalSeed, seedLocal } from '@holdfast/database/seed-local.js';
+import {
+  type LocalSecrets,
+  type LocalSeed,
+  seedLocal,
+  seedWithoutAdmin,
+} from '@holdfast/database/seed-local.js';
 import { createPool } from '@holdfast/database/sql/pool.js';
-import { systemScope } from '@holdfast/database/sql/scope.js';
+import { type Scope, systemScope, transaction } from '@holdfast/database/sql/scope.js';
 import { signingAuthority } from '@holdfast/identity/authority-roles.js';
 import { fingerprintOf } from '@holdfast/identity/certificate.js';
 import { joinTokenText, parseJoinToken } from '@holdfast/identity/join-token.js';
 
-export type PreparedDatabase = RoleUrls &
-  Pick<LocalSeed, 'organizationId' | 'projectId' | 'clusterId' | 'email'> & {
+type Places = Pick<LocalSeed, 'organizationId' | 'projectId' | 'clusterId'>;
+
+type Prepared<Seed extends Places> = RoleUrls &
+  Seed & {
     /** Join token of the agents, with the fingerprint of the control plane's certificate authority. */
     joinToken: string;
     /** Names of the migrations that were applied now. */
     migrations: string[];
   };
 
+/** With an administrator. */
+export type PreparedDatabase = Prepared<Places & Pick<LocalSeed, 'email'>>;
+
 /** Prepares a database: newest schema, roles that can sign in, and the objects that a stack starts with. Repeatable. */
-export async function prepareDatabase(
+export function prepareDatabase(
   ownerUrl: string,
   secrets: LocalSecrets,
   passwords?: RolePasswords,
 ): Promise<PreparedDatabase> {
+  return prepare(ownerUrl, secrets.agentToken, passwords, async (systemUrl) => {
+    const { organizationId, projectId, clusterId, email } = await seedLocal(systemUrl, secrets);
+    return { organizationId, projectId, clusterId, email };
+  });
+}
+
+/**
+ * The same without an administrator. As long as there is none, each run makes another one-time link in the place of the one
+ * before.
+ */
+export function prepareFreshDatabase(
+  ownerUrl: string,
+  agentToken: string,
+  passwords: RolePasswords,
+): Promise<Prepared<Places & { firstSecret: string | undefined }>> {
+  return prepare(ownerUrl, agentToken, passwords, async (systemUrl) => {
+    const places = await seedWithoutAdmin(systemUrl, agentToken);
+    const secret = `hfl_${systemRandom.secret()}`;
+    const link = { organizationId: places.organizationId, secret, now: new Date() };
+    const isStored = await asSystem(systemUrl, (scope) =>
+      transaction(scope, (sql) => storeFirstLink(sql, link)),
+    );
+    return { ...places, firstSecret: isStored ? secret : undefined };
+  });
+}
+
+async function prepare<Seed extends Places>(
+  ownerUrl: string,
+  agentToken: string,
+  passwords: RolePasswords | undefined,
+  seed: (systemUrl: string) => Promise<Seed>,
+): Promise<Prepared<Seed>> {
   const migrations = await migrate(ownerUrl);
   const urls = await prepareRoles(ownerUrl, passwords);
-  const { organizationId, projectId, clusterId, email } = await seedLocal(urls.systemUrl, secrets);
-  const { secret } = parseJoinToken(secrets.agentToken);
+  const seeded = await seed(urls.systemUrl);
+  const { secret } = parseJoinToken(agentToken);
   const joinToken = joinTokenText({ secret, fingerprint: await authorityFingerprint(urls.systemUrl) });
-  return { ...urls, organizationId, projectId, clusterId, email, joinToken, migrations };
+  return { ...urls, ...seeded, joinToken, migrations };
 }
 
 /** Makes the certificate authority where there is none: agents have to know it before they first meet the API. */
-async function authorityFingerprint(systemUrl: string): Promise<string> {
-  const pool = createPool(systemUrl, { connectionsMax: 1, applicationName: 'holdfast-prepare' });
-  try {
+function authorityFingerprint(systemUrl: string): Promise<string> {
+  return asSystem(systemUrl, async (scope) => {
     const now = new Date();
-    const authorities = await ensureAuthorities(systemScope(pool), now);
+    const authorities = await ensureAuthorities(scope, now);
     const signing = signingAuthority(authorities, now);
     if (signing === undefined) throw new Error('the database has no certificate authority that signs');
     return fingerprintOf(signing.certificatePem);
+  });
+}
+
+async function asSystem<T>(systemUrl: string, work: (scope: Scope) => Promise<T>): Promise<T> {
+  const pool = createPool(systemUrl, { connectionsMax: 1, applicationName: 'holdfast-prepare' });
+  try {
+    return await work(systemScope(pool));
   } finally {
     await pool.end();
   }

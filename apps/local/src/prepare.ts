@@ -1,15 +1,23 @@
 /** Entry of a one-time run that prepares a database for this version, for deployments other than the local stack. */
 import fs from 'node:fs';
 import { z } from 'zod';
-import { prepareDatabase } from './prepare-database.js';
+import { prepareDatabase, prepareFreshDatabase } from './prepare-database.js';
 
 /** A secret of the deployment. Shorter ones can be guessed. */
 const secret = z.string().min(16);
 
+/** Compose passes a variable that is not set as an empty one. */
+function leftOut<Schema extends z.ZodType>(schema: Schema) {
+  return z.union([z.literal('').transform(() => undefined), schema.optional()]);
+}
+
 const environmentSchema = z.object({
   DATABASE_URL: z.string().url(),
-  HOLDFAST_ADMIN_PASSWORD: secret,
-  HOLDFAST_ADMIN_TOKEN: secret,
+  /** Of the first administrator. Left out: there is none, and a one-time link is printed that makes the first account. */
+  HOLDFAST_ADMIN_PASSWORD: leftOut(secret),
+  HOLDFAST_ADMIN_TOKEN: leftOut(secret),
+  /** Where users' browsers find the console: what the link begins with. */
+  HOLDFAST_CONSOLE_URL: leftOut(z.url()).transform((url) => url ?? 'http://127.0.0.1:7401'),
   HOLDFAST_AGENT_TOKEN: secret,
   /** Where agents read their join token: that secret, with the fingerprint of the certificate authority. */
   HOLDFAST_AGENT_TOKEN_FILE: z.string().startsWith('/').optional(),
@@ -25,16 +33,36 @@ if (!parsed.success) {
 }
 
 const env = parsed.data;
-const secrets = {
-  password: env.HOLDFAST_ADMIN_PASSWORD,
-  token: env.HOLDFAST_ADMIN_TOKEN,
-  agentToken: env.HOLDFAST_AGENT_TOKEN,
-};
-const prepared = await prepareDatabase(env.DATABASE_URL, secrets, {
+const {
+  HOLDFAST_ADMIN_PASSWORD: password,
+  HOLDFAST_ADMIN_TOKEN: token,
+  HOLDFAST_AGENT_TOKEN: agentToken,
+} = env;
+const passwords = {
   api: env.HOLDFAST_DATABASE_API_PASSWORD,
   system: env.HOLDFAST_DATABASE_SYSTEM_PASSWORD,
-});
+};
+if ((password === undefined) !== (token === undefined)) {
+  console.error('holdfast: set both HOLDFAST_ADMIN_PASSWORD and HOLDFAST_ADMIN_TOKEN, or neither of them');
+  process.exit(2);
+}
+const { prepared, told } =
+  password === undefined || token === undefined ? await withLink() : await withAdmin({ password, token });
 if (env.HOLDFAST_AGENT_TOKEN_FILE !== undefined) {
   fs.writeFileSync(env.HOLDFAST_AGENT_TOKEN_FILE, `${prepared.joinToken}\n`, { mode: 0o600 });
 }
-console.log(`holdfast: ${prepared.migrations.length} migrations applied; ${prepared.email} may sign in`);
+console.log(`holdfast: ${prepared.migrations.length} migrations applied; ${told}`);
+
+async function withAdmin(admin: { password: string; token: string }) {
+  const prepared = await prepareDatabase(env.DATABASE_URL, { ...admin, agentToken }, passwords);
+  return { prepared, told: `${prepared.email} may sign in` };
+}
+
+async function withLink() {
+  const prepared = await prepareFreshDatabase(env.DATABASE_URL, agentToken, passwords);
+  const { firstSecret } = prepared;
+  // After the hash sign: browsers keep that to themselves, so no log on the way holds it.
+  const link = new URL(`/first-account#${firstSecret}`, env.HOLDFAST_CONSOLE_URL).href;
+  const how = `make the first account within an hour at\n  ${link}\nrun this again for another link`;
+  return { prepared, told: firstSecret === undefined ? 'its owners may sign in' : how };
+}

@@ -22,36 +22,51 @@ export type LocalSeed = LocalSecrets & {
   email: string;
 };
 
+type Places = Pick<LocalSeed, 'organizationId' | 'projectId' | 'clusterId'>;
+
 /**
  * Makes what a local stack starts with: one organization, its admin, one project and one cluster, and the token of
  * the admin and the join token of the agents. Repeating it changes nothing; other secrets replace the old ones.
  *
  * @param systemUrl connects as the system role
  */
-export async function seedLocal(systemUrl: string, secrets: LocalSecrets): Promise<LocalSeed> {
+export function seedLocal(systemUrl: string, secrets: LocalSecrets): Promise<LocalSeed> {
+  return inTransaction(systemUrl, async (client) => {
+    const places = await ensurePlaces(client, secrets.agentToken);
+    const { organizationId } = places;
+    const userId = await ensureAdmin(client, organizationId, secrets.password);
+    const token = { organizationId, name: 'local admin', kind: 'api', role: 'owner' };
+    await ensureToken(client, { ...token, userId, secret: secrets.token });
+    return { ...places, email: EMAIL, ...secrets };
+  });
+}
+
+/** Makes the same without any account: the first one is made by a one-time link. */
+export function seedWithoutAdmin(systemUrl: string, agentToken: string): Promise<Places> {
+  return inTransaction(systemUrl, (client) => ensurePlaces(client, agentToken));
+}
+
+async function ensurePlaces(client: pg.Client, agentToken: string): Promise<Places> {
+  const organizationId = await ensureOrganization(client);
+  const projectId = await ensureNamed(client, 'project', organizationId, PROJECT);
+  const clusterId = await ensureNamed(client, 'cluster', organizationId, CLUSTER);
+  const { secret } = parseJoinToken(agentToken);
+  await ensureJoinToken(client, { organizationId, clusterId, secret });
+  return {
+    organizationId: asId<OrganizationId>(organizationId),
+    projectId: asId<ProjectId>(projectId),
+    clusterId: asId<ClusterId>(clusterId),
+  };
+}
+
+async function inTransaction<T>(systemUrl: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
   const client = new pg.Client({ connectionString: systemUrl });
   await client.connect();
   try {
     await client.query('BEGIN');
-    const organizationId = await ensureOrganization(client);
-    const userId = await ensureAdmin(client, organizationId, secrets.password);
-    const projectId = await ensureNamed(client, 'project', organizationId, PROJECT);
-    const clusterId = await ensureNamed(client, 'cluster', organizationId, CLUSTER);
-    const token = { organizationId, name: 'local admin', kind: 'api', role: 'owner' };
-    await ensureToken(client, { ...token, userId, secret: secrets.token });
-    await ensureJoinToken(client, {
-      organizationId,
-      clusterId,
-      secret: parseJoinToken(secrets.agentToken).secret,
-    });
+    const made = await work(client);
     await client.query('COMMIT');
-    return {
-      organizationId: asId<OrganizationId>(organizationId),
-      projectId: asId<ProjectId>(projectId),
-      clusterId: asId<ClusterId>(clusterId),
-      email: EMAIL,
-      ...secrets,
-    };
+    return made;
   } catch (error) {
     await client.query('ROLLBACK');
     throw error;

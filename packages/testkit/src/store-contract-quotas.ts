@@ -1,11 +1,11 @@
 /** What a store promises of quotas: they are taken and given back in the commit of the change, and never passed. */
 import type { Change } from '@holdfast/control/ports/store.js';
-import { asId, type SnapshotId, type VolumeId } from '@holdfast/core/model/ids.js';
+import { asId, type RebuildId, type SnapshotId, type VolumeId } from '@holdfast/core/model/ids.js';
 import { newLayerTask } from '@holdfast/core/model/layer-task.js';
 import { wantedSnapshot } from '@holdfast/core/policy/decide-snapshot.js';
 import type { QuotaLimits } from '@holdfast/core/policy/quota.js';
 import { describe, expect, test } from '@jest/globals';
-import { aVolume, NOON, testId } from './builders.js';
+import { aRebuild, aVolume, NOON, testId } from './builders.js';
 import { outcome, StoreFixture } from './store-fixture.js';
 import type { MakeStore } from './store-under-test.js';
 
@@ -16,6 +16,7 @@ export function quotaContract(makeStore: MakeStore): void {
   const steps = stepsOf(new StoreFixture(makeStore));
   limitsOf(steps);
   changesWithin(steps);
+  describe('running rebuilds', () => rebuildsOf(steps));
 }
 
 /** What the tests below do with a store. */
@@ -141,5 +142,41 @@ function changesWithin({ fixture, limit, create, change, snapshot }: Steps): voi
     expect(await outcome(create())).toBe(OVER);
     expect(await change(first, 1, [{ kind: 'volume.delete', volumeId: first }])).toBe('done');
     expect(await outcome(create())).toBe(OVER);
+  });
+}
+
+/** Rebuilds that wait for admission, each of a volume of its own. */
+function rebuildsOf({ fixture, limit, create }: Steps): void {
+  const queue = async (number: number): Promise<RebuildId> => {
+    const [volumeId, id] = [await create(), asId<RebuildId>(testId(850 + number))];
+    const { clusterId } = fixture.tenant;
+    const rebuild = aRebuild({ id, clusterId, volumeId, targetReplicaId: asId(testId(870 + number)) });
+    const created: Change = { kind: 'rebuild.create', rebuild };
+    await fixture.store.commit({ kind: 'volume', volumeId, ifVersion: 1 }, [created]);
+    return id;
+  };
+  const view = () => fixture.store.loadAdmissions(fixture.tenant.clusterId, { now: NOON, limit: 10 });
+  const start = async (rebuildId: RebuildId) => {
+    const { version } = await view();
+    const guard = { kind: 'admission', clusterId: fixture.tenant.clusterId, ifVersion: version } as const;
+    const patch = { state: 'running' as const };
+    return outcome(fixture.store.commit(guard, [{ kind: 'rebuild.patch', rebuildId, patch }]));
+  };
+
+  test.each(['organization', 'project'] as const)('admission sees the quota of the %s', async (of) => {
+    await queue(1);
+    expect((await view()).quotas).toEqual([]);
+    await limit(of, { runningRebuilds: 1 });
+    const volumeIds = (await view()).queued.map(({ volumeId }) => volumeId);
+    const id = of === 'organization' ? fixture.tenant.organizationId : fixture.tenant.projectId;
+    expect((await view()).quotas).toEqual([{ id, scope: of, most: 1, elsewhere: 0, volumeIds }]);
+  });
+
+  test('of two admissions that both take the last place, the second is decided again', async () => {
+    await limit('organization', { runningRebuilds: 1 });
+    const [first, second] = [await queue(1), await queue(2)];
+    expect(await start(first)).toBe('done');
+    expect(await start(second)).toBe('store.conflict');
+    expect((await view()).queued.map(({ id }) => id)).toEqual([second]);
   });
 }

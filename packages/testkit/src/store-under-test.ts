@@ -1,7 +1,7 @@
 import type { WakeUp } from '@holdfast/control/ports/queue.js';
 import type { Store } from '@holdfast/control/ports/store.js';
 import type { SettingName } from '@holdfast/core/model/setting.js';
-import type { QuotaLimits, QuotaScope } from '@holdfast/core/policy/quota.js';
+import type { QuotaLimits } from '@holdfast/core/policy/quota.js';
 import type { SettingValue } from '@holdfast/core/settings/effective.js';
 import type { TestTenant } from './builders.js';
 
@@ -16,7 +16,7 @@ export type StoreUnderTest = {
   /** Changes a cluster setting as an administrator does. */
   setSetting(name: SettingName, value: SettingValue): Promise<void>;
   /** Sets limits of the tenant's organization or project. */
-  setQuota(of: QuotaScope, limits: QuotaLimits): Promise<void>;
+  setQuota(of: 'organization' | 'project', limits: QuotaLimits): Promise<void>;
   stop(): Promise<void>;
 };
 

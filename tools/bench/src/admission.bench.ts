@@ -83,6 +83,7 @@ function admit(active: Work[], limit: number, now: number): void {
         running: rebuilds.filter(({ state }) => state === 'running'),
         ending: [],
         blocked: [],
+        quotas: [],
         rebuilt: [],
         tasks: { admitted: [], waiting: [], candidates: [] },
       },

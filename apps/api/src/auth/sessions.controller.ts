@@ -1,17 +1,14 @@
 import { Bug, StorageFault } from '@holdfast/core/model/faults.js';
-import { asId, type TokenId } from '@holdfast/core/model/ids.js';
 import { systemClock, systemRandom } from '@holdfast/database/clock-and-random.js';
 import { hashPassword, verifyPassword } from '@holdfast/database/credentials.js';
 import { type AuditEntry, writeAuditEntry } from '@holdfast/database/queries/audit.js';
 import { findMember } from '@holdfast/database/queries/members.js';
 import { findOrganization, setPasswordHash } from '@holdfast/database/queries/tenancy.js';
 import {
-  createToken,
   deleteToken,
   endOtherSessions,
   findSignIn,
   listTokens,
-  NO_LIMITS,
   type SignInCandidate,
 } from '@holdfast/database/queries/tokens.js';
 import { transaction } from '@holdfast/database/sql/scope.js';
@@ -26,6 +23,7 @@ import { ListQuery, pageView } from '../platform/schemas.js';
 import type { Tenant } from '../platform/tenant.js';
 import { CONFIG } from '../platform/tokens.js';
 import { sessionCookie, traceIdOf } from './authenticator.js';
+import { cookieOptions, openSession } from './open-session.js';
 import {
   ChangePasswordBody,
   SessionDto,
@@ -35,10 +33,7 @@ import {
   WhoAmIDto,
 } from './session.schemas.js';
 import { SignInLimits } from './sign-in-limits.js';
-import { newTokenSecret } from './token-secret.js';
 import { tokenView } from './tokens.controller.js';
-
-const SESSION_HOURS = 24 * 7;
 
 @Controller('api/v1/sessions')
 export class SessionsController {
@@ -66,34 +61,15 @@ export class SessionsController {
   async signIn(@Body() body: SignInBody, @Res({ passthrough: true }) reply: FastifyReply) {
     const attempt = { account: body.email, address: reply.request.ip };
     const user = await this.limits.attempt(attempt, () => this.checkSignIn(body, reply.request));
-    const secret = newTokenSecret('session');
-    const now = systemClock.now();
-    const expiresAt = new Date(now.getTime() + SESSION_HOURS * 3_600_000);
-    const tokenId = asId<TokenId>(systemRandom.id());
-    await transaction(this.databases.organization(user.organization_id), async (sql) => {
-      await writeAuditEntry(sql, { ...signInEntry(user, reply.request), detail: { tokenId } });
-      await createToken(sql, {
-        id: tokenId,
-        organizationId: user.organization_id,
-        kind: 'session',
-        name: 'session',
-        secret,
-        role: user.role,
-        userId: user.user_id,
-        projectId: undefined,
-        expiresAt,
-        ...NO_LIMITS,
-        madeFrom: madeFrom(reply.request),
-        now,
-      });
-    });
-    void reply.setCookie(sessionCookie(this.config), secret, { ...this.cookieOptions(), expires: expiresAt });
+    const { user_id: userId, organization_id: organizationId, role } = user;
+    const scope = this.databases.organization(organizationId);
+    const audit = signInEntry(user, reply.request);
+    const session = { userId, organizationId, role };
+    const { secret, expiresAt } = await openSession(scope, session, { audit, config: this.config, reply });
     return {
       token: secret,
       expiresAt: expiresAt.toISOString(),
-      userId: user.user_id,
-      organizationId: user.organization_id,
-      role: user.role,
+      ...session,
     };
   }
 
@@ -171,7 +147,7 @@ export class SessionsController {
   ): Promise<void> {
     const { userId, tokenId } = tenant.actor;
     await tenant.write((sql) => deleteToken(sql, { userId }, tokenId));
-    void reply.clearCookie(sessionCookie(this.config), this.cookieOptions());
+    void reply.clearCookie(sessionCookie(this.config), cookieOptions(this.config));
   }
 
   /** A failed one is told of in the audit log of the account's organization; for an unknown account there is none. */
@@ -194,10 +170,6 @@ export class SessionsController {
     }
     return candidate;
   }
-
-  private cookieOptions() {
-    return { path: '/', httpOnly: true, sameSite: 'lax', secure: this.config.cookieSecure } as const;
-  }
 }
 
 /** What the audit log says of a sign-in. */
@@ -213,14 +185,6 @@ function signInEntry(user: SignInCandidate, request: FastifyRequest): AuditEntry
     detail: {},
     at: systemClock.now(),
   };
-}
-
-/** Longest part of a program's own description that is kept. */
-const PROGRAM_CHARS_MAX = 200;
-
-/** What a user knows the session by: where it was made, and by which program. */
-function madeFrom({ ip, headers }: FastifyRequest): string {
-  return `${ip} ${headers['user-agent'] ?? ''}`.trim().slice(0, PROGRAM_CHARS_MAX);
 }
 
 function requireOtherPassword(given: { currentPassword: string; newPassword: string; email: string }): void {

@@ -15,7 +15,7 @@ import {
 import type { Sql } from '@holdfast/database/sql/scope.js';
 import { Body, Controller, Delete, Get, Inject, Param, Post, Query } from '@nestjs/common';
 import type { z } from 'zod';
-import { requireCluster } from '../clusters/require-cluster.js';
+import { requireUsableCluster } from '../clusters/require-cluster.js';
 import type { Config } from '../config.js';
 import { CurrentTenant } from '../platform/request.js';
 import { Route } from '../platform/route.decorator.js';
@@ -60,7 +60,7 @@ export class TokensController {
   async create(@CurrentTenant() tenant: Tenant, @Body() body: CreateTokenBody) {
     const token = newToken(tenant, body, this.config.tokenDaysMax);
     const created = await tenant.write(async (sql) => {
-      for (const clusterId of token.clusterIds ?? []) await requireCluster(sql, clusterId);
+      for (const clusterId of token.clusterIds ?? []) await requireUsableCluster(sql, clusterId);
       const projectIds = [token.projectId ?? [], token.projectIds ?? []].flat();
       for (const projectId of projectIds) await requireProject(sql, projectId);
       await createToken(sql, token);

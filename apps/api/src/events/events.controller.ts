@@ -2,7 +2,7 @@ import { listEvents } from '@holdfast/database/queries/events.js';
 import { type BeforeApplicationShutdown, Controller, Get, Headers, Param, Query, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { ClusterPath } from '../clusters/cluster.schemas.js';
-import { requireCluster } from '../clusters/require-cluster.js';
+import { requireUsableCluster } from '../clusters/require-cluster.js';
 import { CurrentTenant } from '../platform/request.js';
 import { Route } from '../platform/route.decorator.js';
 import { ListQuery, pageView } from '../platform/schemas.js';
@@ -28,7 +28,7 @@ export class EventsController implements BeforeApplicationShutdown {
   })
   list(@CurrentTenant() tenant: Tenant, @Param() { clusterId }: ClusterPath, @Query() query: ListQuery) {
     return tenant.read(async (sql) => {
-      await requireCluster(sql, clusterId);
+      await requireUsableCluster(sql, clusterId);
       const page = await listEvents(sql, clusterId, query);
       return pageView(page, eventView);
     });
@@ -49,7 +49,7 @@ export class EventsController implements BeforeApplicationShutdown {
   ): Promise<void> {
     const owner = tenant.actor;
     this.streams.assertRoom(owner);
-    await tenant.read((sql) => requireCluster(sql, clusterId));
+    await tenant.read((sql) => requireUsableCluster(sql, clusterId));
     const start = await startOfStream(tenant, clusterId, lastEventId);
     // Once more: others may have opened theirs meanwhile, and from here on nothing waits.
     this.streams.assertRoom(owner);

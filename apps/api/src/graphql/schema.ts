@@ -7,7 +7,7 @@ import { z } from 'zod';
 import { ALL_ACTIONS } from '../actions/all-actions.js';
 import { ClusterPath, clusterSchema } from '../clusters/cluster.schemas.js';
 import { clusterView } from '../clusters/cluster.view.js';
-import { clusterNotFound, requireCluster } from '../clusters/require-cluster.js';
+import { clusterNotFound, requireCluster, requireUsableCluster } from '../clusters/require-cluster.js';
 import { eventSchema, eventView } from '../events/event.schemas.js';
 import { DrainBody, drainPlanSchema } from '../nodes/drain.schemas.js';
 import { drainPlanView } from '../nodes/drain.view.js';
@@ -36,6 +36,7 @@ import {
   tenantListField,
   withInput,
 } from './fields.js';
+import { grantQueries } from './grant-queries.js';
 import { orphanMutations, orphanQueries } from './orphan-fields.js';
 import { rebuildMutations, rebuildQueries } from './rebuild-fields.js';
 import {
@@ -68,6 +69,7 @@ export function graphqlSchema(services: GraphqlServices): GraphQLSchema {
         ...tenancyQueries(types),
         ...clusterQueries(types),
         ...settingQueries(types),
+        ...grantQueries(types),
         ...nodeQueries(types),
         ...volumeQueries(types, volumes),
         ...rebuildQueries(types, rebuilds),
@@ -119,7 +121,7 @@ function clusterQueries(types: GraphqlTypes): Fields {
       access: 'event:read',
       list: (tenant, { clusterId }, request) =>
         tenant.read(async (sql) => {
-          await requireCluster(sql, clusterId);
+          await requireUsableCluster(sql, clusterId);
           return listEvents(sql, clusterId, request);
         }),
       view: eventView,

@@ -98,6 +98,11 @@ export class Tenant {
     return snapshot(this.scope, work);
   }
 
+  /** As `read`, with the fleets of granted clusters: for what is about the organization's own volumes there. */
+  readGranted<T>(work: (sql: Sql) => Promise<T>): Promise<T> {
+    return snapshot({ ...this.scope, granted: true }, work);
+  }
+
   write<T>(work: (sql: Sql) => Promise<T>): Promise<T> {
     return transaction(this.scope, async (sql) => {
       await this.noteBefore(sql);
@@ -107,9 +112,18 @@ export class Tenant {
     });
   }
 
-  /** For the use cases of `control`. */
+  /** For use cases about clusters and nodes, which have to be the organization's own. */
   get ports(): UseCasePorts {
-    const store = new PostgresStore(this.scope, {
+    return this.portsIn(this.scope);
+  }
+
+  /** For use cases about the organization's volumes, which may be in clusters that were granted to it. */
+  get volumePorts(): UseCasePorts {
+    return this.portsIn({ ...this.scope, granted: true });
+  }
+
+  private portsIn(scope: Scope): UseCasePorts {
+    const store = new PostgresStore(scope, {
       beforeEveryCommit: (sql) => this.noteBefore(sql),
       inEveryCommit: (sql) => this.audit(sql),
     });

@@ -7,6 +7,7 @@ import { loadActiveRebuilds } from '@holdfast/database/queries/rebuilds.js';
 import type { Sql } from '@holdfast/database/sql/scope.js';
 import { loadRebuildSpeeds } from '@holdfast/database/store/load-node-volumes.js';
 import { loadSettings } from '@holdfast/database/store/load-views.js';
+import { loadRebuildQuotas } from '@holdfast/database/store/rebuild-quotas.js';
 
 /** What is ahead of a cluster's rebuilds: each one's place in the queue, and when it will be done. */
 export type RebuildOutlook = {
@@ -21,7 +22,8 @@ export async function readOutlook(sql: Sql, clusterId: ClusterId, now: Date): Pr
   const queued = active.filter(({ state }) => state === 'queued');
   const running = active.filter(({ state }) => state === 'running');
   const speeds = await loadRebuildSpeeds(sql, clusterId, SPEEDS_MAX);
-  const facts = { clusterId, settings, queued, running, writtenBytes };
+  const quotas = await loadRebuildQuotas(sql, clusterId);
+  const facts = { clusterId, settings, queued, running, quotas, writtenBytes };
   return { positions: positionsOf(active), ends: estimateEnds(facts, pacesOf(speeds), now) };
 }
 

@@ -11,7 +11,7 @@ export type FoundRebuild = { rebuild: Rebuild; outlook: RebuildOutlook };
 
 /** @throws StorageFault `rebuild.not_found` */
 export function readRebuild(tenant: Tenant, key: RebuildKey): Promise<FoundRebuild> {
-  return tenant.read(async (sql) => {
+  return tenant.readGranted(async (sql) => {
     const rebuild = await findRebuild(sql, key);
     if (rebuild === undefined) {
       throw new StorageFault('rebuild.not_found', { publicMessage: `there is no rebuild ${key.rebuildId}` });

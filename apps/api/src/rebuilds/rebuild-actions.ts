@@ -34,7 +34,7 @@ export const REBUILD_ACTIONS = [
       before: {
         rebuild: { volumeId },
       },
-    }) => tuneRebuild(tenant.ports, { volumeId, rebuildId, paused: true }),
+    }) => tuneRebuild(tenant.volumePorts, { volumeId, rebuildId, paused: true }),
   }),
   serveAction(REBUILD, {
     ...common,
@@ -46,7 +46,7 @@ export const REBUILD_ACTIONS = [
       before: {
         rebuild: { volumeId },
       },
-    }) => tuneRebuild(tenant.ports, { volumeId, rebuildId, paused: false }),
+    }) => tuneRebuild(tenant.volumePorts, { volumeId, rebuildId, paused: false }),
   }),
   serveAction(REBUILD, {
     ...common,
@@ -58,6 +58,6 @@ export const REBUILD_ACTIONS = [
       before: {
         rebuild: { volumeId },
       },
-    }) => cancelRebuild(tenant.ports, { volumeId, rebuildId }),
+    }) => cancelRebuild(tenant.volumePorts, { volumeId, rebuildId }),
   }),
 ];

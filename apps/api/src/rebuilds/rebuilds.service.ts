@@ -3,7 +3,7 @@ import type { ClusterId } from '@holdfast/core/model/ids.js';
 import { type ListRequest, mapPage, type Page } from '@holdfast/database/queries/list-rows.js';
 import { listRebuilds } from '@holdfast/database/queries/rebuilds.js';
 import { Injectable } from '@nestjs/common';
-import { requireCluster } from '../clusters/require-cluster.js';
+import { requireUsableCluster } from '../clusters/require-cluster.js';
 import type { Tenant } from '../platform/tenant.js';
 import { readOutlook } from './read-outlook.js';
 import { type RebuildKey, readRebuild } from './read-rebuild.js';
@@ -13,8 +13,8 @@ import { type RebuildView, rebuildView } from './rebuild.view.js';
 @Injectable()
 export class RebuildsService {
   list(tenant: Tenant, clusterId: ClusterId, request: ListRequest): Promise<Page<RebuildView>> {
-    return tenant.read(async (sql) => {
-      await requireCluster(sql, clusterId);
+    return tenant.readGranted(async (sql) => {
+      await requireUsableCluster(sql, clusterId);
       const page = await listRebuilds(sql, clusterId, request);
       const outlook = await readOutlook(sql, clusterId, tenant.now);
       return mapPage(page, (rebuild) => rebuildView(rebuild, outlook, tenant.now));
@@ -28,7 +28,7 @@ export class RebuildsService {
 
   async tune(tenant: Tenant, key: RebuildKey, body: PatchRebuildBody): Promise<RebuildView> {
     const { volumeId } = (await readRebuild(tenant, key)).rebuild;
-    await tuneRebuild(tenant.ports, { volumeId, rebuildId: key.rebuildId, ...body });
+    await tuneRebuild(tenant.volumePorts, { volumeId, rebuildId: key.rebuildId, ...body });
     return this.get(tenant, key);
   }
 }

@@ -21,8 +21,18 @@ export async function readSetting(tenant: Tenant, clusterId: ClusterId, name: st
 }
 
 /** What was set in the cluster. @throws StorageFault `cluster.not_found` */
-export async function readOverrides(tenant: Tenant, clusterId: ClusterId): Promise<Record<string, unknown>> {
+async function readOverrides(tenant: Tenant, clusterId: ClusterId): Promise<Record<string, unknown>> {
   const overrides = await tenant.read((sql) => findSettingOverrides(sql, clusterId));
+  if (overrides === undefined) throw clusterNotFound(clusterId);
+  return overrides;
+}
+
+/** As `readOverrides`, also of a granted cluster: for what its settings mean for a volume of the organization. */
+export async function readVolumeOverrides(
+  tenant: Tenant,
+  clusterId: ClusterId,
+): Promise<Record<string, unknown>> {
+  const overrides = await tenant.readGranted((sql) => findSettingOverrides(sql, clusterId));
   if (overrides === undefined) throw clusterNotFound(clusterId);
   return overrides;
 }

@@ -44,7 +44,7 @@ export class RecurringSnapshotsService {
   ): Promise<FoundRecurringSnapshot> {
     await this.volumes.get(tenant, key);
     const { volumeId, recurringName: name } = key;
-    await setRecurringSnapshot(tenant.ports, { ...body, volumeId, name, ifVersion });
+    await setRecurringSnapshot(tenant.volumePorts, { ...body, volumeId, name, ifVersion });
     return this.get(tenant, key);
   }
 
@@ -52,7 +52,7 @@ export class RecurringSnapshotsService {
   async delete(tenant: Tenant, key: Key, ifVersion: number | undefined): Promise<RecurringSnapshotView> {
     const { view } = await this.get(tenant, key);
     const { volumeId, recurringName: name } = key;
-    await deleteRecurringSnapshot(tenant.ports, { volumeId, name, ifVersion });
+    await deleteRecurringSnapshot(tenant.volumePorts, { volumeId, name, ifVersion });
     return view;
   }
 }

@@ -24,6 +24,7 @@ export const SNAPSHOT_ACTIONS = [
     summary: 'Hash a snapshot on every copy; a damaged copy is rebuilt',
     body: HashBody,
     refuses: [...LAYER_CHANGE, 'snapshot.not_found', 'snapshot.in_use'],
-    act: ({ tenant, key, body: { force } }) => requestHash(tenant.ports, { ...key, force: force === true }),
+    act: ({ tenant, key, body: { force } }) =>
+      requestHash(tenant.volumePorts, { ...key, force: force === true }),
   }),
 ];

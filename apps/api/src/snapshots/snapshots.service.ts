@@ -27,7 +27,7 @@ export class SnapshotsService {
     await readVolume(tenant, key);
     const earlier = await this.takenEarlier(tenant, key);
     if (earlier !== undefined) return earlier;
-    const snapshotId = await requestSnapshot(tenant.ports, {
+    const snapshotId = await requestSnapshot(tenant.volumePorts, {
       volumeId: key.volumeId,
       name: name ?? tenant.now.toISOString(),
     });
@@ -37,7 +37,7 @@ export class SnapshotsService {
   /** The snapshot as it is from now on, or as it was when it is gone at once. */
   async delete(tenant: Tenant, key: SnapshotKey): Promise<SnapshotView> {
     const before = await this.get(tenant, key);
-    await requestSnapshotDeletion(tenant.ports, key);
+    await requestSnapshotDeletion(tenant.volumePorts, key);
     const found = await tenant.read((sql) => findSnapshot(sql, key));
     return found === undefined ? { ...before, state: 'removing' } : snapshotView(found);
   }

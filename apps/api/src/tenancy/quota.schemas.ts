@@ -12,6 +12,9 @@ const limits = {
   ),
   volumes: limit.describe('Number of volumes; null: no limit.'),
   snapshots: limit.describe("Number of users' and scheduled snapshots; null: no limit."),
+  runningRebuilds: limit.describe(
+    'Number of rebuilds that run at once, in all clusters; further ones wait. Null: no limit of its own.',
+  ),
   requestsPerMinute: limit.describe(
     'Requests in a minute that each api process answers; of a project: of tokens whose volumes go there. Null: no limit.',
   ),
@@ -30,7 +33,7 @@ export const quotaSchema = z
         physicalBytes: used.describe('Bytes of all wanted copies.'),
         volumes: used.describe('Volumes that there are, those being deleted included.'),
         snapshots: used.describe('Snapshots of users and of their schedules.'),
-        runningRebuilds: used.describe('Rebuilds that run; they have no limit here.'),
+        runningRebuilds: used.describe('Rebuilds that run, those that stand still included.'),
       })
       .describe('What is used now; more than a limit that was lowered since, perhaps.'),
     version,

@@ -38,6 +38,6 @@ export const REPLICA_ACTIONS = [
     ],
     takesIfMatch: true,
     act: ({ tenant, key: { volumeId, replicaId }, body, ifVersion }) =>
-      moveReplica(tenant.ports, { ...wishOf(replicaId, body), volumeId, ifVersion }),
+      moveReplica(tenant.volumePorts, { ...wishOf(replicaId, body), volumeId, ifVersion }),
   }),
 ];

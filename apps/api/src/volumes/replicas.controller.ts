@@ -67,7 +67,7 @@ export class ReplicasController {
     @IfMatch() ifVersion: number | undefined,
   ): Promise<ReplicaView> {
     const view = await this.get(tenant, path);
-    await requestReplicaRemoval(tenant.ports, {
+    await requestReplicaRemoval(tenant.volumePorts, {
       volumeId: path.volumeId,
       replicaId: path.replicaId,
       ifVersion,

@@ -36,7 +36,7 @@ export class Verifications {
   async verify(tenant: Tenant, key: VolumeKey): Promise<VolumeVerification> {
     const before = await this.read(tenant, key);
     if (before?.state !== 'running') await assertRoom(tenant, key);
-    await requestVerify(tenant.ports, { volumeId: key.volumeId });
+    await requestVerify(tenant.volumePorts, { volumeId: key.volumeId });
     const { organizationId } = tenant.actor;
     const waiting = this.waiting.get(organizationId) ?? 0;
     if (waiting >= WAITING_MAX) return this.readStarted(tenant, key);

@@ -51,7 +51,7 @@ export const VOLUME_ACTIONS = [
     ],
     takesIfMatch: true,
     act: ({ tenant, key: { volumeId }, body, ifVersion }) =>
-      requestAttach(tenant.ports, { volumeId, nodeId: body.nodeId ?? undefined, ifVersion }),
+      requestAttach(tenant.volumePorts, { volumeId, nodeId: body.nodeId ?? undefined, ifVersion }),
     isDone: ({ state }) => state === 'attached',
   }),
   serveAction(VOLUME, {
@@ -61,7 +61,7 @@ export const VOLUME_ACTIONS = [
     refuses: ['volume.not_found', 'volume.busy', 'volume.holder_unreachable'],
     takesIfMatch: true,
     act: ({ tenant, key: { volumeId }, body: { force }, ifVersion }) =>
-      requestDetach(tenant.ports, { volumeId, force, ifVersion }),
+      requestDetach(tenant.volumePorts, { volumeId, force, ifVersion }),
     isDone: ({ state }) => state === 'detached',
   }),
   serveAction(VOLUME, {
@@ -71,7 +71,7 @@ export const VOLUME_ACTIONS = [
     refuses: [...LAYER_CHANGE, 'volume.expansion_impossible', 'quota.exceeded'],
     takesIfMatch: true,
     act: ({ tenant, key: { volumeId }, body, ifVersion }) =>
-      requestExpand(tenant.ports, { volumeId, sizeBytes: body.size, ifVersion }),
+      requestExpand(tenant.volumePorts, { volumeId, sizeBytes: body.size, ifVersion }),
     isDone: ({ size }, body) => size === body.size,
   }),
   serveAction(VOLUME, {
@@ -80,7 +80,7 @@ export const VOLUME_ACTIONS = [
     body: RevertBody,
     refuses: [...LAYER_CHANGE, 'snapshot.not_found', 'snapshot.in_use'],
     act: ({ tenant, key: { volumeId }, body: { snapshotId } }) =>
-      requestRevert(tenant.ports, { volumeId, snapshotId }),
+      requestRevert(tenant.volumePorts, { volumeId, snapshotId }),
   }),
   serveAction(VOLUME, {
     name: 'salvage',
@@ -96,7 +96,7 @@ export const VOLUME_ACTIONS = [
     ],
     takesIfMatch: true,
     act: ({ tenant, key: { volumeId }, body: { replicaIds = [] }, ifVersion }) =>
-      requestSalvage(tenant.ports, { volumeId, replicaIds, ifVersion }),
+      requestSalvage(tenant.volumePorts, { volumeId, replicaIds, ifVersion }),
   }),
   serveAction(VOLUME, {
     name: 'cancelVerify',
@@ -104,7 +104,7 @@ export const VOLUME_ACTIONS = [
     summary: 'End the comparison of copies that runs',
     body: NoBody,
     refuses: ['volume.not_found'],
-    act: ({ tenant, key: { volumeId } }) => cancelVerify(tenant.ports, { volumeId }),
+    act: ({ tenant, key: { volumeId } }) => cancelVerify(tenant.volumePorts, { volumeId }),
     isDone: ({ verification }) => verification?.state !== 'running',
   }),
   serveAction(
@@ -116,7 +116,7 @@ export const VOLUME_ACTIONS = [
       summary: 'Take out deleted snapshots and what rebuilds have left behind',
       body: NoBody,
       refuses: [...LAYER_CHANGE],
-      act: ({ tenant, key: { volumeId } }) => requestPurge(tenant.ports, { volumeId }),
+      act: ({ tenant, key: { volumeId } }) => requestPurge(tenant.volumePorts, { volumeId }),
     },
   ),
 ];

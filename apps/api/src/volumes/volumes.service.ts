@@ -1,23 +1,24 @@
 import type { VolumeView } from '@holdfast/control/ports/store.js';
 import { cloneVolume } from '@holdfast/control/use-cases/clone-volume.js';
 import { createVolume } from '@holdfast/control/use-cases/create-volume.js';
+import { assertOwnCluster } from '@holdfast/control/use-cases/own-cluster.js';
 import { patchVolume } from '@holdfast/control/use-cases/patch-volume.js';
 import { requestDelete } from '@holdfast/control/use-cases/request-delete.js';
 import type { MoveWish } from '@holdfast/core/balance/plan-move.js';
 import { StorageFault } from '@holdfast/core/model/faults.js';
 import { asId, type ClusterId, compareIds, type ProjectId } from '@holdfast/core/model/ids.js';
-import type { VolumeVerification } from '@holdfast/core/model/volume.js';
+import type { GrantedTags, VolumeVerification } from '@holdfast/core/model/volume.js';
 import type { CreationTiming } from '@holdfast/database/creation/cluster-batcher.js';
 import { CreationBatcher } from '@holdfast/database/creation/creation-batcher.js';
 import type { ListRequest } from '@holdfast/database/queries/list-rows.js';
 import { findProjectId } from '@holdfast/database/queries/tenancy.js';
 import { findVolume, listVolumes, type VolumeWithReplicas } from '@holdfast/database/queries/volumes.js';
 import { Injectable } from '@nestjs/common';
-import { requireCluster } from '../clusters/require-cluster.js';
+import { requireUsableCluster } from '../clusters/require-cluster.js';
 import { Databases } from '../platform/databases.js';
 import { SharedRead } from '../platform/shared-read.js';
 import type { Tenant } from '../platform/tenant.js';
-import { readOverrides } from '../settings/read-settings.js';
+import { readVolumeOverrides } from '../settings/read-settings.js';
 import { ThreadPool } from '../threads/thread-pool.js';
 import { type MovePlanView, movePlanView } from './move.schemas.js';
 import { type PatchPlanView, patchPlanView } from './patch-plan.schemas.js';
@@ -27,23 +28,32 @@ import { Verifications } from './verifications.js';
 import type { CloneBody, CreateVolumeBody, PatchVolumeBody } from './volume.schemas.js';
 import { type VolumeSettingView, volumeSettingViews } from './volume-setting.schemas.js';
 
+/** What a new volume goes into: a project, and perhaps a granted cluster. */
+type Destination = { projectId: ProjectId; grantedTags: GrantedTags | undefined };
+
 /** What can be done with volumes. REST and GraphQL are two thin adapters over it. */
 @Injectable()
 export class VolumesService {
   private readonly creations: CreationBatcher;
-  private readonly projects = new SharedRead<ProjectId | undefined>();
+  private readonly destinations = new SharedRead<{
+    projectId: ProjectId | undefined;
+    grantedTags: GrantedTags | undefined;
+  }>();
 
   constructor(
     databases: Databases,
     private readonly threads: ThreadPool,
     private readonly verifications: Verifications,
   ) {
-    this.creations = new CreationBatcher((organizationId) => databases.organization(organizationId));
+    this.creations = new CreationBatcher((organizationId) => ({
+      ...databases.organization(organizationId),
+      granted: true,
+    }));
   }
 
   async list(tenant: Tenant, clusterId: ClusterId, request: ListRequest) {
     return tenant.read(async (sql) => {
-      await requireCluster(sql, clusterId);
+      await requireUsableCluster(sql, clusterId);
       return listVolumes(sql, clusterId, request);
     });
   }
@@ -67,15 +77,15 @@ export class VolumesService {
     const earlier = await this.createdEarlier(tenant, clusterId);
     if (earlier !== undefined) return earlier;
     const { size, projectId: wantedProject, ...spec } = body;
-    const projectId = await this.projectFor(tenant, wantedProject);
+    const destination = await this.destinationOf(tenant, clusterId, wantedProject);
     const { organizationId } = tenant.actor;
-    const input = { ...spec, sizeBytes: size, organizationId, projectId, clusterId };
+    const input = { ...spec, ...destination, sizeBytes: size, organizationId, clusterId };
     const creations = this.creations.for({
       organizationId,
       audit: () => tenant.auditEntry(),
       ...(onTiming === undefined ? {} : { onTiming }),
     });
-    const { volume, replicas } = await createVolume({ ...tenant.ports, creations }, input);
+    const { volume, replicas } = await createVolume({ ...tenant.volumePorts, creations }, input);
     // In the order in which they are read.
     return { volume, replicas: [...replicas].sort((a, b) => compareIds(a.replica.id, b.replica.id)) };
   }
@@ -87,26 +97,26 @@ export class VolumesService {
     const { organizationId } = tenant.actor;
     const creations = this.creations.for({ organizationId, audit: () => tenant.auditEntry() });
     const { size: sizeBytes, ...rest } = body;
-    const ports = { ...tenant.ports, creations };
+    const ports = { ...tenant.volumePorts, creations };
     const volumeId = await cloneVolume(ports, { ...rest, sizeBytes, volumeId: key.volumeId });
     return this.get(tenant, { clusterId: key.clusterId, volumeId });
   }
 
   async patch(tenant: Tenant, key: VolumeKey, patch: PatchVolumeBody, ifVersion: number | undefined) {
     await this.get(tenant, key);
-    await patchVolume(tenant.ports, { volumeId: key.volumeId, patch, ifVersion });
+    await patchVolume(tenant.volumePorts, { volumeId: key.volumeId, patch, ifVersion });
     return this.get(tenant, key);
   }
 
   /** Those that a volume may answer for itself. */
   async settings(tenant: Tenant, key: VolumeKey): Promise<VolumeSettingView[]> {
     const { volume } = await this.get(tenant, key);
-    return volumeSettingViews(volume.spec, await readOverrides(tenant, key.clusterId));
+    return volumeSettingViews(volume.spec, await readVolumeOverrides(tenant, key.clusterId));
   }
 
   async delete(tenant: Tenant, key: VolumeKey, ifVersion: number | undefined): Promise<VolumeWithReplicas> {
     const before = await this.get(tenant, key);
-    await requestDelete(tenant.ports, { volumeId: key.volumeId, ifVersion });
+    await requestDelete(tenant.volumePorts, { volumeId: key.volumeId, ifVersion });
     // The worker may have finished already.
     return (await tenant.read((sql) => findVolume(sql, key))) ?? before;
   }
@@ -122,24 +132,31 @@ export class VolumesService {
 
   /** Where a copy would go, or why it can't. Changes nothing. */
   async planMove(tenant: Tenant, key: VolumeKey, wish: MoveWish): Promise<MovePlanView> {
-    return movePlanView(await this.view(tenant, key), wish, tenant.now);
+    return movePlanView(await this.placesView(tenant, key), wish, tenant.now);
   }
 
   /** What would become of the volume's copies. Changes nothing. */
   async planPatch(tenant: Tenant, key: VolumeKey, patch: PatchVolumeBody): Promise<PatchPlanView> {
-    return patchPlanView(await this.view(tenant, key), patch);
+    return patchPlanView(await this.placesView(tenant, key), patch);
   }
 
   /** As the worker sees it. */
   private async view(tenant: Tenant, key: VolumeKey): Promise<VolumeView> {
     await this.get(tenant, key);
-    const view = await tenant.ports.store.loadVolume(key.volumeId);
+    const view = await tenant.volumePorts.store.loadVolume(key.volumeId);
     if (view === undefined) throw volumeNotFound(key.volumeId);
     return view;
   }
 
-  async explain(tenant: Tenant, key: VolumeKey) {
+  /** With the places that its copies could go to, which in a granted cluster are for the cluster's organization to know. */
+  private async placesView(tenant: Tenant, key: VolumeKey): Promise<VolumeView> {
     const view = await this.view(tenant, key);
+    assertOwnCluster(view.volume);
+    return view;
+  }
+
+  async explain(tenant: Tenant, key: VolumeKey) {
+    const view = await this.placesView(tenant, key);
     return this.threads.run('explainVolume', [view, asId(tenant.newId()), tenant.now], tenant);
   }
 
@@ -153,15 +170,24 @@ export class VolumesService {
     return tenant.read((sql) => findVolume(sql, { clusterId, volumeId: asId(reservedId) }));
   }
 
-  private async projectFor(tenant: Tenant, wanted: ProjectId | undefined): Promise<ProjectId> {
+  private async destinationOf(
+    tenant: Tenant,
+    clusterId: ClusterId,
+    wanted: ProjectId | undefined,
+  ): Promise<Destination> {
     const { organizationId, projectId: ofToken } = tenant.actor;
     const named = wanted ?? ofToken;
     // Callers to whom the same projects are there share an answer.
     const seen = tenant.projectIds?.join() ?? 'all';
-    const found = await this.projects.ask(`${organizationId} ${seen} ${named ?? ''}`, () =>
-      tenant.read((sql) => findProjectId(sql, named)),
+    const { projectId, ...rest } = await this.destinations.ask(
+      `${organizationId} ${seen} ${named ?? ''} ${clusterId}`,
+      () =>
+        tenant.read(async (sql) => ({
+          projectId: await findProjectId(sql, named),
+          ...(await requireUsableCluster(sql, clusterId)),
+        })),
     );
-    if (found !== undefined) return found;
+    if (projectId !== undefined) return { projectId, ...rest };
     const detail =
       named === undefined ? 'is needed: there are several projects' : `there is no project ${named}`;
     throw new StorageFault('request.invalid', {

@@ -22,7 +22,14 @@ const COLUMNS: Column<Row>[] = [
   { header: 'limit', cell: ({ limit }) => limit, align: 'right' },
 ];
 
-const LIMITS = ['provisionedBytes', 'physicalBytes', 'volumes', 'snapshots', 'requestsPerMinute'] as const;
+const LIMITS = [
+  'provisionedBytes',
+  'physicalBytes',
+  'volumes',
+  'snapshots',
+  'runningRebuilds',
+  'requestsPerMinute',
+] as const;
 type LimitName = (typeof LIMITS)[number];
 
 export function quotaCommand(): Command {

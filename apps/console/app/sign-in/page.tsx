@@ -1,19 +1,26 @@
 'use client';
 import { Button } from '@holdfast/ui/button.js';
 import { TextField } from '@holdfast/ui/field.js';
-import { useQueryClient } from '@tanstack/react-query';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useRouter } from 'next/navigation';
-import { type FormEvent, useState } from 'react';
+import { type FormEvent, useEffect, useState } from 'react';
 import { api } from '../../src/api/client';
 import { isProblem } from '../../src/api/problem';
 import { paths } from '../../src/paths';
-import { Logo } from '../../src/shared/logo';
+import { EntryFrame } from '../../src/shared/entry-frame';
 
 export default function SignInPage() {
   const router = useRouter();
   const queryClient = useQueryClient();
   const [error, setError] = useState<string>();
   const [busy, setBusy] = useState(false);
+
+  const { data: provider } = useQuery({ queryKey: ['sign-in-provider'], queryFn: api.signInProvider });
+
+  // A sign-in at the provider that was refused comes back here.
+  useEffect(() => {
+    setError(new URLSearchParams(window.location.search).get('refused') ?? undefined);
+  }, []);
 
   async function submit(event: FormEvent<HTMLFormElement>) {
     event.preventDefault();
@@ -31,41 +38,28 @@ export default function SignInPage() {
   }
 
   return (
-    <main className="grid min-h-screen place-items-center px-4">
-      <div className="w-full max-w-sm">
-        <div className="mb-6 flex items-center gap-3">
-          <Logo size={36} />
-          <div>
-            <h1 className="text-lg font-semibold">Sign in to Holdfast</h1>
-            <p className="text-sm text-muted">Replicated block volumes, kept alive.</p>
-          </div>
-        </div>
-        <form
-          onSubmit={submit}
-          className="flex flex-col gap-3 rounded-lg border border-border bg-raised p-5 shadow-panel"
-        >
-          <TextField label="Email" name="email" type="email" autoComplete="username" required autoFocus />
-          <TextField
-            label="Password"
-            name="password"
-            type="password"
-            autoComplete="current-password"
-            required
-          />
-          {error !== undefined && (
-            <p role="alert" className="rounded-md bg-bad-soft px-3 py-2 text-sm text-bad">
-              {error}
-            </p>
-          )}
-          <Button type="submit" variant="primary" busy={busy}>
-            Sign in
-          </Button>
-        </form>
-        <p className="mt-3 text-xs text-muted">
+    <EntryFrame
+      title="Sign in to Holdfast"
+      subtitle="Replicated block volumes, kept alive."
+      error={error}
+      onSubmit={submit}
+      note={
+        <>
           A local stack prints its address and password when it starts, and keeps them in{' '}
           <code className="font-mono">local.json</code>.
-        </p>
-      </div>
-    </main>
+        </>
+      }
+    >
+      <TextField label="Email" name="email" type="email" autoComplete="username" required autoFocus />
+      <TextField label="Password" name="password" type="password" autoComplete="current-password" required />
+      <Button type="submit" variant="primary" busy={busy}>
+        Sign in
+      </Button>
+      {typeof provider?.name === 'string' && (
+        <a className="text-center text-sm underline" href="/api/v1/oidc/start">
+          Sign in with {provider.name}
+        </a>
+      )}
+    </EntryFrame>
   );
 }

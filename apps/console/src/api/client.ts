@@ -98,6 +98,9 @@ export type MoveTarget = { nodeId?: string; diskId?: string };
 export const api = {
   signIn: (email: string, password: string) =>
     ask(client.POST('/api/v1/sessions', { body: { email, password } })),
+  makeFirstAccount: (body: { secret: string; email: string; name: string; password: string }) =>
+    ask(client.POST('/api/v1/first-account', { body })),
+  signInProvider: () => ask(client.GET('/api/v1/oidc')),
   signOut: () => client.DELETE('/api/v1/sessions'),
   risk: (clusterId: string) =>
     ask(

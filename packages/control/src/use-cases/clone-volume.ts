@@ -23,7 +23,7 @@ export async function cloneVolume(
   assertNotDeleting(volume);
   const snapshot = requireSnapshot(view, input.snapshotId);
   hasToAct(decideClone(actionFacts(view), snapshot));
-  const { spec, organizationId, projectId, clusterId } = volume;
+  const { spec, organizationId, projectId, clusterId, grantedTags } = volume;
   const sizeBytes = input.sizeBytes ?? spec.sizeBytes;
   if (sizeBytes < spec.sizeBytes) {
     const detail = `must be at least the size of the source, ${spec.sizeBytes}`;
@@ -39,7 +39,7 @@ export async function cloneVolume(
     trouble: undefined,
     requestedAt: ports.clock.now(),
   };
-  const owner = { organizationId, projectId, clusterId, name: input.name };
+  const owner = { organizationId, projectId, clusterId, grantedTags, name: input.name };
   const created = await createVolume(ports, { ...spec, ...owner, sizeBytes, fill });
   return created.volumeId;
 }

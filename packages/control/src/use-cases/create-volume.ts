@@ -10,6 +10,7 @@ import {
   type ProjectId,
   type VolumeId,
 } from '@holdfast/core/model/ids.js';
+import type { GrantedTags } from '@holdfast/core/model/volume.js';
 import type { VolumeFill } from '@holdfast/core/model/volume-fill.js';
 import type { VolumeSpecInput } from '@holdfast/core/policy/volume-spec.js';
 import type { VolumeCreations } from '../ports/volume-creations.js';
@@ -23,6 +24,8 @@ export type CreateVolumeInput = VolumeSpecInput & {
   name: string;
   /** The snapshot that it is filled from before users may attach it. */
   fill?: VolumeFill;
+  /** What the grant demands, in another organization's cluster. */
+  grantedTags?: GrantedTags | undefined;
 };
 
 /** `creations` left out: a transaction for each. */
@@ -46,7 +49,7 @@ export async function createVolume(
 }
 
 function requestFor({ clock, random }: UseCasePorts, input: CreateVolumeInput): CreationRequest {
-  const { organizationId, projectId, clusterId, name, fill, ...spec } = input;
+  const { organizationId, projectId, clusterId, name, fill, grantedTags, ...spec } = input;
   return {
     volumeId: asId(random.id()),
     replicaIdentities: Array.from({ length: identitiesNeeded(spec) }, () => ({
@@ -59,6 +62,7 @@ function requestFor({ clock, random }: UseCasePorts, input: CreateVolumeInput): 
     name,
     spec,
     fill,
+    grantedTags,
     requestedAt: clock.now(),
   };
 }

@@ -4,6 +4,7 @@ import { replicaAdded } from '@holdfast/core/lifecycle/conclude-replica.js';
 import { attachedForRebuild } from '@holdfast/core/lifecycle/plan-offline-rebuild.js';
 import { asId, type ReplicaId, type VolumeId } from '@holdfast/core/model/ids.js';
 import { bookingFor } from '@holdfast/core/scheduling/plan-placements.js';
+import { assertOwnCluster } from './own-cluster.js';
 import { faultOf, loadVolume, retryConflicts, type UseCasePorts } from './use-case.js';
 
 /**
@@ -19,6 +20,7 @@ export function moveReplica(
 ): Promise<void> {
   return retryConflicts(async () => {
     const view = await loadVolume(ports.store, input.volumeId, input.ifVersion);
+    assertOwnCluster(view.volume);
     const now = ports.clock.now();
     const decision = decideMove(view, input, now);
     if (decision.kind === 'refuse') throw faultOf(decision);

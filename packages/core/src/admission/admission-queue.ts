@@ -8,10 +8,14 @@
 import type { NodeId } from '../model/ids.js';
 import type { StorageNode } from '../model/node.js';
 import type { ClusterSettings, SettingName } from '../model/setting.js';
+import type { RebuildQuota } from '../model/views.js';
+import { quotaText } from './rebuild-quotas.js';
 import type { Waiting } from './waiting.js';
 
-/** A place that work takes while it runs: one of a node's, or one of the cluster's. */
-export type Demand = { readonly limit: LimitName; readonly nodeId: NodeId | undefined };
+/** A place that work takes while it runs: one of a node's, one of the cluster's, or one of a quota of its volume's owner. */
+export type Demand =
+  | { readonly limit: LimitName; readonly nodeId: NodeId | undefined }
+  | { readonly limit: 'quota'; readonly quota: RebuildQuota };
 
 export type QueuedWork<Key> = {
   readonly key: Key;
@@ -101,13 +105,20 @@ export class AdmissionLoad {
   }
 
   isFree(demand: Demand): boolean {
+    const most = this.mostOf(demand);
+    return most === undefined || (this.count(demand) < most && !this.kept.has(keyOf(demand)));
+  }
+
+  /** `undefined`: as much as there is. */
+  private mostOf(demand: Demand): number | undefined {
+    if (demand.limit === 'quota') return demand.quota.most - demand.quota.elsewhere;
     const limit: Limit = LIMITS[demand.limit];
     const most = Number(this.settings[limit.setting]);
-    if (most === 0 && limit.zeroIsUnlimited) return true;
-    return this.count(demand) < most && !this.kept.has(keyOf(demand));
+    return most === 0 && limit.zeroIsUnlimited ? undefined : most;
   }
 
   private told(demand: Demand): Waiting {
+    if (demand.limit === 'quota') return quotaText(demand.quota, this.count(demand));
     const { setting, reason, runs, verb }: Limit = LIMITS[demand.limit];
     const most = Number(this.settings[setting]);
     if (most === 0) return { reason, waitingFor: `no ${runs[0].slice(2)} may start: ${setting} is 0` };
@@ -129,8 +140,8 @@ export class AdmissionLoad {
   }
 }
 
-export function keyOf({ limit, nodeId }: Demand): string {
-  return `${limit} ${nodeId ?? ''}`;
+export function keyOf(demand: Demand): string {
+  return `${demand.limit} ${demand.limit === 'quota' ? demand.quota.id : (demand.nodeId ?? '')}`;
 }
 
 /** @param load grows by what is admitted */

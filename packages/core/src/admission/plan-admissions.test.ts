@@ -12,7 +12,7 @@ import { aNode } from '@holdfast/testkit/fleet-builder.js';
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import type { SettingName } from '../model/setting.js';
-import type { AdmissionView } from '../model/views.js';
+import type { AdmissionView, RebuildQuota } from '../model/views.js';
 import { effectiveSettings } from '../settings/effective.js';
 import { type Admissions, planAdmissions } from './plan-admissions.js';
 
@@ -42,6 +42,7 @@ function view(queued: Rebuild[], running: Rebuild[], limits: Limits): AdmissionV
     running,
     ending: [],
     blocked: [],
+    quotas: [],
     rebuilt: [...queued, ...running].map(({ volumeId }) => ({ volumeId, nodeIds: [] })),
     tasks: { admitted: [], waiting: [], candidates: [] },
   };
@@ -240,5 +241,51 @@ describe('planAdmissions', () => {
     const tasks = { admitted: [], waiting, candidates: [] };
     const plan = planAdmissions({ ...view([rebuild('r', 'n1', 'n2')], [], {}), tasks }, NOON);
     expect({ rebuilds: admittedIn(plan), tasks: plan.tasks }).toEqual({ rebuilds: ['r'], tasks: [] });
+  });
+});
+
+describe('quotas of running rebuilds', () => {
+  const quota = (part: Partial<RebuildQuota>): RebuildQuota => ({
+    id: 'org',
+    scope: 'organization',
+    most: 1,
+    elsewhere: 0,
+    volumeIds: ['volume-of-a', 'volume-of-b'].map((id) => asId<VolumeId>(id)),
+    ...part,
+  });
+  const [a, b, other] = [rebuild('a', 'n1', 'n3'), rebuild('b', 'n2', 'n3'), rebuild('c', 'n2', 'n1')];
+  const LOOSE = { [TARGET]: 5, [SOURCE]: 5 };
+
+  test.each<{ name: string; part: Partial<RebuildQuota>; admit: string[]; waits: string }>([
+    {
+      name: 'further ones wait for those here',
+      part: {},
+      admit: ['a', 'c'],
+      waits: 'the organization runs 1 rebuild, and may run 1 at once: one of its owners may raise it',
+    },
+    {
+      name: 'those in other clusters count',
+      part: { scope: 'project', most: 2, elsewhere: 1 },
+      admit: ['a', 'c'],
+      waits: 'the project runs 2 rebuilds, and may run 2 at once: an admin of its organization may raise it',
+    },
+    {
+      name: 'none may run',
+      part: { scope: 'grant', most: 0, volumeIds: [asId<VolumeId>('volume-of-b')] },
+      admit: ['a', 'c'],
+      waits:
+        "the organization, by its grant in this cluster, runs 0 rebuilds, and may run 0 at once: an admin of the cluster's organization may raise it",
+    },
+  ])('$name', ({ part, admit, waits }) => {
+    const plan = planAdmissions({ ...view([a, b, other], [], LOOSE), quotas: [quota(part)] }, NOON);
+    expect(admittedIn(plan)).toEqual(admit);
+    expect(plan.waiting).toEqual([{ rebuildId: 'b', reason: 'QuotaLimit', waitingFor: waits }]);
+  });
+
+  test('a volume on its last copy preempts one that counts in the same quota, and no other', () => {
+    const urgent = { ...b, healthyCopies: 1 };
+    const running = [a, other].map((one) => ({ ...one, state: 'running' as const, healthyCopies: 2 }));
+    const plan = planAdmissions({ ...view([urgent], running, LOOSE), quotas: [quota({})] }, NOON);
+    expect(plan.preempted).toEqual(['a']);
   });
 });

@@ -41,7 +41,7 @@ export const START_CALL_MS_MAX = 20_000;
 export function planAdmissions(view: AdmissionView, now: Date): Admissions {
   const load = new AdmissionLoad(view.settings, view.nodes);
   const counted = view.running.filter((rebuild) => !isPreempted(rebuild));
-  for (const rebuild of [...counted, ...view.ending]) load.add(rebuildDemands(rebuild));
+  for (const rebuild of [...counted, ...view.ending]) load.add(rebuildDemands(rebuild, view));
   for (const rebuild of counted.filter(isPurging)) load.add(purgeDemands(rebuild, view));
   for (const volume of view.tasks.admitted) load.add(taskDemands(volume));
 
@@ -98,11 +98,11 @@ function preemptedFor(
   admitted: readonly Rebuild[],
   view: AdmissionView,
 ): RebuildId[] {
-  const withDemands = (rebuild: Rebuild) => ({ rebuild, demands: rebuildDemands(rebuild) });
+  const withDemands = (rebuild: Rebuild) => ({ rebuild, demands: rebuildDemands(rebuild, view) });
   const held = waiting.filter(({ why }) => isLimit(why)).map(({ key }) => withDemands(key));
   const staying = counted.filter(({ preemptedAt }) => preemptedAt === undefined);
   const coming = new AdmissionLoad(view.settings, view.nodes);
-  for (const rebuild of [...staying, ...view.ending, ...admitted]) coming.add(rebuildDemands(rebuild));
+  for (const rebuild of [...staying, ...view.ending, ...admitted]) coming.add(rebuildDemands(rebuild, view));
   return choosePreempted(held, staying.map(withDemands), coming);
 }
 
@@ -121,14 +121,15 @@ export function compareQueued(a: Rebuild, b: Rebuild): number {
 }
 
 /** What waits to begin, and what is preempted and waits to go on. */
-function rebuildLine({ queued, running, blocked }: AdmissionView): QueuedWork<Rebuild>[] {
+function rebuildLine(view: AdmissionView): QueuedWork<Rebuild>[] {
+  const { queued, running, blocked } = view;
   return [...queued, ...running.filter(isPreempted)].sort(compareQueued).map((rebuild) => {
     const task = blocked.find(({ volumeId }) => volumeId === rebuild.volumeId);
     // A task of its volume waits until a rebuild that has begun is over.
     const held = task === undefined || rebuild.state === 'running' ? undefined : blockText(task.reason);
     return {
       key: rebuild,
-      demands: rebuildDemands(rebuild),
+      demands: rebuildDemands(rebuild, view),
       obstacle: rebuild.paused ? PAUSED : held,
       keepsItsPlace: false,
     };
@@ -146,7 +147,7 @@ function keepingPlaces(
 ): QueuedWork<Rebuild>[] {
   const coming = new AdmissionLoad(view.settings, view.nodes);
   const staying = counted.filter(({ preemptedAt }) => preemptedAt === undefined);
-  for (const rebuild of [...staying, ...view.ending]) coming.add(rebuildDemands(rebuild));
+  for (const rebuild of [...staying, ...view.ending]) coming.add(rebuildDemands(rebuild, view));
   return line.map((work) => {
     const { key, demands, obstacle } = work;
     const mayCome = obstacle === undefined && coming.obstacleFor(demands) === undefined;
@@ -156,11 +157,18 @@ function keepingPlaces(
   });
 }
 
-export function rebuildDemands({ targetNodeId, sourceNodeIds }: Rebuild): Demand[] {
+function rebuildDemands(
+  { volumeId, targetNodeId, sourceNodeIds }: Rebuild,
+  { quotas }: Pick<AdmissionView, 'quotas'>,
+): Demand[] {
   return [
     { limit: 'cluster', nodeId: undefined },
     { limit: 'target', nodeId: targetNodeId },
     ...sourceNodeIds.map((nodeId): Demand => ({ limit: 'source', nodeId })),
+    // A quota spans clusters: what runs elsewhere is taken off what it leaves here.
+    ...quotas
+      .filter(({ volumeIds }) => volumeIds.includes(volumeId))
+      .map((quota): Demand => ({ limit: 'quota', quota })),
   ];
 }
 

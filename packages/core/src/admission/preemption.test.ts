@@ -39,6 +39,7 @@ function plan(
     running: active,
     ending: [],
     blocked: [],
+    quotas: [],
     rebuilt: [],
     tasks: { admitted: [], waiting: [], candidates: [] },
   };

@@ -36,6 +36,7 @@ function viewOf(line: Line, settings: AdmissionView['settings']): AdmissionView 
     running: [],
     ending: [],
     blocked: [],
+    quotas: [],
     rebuilt: [],
     tasks: { admitted: [], waiting: [], candidates: [], ...line },
   };

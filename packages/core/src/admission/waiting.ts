@@ -33,7 +33,12 @@ export function blockText(by: LayerTask['kind'] | RebuildHold): Waiting {
   return BLOCKED[by];
 }
 
-const LIMITS: ReadonlySet<WaitingReason> = new Set(['ClusterLimit', 'TargetNodeLimit', 'SourceNodeLimit']);
+const LIMITS: ReadonlySet<WaitingReason> = new Set([
+  'ClusterLimit',
+  'TargetNodeLimit',
+  'SourceNodeLimit',
+  'QuotaLimit',
+]);
 
 /** Does it wait only until other rebuilds leave room? */
 export function isLimit({ reason }: Waiting): boolean {

@@ -14,7 +14,7 @@ import type { Override, Volume, VolumeSpec } from '../model/volume.js';
 export type PlacementEvent = {
   /** As it was just before: with the bookings that came before this one, without this one. */
   readonly fleet: FleetView;
-  readonly volume: Pick<Volume, 'name' | 'spec'>;
+  readonly volume: Pick<Volume, 'name' | 'spec' | 'grantedTags'>;
   /** The volume's other replicas. */
   readonly others: readonly Replica[];
   /** The one among them that goes when this one is a full copy. */
@@ -76,18 +76,20 @@ function switchFindings(node: StorageNode, disk: StorageDisk, { settings }: Flee
 function selectorFindings(
   node: StorageNode,
   disk: StorageDisk,
-  { spec }: PlacementEvent['volume'],
+  { spec, grantedTags }: PlacementEvent['volume'],
   { settings }: FleetView,
 ): string[] {
+  const nodeSelector = [...spec.nodeSelector, ...(grantedTags?.nodeTags ?? [])];
+  const diskSelector = [...spec.diskSelector, ...(grantedTags?.diskTags ?? [])];
   const matches = (tags: readonly string[], selector: readonly string[], emptyMatchesAll: boolean) =>
     selector.length === 0
       ? emptyMatchesAll || tags.length === 0
       : selector.every((tag) => tags.includes(tag));
-  const nodeMatches = matches(node.tags, spec.nodeSelector, settings['allow-empty-node-selector-volume']);
-  const diskMatches = matches(disk.tags, spec.diskSelector, settings['allow-empty-disk-selector-volume']);
+  const nodeMatches = matches(node.tags, nodeSelector, settings['allow-empty-node-selector-volume']);
+  const diskMatches = matches(disk.tags, diskSelector, settings['allow-empty-disk-selector-volume']);
   return [
-    ...(nodeMatches ? [] : [`against the node selector [${spec.nodeSelector.join(', ')}]`]),
-    ...(diskMatches ? [] : [`against the disk selector [${spec.diskSelector.join(', ')}]`]),
+    ...(nodeMatches ? [] : [`against the node selector [${nodeSelector.join(', ')}]`]),
+    ...(diskMatches ? [] : [`against the disk selector [${diskSelector.join(', ')}]`]),
     ...(isInTopology(node, spec) ? [] : ['outside the required topology']),
   ];
 }

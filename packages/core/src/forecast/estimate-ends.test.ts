@@ -28,7 +28,7 @@ function rebuild(id: string, part: Partial<Rebuild> = {}): Rebuild {
 function ends(queued: Rebuild[], running: Rebuild[], limits: Record<string, number>) {
   const writtenBytes = new Map([...queued, ...running].map(({ id }) => [id, 100 * MIB]));
   const { clusterId } = AN_OWNER;
-  const facts = { clusterId, settings: effectiveSettings(limits), queued, running, writtenBytes };
+  const facts = { clusterId, settings: effectiveSettings(limits), queued, running, quotas: [], writtenBytes };
   return Object.fromEntries(estimateEnds(facts, PACES, NOON));
 }
 

@@ -16,7 +16,7 @@ import { RebuildLine } from './rebuild-line.js';
 /** Seconds from now. */
 export type EndEstimate = { readonly p50Seconds: number; readonly p90Seconds: number };
 
-type Facts = Pick<AdmissionView, 'clusterId' | 'settings' | 'queued' | 'running'> & {
+type Facts = Pick<AdmissionView, 'clusterId' | 'settings' | 'queued' | 'running' | 'quotas'> & {
   /** What its volume holds, for the rebuilds that have not begun to copy. */
   readonly writtenBytes: ReadonlyMap<RebuildId, number>;
 };

@@ -20,7 +20,8 @@ const LOOKS_MAX = 2 * WINDOW;
 /** Below a millisecond of copying: what is left of a rebuild that has ended is an error of rounding. */
 const SECONDS_MIN = 0.001;
 
-type Facts = Pick<AdmissionView, 'clusterId' | 'settings'>;
+/** `quotas` left out: nothing limits whose rebuilds run. */
+type Facts = Pick<AdmissionView, 'clusterId' | 'settings'> & Partial<Pick<AdmissionView, 'quotas'>>;
 type Work = { readonly rebuild: Rebuild; readonly bytesLeft: number; readonly fixedLeftSeconds: number };
 
 export class RebuildLine {
@@ -98,7 +99,7 @@ export class RebuildLine {
   }
 
   private view(): AdmissionView {
-    const { clusterId, settings } = this.facts;
+    const { clusterId, settings, quotas = [] } = this.facts;
     return {
       clusterId,
       settings,
@@ -108,6 +109,7 @@ export class RebuildLine {
       running: this.rebuilds(),
       ending: [],
       blocked: [],
+      quotas,
       rebuilt: [],
       tasks: { admitted: [], waiting: [], candidates: [] },
     };

@@ -6,7 +6,7 @@ import type { ClusterId, NodeId, OrganizationId, ProjectId, ReplicaId, VolumeId 
 import { newReplica, type Replica } from '../model/replica.js';
 import type { ClusterSettings } from '../model/setting.js';
 import type { StoredExplanation } from '../model/stored-explanation.js';
-import { newVolume, REPLICA_COUNT_MAX, type Volume } from '../model/volume.js';
+import { type GrantedTags, newVolume, REPLICA_COUNT_MAX, type Volume } from '../model/volume.js';
 import type { VolumeFill } from '../model/volume-fill.js';
 import { resolveVolumeSpec, type VolumeSpecInput } from '../policy/volume-spec.js';
 import type { PlaceableVolume } from '../scheduling/placement-request.js';
@@ -30,6 +30,8 @@ export type CreationRequest = {
   readonly spec: VolumeSpecInput;
   /** The snapshot that it is filled from before users may attach it. */
   readonly fill: VolumeFill | undefined;
+  /** Of the grant, in another organization's cluster. */
+  readonly grantedTags?: GrantedTags | undefined;
   readonly requestedAt: Date;
 };
 
@@ -92,7 +94,8 @@ export const decideCreation: DecideCreation = (request, fleet, { takesPlaces }) 
   const placedCount = placements.length;
   const replicas = unplaced.map((replica, index) => placedAt(replica, placements[index], fleet));
   const placed = replicas.map(({ replica }) => replica).slice(0, placedCount);
-  const explanation = refusals === undefined ? undefined : fleet.explain(volume, placed, now);
+  const mayExplain = refusals !== undefined && volume.grantedTags === undefined;
+  const explanation = mayExplain ? fleet.explain(volume, placed, now) : undefined;
   const condition = withSentence(
     scheduledCondition(volume, { placedCount, refusals, settings }),
     explanation,

@@ -26,11 +26,13 @@ export function placementConditions(view: VolumeView, now: Date): PlacementCondi
     refusals,
     settings: fleet.settings,
   });
-  const isExplained = (refusals !== undefined) === isAnyStored(view);
+  // In another organization's cluster the users are told of no node and no disk.
+  const mayExplain = refusals !== undefined && volume.grantedTags === undefined;
+  const isExplained = mayExplain === isAnyStored(view);
   const stored = conditionOf(volume.conditions, 'Scheduled');
   if (isExplained && saysTheSame(stored, condition)) return NOTHING_NEW;
 
-  const explanation = refusals === undefined ? undefined : explain(view, now);
+  const explanation = mayExplain ? explain(view, now) : undefined;
   const conditions = withCondition(volume.conditions, withSentence(condition, explanation), now);
   return {
     patch: { conditions, ...storedWithVolume(view, explanation) },

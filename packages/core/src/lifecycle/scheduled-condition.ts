@@ -19,6 +19,7 @@ const REFUSALS_LENGTH_MAX = 3000;
 const SENTENCE_LENGTH_MAX = 1000;
 /** Nothing was tried yet, or all that is missing may still return. */
 const NOT_TRIED = 'the others wait for one';
+const NO_GRANTED_PLACE = 'no further disk that the grant of this cluster allows can take one';
 /** Between how many have a place and why the others have none: where the sentence goes. */
 const COLON = ': ';
 
@@ -29,14 +30,14 @@ const COLON = ': ';
  * message still says what is missing.
  */
 export function scheduledCondition(
-  volume: Pick<Volume, 'spec' | 'lifecycle'>,
+  volume: Pick<Volume, 'spec' | 'lifecycle' | 'grantedTags'>,
   { placedCount, refusals, settings }: ScheduledFacts,
 ): Omit<Condition<'Scheduled'>, 'lastTransitionAt'> {
   const wanted = volume.spec.numberOfReplicas;
   if (placedCount >= wanted && refusals === undefined)
     return { type: 'Scheduled', status: 'True', reason: '', message: '' };
 
-  const why = refusals === undefined ? NOT_TRIED : describeRefusals(refusals);
+  const why = refusals === undefined ? NOT_TRIED : whyNot(volume, refusals);
   const message = `${placedCount} of ${wanted} replicas have a place${COLON}${why}`.slice(
     0,
     REFUSALS_LENGTH_MAX,
@@ -47,6 +48,11 @@ export function scheduledCondition(
     placedCount > 0;
   if (mayAttachDegraded) return { type: 'Scheduled', status: 'True', reason: 'ScheduledDegraded', message };
   return { type: 'Scheduled', status: 'False', reason: 'ReplicaSchedulingFailure', message };
+}
+
+/** Of another organization's cluster its users learn no more than that there is no room. */
+function whyNot({ grantedTags }: Pick<Volume, 'grantedTags'>, refusals: readonly CandidateRefusal[]): string {
+  return grantedTags === undefined ? describeRefusals(refusals) : NO_GRANTED_PLACE;
 }
 
 /** Did every place refuse a replica? One for which none was tried yet, which is so for a moment after each loss, is no news. */

@@ -11,6 +11,7 @@ export type ProjectId = Id<'project'>;
 export type TokenId = Id<'token'>;
 export type InvitationId = Id<'invitation'>;
 export type ClusterId = Id<'cluster'>;
+export type GrantId = Id<'grant'>;
 export type NodeId = Id<'node'>;
 export type DiskId = Id<'disk'>;
 export type VolumeId = Id<'volume'>;
@@ -27,6 +28,7 @@ export type AnyId =
   | TokenId
   | InvitationId
   | ClusterId
+  | GrantId
   | NodeId
   | DiskId
   | VolumeId

@@ -24,6 +24,7 @@ export const WAITING_REASONS = [
   'TargetNodeLimit',
   'SourceNodeLimit',
   'TaskLimit',
+  'QuotaLimit',
 ] as const;
 export type WaitingReason = (typeof WAITING_REASONS)[number];
 

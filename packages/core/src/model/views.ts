@@ -63,6 +63,21 @@ export type AffectedPlaces = { readonly nodeIds: readonly NodeId[]; readonly dis
 /** A volume and the nodes of its copies. */
 export type TaskVolume = { readonly volumeId: VolumeId; readonly nodeIds: readonly NodeId[] };
 
+/** Whose quota it is: an organization's, a project's, or that of a cluster's grant to an organization. */
+export type QuotaScope = 'organization' | 'project' | 'grant';
+
+/** Limit on how many rebuilds of one owner of volumes may run at once. */
+export type RebuildQuota = {
+  /** Of the organization, the project or the grant. */
+  readonly id: string;
+  readonly scope: QuotaScope;
+  readonly most: number;
+  /** Rebuilds that count in it and run in other clusters. */
+  readonly elsewhere: number;
+  /** Volumes of this cluster with a rebuild that waits or runs, and that count in it. */
+  readonly volumeIds: readonly VolumeId[];
+};
+
 /** Everything that admission reads: of rebuilds, and of background tasks (purges, fillings and the worker's own hashing). */
 export type AdmissionView = {
   readonly clusterId: ClusterId;
@@ -83,6 +98,7 @@ export type AdmissionView = {
     readonly volumeId: VolumeId;
     readonly reason: LayerTask['kind'] | RebuildHold;
   }[];
+  readonly quotas: readonly RebuildQuota[];
   /** Volumes with a rebuild that waits or runs. */
   readonly rebuilt: readonly TaskVolume[];
   readonly tasks: {

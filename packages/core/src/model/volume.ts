@@ -42,6 +42,9 @@ export type HashingAdmission = {
 /** Where copies may be: in a zone, a region, or a zone of a region. A field that is `undefined` matches every node. */
 export type TopologyTerm = { zone: string | undefined; region: string | undefined };
 
+/** Tags of nodes and disks that the grant of a cluster demands of the places of copies. */
+export type GrantedTags = { readonly nodeTags: readonly string[]; readonly diskTags: readonly string[] };
+
 /** Desired state of a volume, set by users. `generation` grows with each change of it. */
 export type VolumeSpec = VolumeOverrides & {
   sizeBytes: number;
@@ -91,6 +94,8 @@ export type Volume = {
   clusterId: ClusterId;
   name: string;
   spec: VolumeSpec;
+  /** Set for a volume in another organization's cluster, by its grant; `undefined`: the cluster is its organization's own. */
+  grantedTags?: GrantedTags | undefined;
   generation: number;
   /** The newest generation that the reconciler has acted on. */
   observedGeneration: number;
@@ -152,11 +157,12 @@ export type NewVolumeFacts = Pick<
 > & {
   /** What it is to be filled from before users may attach it. */
   fill: VolumeFill | undefined;
+  grantedTags?: GrantedTags | undefined;
 };
 
 /** A volume that was just created: nothing of it is attached, wanted, observed or written. */
 export function newVolume(facts: NewVolumeFacts): Volume {
-  const { id, organizationId, projectId, clusterId, name, spec, fill, createdAt } = facts;
+  const { id, organizationId, projectId, clusterId, name, spec, fill, grantedTags, createdAt } = facts;
   return {
     id,
     organizationId,
@@ -164,6 +170,7 @@ export function newVolume(facts: NewVolumeFacts): Volume {
     clusterId,
     name,
     spec,
+    ...(grantedTags === undefined ? {} : { grantedTags }),
     generation: 1,
     observedGeneration: 0,
     lifecycle: { state: 'creating', request: undefined },

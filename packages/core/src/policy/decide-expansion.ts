@@ -41,7 +41,10 @@ export function decideExpansion(view: VolumeView, sizeBytes: number): ExpansionD
   const growths = replicas.map((replica) => ({ replica, growthBytes: sizeBytes - replica.sizeBytes }));
   const refusals = fleet.disks.flatMap((disk) => refusalOf(view, disk, growths)).sort();
   if (refusals.length > 0) {
-    return refuse('volume.expansion_impossible', `${volume.name} can't grow: ${refusals.join('; ')}`, [
+    // In another organization's cluster its users are told nothing of what the disks hold.
+    const why =
+      volume.grantedTags === undefined ? refusals.join('; ') : 'the disks of its copies have no room';
+    return refuse('volume.expansion_impossible', `${volume.name} can't grow: ${why}`, [
       'make room on these disks, or move the replicas to larger ones',
     ]);
   }

@@ -50,6 +50,11 @@ export const PERMISSIONS = {
   'quota:write': writes('admin', "set quotas; the organization's own by owners only"),
   'token:own': writes('member', "have tokens and sessions of one's own, and end them"),
   'audit:read': reads('admin', 'read who changed what'),
+  'grant:read': reads('viewer', 'see which organizations may place volumes in a cluster, and what they use'),
+  'grant:write': writes(
+    'admin',
+    'let another organization place volumes in a cluster, within limits, and end that',
+  ),
   'cluster:read': reads('member', 'see clusters'),
   'cluster:write': writes('admin', "create, rename and delete clusters, and see all users' tokens"),
   'node:read': reads('member', 'see nodes and disks'),

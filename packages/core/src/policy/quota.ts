@@ -6,6 +6,7 @@
  * are those of users and of their schedules.
  */
 import { formatBytes } from '../model/bytes.js';
+import type { QuotaScope } from '../model/views.js';
 import type { Volume } from '../model/volume.js';
 import { layerTaskOf } from '../model/volume-task.js';
 import { type Refusal, refuse } from './decision.js';
@@ -14,9 +15,11 @@ export const QUOTA_DIMENSIONS = ['provisionedBytes', 'physicalBytes', 'volumes',
 export type QuotaDimension = (typeof QUOTA_DIMENSIONS)[number];
 
 export type QuotaUse = Readonly<Record<QuotaDimension, number>>;
-/** A dimension that is left out has no limit. */
-export type QuotaLimits = Readonly<Partial<Record<QuotaDimension, number>>>;
-export type QuotaScope = 'organization' | 'project';
+/**
+ * A dimension that is left out has no limit. Running rebuilds are no dimension of use: a change that needs one is not refused,
+ * it waits for admission.
+ */
+export type QuotaLimits = Readonly<Partial<Record<QuotaDimension | 'runningRebuilds', number>>>;
 
 export const NO_USE: QuotaUse = { provisionedBytes: 0, physicalBytes: 0, volumes: 0, snapshots: 0 };
 
@@ -37,6 +40,15 @@ const WORDS: Record<QuotaDimension, { noun: string; frees: string }> = {
   },
   volumes: { noun: 'volumes', frees: 'delete volumes that are not needed' },
   snapshots: { noun: 'snapshots', frees: 'delete snapshots that are not needed, or keep fewer' },
+};
+
+const OWNERS: Record<QuotaScope, { who: string; cure: string }> = {
+  organization: { who: 'the organization', cure: 'ask an admin to raise the quota of the organization' },
+  project: { who: 'the project', cure: 'ask an admin to raise the quota of the project' },
+  grant: {
+    who: "by its grant in another organization's cluster, the organization",
+    cure: "ask an admin of the cluster's organization for more",
+  },
 };
 
 /** What a volume uses, without its snapshots. */
@@ -84,8 +96,9 @@ export function quotaRefusal(passed: PassedQuota): Refusal<'quota.exceeded'> {
   const { scope, dimension, limit, used, asked } = passed;
   const { noun, frees } = WORDS[dimension];
   const told = (amount: number) => (dimension.endsWith('Bytes') ? formatBytes(amount) : String(amount));
-  const why = `the ${scope} may have ${told(limit)} of ${noun}; it has ${told(used)}, and this needs ${told(asked)} more`;
-  return refuse('quota.exceeded', why, [frees, `ask an admin to raise the quota of the ${scope}`], {
+  const { who, cure } = OWNERS[scope];
+  const why = `${who} may have ${told(limit)} of ${noun}; it has ${told(used)}, and this needs ${told(asked)} more`;
+  return refuse('quota.exceeded', why, [frees, cure], {
     ...passed,
   });
 }

@@ -40,7 +40,7 @@ export type PlacementRequest = {
 };
 
 /** What of a volume its placement depends on. */
-export type PlaceableVolume = Pick<Volume, 'spec' | 'writtenBytes' | 'lifecycle'>;
+export type PlaceableVolume = Pick<Volume, 'spec' | 'writtenBytes' | 'lifecycle' | 'grantedTags'>;
 
 /** The request for one more replica of a volume beside those it has. */
 export function placementRequest(
@@ -48,14 +48,14 @@ export function placementRequest(
   replicas: readonly Replica[],
   fleet: Pick<FleetView, 'settings'>,
 ): PlacementRequest {
-  const { spec } = volume;
+  const { spec, grantedTags } = volume;
   const { settings } = fleet;
   return {
     sizeBytes: spec.sizeBytes,
     writtenBytes: volume.writtenBytes,
     dataEngine: spec.dataEngine,
-    nodeSelector: spec.nodeSelector,
-    diskSelector: spec.diskSelector,
+    nodeSelector: demanded(spec.nodeSelector, grantedTags?.nodeTags),
+    diskSelector: demanded(spec.diskSelector, grantedTags?.diskTags),
     nodeAntiAffinity: antiAffinity(spec.replicaSoftAntiAffinity, settings['replica-soft-anti-affinity']),
     zoneAntiAffinity: isInOneZone(spec.topologyRequirement)
       ? 'preferred'
@@ -74,6 +74,11 @@ export function placementRequest(
     topology: spec.topologyRequirement,
     reuseDiskId: undefined,
   };
+}
+
+/** What the volume's users want, and what its grant demands as well. */
+export function demanded(selector: readonly string[], granted: readonly string[] = []): readonly string[] {
+  return granted.length === 0 ? selector : [...new Set([...selector, ...granted])].sort();
 }
 
 /** Then its copies have to share that zone, whatever else is said of zones, as in Longhorn. */

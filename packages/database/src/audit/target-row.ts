@@ -12,6 +12,7 @@ const ROWS: Readonly<Record<string, { readonly table: string; readonly key: stri
   user: { table: 'membership', key: 'user_id' },
   token: { table: 'token', key: 'id' },
   cluster: { table: 'cluster', key: 'id' },
+  grant: { table: 'cluster_grant', key: 'id' },
   node: { table: 'node', key: 'id' },
   disk: { table: 'disk', key: 'id' },
   volume: { table: 'volume', key: 'id' },

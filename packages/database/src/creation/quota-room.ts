@@ -1,4 +1,5 @@
-import type { OrganizationId, ProjectId } from '@holdfast/core/model/ids.js';
+import type { ClusterId, OrganizationId, ProjectId } from '@holdfast/core/model/ids.js';
+import type { QuotaScope } from '@holdfast/core/model/views.js';
 import type { Volume } from '@holdfast/core/model/volume.js';
 import {
   addedUse,
@@ -6,11 +7,13 @@ import {
   passedQuota,
   QUOTA_DIMENSIONS,
   type QuotaLimits,
-  type QuotaScope,
   type QuotaUse,
   useOfVolume,
 } from '@holdfast/core/policy/quota.js';
 import type { Sql } from '../sql/scope.js';
+
+/** Whose limits they are; a grant is named by its cluster. */
+type Owner = OrganizationId | ProjectId | ClusterId;
 
 type Counted = { readonly scope: QuotaScope; readonly limits: QuotaLimits; used: QuotaUse };
 
@@ -19,16 +22,22 @@ type Counted = { readonly scope: QuotaScope; readonly limits: QuotaLimits; used:
  * transaction with it. Nothing is locked: a limit that another transaction reaches meanwhile holds at the commit.
  */
 export class QuotaRoom {
-  private constructor(private readonly counted: ReadonlyMap<OrganizationId | ProjectId, Counted>) {}
+  private constructor(private readonly counted: ReadonlyMap<Owner, Counted>) {}
 
   static async read(sql: Sql, volumes: readonly Volume[]): Promise<QuotaRoom> {
     const ids = new Set(volumes.flatMap(({ organizationId, projectId }) => [organizationId, projectId]));
+    const granted = volumes.flatMap(({ grantedTags, clusterId }) =>
+      grantedTags === undefined ? [] : [clusterId],
+    );
     const { rows } = await sql.query<QuotaColumns>(
-      `SELECT id, project_id, provisioned_bytes_max, physical_bytes_max, volumes_max, snapshots_max,
+      `SELECT id, CASE WHEN project_id IS NULL THEN 'organization' ELSE 'project' END AS scope, provisioned_bytes_max, physical_bytes_max, volumes_max, snapshots_max,
          provisioned_bytes::float8, physical_bytes::float8, volumes, snapshots
        FROM quota WHERE id = ANY($1)
-         AND coalesce(provisioned_bytes_max, physical_bytes_max, volumes_max, snapshots_max) IS NOT NULL`,
-      [[...ids]],
+         AND coalesce(provisioned_bytes_max, physical_bytes_max, volumes_max, snapshots_max) IS NOT NULL
+       UNION ALL
+       SELECT cluster_id, 'grant', provisioned_bytes_max, NULL, volumes_max, NULL, provisioned_bytes::float8, 0, volumes, 0
+       FROM cluster_grant WHERE cluster_id = ANY($2) AND organization_id = ANY($1)`,
+      [[...ids], [...new Set(granted)]],
     );
     return new QuotaRoom(new Map(rows.map((row) => [row.id, countedOf(row)])));
   }
@@ -36,7 +45,8 @@ export class QuotaRoom {
   /** Takes for a new volume; or nothing, and says which limit it would pass. */
   take(volume: Volume): PassedQuota | undefined {
     const use = useOfVolume(volume);
-    const touched = [volume.organizationId, volume.projectId].flatMap((id) => this.counted.get(id) ?? []);
+    const { organizationId, projectId, clusterId } = volume;
+    const touched = [organizationId, projectId, clusterId].flatMap((id) => this.counted.get(id) ?? []);
     for (const { scope, limits, used } of touched) {
       const passed = passedQuota(scope, limits, { before: used, after: addedUse(used, use) });
       if (passed !== undefined) return passed;
@@ -47,8 +57,8 @@ export class QuotaRoom {
 }
 
 type QuotaColumns = {
-  id: OrganizationId | ProjectId;
-  project_id: ProjectId | null;
+  id: Owner;
+  scope: QuotaScope;
   provisioned_bytes_max: number | null;
   physical_bytes_max: number | null;
   volumes_max: number | null;
@@ -69,7 +79,7 @@ function countedOf(row: QuotaColumns): Counted {
   };
   const limits = QUOTA_DIMENSIONS.flatMap((name) => (most[name] === null ? [] : [[name, most[name]]]));
   return {
-    scope: row.project_id === null ? 'organization' : 'project',
+    scope: row.scope,
     limits: Object.fromEntries(limits),
     used: { provisionedBytes: provisioned_bytes, physicalBytes: physical_bytes, volumes, snapshots },
   };

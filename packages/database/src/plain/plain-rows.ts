@@ -22,6 +22,9 @@ type PlainModel =
   | 'projectMembership'
   | 'invitation'
   | 'quota'
+  | 'clusterGrant'
+  | 'userIdentity'
+  | 'firstLink'
   | 'token';
 
 /** Plain rows of one running transaction. */

@@ -112,18 +112,19 @@ export async function renameCluster(
 
 /** Returns false when there is no such cluster. Only one without nodes and volumes may go. */
 export async function deleteCluster(sql: Sql, clusterId: ClusterId): Promise<boolean> {
-  const { rows } = await sql.query<{ nodes: boolean; volumes: boolean }>(
+  const { rows } = await sql.query<{ nodes: boolean; volumes: boolean; grants: boolean }>(
     `SELECT EXISTS (SELECT FROM node n WHERE n.cluster_id = c.id) AS nodes,
-       EXISTS (SELECT FROM volume v WHERE v.cluster_id = c.id) AS volumes
+       EXISTS (SELECT FROM volume v WHERE v.cluster_id = c.id) AS volumes,
+       EXISTS (SELECT FROM cluster_grant g WHERE g.cluster_id = c.id) AS grants
      FROM cluster c WHERE c.id = $1 FOR UPDATE`,
     [clusterId],
   );
   const row = rows[0];
   if (row === undefined) return false;
-  if (row.nodes || row.volumes) {
+  if (row.nodes || row.volumes || row.grants) {
     throw new StorageFault('cluster.not_empty', {
-      publicMessage: `the cluster still has ${row.volumes ? 'volumes' : 'nodes'}`,
-      cures: ['delete its volumes, then its nodes'],
+      publicMessage: `the cluster still has ${row.volumes ? 'volumes' : row.nodes ? 'nodes' : 'grants'}`,
+      cures: ['delete its volumes, then its nodes and grants'],
     });
   }
   await sql.query('DELETE FROM cluster WHERE id = $1', [clusterId]);

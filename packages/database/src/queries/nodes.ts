@@ -95,16 +95,14 @@ export async function deleteNode(
   sql: Sql,
   key: { clusterId: ClusterId; nodeId: NodeId },
 ): Promise<'deleted' | 'gone' | 'holds-replicas' | 'ready'> {
-  const { rows } = await sql.query<{ ready: boolean; replicas: boolean; attached: boolean }>(
-    `SELECT ${NODE_FIELDS.ready.sql} AS ready,
-       EXISTS (SELECT FROM replica r WHERE r.node_id = n.id) AS replicas,
-       EXISTS (SELECT FROM volume v WHERE v.attached_node_id = n.id) AS attached
+  const { rows } = await sql.query<{ ready: boolean; used: boolean }>(
+    `SELECT ${NODE_FIELDS.ready.sql} AS ready, node_is_used(n.id) AS used
      FROM node n WHERE n.id = $1 AND n.cluster_id = $2 FOR UPDATE`,
     [key.nodeId, key.clusterId],
   );
   const row = rows[0];
   if (row === undefined) return 'gone';
-  if (row.replicas || row.attached) return 'holds-replicas';
+  if (row.used) return 'holds-replicas';
   // A living agent would make the node again at its next heartbeat.
   if (row.ready) return 'ready';
   await sql.query('DELETE FROM disk WHERE node_id = $1', [key.nodeId]);

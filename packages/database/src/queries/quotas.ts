@@ -10,7 +10,7 @@ import type { Sql } from '../sql/scope.js';
 export type QuotaOwner = OrganizationId | ProjectId;
 
 /** Null: no limit. */
-export type StoredLimits = Record<QuotaDimension | 'requestsPerMinute', number | null>;
+export type StoredLimits = Record<QuotaDimension | 'runningRebuilds' | 'requestsPerMinute', number | null>;
 
 export type QuotaRow = {
   organizationId: OrganizationId;
@@ -64,6 +64,7 @@ function quotaOf(row: Quota): QuotaRow {
       physicalBytes: limitOf(row.physicalBytesMax),
       volumes: limitOf(row.volumesMax),
       snapshots: limitOf(row.snapshotsMax),
+      runningRebuilds: limitOf(row.runningRebuildsMax),
       requestsPerMinute: limitOf(row.requestsPerMinuteMax),
     },
     used: {

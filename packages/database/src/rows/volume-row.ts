@@ -6,6 +6,7 @@ import type { BalanceHistory } from '@holdfast/core/model/relocation.js';
 import type { StoredExplanation } from '@holdfast/core/model/stored-explanation.js';
 import type {
   Attention,
+  GrantedTags,
   HashingAdmission,
   TopologyTerm,
   Volume,
@@ -62,6 +63,7 @@ export const VOLUMES: Table<Volume> = {
     column('hashing', 'hashing', asJson),
     column('rebuildHold', 'rebuild_hold'),
     column('balance', 'balance', asJson),
+    column('grantedTags', 'granted_tags', asJson),
     column('createdAt', 'created_at'),
   ],
 };
@@ -100,6 +102,7 @@ export type VolumeRow = LifecycleRow &
     hashing: Stored<HashingAdmission> | null;
     rebuild_hold: Volume['rebuildHold'] | null;
     balance: Stored<BalanceHistory> | null;
+    granted_tags: GrantedTags | null;
     created_at: Date;
     version: number;
     reconcile_due_at: Date | null;
@@ -114,6 +117,7 @@ export function readVolume(row: VolumeRow): Volume {
     clusterId: row.cluster_id,
     name: row.name,
     spec: readSpec(row),
+    grantedTags: orUndefined(row.granted_tags),
     generation: row.generation,
     observedGeneration: row.observed_generation,
     lifecycle: readLifecycle(row),

@@ -21,6 +21,10 @@ export type Scope = {
   readonly organizationId: OrganizationId | undefined;
   /** Of the organization's rows only those of these clusters and projects; left out: all. */
   readonly limits?: ScopeLimits | undefined;
+  /**
+   * Fleets of clusters that were granted to the organization are there too: to place its volumes in, and not to be shown.
+   */
+  readonly granted?: boolean | undefined;
   /** Shares the pool's connections among organizations; left out: whoever comes first has them. */
   readonly slots?: FairSlots | undefined;
 };
@@ -108,9 +112,10 @@ async function runConnected<T>(scope: Scope, mode: Mode, work: (sql: Sql) => Pro
   }
 }
 
-function setOrganization({ organizationId, limits }: Scope): string {
+function setOrganization({ organizationId, limits, granted }: Scope): string {
   const settings = [
     local('organization_id', organizationId ?? ''),
+    ...(granted === true ? [local('granted', 'on')] : []),
     ...(limits?.clusterIds === undefined ? [] : [local('cluster_ids', arrayText(limits.clusterIds))]),
     ...(limits?.projectIds === undefined ? [] : [local('project_ids', arrayText(limits.projectIds))]),
   ];

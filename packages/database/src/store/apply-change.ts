@@ -1,7 +1,7 @@
 import type { Change } from '@holdfast/control/ports/store.js';
 import { concernsReplicas, concernsVolumes, opensPlaces } from '@holdfast/core/model/changes.js';
 import { assertNever } from '@holdfast/core/model/faults.js';
-import type { ClusterId, VolumeId } from '@holdfast/core/model/ids.js';
+import type { ClusterId, OrganizationId, VolumeId } from '@holdfast/core/model/ids.js';
 import type { StorageDisk, StorageNode } from '@holdfast/core/model/node.js';
 import type { Orphan } from '@holdfast/core/model/orphan.js';
 import type { Rebuild } from '@holdfast/core/model/rebuild.js';
@@ -78,7 +78,7 @@ export async function applyChange(commit: Commit, change: Change): Promise<void>
     case 'orphan.delete':
       return deleteOrphan(commit, change);
     case 'event':
-      return insertEvent(sql, change.event);
+      return tell(commit, change);
     default:
       return assertNever(change);
   }
@@ -124,11 +124,17 @@ async function touchSource({ sql, touched }: Commit, volumeId: VolumeId): Promis
 async function deleteVolume(commit: Commit, change: ChangeOf<'volume.delete'>): Promise<void> {
   const { sql, touched } = commit;
   await touchSource(commit, change.volumeId);
-  const { rows } = await sql.query<{ cluster_id: ClusterId }>(
-    'DELETE FROM volume WHERE id = $1 RETURNING cluster_id',
+  const { rows } = await sql.query<{ cluster_id: ClusterId; organization_id: OrganizationId }>(
+    'DELETE FROM volume WHERE id = $1 RETURNING cluster_id, organization_id',
     [change.volumeId],
   );
-  touched.cluster(required(rows[0], `volume ${change.volumeId}`).cluster_id);
+  const row = required(rows[0], `volume ${change.volumeId}`);
+  commit.gone.set(change.volumeId, row.organization_id);
+  touched.cluster(row.cluster_id);
+}
+
+function tell({ sql, gone }: Commit, { event }: ChangeOf<'event'>): Promise<void> {
+  return insertEvent(sql, event, event.volumeId === undefined ? undefined : gone.get(event.volumeId));
 }
 
 async function createReplica({ sql, touched }: Commit, change: ChangeOf<'replica.create'>): Promise<void> {

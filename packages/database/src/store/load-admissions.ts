@@ -7,6 +7,7 @@ import { OF_GRANT, REPORTED_AT } from '../sql/of-grant.js';
 import type { Sql } from '../sql/scope.js';
 import type { ReadFleet } from './fleet-reader.js';
 import { loadTasks, loadTaskVolumes } from './load-tasks.js';
+import { loadRebuildQuotas } from './rebuild-quotas.js';
 
 /** See `Store.loadAdmissions`. */
 export async function loadAdmissionView(
@@ -33,6 +34,7 @@ export async function loadAdmissionView(
     ),
     ending: await loadEndingRebuilds(sql, clusterId),
     blocked: await loadBlockedVolumes(sql, clusterId),
+    quotas: await loadRebuildQuotas(sql, clusterId),
     tasks: await loadTasks(sql, clusterId, settings, options),
     version: await loadQueueVersion(sql, clusterId),
   };

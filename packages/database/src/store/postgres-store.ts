@@ -17,7 +17,7 @@ import type {
 import type { Heartbeat } from '@holdfast/core/model/agent-protocol.js';
 import type { CopyRecord } from '@holdfast/core/model/copy-record.js';
 import { isFault } from '@holdfast/core/model/faults.js';
-import type { ClusterId, NodeId, OrphanId, VolumeId } from '@holdfast/core/model/ids.js';
+import type { ClusterId, NodeId, OrganizationId, OrphanId, VolumeId } from '@holdfast/core/model/ids.js';
 import type { RebuildSpeed } from '@holdfast/core/model/rebuild.js';
 import type { AffectedPlaces } from '@holdfast/core/model/views.js';
 import { fillOf } from '@holdfast/core/model/volume-task.js';
@@ -35,6 +35,7 @@ import { loadAdmissionView } from './load-admissions.js';
 import { loadAffectedVolumes, loadNodeVolumes, loadRebuildSpeeds } from './load-node-volumes.js';
 import { loadOrphan, loadOrphans } from './load-orphans.js';
 import { loadFleetView, loadSettings, loadVolumeView } from './load-views.js';
+import { assertRebuildQuotas } from './rebuild-quotas.js';
 import { Touched, writeOutbox } from './touched.js';
 
 /** A heartbeat has no guard, so it can simply be applied again; more often than this something is wrong. */
@@ -138,9 +139,12 @@ export class PostgresStore implements Store {
       await this.options.beforeEveryCommit?.(sql);
       await takeSources(sql, changes);
       await lockDisks(sql, changes);
-      for (const change of changes) await applyChange({ sql, guard, touched }, change);
+      const gone = new Map<string, OrganizationId>();
+      for (const change of changes) await applyChange({ sql, guard, touched, gone }, change);
       await writeOutbox(sql, touched);
       await this.options.inEveryCommit?.(sql);
+      // Quotas' rows are locked after everything else, here as by their triggers.
+      await assertRebuildQuotas(sql, changes);
     });
   }
 

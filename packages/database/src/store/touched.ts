@@ -29,6 +29,8 @@ const LOCKED = 'locked AS (SELECT id FROM volume WHERE id = ANY($1) ORDER BY id 
  * Marks the volumes due and writes what has to be woken, in the transaction that changed it, and tells the relay and live
  * readers. Postgres delivers the notifications only when the transaction commits.
  *
+ * A wake-up is of the organization that asked for it, where one did: the cluster may be another one's.
+ *
  * Several volumes are locked in id order, so that of two transactions that touch the same ones neither blocks the other
  * for good. One volume needs no order, and most commits touch one.
  */
@@ -45,7 +47,8 @@ export async function writeOutbox(sql: Sql, { volumes, clusters, lookedAfter }: 
        UNION ALL
        SELECT organization_id, id, 'cluster', id FROM cluster WHERE id = ANY($2)
      ), written AS (
-       INSERT INTO outbox (organization_id, kind, target_id) SELECT organization_id, kind, id FROM targets
+       INSERT INTO outbox (organization_id, kind, target_id)
+       SELECT coalesce((SELECT current_organization_id()), organization_id), kind, id FROM targets
        WHERE id IS DISTINCT FROM $4::uuid RETURNING id
      ), told AS (SELECT pg_notify('${OUTBOX_CHANNEL}', '') FROM written LIMIT 1)
      SELECT pg_notify('${CHANGE_CHANNEL}', concat_ws(' ', organization_id, cluster_id, kind, id)),

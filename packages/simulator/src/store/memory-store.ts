@@ -38,12 +38,12 @@ import {
 } from '@holdfast/core/model/ids.js';
 import { isActiveRebuild, type Rebuild, type RebuildSpeed } from '@holdfast/core/model/rebuild.js';
 import type { SettingName } from '@holdfast/core/model/setting.js';
-import type { AffectedPlaces } from '@holdfast/core/model/views.js';
+import type { AffectedPlaces, QuotaScope } from '@holdfast/core/model/views.js';
 import { speaksFor, type Volume } from '@holdfast/core/model/volume.js';
 import { grantOf, holderOf } from '@holdfast/core/model/volume-lifecycle.js';
 import { fillOf } from '@holdfast/core/model/volume-task.js';
 import { requireMembersOf } from '@holdfast/core/policy/known-members.js';
-import type { QuotaLimits, QuotaScope } from '@holdfast/core/policy/quota.js';
+import type { QuotaLimits } from '@holdfast/core/policy/quota.js';
 import { settingEvents } from '@holdfast/core/policy/setting-events.js';
 import {
   effectiveSettings,
@@ -57,7 +57,7 @@ import { storeHeartbeat } from './heartbeat.js';
 import { affectedVolumes, rebuildSpeeds, volumesOnNode } from './node-volumes.js';
 import { type ObservedPlacement, observedPlacement } from './observed-placement.js';
 import { inContext, orphansOf } from './orphans.js';
-import { assertWithinQuotas, quotaUse } from './quotas.js';
+import { assertRebuildQuotas, assertWithinQuotas, quotaUse, rebuildQuotas } from './quotas.js';
 import {
   BUSY,
   type ClusterRow,
@@ -262,6 +262,7 @@ export class MemoryStore implements Store {
           ? []
           : [{ volumeId: volume.id, reason }];
       }),
+      quotas: rebuildQuotas(this.tables, clusterId),
       tasks: admissionTasks(this.tables, clusterId, settings, options),
       version: this.clusterRow(clusterId).admissionVersion,
     };
@@ -326,6 +327,7 @@ export class MemoryStore implements Store {
         return placement;
       });
       assertWithinQuotas(this.tables, useBefore);
+      assertRebuildQuotas(this.tables, changes);
       return placed;
     });
     this.commits += 1;

@@ -21,10 +21,11 @@ import type { Rebuild } from '@holdfast/core/model/rebuild.js';
 import type { Replica } from '@holdfast/core/model/replica.js';
 import type { ClusterSettings } from '@holdfast/core/model/setting.js';
 import type { Snapshot } from '@holdfast/core/model/snapshot.js';
+import type { QuotaScope } from '@holdfast/core/model/views.js';
 import type { Volume } from '@holdfast/core/model/volume.js';
 import { holderOf } from '@holdfast/core/model/volume-lifecycle.js';
 import { fillOf } from '@holdfast/core/model/volume-task.js';
-import type { QuotaLimits, QuotaScope } from '@holdfast/core/policy/quota.js';
+import type { QuotaLimits } from '@holdfast/core/policy/quota.js';
 import { IndexedRows } from './indexed-rows.js';
 
 export type ClusterRow = {

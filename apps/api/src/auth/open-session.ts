@@ -1,0 +1,46 @@
+/** Sessions: made for a user who has proven to be one, by password or by a provider; the cookie carries its secret. */
+import { asId, type OrganizationId, type TokenId, type UserId } from '@holdfast/core/model/ids.js';
+import type { OrganizationRole } from '@holdfast/core/policy/permissions.js';
+import { systemClock, systemRandom } from '@holdfast/database/clock-and-random.js';
+import { type AuditEntry, writeAuditEntry } from '@holdfast/database/queries/audit.js';
+import { createToken, NO_LIMITS } from '@holdfast/database/queries/tokens.js';
+import { type Scope, transaction } from '@holdfast/database/sql/scope.js';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Config } from '../config.js';
+import { sessionCookie } from './authenticator.js';
+import { newTokenSecret } from './token-secret.js';
+
+const SESSION_HOURS = 24 * 7;
+/** Longest part of a program's own description that is kept. */
+const PROGRAM_CHARS_MAX = 200;
+
+type SessionUser = { userId: UserId; organizationId: OrganizationId; role: OrganizationRole };
+
+/** @param audit what the audit log says of the sign-in, in the same transaction */
+export async function openSession(
+  scope: Scope,
+  user: SessionUser,
+  { audit, config, reply }: { audit: AuditEntry; config: Pick<Config, 'cookieSecure'>; reply: FastifyReply },
+): Promise<{ readonly secret: string; readonly expiresAt: Date }> {
+  const secret = newTokenSecret('session');
+  const now = systemClock.now();
+  const expiresAt = new Date(now.getTime() + SESSION_HOURS * 3_600_000);
+  const id = asId<TokenId>(systemRandom.id());
+  await transaction(scope, async (sql) => {
+    await writeAuditEntry(sql, { ...audit, detail: { ...audit.detail, tokenId: id } });
+    const token = { ...user, id, kind: 'session' as const, name: 'session', secret };
+    const life = { projectId: undefined, expiresAt, now };
+    await createToken(sql, { ...token, ...life, ...NO_LIMITS, madeFrom: madeFrom(reply.request) });
+  });
+  void reply.setCookie(sessionCookie(config), secret, { ...cookieOptions(config), expires: expiresAt });
+  return { secret, expiresAt };
+}
+
+export function cookieOptions({ cookieSecure }: Pick<Config, 'cookieSecure'>) {
+  return { path: '/', httpOnly: true, sameSite: 'lax', secure: cookieSecure } as const;
+}
+
+/** What a user knows the session by: where it was made, and by which program. */
+function madeFrom({ ip, headers }: FastifyRequest): string {
+  return `${ip} ${headers['user-agent'] ?? ''}`.trim().slice(0, PROGRAM_CHARS_MAX);
+}

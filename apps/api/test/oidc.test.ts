@@ -1,0 +1,137 @@
+/** Sign-in by a real OpenID provider, which runs in this process. */
+import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { oidcConfigOf, oidcEnvironment } from '../src/oidc/oidc-config.js';
+import { RefusedWrites } from '../src/platform/refused-writes.js';
+import { ApiFixture } from './api-fixture.js';
+import { type ProviderUser, TestProvider } from './test-provider.js';
+
+const CONSOLE = 'http://console.example.test';
+
+let api: ApiFixture;
+let provider: TestProvider;
+
+beforeAll(async () => {
+  provider = await TestProvider.start(CONSOLE);
+  const variables = {
+    ...provider.environment,
+    HOLDFAST_OIDC_ORGANIZATION: 'Local',
+    HOLDFAST_CONSOLE_URL: CONSOLE,
+    HOLDFAST_OIDC_ROLES: 'ops=operator,storage=admin',
+    HOLDFAST_OIDC_DOMAINS: 'example.test',
+  };
+  api = await ApiFixture.start({ oidc: oidcConfigOf(oidcEnvironment.parse(variables)) });
+});
+afterAll(async () => {
+  await api?.stop();
+  provider?.stop();
+});
+beforeEach(() => {
+  const ada = { email: 'ada@example.test', email_verified: true, name: 'Ada', groups: ['ops'] };
+  provider.visitor = ['sub-ada', ada];
+});
+
+async function begin() {
+  const started = await api.call('GET', '/oidc/start', { token: null });
+  expect(started.status).toBe(303);
+  const cookie = String(started.headers['set-cookie']).split(';')[0] ?? '';
+  return { cookie, back: await provider.visit(String(started.headers.location)) };
+}
+
+const end = ({ search }: URL, cookie: string) =>
+  api.call('GET', `/oidc/callback${search}`, { token: null, headers: { cookie } });
+
+/** Signs in, and says who the session belongs to. */
+async function signIn() {
+  const { cookie, back } = await begin();
+  const answer = await end(back, cookie);
+  const session = [answer.headers['set-cookie']]
+    .flat()
+    .find((text) => String(text).startsWith('holdfast_session='));
+  const me = { token: null, headers: { cookie: String(session).split(';')[0] ?? '' } };
+  return { answer, me: await api.call('GET', '/sessions/current', me) };
+}
+
+const refusal = ({ headers }: { headers: Record<string, unknown> }) =>
+  new URL(String(headers.location)).searchParams.get('refused');
+
+test('a user of the provider becomes a member with the role of the group, and has a session', async () => {
+  const { answer, me } = await signIn();
+  expect(answer).toMatchObject({ status: 303, headers: { location: `${CONSOLE}/` } });
+  expect(me).toMatchObject({
+    status: 200,
+    body: { email: 'ada@example.test', name: 'Ada', role: 'operator' },
+  });
+  const { rows } = await api.owner.query(
+    `SELECT result, actor_kind FROM audit_entry WHERE action = 'GET /api/v1/oidc/callback'`,
+  );
+  expect(rows).toEqual([{ result: 'done', actor_kind: 'user/session' }]);
+});
+
+test('the role follows the groups, and the name at the provider stays the user when the address changes', async () => {
+  const before = await signIn();
+  provider.visitor = [
+    'sub-ada',
+    { ...provider.visitor[1], email: 'ada.new@example.test', groups: ['ops', 'storage'] },
+  ];
+  const { me } = await signIn();
+  expect(me.body).toMatchObject({ role: 'admin', userId: before.me.body.userId, email: 'ada@example.test' });
+});
+
+test('an owner with a verified address stays an owner', async () => {
+  provider.visitor = ['sub-admin', { ...provider.visitor[1], email: 'ada.owner@example.test' }];
+  const { me } = await signIn();
+  const set = (role: string) =>
+    api.owner.query('UPDATE membership SET role = $2 WHERE user_id = $1', [me.body.userId, role]);
+  await set('owner');
+  expect((await signIn()).me.body).toMatchObject({ role: 'owner' });
+});
+
+test.each<{ name: string; user: Partial<ProviderUser>; told: string }>([
+  {
+    name: 'another domain',
+    user: { email: 'eve@evil.test' },
+    told: 'addresses of evil.test may not sign in',
+  },
+  { name: 'an unverified address', user: { email_verified: false }, told: 'has not verified' },
+  { name: 'no group with a role', user: { groups: ['sales'] }, told: 'none of your groups' },
+])('$name is refused, told, and in the audit log', async ({ user, told }) => {
+  provider.visitor = ['sub-eve', { ...provider.visitor[1], ...user }];
+  const { cookie, back } = await begin();
+  const answer = await end(back, cookie);
+  expect(refusal(answer)).toContain(told);
+  expect(String(answer.headers['set-cookie'])).not.toContain('holdfast_session');
+  await api.app.nest.get(RefusedWrites).flush();
+  const { rows } = await api.owner.query(
+    `SELECT reason, (SELECT count(*)::int FROM user_identity WHERE subject = 'sub-eve') AS accounts
+     FROM audit_entry WHERE actor_id = 'sub-eve' ORDER BY id DESC LIMIT 1`,
+  );
+  expect(rows).toEqual([{ reason: 'auth.forbidden', accounts: 0 }]);
+});
+
+test('an answer counts for the browser that has begun, and for its own attempt only', async () => {
+  const [mine, other] = [await begin(), await begin()];
+  expect(refusal(await end(mine.back, ''))).toContain('began elsewhere');
+  expect(refusal(await end(mine.back, `${mine.cookie.slice(0, -4)}AAAA`))).toContain('began elsewhere');
+  // Another attempt's state, nonce and verifier.
+  expect(refusal(await end(mine.back, other.cookie))).toContain('did not answer as it has to');
+  const wrong = new URL(mine.back);
+  wrong.searchParams.set('code', 'guessed');
+  expect(refusal(await end(wrong, mine.cookie))).toContain('did not answer as it has to');
+});
+
+test('a code is good once', async () => {
+  const { cookie, back } = await begin();
+  expect((await end(back, cookie)).headers.location).toBe(`${CONSOLE}/`);
+  expect(refusal(await end(back, cookie))).toContain('did not answer as it has to');
+});
+
+test('the console is told what to call the provider', async () => {
+  expect(await api.call('GET', '/oidc', { token: null })).toMatchObject({ body: { name: 'single sign-on' } });
+});
+
+test.each<{ env: Record<string, string>; problem: string }>([
+  { env: { HOLDFAST_OIDC_ISSUER: 'http://id.example.test' }, problem: 'must be HTTPS' },
+  { env: { HOLDFAST_OIDC_ISSUER: 'https://id.example.test' }, problem: 'needs HOLDFAST_OIDC_CLIENT_ID' },
+])('the configuration $env is refused', ({ env, problem }) => {
+  expect(() => oidcConfigOf(oidcEnvironment.parse(env))).toThrow(problem);
+});

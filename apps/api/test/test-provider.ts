@@ -1,0 +1,92 @@
+import { createServer, type Server } from 'node:http';
+import Provider from 'oidc-provider';
+import { portOf } from './test-agent.js';
+
+export type ProviderUser = { email: string; email_verified: boolean; name: string; groups: string[] };
+
+const CLIENT_SECRET = 'a secret of the client';
+/** A sign-in takes a few redirects; more are a circle. */
+const REDIRECTS_MAX = 10;
+
+/** A real OpenID provider in this process. Whoever comes is its visitor, and agrees to everything. */
+export class TestProvider {
+  /** Name at the provider, and what it says of the user. */
+  visitor: [subject: string, user: ProviderUser] = [
+    'nobody',
+    { email: '', email_verified: false, name: '', groups: [] },
+  ];
+
+  private constructor(
+    private readonly server: Server,
+    readonly issuer: string,
+  ) {}
+
+  /** @param consoleUrl where it sends browsers back to */
+  static async start(consoleUrl: string): Promise<TestProvider> {
+    const server = createServer();
+    await new Promise<void>((resolve) => {
+      server.listen(0, '127.0.0.1', resolve);
+    });
+    const made = new TestProvider(server, `http://127.0.0.1:${portOf(server.address())}`);
+    made.serve(consoleUrl);
+    return made;
+  }
+
+  /** The variables that name it. */
+  get environment(): Record<string, string> {
+    return {
+      HOLDFAST_OIDC_ISSUER: this.issuer,
+      HOLDFAST_OIDC_CLIENT_ID: 'holdfast',
+      HOLDFAST_OIDC_CLIENT_SECRET: CLIENT_SECRET,
+    };
+  }
+
+  stop(): void {
+    this.server.closeAllConnections();
+    this.server.close();
+  }
+
+  /** Walks through the provider as a browser does. Returns the address that it sends the browser to in the end. */
+  async visit(begin: string): Promise<URL> {
+    let url = new URL(begin);
+    const jar = new Map<string, string>();
+    for (let redirects = 0; url.origin === this.issuer; redirects += 1) {
+      if (redirects > REDIRECTS_MAX) throw new Error(`the provider does not come to an end: ${url.href}`);
+      const cookie = [...jar].map(([name, value]) => `${name}=${value}`).join('; ');
+      const answer = await fetch(url, { redirect: 'manual', headers: { cookie } });
+      for (const text of answer.headers.getSetCookie()) {
+        const [name = '', value = ''] = (text.split(';')[0] ?? '').split(/=(.*)/s);
+        jar.set(name, value);
+      }
+      url = new URL(String(answer.headers.get('location')), url);
+    }
+    return url;
+  }
+
+  private serve(consoleUrl: string): void {
+    const redirect_uris = [`${consoleUrl}/api/v1/oidc/callback`];
+    const provider = new Provider(this.issuer, {
+      clients: [{ client_id: 'holdfast', client_secret: CLIENT_SECRET, redirect_uris }],
+      pkce: { required: () => true },
+      claims: { openid: ['sub', 'groups'], email: ['email', 'email_verified'], profile: ['name'] },
+      features: { devInteractions: { enabled: false } },
+      cookies: { keys: ['a key of the test'] },
+      interactions: { url: (_context, { uid }) => `/interaction/${uid}` },
+      findAccount: (_context, accountId) => ({
+        accountId,
+        claims: () => ({ sub: accountId, ...this.visitor[1] }),
+      }),
+    });
+    const answer = provider.callback();
+    this.server.on('request', async (request, response) => {
+      if (!request.url?.startsWith('/interaction/')) return answer(request, response);
+      const { params, session } = await provider.interactionDetails(request, response);
+      const [accountId] = this.visitor;
+      const clientId = String(params.client_id);
+      const grant = new provider.Grant({ accountId: session?.accountId ?? accountId, clientId });
+      grant.addOIDCScope('openid email profile');
+      const consent = { grantId: await grant.save() };
+      return provider.interactionFinished(request, response, { login: { accountId }, consent });
+    });
+  }
+}
