@@ -22,6 +22,7 @@ import { HealthController } from './health/health.controller.js';
 import { DisksController } from './nodes/disks.controller.js';
 import { JoinTokensController } from './nodes/join-tokens.controller.js';
 import { NodesController } from './nodes/nodes.controller.js';
+import { OperationsController } from './operations/operations.controller.js';
 import { OrphansController } from './orphans/orphans.controller.js';
 import { OrphansService } from './orphans/orphans.service.js';
 import { PlacementsController } from './placements/placements.controller.js';
@@ -81,6 +82,7 @@ export const CONTROLLERS: readonly Type[] = [
   RecurringSnapshotsController,
   PlacementsController,
   RebuildsController,
+  OperationsController,
   SettingsController,
   EventsController,
   AgentController,

@@ -36,6 +36,7 @@ import {
   tenantListField,
   withInput,
 } from './fields.js';
+import { operationQueries } from './operation-fields.js';
 import { orphanMutations, orphanQueries } from './orphan-fields.js';
 import { rebuildMutations, rebuildQueries } from './rebuild-fields.js';
 import {
@@ -75,6 +76,7 @@ export function graphqlSchema(services: GraphqlServices): GraphQLSchema {
         ...snapshotQueries(types, snapshots),
         ...recurringSnapshotQueries(types, recurring),
         ...orphanQueries(types, orphans),
+        ...operationQueries(types),
       },
     }),
     mutation: new GraphQLObjectType<unknown, GraphqlContext>({

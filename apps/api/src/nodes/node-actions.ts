@@ -4,6 +4,7 @@ import { cancelDrain, drainNode } from '@holdfast/control/use-cases/drain-node.j
 import { endMaintenance, startMaintenance } from '@holdfast/control/use-cases/maintain-node.js';
 import type { NodeWithStorage } from '@holdfast/database/queries/nodes.js';
 import { type ActionTarget, serveAction } from '../actions/serve-action.js';
+import { drainOperation } from '../operations/begun-operations.js';
 import { NoBody } from '../platform/schemas.js';
 import { DrainBody } from './drain.schemas.js';
 import { MaintenanceBody, NodeDto, NodePath } from './node.schemas.js';
@@ -48,6 +49,7 @@ export const NODE_ACTIONS = [
     takesIfMatch: true,
     act: ({ tenant, key, body, ifVersion }) =>
       drainNode(tenant.ports, { ...key, policy: body.policy, ifVersion }),
+    operation: ({ node }) => drainOperation(node),
     isDone: ({ drain }) => drain?.state === 'drained',
   }),
   serveAction(NODE, {

@@ -2,6 +2,7 @@
 import { moveReplica } from '@holdfast/control/use-cases/move-replica.js';
 import type { VolumeWithReplicas } from '@holdfast/database/queries/volumes.js';
 import { type ActionTarget, serveAction } from '../actions/serve-action.js';
+import { moveOperation } from '../operations/begun-operations.js';
 import { MoveBody, wishOf } from './move.schemas.js';
 import { readVolume } from './read-volume.js';
 import { ReplicaPath, VolumeDto } from './volume.schemas.js';
@@ -39,5 +40,6 @@ export const REPLICA_ACTIONS = [
     takesIfMatch: true,
     act: ({ tenant, key: { volumeId, replicaId }, body, ifVersion }) =>
       moveReplica(tenant.ports, { ...wishOf(replicaId, body), volumeId, ifVersion }),
+    operation: moveOperation,
   }),
 ];

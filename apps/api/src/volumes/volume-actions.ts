@@ -8,6 +8,7 @@ import { requestPurge, requestRevert } from '@holdfast/control/use-cases/snapsho
 import type { FaultCode } from '@holdfast/core/model/faults.js';
 import type { VolumeWithReplicas } from '@holdfast/database/queries/volumes.js';
 import { type ActionTarget, serveAction } from '../actions/serve-action.js';
+import { layerOperation, salvageOperation } from '../operations/begun-operations.js';
 import { NoBody } from '../platform/schemas.js';
 import { RevertBody } from '../snapshots/snapshot.schemas.js';
 import { readVolume } from './read-volume.js';
@@ -72,6 +73,7 @@ export const VOLUME_ACTIONS = [
     takesIfMatch: true,
     act: ({ tenant, key: { volumeId }, body, ifVersion }) =>
       requestExpand(tenant.ports, { volumeId, sizeBytes: body.size, ifVersion }),
+    operation: layerOperation,
     isDone: ({ size }, body) => size === body.size,
   }),
   serveAction(VOLUME, {
@@ -81,6 +83,7 @@ export const VOLUME_ACTIONS = [
     refuses: [...LAYER_CHANGE, 'snapshot.not_found', 'snapshot.in_use'],
     act: ({ tenant, key: { volumeId }, body: { snapshotId } }) =>
       requestRevert(tenant.ports, { volumeId, snapshotId }),
+    operation: layerOperation,
   }),
   serveAction(VOLUME, {
     name: 'salvage',
@@ -97,6 +100,7 @@ export const VOLUME_ACTIONS = [
     takesIfMatch: true,
     act: ({ tenant, key: { volumeId }, body: { replicaIds = [] }, ifVersion }) =>
       requestSalvage(tenant.ports, { volumeId, replicaIds, ifVersion }),
+    operation: salvageOperation,
   }),
   serveAction(VOLUME, {
     name: 'cancelVerify',
@@ -117,6 +121,7 @@ export const VOLUME_ACTIONS = [
       body: NoBody,
       refuses: [...LAYER_CHANGE],
       act: ({ tenant, key: { volumeId } }) => requestPurge(tenant.ports, { volumeId }),
+      operation: layerOperation,
     },
   ),
 ];
