@@ -15,6 +15,7 @@ import { SessionsController } from './auth/sessions.controller.js';
 import { TokensController } from './auth/tokens.controller.js';
 import { ClustersController } from './clusters/clusters.controller.js';
 import type { Config } from './config.js';
+import { DryRunInterceptor } from './dry-runs/dry-run.interceptor.js';
 import { EventsController } from './events/events.controller.js';
 import { LiveChanges } from './events/live-changes.js';
 import { OpenStreams } from './events/open-streams.js';
@@ -125,6 +126,7 @@ export function appModule({ config, logger, ports }: Surroundings): DynamicModul
       RecurringSnapshotsService,
       { provide: APP_GUARD, useClass: AuthGuard },
       { provide: APP_PIPE, useClass: ValidationPipe },
+      { provide: APP_INTERCEPTOR, useClass: DryRunInterceptor },
       { provide: APP_INTERCEPTOR, useClass: IdempotencyInterceptor },
       { provide: APP_FILTER, useClass: ProblemFilter },
     ],

@@ -9,6 +9,7 @@ import { eventCommand } from './commands/event.js';
 import { localCommand } from './commands/local.js';
 import { memberCommand } from './commands/member.js';
 import { nodeCommand } from './commands/node.js';
+import { operationCommand } from './commands/operation.js';
 import { organizationCommand } from './commands/organization.js';
 import { orphanCommand } from './commands/orphan.js';
 import { placementCommand, whatIfCommand } from './commands/placement.js';
@@ -48,6 +49,7 @@ function program(): Command {
     orphanCommand,
     volumeCommand,
     rebuildCommand,
+    operationCommand,
     snapshotCommand,
     settingCommand,
     auditCommand,

@@ -17,6 +17,7 @@ export type PlacementExplanation = Schema<'PlacementExplanation'>;
 export type Simulation = Schema<'Simulation'>;
 export type Orphan = Schema<'Orphan'>;
 export type Rebuild = Schema<'Rebuild'>;
+export type Operation = Schema<'Operation'>;
 export type Snapshot = Schema<'Snapshot'>;
 export type RecurringSnapshot = Schema<'RecurringSnapshot'>;
 export type MovePlan = Schema<'MovePlan'>;

@@ -9,6 +9,7 @@ import type { FastifyReply } from 'fastify';
 import { GraphQLNonNull } from 'graphql';
 import type { z } from 'zod';
 import { assertAllowed } from '../auth/authenticator.js';
+import type { DryRunPlanner } from '../dry-runs/planned-effects.js';
 import { type Field, fieldTenant, ids, withInput } from '../graphql/fields.js';
 import type { GraphqlTypes } from '../graphql/zod-to-graphql.js';
 import { operationAddress } from '../operations/operation-address.js';
@@ -54,6 +55,8 @@ export type ActionSpec<Path extends z.ZodObject, Found, View extends object, Bod
   readonly body: DtoClass<Body>;
   readonly refuses: readonly FaultCode[];
   readonly takesIfMatch?: boolean;
+  /** It moves or destroys data: what of copies and data it would come to (`?dryRun=true`). */
+  readonly dryRun?: DryRunPlanner;
   /** Commits the intent. The worker does the rest, so it never waits. */
   act(request: ActionRequest<z.output<Path>, Found, z.output<Body>>): Promise<unknown>;
   /** The operation that the action has begun, by its id; undefined: there is none. Named where the answer is 202. */
@@ -135,7 +138,8 @@ function controllerOf<Path extends z.ZodObject, Found, View extends object, Body
   Post(at)(prototype, name, handler);
   const status = isDone === undefined ? ({ status: 202 } as const) : ({ mayAccept: true } as const);
   const { access, answer } = target;
-  Route({ access, summary, answer, ...status, refuses })(prototype, name, handler);
+  const dryRun = spec.dryRun === undefined ? {} : { dryRun: spec.dryRun };
+  Route({ access, summary, answer, ...status, ...dryRun, refuses })(prototype, name, handler);
   Controller(target.address)(ActionController);
   return ActionController;
 }

@@ -8,6 +8,7 @@ import {
 } from '@holdfast/database/queries/clusters.js';
 import { Body, Controller, Delete, Get, Param, Patch, Post, Query, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
+import { noCopies } from '../dry-runs/planned-effects.js';
 import { CurrentTenant, etagOf, IfMatch } from '../platform/request.js';
 import { Route } from '../platform/route.decorator.js';
 import { ListQuery, pageView } from '../platform/schemas.js';
@@ -87,6 +88,7 @@ export class ClustersController {
   @Route({
     access: 'cluster:write',
     summary: 'Delete a cluster that holds nothing',
+    dryRun: noCopies,
     status: 204,
     refuses: ['cluster.not_found', 'cluster.not_empty'],
   })

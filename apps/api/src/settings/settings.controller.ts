@@ -1,5 +1,6 @@
 import { Body, Controller, Delete, Get, Param, Put } from '@nestjs/common';
 import { ClusterPath } from '../clusters/cluster.schemas.js';
+import { noteOnly } from '../dry-runs/planned-effects.js';
 import { CurrentTenant } from '../platform/request.js';
 import { Route } from '../platform/route.decorator.js';
 import type { Tenant } from '../platform/tenant.js';
@@ -39,6 +40,7 @@ export class SettingsController {
   @Route({
     access: 'setting:write',
     summary: 'Set a setting',
+    dryRun: noteOnly('all volumes of the cluster are looked at again'),
     answer: SettingDto,
     refuses: ['cluster.not_found', 'setting.not_found', 'setting.invalid'],
   })
@@ -50,6 +52,7 @@ export class SettingsController {
   @Route({
     access: 'setting:write',
     summary: 'Go back to the default',
+    dryRun: noteOnly('all volumes of the cluster are looked at again'),
     answer: SettingDto,
     refuses: ['cluster.not_found', 'setting.not_found'],
   })

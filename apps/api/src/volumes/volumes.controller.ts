@@ -3,6 +3,7 @@ import type { CreationTiming } from '@holdfast/database/creation/cluster-batcher
 import { Body, Controller, Delete, Get, Param, Patch, Post, Query, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { ClusterPath } from '../clusters/cluster.schemas.js';
+import { specChange, volumeDeletion } from '../dry-runs/planned-effects.js';
 import { deletionOperation } from '../operations/begun-operations.js';
 import { begun } from '../operations/operation-address.js';
 import { CurrentTenant, IfMatch, tagged } from '../platform/request.js';
@@ -81,6 +82,7 @@ export class VolumesController {
     access: 'volume:write',
     summary: 'Change what is wanted of a volume',
     answer: VolumeDto,
+    dryRun: specChange,
     refuses: ['volume.not_found', 'volume.deleting', 'volume.attached', 'quota.exceeded'],
   })
   async patch(
@@ -109,6 +111,7 @@ export class VolumesController {
     access: 'volume:write',
     summary: 'Delete a volume and its copies',
     answer: VolumeDto,
+    dryRun: volumeDeletion,
     status: 202,
     refuses: ['volume.not_found', 'volume.in_use', 'volume.attached'],
   })
