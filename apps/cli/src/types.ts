@@ -3,6 +3,8 @@ import type { Body, Schema } from '@holdfast/api-client/client.js';
 
 export type Page<T> = { items: T[]; nextCursor: string | null };
 export type Condition = Schema<'Condition'>;
+export type Cluster = Schema<'Cluster'>;
+export type Token = Schema<'Token'>;
 export type Node = Schema<'Node'>;
 export type JoinToken = Schema<'JoinToken'>;
 export type DrainPlan = Schema<'DrainPlan'>;
@@ -35,6 +37,7 @@ export type ClusterEvent = Schema<'Event'>;
 export type AuditEntry = Schema<'AuditEntry'>;
 export type AuditVerification = Schema<'AuditVerification'>;
 
+export type NewToken = Body<'/api/v1/tokens', 'post'>;
 export type NewVolume = Body<'/api/v1/clusters/{clusterId}/volumes', 'post'>;
 export type VolumeChange = Body<'/api/v1/clusters/{clusterId}/volumes/{volumeId}', 'patch'>;
 export type SimulationRequest = Body<'/api/v1/clusters/{clusterId}/placements/simulate', 'post'>;

@@ -92,8 +92,12 @@ export class ClustersController {
     status: 204,
     refuses: ['cluster.not_found', 'cluster.not_empty'],
   })
-  async delete(@CurrentTenant() tenant: Tenant, @Param() { clusterId }: ClusterPath): Promise<void> {
-    const found = await tenant.write((sql) => deleteCluster(sql, clusterId));
+  async delete(
+    @CurrentTenant() tenant: Tenant,
+    @Param() { clusterId }: ClusterPath,
+    @IfMatch() ifVersion: number | undefined,
+  ): Promise<void> {
+    const found = await tenant.write((sql) => deleteCluster(sql, clusterId, ifVersion));
     if (!found) throw clusterNotFound(clusterId);
   }
 

@@ -28,7 +28,7 @@ export const dryRunSchema = z
             .enum(['removed', 'built', 'moved', 'discarded'])
             .describe('What becomes of it. `discarded`: its data is given up, and it is built anew.'),
           volumeId: uuid.describe('Id of its volume.'),
-          volumeName: z.string().describe('Name of its volume.'),
+          volumeName: z.string().describe('What the volume is called in lists and messages.'),
           replicaId: uuid.nullable().describe('Id of the copy; null: it is not there yet.'),
           nodeId: uuid.nullable().describe('Id of the node that it is on; null: none yet.'),
           diskId: uuid.nullable().describe('Id of the disk that it is on; null: none yet.'),

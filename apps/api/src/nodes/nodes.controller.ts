@@ -93,8 +93,12 @@ export class NodesController {
     status: 204,
     refuses: ['node.not_found', 'node.in_use'],
   })
-  async delete(@CurrentTenant() tenant: Tenant, @Param() path: NodePath): Promise<void> {
-    const result = await tenant.write((sql) => deleteNode(sql, path));
+  async delete(
+    @CurrentTenant() tenant: Tenant,
+    @Param() path: NodePath,
+    @IfMatch() ifVersion: number | undefined,
+  ): Promise<void> {
+    const result = await tenant.write((sql) => deleteNode(sql, { ...path, ifVersion }));
     if (result === 'gone') throw nodeNotFound(path);
     if (result === 'deleted') return;
     throw new StorageFault('node.in_use', {

@@ -87,8 +87,9 @@ export const VOLUME_ACTIONS = [
     body: RevertBody,
     dryRun: noteOnly('what was written since the snapshot was taken is lost, on all copies'),
     refuses: [...LAYER_CHANGE, 'snapshot.not_found', 'snapshot.in_use'],
-    act: ({ tenant, key: { volumeId }, body: { snapshotId } }) =>
-      requestRevert(tenant.ports, { volumeId, snapshotId }),
+    takesIfMatch: true,
+    act: ({ tenant, key: { volumeId }, body: { snapshotId }, ifVersion }) =>
+      requestRevert(tenant.ports, { volumeId, snapshotId, ifVersion }),
     operation: layerOperation,
   }),
   serveAction(VOLUME, {
@@ -128,7 +129,8 @@ export const VOLUME_ACTIONS = [
       body: NoBody,
       dryRun: noteOnly('deleted snapshots can not be brought back'),
       refuses: [...LAYER_CHANGE],
-      act: ({ tenant, key: { volumeId } }) => requestPurge(tenant.ports, { volumeId }),
+      takesIfMatch: true,
+      act: ({ tenant, key: { volumeId }, ifVersion }) => requestPurge(tenant.ports, { volumeId, ifVersion }),
       operation: layerOperation,
     },
   ),

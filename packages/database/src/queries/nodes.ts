@@ -1,3 +1,4 @@
+import { assertVersion } from '@holdfast/control/use-cases/use-case.js';
 import type { ClusterId, DiskId, NodeId } from '@holdfast/core/model/ids.js';
 import type { StorageDisk, StorageNode } from '@holdfast/core/model/node.js';
 import { type DiskRow, readDisk } from '../rows/disk-row.js';
@@ -93,10 +94,10 @@ function readNodeWithStorage(row: NodeListRow): NodeWithStorage {
  */
 export async function deleteNode(
   sql: Sql,
-  key: { clusterId: ClusterId; nodeId: NodeId },
+  key: { clusterId: ClusterId; nodeId: NodeId; ifVersion?: number | undefined },
 ): Promise<'deleted' | 'gone' | 'holds-replicas' | 'ready'> {
-  const { rows } = await sql.query<{ ready: boolean; replicas: boolean; attached: boolean }>(
-    `SELECT ${NODE_FIELDS.ready.sql} AS ready,
+  const { rows } = await sql.query<{ version: number; ready: boolean; replicas: boolean; attached: boolean }>(
+    `SELECT n.version, ${NODE_FIELDS.ready.sql} AS ready,
        EXISTS (SELECT FROM replica r WHERE r.node_id = n.id) AS replicas,
        EXISTS (SELECT FROM volume v WHERE v.attached_node_id = n.id) AS attached
      FROM node n WHERE n.id = $1 AND n.cluster_id = $2 FOR UPDATE`,
@@ -104,6 +105,7 @@ export async function deleteNode(
   );
   const row = rows[0];
   if (row === undefined) return 'gone';
+  assertVersion(row.version, key.ifVersion);
   if (row.replicas || row.attached) return 'holds-replicas';
   // A living agent would make the node again at its next heartbeat.
   if (row.ready) return 'ready';
