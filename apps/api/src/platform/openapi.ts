@@ -6,6 +6,7 @@ import { RequestMethod, type Type } from '@nestjs/common';
 import { METHOD_METADATA, PATH_METADATA, ROUTE_ARGS_METADATA } from '@nestjs/common/constants.js';
 import { RouteParamtypes } from '@nestjs/common/enums/route-paramtypes.enum.js';
 import { z } from 'zod';
+import { sessionCookie } from '../auth/authenticator.js';
 import { DRY_RUN_TYPE, dryRunSchema } from '../dry-runs/dry-run.schemas.js';
 import { schemaOf } from './dto.js';
 import { problemSchema } from './problem.js';
@@ -36,12 +37,21 @@ export function openApiDocument(controllers: readonly Type[]): object {
     openapi: '3.1.0',
     info: { title: 'Holdfast', version: '1', description: 'A control plane for replicated block volumes.' },
     servers: [{ url: '/' }],
-    security: [{ bearer: [] }],
+    security: [{ bearer: [] }, { session: [] }],
     paths: Object.fromEntries(Object.entries(paths).sort(([a], [b]) => (a < b ? -1 : 1))),
     components: {
       schemas: sortedByName(components),
       responses: sortedByName(shared),
-      securitySchemes: { bearer: { type: 'http', scheme: 'bearer' } },
+      securitySchemes: {
+        bearer: { type: 'http', scheme: 'bearer', description: 'An API token.' },
+        session: {
+          type: 'apiKey',
+          in: 'cookie',
+          name: sessionCookie({ cookieSecure: true }),
+          description:
+            'The session of a browser, from `POST /sessions`; without TLS it is called `holdfast_session`. Changes are taken from its own pages only.',
+        },
+      },
     },
   };
 }
