@@ -16,6 +16,7 @@ import { SessionsController } from './auth/sessions.controller.js';
 import { TokensController } from './auth/tokens.controller.js';
 import { ClustersController } from './clusters/clusters.controller.js';
 import type { Config } from './config.js';
+import { DryRunInterceptor } from './dry-runs/dry-run.interceptor.js';
 import { EventsController } from './events/events.controller.js';
 import { LiveChanges } from './events/live-changes.js';
 import { OpenStreams } from './events/open-streams.js';
@@ -25,6 +26,7 @@ import { DisksController } from './nodes/disks.controller.js';
 import { JoinTokensController } from './nodes/join-tokens.controller.js';
 import { NodesController } from './nodes/nodes.controller.js';
 import { OidcController } from './oidc/oidc.controller.js';
+import { OperationsController } from './operations/operations.controller.js';
 import { OrphansController } from './orphans/orphans.controller.js';
 import { OrphansService } from './orphans/orphans.service.js';
 import { PlacementsController } from './placements/placements.controller.js';
@@ -87,6 +89,7 @@ export const CONTROLLERS: readonly Type[] = [
   RecurringSnapshotsController,
   PlacementsController,
   RebuildsController,
+  OperationsController,
   SettingsController,
   EventsController,
   AgentController,
@@ -129,6 +132,7 @@ export function appModule({ config, logger, ports }: Surroundings): DynamicModul
       RecurringSnapshotsService,
       { provide: APP_GUARD, useClass: AuthGuard },
       { provide: APP_PIPE, useClass: ValidationPipe },
+      { provide: APP_INTERCEPTOR, useClass: DryRunInterceptor },
       { provide: APP_INTERCEPTOR, useClass: IdempotencyInterceptor },
       { provide: APP_FILTER, useClass: ProblemFilter },
     ],

@@ -17,6 +17,7 @@ import { OrphansService } from './orphans/orphans.service.js';
 import { PlacementsService } from './placements/placements.service.js';
 import { callerGone } from './platform/caller-gone.js';
 import { Databases } from './platform/databases.js';
+import { serveDocumentation } from './platform/documentation-page.js';
 import { drainLargeBody } from './platform/drain-large-body.js';
 import { addEntityTags } from './platform/entity-tags.js';
 import { sendProblem } from './platform/problem.filter.js';
@@ -72,6 +73,7 @@ export async function createApp(config: Config): Promise<App> {
   fastify.addHook('onResponse', async (request, reply) => metrics.answered(request, reply));
   serveMetrics(fastify, metrics, config.metricsToken);
   serveOpenApi(fastify);
+  serveDocumentation(fastify);
   await registerGraphql(fastify, nest.get(Authenticator), {
     volumes: nest.get(VolumesService),
     rebuilds: nest.get(RebuildsService),

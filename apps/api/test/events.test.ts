@@ -108,12 +108,24 @@ test('history is kept as long as the settings of its cluster say', async () => {
     [organizationId, tenDaysAgo],
   );
   await insertRebuild(tenDaysAgo);
-  expect(await prune()).toMatchObject({ events: 0, auditEntries: 0, rebuilds: 0 });
+  await insertOperation(tenDaysAgo);
+  expect(await prune()).toMatchObject({ events: 0, auditEntries: 0, rebuilds: 0, operations: 0 });
   for (const name of ['event-retention-days', 'audit-retention-days', 'rebuild-retention-days']) {
     await api.call('PUT', `/clusters/${clusterId}/settings/${name}`, { body: { value: 9 } });
   }
-  expect(await prune()).toMatchObject({ events: 1, auditEntries: 1, rebuilds: 1 });
+  expect(await prune()).toMatchObject({ events: 1, auditEntries: 1, rebuilds: 1, operations: 1 });
 });
+
+/** A deletion that has ended. */
+async function insertOperation(finishedAt: Date): Promise<void> {
+  const { organizationId, clusterId } = api.seed;
+  await api.owner.query(
+    `INSERT INTO ended_operation (id, organization_id, cluster_id, kind, target_kind, target_id, state, phase, message,
+       requested_at, finished_at)
+     VALUES ('delete-old', $1, $2, 'delete', 'volume', $2, 'succeeded', '', '', $3, $3)`,
+    [organizationId, clusterId, finishedAt],
+  );
+}
 
 /** One that has ended, of a volume of its own. */
 async function insertRebuild(finishedAt: Date): Promise<void> {

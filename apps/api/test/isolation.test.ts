@@ -85,7 +85,7 @@ describe("another tenant's ids are not there", () => {
 });
 
 describe("another project's ids are not there", () => {
-  const OF_A_PROJECT = /\{(?:volumeId|replicaId|snapshotId|rebuildId|recurringName|projectId)\}/;
+  const OF_A_PROJECT = /\{(?:volumeId|replicaId|snapshotId|rebuildId|operationId|recurringName|projectId)\}/;
   const ofProjects = OPERATIONS.filter(({ path, access }) => access !== 'agent' && OF_A_PROJECT.test(path));
   let token: string;
   beforeAll(async () => {
@@ -215,6 +215,7 @@ async function makeOneOfEach(): Promise<void> {
     userId: rows[0].member,
     tokenId: rows[0].token,
     rebuildId: '01a1fd5b-0000-7000-8000-000000000201',
+    operationId: 'rebuild-01a1fd5b-0000-7000-8000-000000000201',
     snapshotId: '01a1fd5b-0000-7000-8000-000000000601',
     name: 'balance-alpha',
     recurringName: 'hourly',

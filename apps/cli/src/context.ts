@@ -1,12 +1,21 @@
 import type { EndpointClient } from '@holdfast/api-client/client.js';
 import type { Command } from 'commander';
 import { bodyOf, createApi, itemsOf, VOLUME } from './api.js';
-import { type ConnectionOptions, resolveConnection } from './connection.js';
+import { type Connection, type ConnectionOptions, resolveConnection } from './connection.js';
 import { CliError, EXIT } from './exit-codes.js';
 import { findNamed } from './find-named.js';
-import { type OutputOptions, parseFormat, wantsColor } from './output/format.js';
+import {
+  columnNames,
+  formatItem,
+  formatList,
+  type OutputOptions,
+  parseFormat,
+  wantsColor,
+} from './output/format.js';
 import { printable } from './output/printable.js';
 import { parseDurationMs } from './output/quantities.js';
+import { COPY_COLUMNS, type Plan, planLines } from './plan-text.js';
+import { Shown, sender } from './send.js';
 import type { Node, Rebuild, Volume } from './types.js';
 
 type GlobalOptions = ConnectionOptions & {
@@ -14,6 +23,12 @@ type GlobalOptions = ConnectionOptions & {
   headers: boolean;
   color: boolean;
   timeout: string;
+  columns?: string;
+  dryRun?: boolean;
+  curl?: boolean;
+  yes?: boolean;
+  input: boolean;
+  idempotencyKey?: string;
 };
 
 /** What every command works with: the API, the cluster, and how to print. */
@@ -21,20 +36,74 @@ export class Context {
   readonly api: EndpointClient;
   readonly output: OutputOptions;
   readonly timeoutMs: number;
+  readonly connection: Connection;
+  /** The user has said beforehand that what destroys may be done. */
+  readonly isSure: boolean;
+  readonly send: (request: Request) => Promise<Response>;
   readonly now = new Date();
+  private readonly mayAsk: boolean;
   private readonly configuredClusterId: string | undefined;
 
   constructor(command: Command) {
     const options = command.optsWithGlobals<GlobalOptions>();
-    const connection = resolveConnection(options, process.env);
-    this.api = createApi(connection);
-    this.configuredClusterId = connection.clusterId;
+    this.connection = resolveConnection(options, process.env);
+    this.configuredClusterId = this.connection.clusterId;
+    // What is only shown needs no leave.
+    this.isSure = options.yes === true || options.dryRun === true || options.curl === true;
+    this.mayAsk = options.input;
     this.timeoutMs = parseDurationMs(options.timeout);
     this.output = {
       output: parseFormat(options.output),
       headers: options.headers,
       color: options.color && wantsColor(process.env, process.stdout.isTTY === true),
+      ...(options.columns === undefined ? {} : { columns: columnNames(options.columns) }),
     };
+    this.send = sender({
+      apiUrl: this.connection.apiUrl,
+      isDryRun: options.dryRun === true,
+      isCurl: options.curl === true,
+      idempotencyKey: options.idempotencyKey,
+      show: (text) => write(text),
+      showPlan: (plan) => this.showPlan(plan),
+    });
+    if (options.curl === true) muteOutput();
+    this.api = createApi(this.connection, this.send);
+  }
+
+  private showPlan(plan: Plan): void {
+    const copies = () =>
+      plan.copies.length === 0 ? [] : [formatList(plan.copies, COPY_COLUMNS, this.output)];
+    print(formatItem(plan, () => [...planLines(plan), ...copies()].join('\n'), this.output));
+  }
+
+  /**
+   * Asks a user at a terminal whether what destroys is to be done. A script is not asked: it names its target itself.
+   *
+   * @throws CliError when it is not
+   */
+  async confirm(what: string): Promise<void> {
+    if (this.isSure) return;
+    if (!this.mayAsk) throw new CliError(EXIT.usage, what, ['add --yes to do it']);
+    if (process.stdin.isTTY !== true || process.stderr.isTTY !== true) return;
+    const { createInterface } = await import('node:readline/promises');
+    const lines = createInterface({ input: process.stdin, output: process.stderr });
+    const answer = await lines.question(printable(`${what}. Do it? [y/N] `));
+    lines.close();
+    if (!/^y(es)?$/i.test(answer.trim())) throw new CliError(EXIT.interrupted, 'nothing was done');
+  }
+
+  /** Does it for each of them, also where it is only shown. */
+  async each<Item>(items: readonly Item[], work: (item: Item) => Promise<void>): Promise<void> {
+    let shown: Shown | undefined;
+    for (const item of items) {
+      try {
+        await work(item);
+      } catch (error) {
+        if (!(error instanceof Shown)) throw error;
+        shown = error;
+      }
+    }
+    if (shown !== undefined) throw shown;
   }
 
   /** Id of the cluster: the named one, or the only one. */
@@ -105,9 +174,27 @@ export function keyOf({ clusterId, id }: Volume): VolumeKey {
   return { clusterId, volumeId: id };
 }
 
+let isMuted = false;
+/** Nothing that a command prints is shown: only what is shown instead of its output. */
+function muteOutput(): void {
+  isMuted = true;
+}
+
+let collected: string[] | undefined;
+/** Has what a command prints collected, to be compared with what is shown already. */
+export function collectOutput(into: string[] | undefined): void {
+  collected = into;
+}
+
 /** Prints data on stdout. All else goes to stderr, so that a pipe gets data only. */
 export function print(text: string): void {
-  if (text !== '') process.stdout.write(`${printable(text)}\n`);
+  if (text === '' || isMuted) return;
+  if (collected === undefined) write(text);
+  else collected.push(text);
+}
+
+function write(text: string): void {
+  process.stdout.write(`${printable(text)}\n`);
 }
 
 export function remark(text: string): void {

@@ -3,6 +3,8 @@ import type { Body, Schema } from '@holdfast/api-client/client.js';
 
 export type Page<T> = { items: T[]; nextCursor: string | null };
 export type Condition = Schema<'Condition'>;
+export type Cluster = Schema<'Cluster'>;
+export type Token = Schema<'Token'>;
 export type Node = Schema<'Node'>;
 export type JoinToken = Schema<'JoinToken'>;
 export type DrainPlan = Schema<'DrainPlan'>;
@@ -17,6 +19,7 @@ export type PlacementExplanation = Schema<'PlacementExplanation'>;
 export type Simulation = Schema<'Simulation'>;
 export type Orphan = Schema<'Orphan'>;
 export type Rebuild = Schema<'Rebuild'>;
+export type Operation = Schema<'Operation'>;
 export type Snapshot = Schema<'Snapshot'>;
 export type RecurringSnapshot = Schema<'RecurringSnapshot'>;
 export type MovePlan = Schema<'MovePlan'>;
@@ -36,6 +39,7 @@ export type ClusterEvent = Schema<'Event'>;
 export type AuditEntry = Schema<'AuditEntry'>;
 export type AuditVerification = Schema<'AuditVerification'>;
 
+export type NewToken = Body<'/api/v1/tokens', 'post'>;
 export type NewVolume = Body<'/api/v1/clusters/{clusterId}/volumes', 'post'>;
 export type VolumeChange = Body<'/api/v1/clusters/{clusterId}/volumes/{volumeId}', 'patch'>;
 export type SimulationRequest = Body<'/api/v1/clusters/{clusterId}/placements/simulate', 'post'>;

@@ -1,4 +1,4 @@
-import { hasToAct } from '@holdfast/control/use-cases/use-case.js';
+import { assertVersion, hasToAct } from '@holdfast/control/use-cases/use-case.js';
 import type { ClusterId } from '@holdfast/core/model/ids.js';
 import { decideSetting } from '@holdfast/core/policy/decide-setting.js';
 import { settingEvents } from '@holdfast/core/policy/setting-events.js';
@@ -15,19 +15,21 @@ import { Touched, writeOutbox } from './store/touched.js';
  *
  * The settings version counts up first, which also waits for bookings that were made under the old settings.
  *
- * @throws StorageFault `setting.not_found`, `setting.invalid`
+ * @throws StorageFault `setting.not_found`, `setting.invalid`, `request.stale`
  */
 export async function changeSetting(
   sql: Sql,
   clusterId: ClusterId,
-  change: { name: string; value: unknown; now: Date },
+  change: { name: string; value: unknown; now: Date; ifVersion?: number | undefined },
 ): Promise<boolean> {
   const value = change.value === undefined ? undefined : parseSettingValue(change.name, change.value);
-  const { rowCount } = await sql.query(
-    'UPDATE cluster SET settings_version = settings_version + 1 WHERE id = $1',
+  const { rows } = await sql.query<{ version: number }>(
+    'UPDATE cluster SET settings_version = settings_version + 1 WHERE id = $1 RETURNING settings_version - 1 AS version',
     [clusterId],
   );
-  if (rowCount === 0) return false;
+  const [found] = rows;
+  if (found === undefined) return false;
+  assertVersion(found.version, change.ifVersion);
   const before = (await loadSettings(sql, clusterId)).settings;
   if (value === undefined) {
     await sql.query('DELETE FROM setting WHERE cluster_id = $1 AND name = $2', [clusterId, change.name]);

@@ -1,4 +1,5 @@
 import { NODE_ACTIONS } from '../nodes/node-actions.js';
+import { OPERATION_ACTIONS } from '../operations/operation-actions.js';
 import { REBUILD_ACTIONS } from '../rebuilds/rebuild-actions.js';
 import { SNAPSHOT_ACTIONS } from '../snapshots/snapshot-actions.js';
 import { REPLICA_ACTIONS } from '../volumes/replica-actions.js';
@@ -12,4 +13,5 @@ export const ALL_ACTIONS: readonly ServedAction[] = [
   ...SNAPSHOT_ACTIONS,
   ...REBUILD_ACTIONS,
   ...NODE_ACTIONS,
+  ...OPERATION_ACTIONS,
 ];

@@ -9,8 +9,10 @@ import type { FastifyReply } from 'fastify';
 import { GraphQLNonNull } from 'graphql';
 import type { z } from 'zod';
 import { assertAllowed } from '../auth/authenticator.js';
+import type { DryRunPlanner } from '../dry-runs/planned-effects.js';
 import { type Field, fieldTenant, ids, withInput } from '../graphql/fields.js';
 import type { GraphqlTypes } from '../graphql/zod-to-graphql.js';
+import { operationAddress } from '../operations/operation-address.js';
 import type { DtoClass } from '../platform/dto.js';
 import { CurrentTenant, etagOf, IfMatch } from '../platform/request.js';
 import { Route } from '../platform/route.decorator.js';
@@ -53,8 +55,12 @@ export type ActionSpec<Path extends z.ZodObject, Found, View extends object, Bod
   readonly body: DtoClass<Body>;
   readonly refuses: readonly FaultCode[];
   readonly takesIfMatch?: boolean;
+  /** It moves or destroys data: what of copies and data it would come to (`?dryRun=true`). */
+  readonly dryRun?: DryRunPlanner;
   /** Commits the intent. The worker does the rest, so it never waits. */
   act(request: ActionRequest<z.output<Path>, Found, z.output<Body>>): Promise<unknown>;
+  /** The operation that the action has begun, by its id; undefined: there is none. Named where the answer is 202. */
+  operation?(found: Found): string | undefined;
   /** Is the object as it was asked for? 200 then, else 202 while the worker makes it so. Left out: never at once. */
   isDone?(view: View, body: z.output<Body>): boolean;
 };
@@ -73,7 +79,8 @@ export function serveAction<Path extends z.ZodObject, Found, View extends object
   const run: Run<Path, View, Body> = async (tenant, key, body, ifVersion) => {
     const before = await target.read(tenant, key);
     await spec.act({ tenant, key, before, body, ifVersion });
-    return target.view(await target.read(tenant, key), tenant);
+    const found = await target.read(tenant, key);
+    return { view: target.view(found, tenant), operation: spec.operation?.(found) };
   };
   return {
     controller: controllerOf(target, spec, run),
@@ -87,7 +94,7 @@ type Run<Path extends z.ZodObject, View, Body extends z.ZodObject> = (
   key: z.output<Path>,
   body: z.output<Body>,
   ifVersion?: number,
-) => Promise<View>;
+) => Promise<{ view: View; operation: string | undefined }>;
 
 /** A controller with this one route. Nest reads decorators' metadata, which are set here as decorators would. */
 function controllerOf<Path extends z.ZodObject, Found, View extends object, Body extends z.ZodObject>(
@@ -104,8 +111,11 @@ function controllerOf<Path extends z.ZodObject, Found, View extends object, Body
       reply: FastifyReply,
       ifVersion: number | undefined,
     ): Promise<View> {
-      const view = await run(tenant, key, body, ifVersion);
-      if (isDone?.(view, body) === false) void reply.code(202);
+      const { view, operation } = await run(tenant, key, body, ifVersion);
+      const isAccepted = isDone === undefined || !isDone(view, body);
+      if (isAccepted) void reply.code(202);
+      if (isAccepted && operation !== undefined)
+        void reply.header('location', operationAddress(key, operation));
       if ('version' in view && typeof view.version === 'number')
         void reply.header('etag', etagOf(view.version));
       return view;
@@ -128,7 +138,8 @@ function controllerOf<Path extends z.ZodObject, Found, View extends object, Body
   Post(at)(prototype, name, handler);
   const status = isDone === undefined ? ({ status: 202 } as const) : ({ mayAccept: true } as const);
   const { access, answer } = target;
-  Route({ access, summary, answer, ...status, refuses })(prototype, name, handler);
+  const dryRun = spec.dryRun === undefined ? {} : { dryRun: spec.dryRun };
+  Route({ access, summary, answer, ...status, ...dryRun, refuses })(prototype, name, handler);
   Controller(target.address)(ActionController);
   return ActionController;
 }
@@ -152,7 +163,7 @@ function fieldOf<Path extends z.ZodObject, Found, View extends object, Body exte
       const parsed = body.schema.safeParse(given.input ?? {});
       if (!parsed.success)
         throw invalidRequest(parsed.error.issues, (path) => bodyPointer(['input', ...path]));
-      return run(fieldTenant(tenant, given, info), key.data, parsed.data);
+      return (await run(fieldTenant(tenant, given, info), key.data, parsed.data)).view;
     },
   };
 }

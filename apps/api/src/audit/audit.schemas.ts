@@ -22,7 +22,9 @@ export const auditEntrySchema = z
         id: z.string().describe('Id of the object.'),
       })
       .describe('The object that it is about: the innermost one in the address.'),
-    result: z.enum(['done', 'refused']).describe('`refused`: nothing was changed.'),
+    result: z
+      .enum(['done', 'refused', 'dry'])
+      .describe('`refused`: nothing was changed. `dry`: a dry run, which changes nothing.'),
     reason: z.string().describe('Code that it was refused with; empty: it was done.'),
     before: fields.describe(
       'Fields of the target that were changed, as they were, without secrets; null: none.',

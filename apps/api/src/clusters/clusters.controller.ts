@@ -11,6 +11,7 @@ import {
 import { countReplicas } from '@holdfast/database/queries/replica-counts.js';
 import { Body, Controller, Delete, Get, Param, Patch, Post, Query, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
+import { noCopies } from '../dry-runs/planned-effects.js';
 import { CurrentTenant, etagOf, IfMatch } from '../platform/request.js';
 import { Route } from '../platform/route.decorator.js';
 import { ListQuery, pageView } from '../platform/schemas.js';
@@ -121,11 +122,16 @@ export class ClustersController {
   @Route({
     access: 'cluster:write',
     summary: 'Delete a cluster that holds nothing',
+    dryRun: noCopies,
     status: 204,
     refuses: ['cluster.not_found', 'cluster.not_empty'],
   })
-  async delete(@CurrentTenant() tenant: Tenant, @Param() { clusterId }: ClusterPath): Promise<void> {
-    const found = await tenant.write((sql) => deleteCluster(sql, clusterId));
+  async delete(
+    @CurrentTenant() tenant: Tenant,
+    @Param() { clusterId }: ClusterPath,
+    @IfMatch() ifVersion: number | undefined,
+  ): Promise<void> {
+    const found = await tenant.write((sql) => deleteCluster(sql, clusterId, ifVersion));
     if (!found) throw clusterNotFound(clusterId);
   }
 

@@ -37,6 +37,7 @@ import {
   withInput,
 } from './fields.js';
 import { grantQueries } from './grant-queries.js';
+import { operationQueries } from './operation-fields.js';
 import { orphanMutations, orphanQueries } from './orphan-fields.js';
 import { rebuildMutations, rebuildQueries } from './rebuild-fields.js';
 import {
@@ -77,6 +78,7 @@ export function graphqlSchema(services: GraphqlServices): GraphQLSchema {
         ...snapshotQueries(types, snapshots),
         ...recurringSnapshotQueries(types, recurring),
         ...orphanQueries(types, orphans),
+        ...operationQueries(types),
       },
     }),
     mutation: new GraphQLObjectType<unknown, GraphqlContext>({

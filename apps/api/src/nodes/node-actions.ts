@@ -4,6 +4,8 @@ import { cancelDrain, drainNode } from '@holdfast/control/use-cases/drain-node.j
 import { endMaintenance, startMaintenance } from '@holdfast/control/use-cases/maintain-node.js';
 import type { NodeWithStorage } from '@holdfast/database/queries/nodes.js';
 import { type ActionTarget, serveAction } from '../actions/serve-action.js';
+import { nodeDrain } from '../dry-runs/planned-effects.js';
+import { drainOperation } from '../operations/begun-operations.js';
 import { NoBody } from '../platform/schemas.js';
 import { DrainBody } from './drain.schemas.js';
 import { MaintenanceBody, NodeDto, NodePath } from './node.schemas.js';
@@ -44,10 +46,12 @@ export const NODE_ACTIONS = [
     name: 'drain',
     summary: 'Take a node out: keep new replicas away, and move those on it where the policy says so',
     body: DrainBody,
+    dryRun: nodeDrain,
     refuses: ['cluster.not_found', 'node.not_found', 'node.last_ready'],
     takesIfMatch: true,
     act: ({ tenant, key, body, ifVersion }) =>
       drainNode(tenant.ports, { ...key, policy: body.policy, ifVersion }),
+    operation: ({ node }) => drainOperation(node),
     isDone: ({ drain }) => drain?.state === 'drained',
   }),
   serveAction(NODE, {

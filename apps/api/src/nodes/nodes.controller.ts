@@ -5,6 +5,7 @@ import { Body, Controller, Delete, Get, Param, Patch, Post, Query, Res } from '@
 import type { FastifyReply } from 'fastify';
 import { ClusterPath } from '../clusters/cluster.schemas.js';
 import { requireCluster } from '../clusters/require-cluster.js';
+import { noCopies, placeChange } from '../dry-runs/planned-effects.js';
 import { PlacementsService } from '../placements/placements.service.js';
 import { CurrentTenant, etagOf, IfMatch } from '../platform/request.js';
 import { Route } from '../platform/route.decorator.js';
@@ -48,6 +49,7 @@ export class NodesController {
   @Route({
     access: 'node:write',
     summary: 'Change what is wanted of a node',
+    dryRun: placeChange,
     answer: NodeDto,
     refuses: ['cluster.not_found', 'node.not_found', 'node.last_ready'],
   })
@@ -87,11 +89,16 @@ export class NodesController {
   @Route({
     access: 'node:write',
     summary: 'Forget a node that is gone and holds nothing',
+    dryRun: noCopies,
     status: 204,
     refuses: ['node.not_found', 'node.in_use'],
   })
-  async delete(@CurrentTenant() tenant: Tenant, @Param() path: NodePath): Promise<void> {
-    const result = await tenant.write((sql) => deleteNode(sql, path));
+  async delete(
+    @CurrentTenant() tenant: Tenant,
+    @Param() path: NodePath,
+    @IfMatch() ifVersion: number | undefined,
+  ): Promise<void> {
+    const result = await tenant.write((sql) => deleteNode(sql, { ...path, ifVersion }));
     if (result === 'gone') throw nodeNotFound(path);
     if (result === 'deleted') return;
     throw new StorageFault('node.in_use', {

@@ -1,5 +1,6 @@
 import { Controller, Delete, Get, Param, Query } from '@nestjs/common';
 import { ClusterPath } from '../clusters/cluster.schemas.js';
+import { noteOnly } from '../dry-runs/planned-effects.js';
 import { CurrentTenant } from '../platform/request.js';
 import { Route } from '../platform/route.decorator.js';
 import { ListQuery, pageView } from '../platform/schemas.js';
@@ -36,6 +37,7 @@ export class OrphansController {
   @Route({
     access: 'node:write',
     summary: 'Remove an orphan and its data from its disk',
+    dryRun: noteOnly('the copy and its data are removed for good'),
     answer: OrphanDto,
     status: 202,
     refuses: ['orphan.not_found', 'disk.not_ready'],

@@ -35,7 +35,9 @@ export class IdempotencyInterceptor implements NestInterceptor {
     const request = context.switchToHttp().getRequest<FastifyRequest>();
     const key = request.headers['idempotency-key'];
     // Agents' calls may be repeated anyhow, and signing in must make a new session each time.
-    if (request.method !== 'POST' || key === undefined || request.tenant === undefined) return next.handle();
+    // A dry run changes nothing, so that it has nothing to repeat.
+    const isKept = request.method === 'POST' && request.isDryRun !== true;
+    if (!isKept || key === undefined || request.tenant === undefined) return next.handle();
     const reply = context.switchToHttp().getResponse<FastifyReply>();
     const route = this.reflector.get<RouteOptions | undefined>(ROUTE_OPTIONS, context.getHandler());
     return from(

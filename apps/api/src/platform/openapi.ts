@@ -6,6 +6,8 @@ import { RequestMethod, type Type } from '@nestjs/common';
 import { METHOD_METADATA, PATH_METADATA, ROUTE_ARGS_METADATA } from '@nestjs/common/constants.js';
 import { RouteParamtypes } from '@nestjs/common/enums/route-paramtypes.enum.js';
 import { z } from 'zod';
+import { sessionCookie } from '../auth/authenticator.js';
+import { DRY_RUN_TYPE, dryRunSchema } from '../dry-runs/dry-run.schemas.js';
 import { schemaOf } from './dto.js';
 import { problemSchema } from './problem.js';
 import { refusalsOf } from './refusals.js';
@@ -35,12 +37,21 @@ export function openApiDocument(controllers: readonly Type[]): object {
     openapi: '3.1.0',
     info: { title: 'Holdfast', version: '1', description: 'A control plane for replicated block volumes.' },
     servers: [{ url: '/' }],
-    security: [{ bearer: [] }],
+    security: [{ bearer: [] }, { session: [] }],
     paths: Object.fromEntries(Object.entries(paths).sort(([a], [b]) => (a < b ? -1 : 1))),
     components: {
       schemas: sortedByName(components),
       responses: sortedByName(shared),
-      securitySchemes: { bearer: { type: 'http', scheme: 'bearer' } },
+      securitySchemes: {
+        bearer: { type: 'http', scheme: 'bearer', description: 'An API token.' },
+        session: {
+          type: 'apiKey',
+          in: 'cookie',
+          name: sessionCookie({ cookieSecure: true }),
+          description:
+            'The session of a browser, from `POST /sessions`; without TLS it is called `holdfast_session`. Changes are taken from its own pages only.',
+        },
+      },
     },
   };
 }
@@ -109,9 +120,11 @@ function operationOf(
     tags: [route.tag],
     summary: options.summary,
     ...(options.access === 'public' ? { security: [] } : {}),
+    ...(options.dryRun === undefined ? {} : { 'x-holdfast-destructive': true }),
     parameters: [
       ...parametersOf(route.parameters, 'path'),
       ...parametersOf(route.query, 'query'),
+      ...(options.dryRun === undefined ? [] : [DRY_RUN]),
       ...headersOf(route),
     ],
     ...(body === undefined ? {} : { requestBody: requestBodyOf(body) }),
@@ -128,6 +141,14 @@ function parametersOf(schema: z.ZodType | undefined, place: 'path' | 'query'): o
     return { name, in: place, required: place === 'path', description, schema };
   });
 }
+
+const DRY_RUN = {
+  name: 'dryRun',
+  in: 'query',
+  required: false,
+  description: 'True: nothing is changed, and the answer says what would be. Refusals are the same.',
+  schema: { type: 'boolean' },
+};
 
 /** Headers that a route understands beside those of every request. */
 function headersOf({ method, options, takesIfMatch }: DescribedRoute): object[] {
@@ -167,11 +188,17 @@ function successOf({ options, method }: DescribedRoute, components: Map<string, 
   const content = {
     schema: options.answer === undefined ? {} : answerSchema(options.answer.schema, components),
   };
+  const done = options.status ?? 200;
+  const planned = options.dryRun === undefined ? {} : plannedContent(components);
   const types = options.produces ?? (options.answer === undefined ? [] : ['application/json']);
   const contents = Object.fromEntries(types.map((type) => [type, content]));
   const body = types.length === 0 ? {} : { content: contents };
   return {
-    [options.status ?? 200]: { description: 'Done.', ...body },
+    ...(done === 200 || options.dryRun === undefined
+      ? {}
+      : { 200: { description: 'Of a dry run: nothing was changed.', content: planned } }),
+    [done]:
+      done === 200 ? { description: 'Done.', ...withPlan(body, planned) } : { description: 'Done.', ...body },
     ...(isTagged(method, options)
       ? { 304: { description: 'The answer has the tag of `If-None-Match`.' } }
       : {}),
@@ -179,6 +206,14 @@ function successOf({ options, method }: DescribedRoute, components: Map<string, 
       ? { 202: { description: 'Accepted: the worker is at it.', ...body } }
       : {}),
   };
+}
+
+function withPlan(body: { content?: object }, planned: object): { content?: object } {
+  return Object.keys(planned).length === 0 ? body : { content: { ...body.content, ...planned } };
+}
+
+function plannedContent(components: Map<string, JsonSchema>): object {
+  return { [DRY_RUN_TYPE]: { schema: answerSchema(dryRunSchema, components) } };
 }
 
 /** A response for each status that the route refuses with, which names its codes; `default` for what is in between. */

@@ -14,6 +14,8 @@ declare module 'fastify' {
     refusal?: string;
     /** Set by the guard: the route changes something, so its refusal belongs into the audit log. */
     isWrite?: boolean;
+    /** Set by the dry-run interceptor: nothing of the request stays. */
+    isDryRun?: boolean;
     /** Set by the guard for agents' requests. */
     agent?: AgentActor;
     /** Set by the idempotency interceptor, before the handler asks for it. */

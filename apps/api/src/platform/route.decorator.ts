@@ -1,6 +1,7 @@
 import type { FaultCode } from '@holdfast/core/model/faults.js';
 import type { Action } from '@holdfast/core/policy/permissions.js';
 import { applyDecorators, HttpCode, SetMetadata } from '@nestjs/common';
+import type { DryRunPlanner } from '../dry-runs/planned-effects.js';
 import type { DtoClass } from './dto.js';
 
 /** Whom a route lets in. `public`: callers without a token too. `agent`: a node's agent, by its certificate. Else what a user's role must allow. */
@@ -16,6 +17,8 @@ export type RouteOptions = {
   mayAccept?: true;
   /** The answer holds a secret that is shown once: it is not kept for a repeat with the same Idempotency-Key. */
   answersSecret?: true;
+  /** It moves or destroys data, so it takes `dryRun`: what of copies and data it would come to. */
+  dryRun?: DryRunPlanner;
   /** Media types of an answer that is no JSON. */
   produces?: readonly string[];
   /**

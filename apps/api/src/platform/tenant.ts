@@ -3,12 +3,15 @@ import type { ProjectId } from '@holdfast/core/model/ids.js';
 import {
   type AuditTarget,
   changesBetween,
+  type FieldChanges,
   readTarget,
   type TargetRow,
 } from '@holdfast/database/audit/target-row.js';
 import { systemClock, systemRandom } from '@holdfast/database/clock-and-random.js';
 import { type AuditEntry, writeAuditEntry } from '@holdfast/database/queries/audit.js';
+import { eventsOfTransaction, type StoredEvent } from '@holdfast/database/queries/events.js';
 import {
+  rehearsal,
   type Scope,
   type ScopeLimits,
   type Sql,
@@ -34,6 +37,12 @@ export type RequestFacts = {
   gone: AbortSignal;
 };
 
+/** What dry transactions of a request have come to: each is rolled back after it was looked at. */
+export type Rehearsed = {
+  readonly changes: FieldChanges[];
+  readonly events: StoredEvent[];
+};
+
 const NO_LIMITS: ScopeLimits = { clusterIds: undefined, projectIds: undefined };
 
 /** One request's view of the database: its organization's rows, and every change with its audit entry. */
@@ -46,7 +55,19 @@ export class Tenant {
     readonly actor: UserActor,
     private readonly scope: Scope,
     private readonly request: RequestFacts,
+    /** Set in a dry run: where its transactions are told. */
+    readonly rehearsed?: Rehearsed,
   ) {}
+
+  /** The same caller, whose changes are tried and rolled back. */
+  rehearsing(): Tenant {
+    return new Tenant(this.actor, this.scope, this.request, { changes: [], events: [] });
+  }
+
+  /** Writes down that a dry run was made, as nothing else of it stays. */
+  noteDryRun(): Promise<void> {
+    return transaction(this.scope, (sql) => writeAuditEntry(sql, { ...this.auditEntry(), isDry: true }));
+  }
 
   /** The same caller, as the audit log is to name one field of a GraphQL request. */
   ofField(action: string, given: Readonly<Record<string, unknown>>): Tenant {
@@ -55,14 +76,15 @@ export class Tenant {
         name.endsWith('Id') && typeof value === 'string' ? [[name, value] as const] : [],
       ),
     );
-    return new Tenant(this.actor, this.scope, { ...this.request, action, parameters });
+    return new Tenant(this.actor, this.scope, { ...this.request, action, parameters }, this.rehearsed);
   }
 
   /** The same caller, to whom only what is of these projects is there. */
   within(projectIds: readonly ProjectId[]): Tenant {
     const { clusterIds, projectIds: own } = this.scope.limits ?? NO_LIMITS;
     const both = own === undefined ? projectIds : projectIds.filter((id) => own.includes(id));
-    return new Tenant(this.actor, { ...this.scope, limits: { clusterIds, projectIds: both } }, this.request);
+    const scope = { ...this.scope, limits: { clusterIds, projectIds: both } };
+    return new Tenant(this.actor, scope, this.request, this.rehearsed);
   }
 
   /** The projects that are there for this caller; `undefined`: all of the organization. */
@@ -104,7 +126,8 @@ export class Tenant {
   }
 
   write<T>(work: (sql: Sql) => Promise<T>): Promise<T> {
-    return transaction(this.scope, async (sql) => {
+    const run = this.rehearsed === undefined ? transaction : rehearsal;
+    return run(this.scope, async (sql) => {
       await this.noteBefore(sql);
       const result = await work(sql);
       await this.audit(sql);
@@ -126,6 +149,7 @@ export class Tenant {
     const store = new PostgresStore(scope, {
       beforeEveryCommit: (sql) => this.noteBefore(sql),
       inEveryCommit: (sql) => this.audit(sql),
+      isRehearsal: this.rehearsed !== undefined,
     });
     return { store, clock: systemClock, random: { id: this.firstResourceId(), secret: systemRandom.secret } };
   }
@@ -148,7 +172,9 @@ export class Tenant {
 
   private async audit(sql: Sql): Promise<void> {
     const changes = changesBetween(this.before.get(sql), await this.readTarget(sql));
-    await writeAuditEntry(sql, { ...this.auditEntry(), changes });
+    if (this.rehearsed === undefined) return writeAuditEntry(sql, { ...this.auditEntry(), changes });
+    this.rehearsed.changes.push(changes);
+    this.rehearsed.events.push(...(await eventsOfTransaction(sql)));
   }
 
   private readTarget(sql: Sql): Promise<TargetRow | undefined> {
@@ -176,7 +202,12 @@ export class Tenant {
       target: this.target,
       requestId,
       traceId,
-      detail: { ...parameters, tokenId, ...(this.created === undefined ? {} : { created: this.created }) },
+      detail: {
+        ...parameters,
+        tokenId,
+        ...(this.rehearsed === undefined ? {} : { dryRun: true }),
+        ...(this.created === undefined ? {} : { created: this.created }),
+      },
       at: this.now,
     };
   }

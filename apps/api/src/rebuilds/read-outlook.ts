@@ -13,18 +13,20 @@ import { loadRebuildQuotas } from '@holdfast/database/store/rebuild-quotas.js';
 export type RebuildOutlook = {
   readonly positions: ReadonlyMap<RebuildId, number>;
   readonly ends: ReadonlyMap<RebuildId, EndEstimate>;
+  /** Those that wait or run. */
+  readonly active: readonly Rebuild[];
 };
 
 export async function readOutlook(sql: Sql, clusterId: ClusterId, now: Date): Promise<RebuildOutlook> {
   const { active, writtenBytes } = await loadActiveRebuilds(sql, clusterId);
-  if (active.length === 0) return { positions: new Map(), ends: new Map() };
+  if (active.length === 0) return { positions: new Map(), ends: new Map(), active };
   const { settings } = await loadSettings(sql, clusterId);
   const queued = active.filter(({ state }) => state === 'queued');
   const running = active.filter(({ state }) => state === 'running');
   const speeds = await loadRebuildSpeeds(sql, clusterId, SPEEDS_MAX);
   const quotas = await loadRebuildQuotas(sql, clusterId);
   const facts = { clusterId, settings, queued, running, quotas, writtenBytes };
-  return { positions: positionsOf(active), ends: estimateEnds(facts, pacesOf(speeds), now) };
+  return { positions: positionsOf(active), ends: estimateEnds(facts, pacesOf(speeds), now), active };
 }
 
 /** In the order in which admission looks at them. */

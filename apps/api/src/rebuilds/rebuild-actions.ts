@@ -21,7 +21,7 @@ const REBUILD: ActionTarget<typeof RebuildPath.schema, FoundRebuild, RebuildView
 /** Refusals of everything that changes a rebuild. */
 export const REBUILD_CHANGE = ['rebuild.not_found', 'rebuild.finished', 'volume.not_found'] as const;
 
-const common = { body: NoBody, refuses: REBUILD_CHANGE, isDone: () => true };
+const common = { body: NoBody, refuses: REBUILD_CHANGE, takesIfMatch: true, isDone: () => true };
 
 export const REBUILD_ACTIONS = [
   serveAction(REBUILD, {
@@ -31,10 +31,11 @@ export const REBUILD_ACTIONS = [
     act: ({
       tenant,
       key: { rebuildId },
+      ifVersion,
       before: {
         rebuild: { volumeId },
       },
-    }) => tuneRebuild(tenant.volumePorts, { volumeId, rebuildId, paused: true }),
+    }) => tuneRebuild(tenant.volumePorts, { volumeId, rebuildId, ifVersion, paused: true }),
   }),
   serveAction(REBUILD, {
     ...common,
@@ -43,10 +44,11 @@ export const REBUILD_ACTIONS = [
     act: ({
       tenant,
       key: { rebuildId },
+      ifVersion,
       before: {
         rebuild: { volumeId },
       },
-    }) => tuneRebuild(tenant.volumePorts, { volumeId, rebuildId, paused: false }),
+    }) => tuneRebuild(tenant.volumePorts, { volumeId, rebuildId, ifVersion, paused: false }),
   }),
   serveAction(REBUILD, {
     ...common,
@@ -55,9 +57,10 @@ export const REBUILD_ACTIONS = [
     act: ({
       tenant,
       key: { rebuildId },
+      ifVersion,
       before: {
         rebuild: { volumeId },
       },
-    }) => cancelRebuild(tenant.volumePorts, { volumeId, rebuildId }),
+    }) => cancelRebuild(tenant.volumePorts, { volumeId, rebuildId, ifVersion }),
   }),
 ];

@@ -55,7 +55,7 @@ function waitingOf(rebuild: Rebuild): Pick<RebuildView, 'waitingFor' | 'waitingR
  * From the share done and the time it took so far (copying and verifying both count in the percentage); before it moves, and
  * for one that waits, from what the cluster's last rebuilds took.
  */
-function etaOf(rebuild: Rebuild, { ends }: RebuildOutlook, now: Date): RebuildView['eta'] {
+export function etaOf(rebuild: Rebuild, { ends }: RebuildOutlook, now: Date): RebuildView['eta'] {
   const { id, state, startedAt, percent } = rebuild;
   const at = (seconds: number) => new Date(now.getTime() + seconds * 1000).toISOString();
   if (rebuild.paused) return null;

@@ -1,6 +1,7 @@
-import { Body, Controller, Get, Param, Patch, Query } from '@nestjs/common';
+import { Body, Controller, Get, Param, Patch, Query, Res } from '@nestjs/common';
+import type { FastifyReply } from 'fastify';
 import { ClusterPath } from '../clusters/cluster.schemas.js';
-import { CurrentTenant } from '../platform/request.js';
+import { CurrentTenant, IfMatch, tagged } from '../platform/request.js';
 import { Route } from '../platform/route.decorator.js';
 import { ListQuery, pageView } from '../platform/schemas.js';
 import type { Tenant } from '../platform/tenant.js';
@@ -34,8 +35,12 @@ export class RebuildsController {
     answer: RebuildDto,
     refuses: ['rebuild.not_found'],
   })
-  get(@CurrentTenant() tenant: Tenant, @Param() path: RebuildPath) {
-    return this.rebuilds.get(tenant, path);
+  async get(
+    @CurrentTenant() tenant: Tenant,
+    @Param() path: RebuildPath,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ) {
+    return tagged(reply, await this.rebuilds.get(tenant, path));
   }
 
   @Patch(':rebuildId')
@@ -45,7 +50,13 @@ export class RebuildsController {
     answer: RebuildDto,
     refuses: [...REBUILD_CHANGE],
   })
-  patch(@CurrentTenant() tenant: Tenant, @Param() path: RebuildPath, @Body() body: PatchRebuildBody) {
-    return this.rebuilds.tune(tenant, path, body);
+  async patch(
+    @CurrentTenant() tenant: Tenant,
+    @Param() path: RebuildPath,
+    @Body() body: PatchRebuildBody,
+    @IfMatch() ifVersion: number | undefined,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ) {
+    return tagged(reply, await this.rebuilds.tune(tenant, path, body, ifVersion));
   }
 }

@@ -26,9 +26,14 @@ export class RebuildsService {
     return rebuildView(rebuild, outlook, tenant.now);
   }
 
-  async tune(tenant: Tenant, key: RebuildKey, body: PatchRebuildBody): Promise<RebuildView> {
+  async tune(
+    tenant: Tenant,
+    key: RebuildKey,
+    body: PatchRebuildBody,
+    ifVersion?: number,
+  ): Promise<RebuildView> {
     const { volumeId } = (await readRebuild(tenant, key)).rebuild;
-    await tuneRebuild(tenant.volumePorts, { volumeId, rebuildId: key.rebuildId, ...body });
+    await tuneRebuild(tenant.volumePorts, { volumeId, rebuildId: key.rebuildId, ifVersion, ...body });
     return this.get(tenant, key);
   }
 }

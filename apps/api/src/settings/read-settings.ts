@@ -1,7 +1,7 @@
 import type { ClusterId } from '@holdfast/core/model/ids.js';
 import { SETTINGS } from '@holdfast/core/model/setting.js';
 import { definitionOf, parseSettingValue } from '@holdfast/core/settings/effective.js';
-import { findSettingOverrides } from '@holdfast/database/queries/clusters.js';
+import { findSettings, type StoredSettings } from '@holdfast/database/queries/clusters.js';
 import type { z } from 'zod';
 import { clusterNotFound } from '../clusters/require-cluster.js';
 import type { Tenant } from '../platform/tenant.js';
@@ -11,33 +11,32 @@ export type SettingView = z.infer<typeof settingSchema>;
 
 /** Every setting of a cluster, with its definition, the value in effect and the default. */
 export async function readSettings(tenant: Tenant, clusterId: ClusterId): Promise<SettingView[]> {
-  const overrides = await readOverrides(tenant, clusterId);
-  return Object.keys(SETTINGS).map((name) => settingView(name, overrides));
+  const stored = await readStored(tenant, clusterId);
+  return Object.keys(SETTINGS).map((name) => settingView(name, stored));
 }
 
 /** @throws StorageFault `setting.not_found`, `cluster.not_found` */
 export async function readSetting(tenant: Tenant, clusterId: ClusterId, name: string): Promise<SettingView> {
-  return settingView(name, await readOverrides(tenant, clusterId));
+  return settingView(name, await readStored(tenant, clusterId));
 }
 
-/** What was set in the cluster. @throws StorageFault `cluster.not_found` */
-async function readOverrides(tenant: Tenant, clusterId: ClusterId): Promise<Record<string, unknown>> {
-  const overrides = await tenant.read((sql) => findSettingOverrides(sql, clusterId));
-  if (overrides === undefined) throw clusterNotFound(clusterId);
-  return overrides;
-}
-
-/** As `readOverrides`, also of a granted cluster: for what its settings mean for a volume of the organization. */
+/** What was set in the cluster, also in a granted one: for what its settings mean for a volume of the organization. */
 export async function readVolumeOverrides(
   tenant: Tenant,
   clusterId: ClusterId,
-): Promise<Record<string, unknown>> {
-  const overrides = await tenant.readGranted((sql) => findSettingOverrides(sql, clusterId));
-  if (overrides === undefined) throw clusterNotFound(clusterId);
-  return overrides;
+): Promise<StoredSettings['overrides']> {
+  const stored = await tenant.readGranted((sql) => findSettings(sql, clusterId));
+  if (stored === undefined) throw clusterNotFound(clusterId);
+  return stored.overrides;
 }
 
-function settingView(name: string, overrides: Readonly<Record<string, unknown>>): SettingView {
+async function readStored(tenant: Tenant, clusterId: ClusterId): Promise<StoredSettings> {
+  const stored = await tenant.read((sql) => findSettings(sql, clusterId));
+  if (stored === undefined) throw clusterNotFound(clusterId);
+  return stored;
+}
+
+function settingView(name: string, { overrides, version }: StoredSettings): SettingView {
   const definition = definitionOf(name);
   const { default: byDefault, type, category, description } = definition;
   const isDefault = !Object.hasOwn(overrides, name);
@@ -55,5 +54,6 @@ function settingView(name: string, overrides: Readonly<Record<string, unknown>>)
       ...('unit' in definition && definition.unit !== undefined ? { unit: definition.unit } : {}),
       ...('options' in definition ? { options: [...definition.options] } : {}),
     },
+    version,
   };
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { dto } from '../platform/dto.js';
-import { clusterIdInPath, pageOf } from '../platform/schemas.js';
+import { clusterIdInPath, pageOf, version } from '../platform/schemas.js';
 
 const value = z.union([z.boolean(), z.number(), z.string()]);
 
@@ -30,6 +30,9 @@ export const settingSchema = z
           .describe('The texts allowed; left out where it is not chosen from a list.'),
       })
       .describe('What may be set, and what that means.'),
+    version: version.describe(
+      "Grows with each change of one of the cluster's settings; quoted, it is the ETag for `If-Match`.",
+    ),
   })
   .meta({ id: 'Setting' });
 

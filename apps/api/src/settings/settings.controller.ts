@@ -1,6 +1,8 @@
-import { Body, Controller, Delete, Get, Param, Put } from '@nestjs/common';
+import { Body, Controller, Delete, Get, Param, Put, Res } from '@nestjs/common';
+import type { FastifyReply } from 'fastify';
 import { ClusterPath } from '../clusters/cluster.schemas.js';
-import { CurrentTenant } from '../platform/request.js';
+import { noteOnly } from '../dry-runs/planned-effects.js';
+import { CurrentTenant, IfMatch, tagged } from '../platform/request.js';
 import { Route } from '../platform/route.decorator.js';
 import type { Tenant } from '../platform/tenant.js';
 import { readSetting, readSettings, type SettingView } from './read-settings.js';
@@ -31,29 +33,43 @@ export class SettingsController {
   async get(
     @CurrentTenant() tenant: Tenant,
     @Param() { clusterId, name }: SettingPath,
+    @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<SettingView> {
-    return readSetting(tenant, clusterId, name);
+    return tagged(reply, await readSetting(tenant, clusterId, name));
   }
 
   @Put(':name')
   @Route({
     access: 'setting:write',
     summary: 'Set a setting',
+    dryRun: noteOnly('all volumes of the cluster are looked at again'),
     answer: SettingDto,
     refuses: ['cluster.not_found', 'setting.not_found', 'setting.invalid'],
   })
-  put(@CurrentTenant() tenant: Tenant, @Param() path: SettingPath, @Body() { value }: PutSettingBody) {
-    return setSetting(tenant, path, value);
+  async put(
+    @CurrentTenant() tenant: Tenant,
+    @Param() path: SettingPath,
+    @Body() { value }: PutSettingBody,
+    @IfMatch() ifVersion: number | undefined,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ) {
+    return tagged(reply, await setSetting(tenant, path, value, ifVersion));
   }
 
   @Delete(':name')
   @Route({
     access: 'setting:write',
     summary: 'Go back to the default',
+    dryRun: noteOnly('all volumes of the cluster are looked at again'),
     answer: SettingDto,
     refuses: ['cluster.not_found', 'setting.not_found'],
   })
-  delete(@CurrentTenant() tenant: Tenant, @Param() path: SettingPath) {
-    return resetSetting(tenant, path);
+  async delete(
+    @CurrentTenant() tenant: Tenant,
+    @Param() path: SettingPath,
+    @IfMatch() ifVersion: number | undefined,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ) {
+    return tagged(reply, await resetSetting(tenant, path, ifVersion));
   }
 }

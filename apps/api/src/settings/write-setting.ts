@@ -6,22 +6,33 @@ import { readSetting, type SettingView } from './read-settings.js';
 import type { SettingPath } from './setting.schemas.js';
 
 /** @throws StorageFault `setting.not_found`, `setting.invalid`, `cluster.not_found` */
-export function setSetting(tenant: Tenant, path: SettingPath, value: unknown): Promise<SettingView> {
-  return change(tenant, path, parseSettingValue(path.name, value));
+export function setSetting(
+  tenant: Tenant,
+  path: SettingPath,
+  value: unknown,
+  ifVersion?: number,
+): Promise<SettingView> {
+  return change(tenant, path, { value: parseSettingValue(path.name, value), ifVersion });
 }
 
 /** Back to its default. @throws StorageFault `setting.not_found`, `cluster.not_found` */
-export async function resetSetting(tenant: Tenant, path: SettingPath): Promise<SettingView> {
+export async function resetSetting(
+  tenant: Tenant,
+  path: SettingPath,
+  ifVersion?: number,
+): Promise<SettingView> {
   definitionOf(path.name);
-  return change(tenant, path, undefined);
+  return change(tenant, path, { value: undefined, ifVersion });
 }
 
 async function change(
   tenant: Tenant,
   { clusterId, name }: SettingPath,
-  value: unknown,
+  wanted: { value: unknown; ifVersion: number | undefined },
 ): Promise<SettingView> {
-  const found = await tenant.write((sql) => changeSetting(sql, clusterId, { name, value, now: tenant.now }));
+  const found = await tenant.write((sql) =>
+    changeSetting(sql, clusterId, { name, ...wanted, now: tenant.now }),
+  );
   if (!found) throw clusterNotFound(clusterId);
   return readSetting(tenant, clusterId, name);
 }

@@ -2,6 +2,8 @@
 import { moveReplica } from '@holdfast/control/use-cases/move-replica.js';
 import type { VolumeWithReplicas } from '@holdfast/database/queries/volumes.js';
 import { type ActionTarget, serveAction } from '../actions/serve-action.js';
+import { replicaMove } from '../dry-runs/planned-effects.js';
+import { moveOperation } from '../operations/begun-operations.js';
 import { MoveBody, wishOf } from './move.schemas.js';
 import { readVolume } from './read-volume.js';
 import { ReplicaPath, VolumeDto } from './volume.schemas.js';
@@ -24,6 +26,7 @@ export const REPLICA_ACTIONS = [
     name: 'move',
     summary: 'Move a copy to another disk: its replacement is built there first',
     body: MoveBody,
+    dryRun: replicaMove,
     refuses: [
       'volume.not_found',
       'volume.deleting',
@@ -39,5 +42,6 @@ export const REPLICA_ACTIONS = [
     takesIfMatch: true,
     act: ({ tenant, key: { volumeId, replicaId }, body, ifVersion }) =>
       moveReplica(tenant.volumePorts, { ...wishOf(replicaId, body), volumeId, ifVersion }),
+    operation: moveOperation,
   }),
 ];

@@ -1,6 +1,7 @@
 import { requestReplicaRemoval } from '@holdfast/control/use-cases/request-replica-removal.js';
 import { StorageFault } from '@holdfast/core/model/faults.js';
 import { Body, Controller, Delete, Get, Param, Post } from '@nestjs/common';
+import { replicaRemoval } from '../dry-runs/planned-effects.js';
 import { CurrentTenant, IfMatch } from '../platform/request.js';
 import { Route } from '../platform/route.decorator.js';
 import type { Tenant } from '../platform/tenant.js';
@@ -57,6 +58,7 @@ export class ReplicasController {
   @Route({
     access: 'volume:write',
     summary: 'Drop one copy; another is built in its place',
+    dryRun: replicaRemoval,
     answer: ReplicaDto,
     status: 202,
     refuses: ['volume.not_found', 'replica.not_found', 'replica.last_healthy_copy'],

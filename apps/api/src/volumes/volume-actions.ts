@@ -8,6 +8,8 @@ import { requestPurge, requestRevert } from '@holdfast/control/use-cases/snapsho
 import type { FaultCode } from '@holdfast/core/model/faults.js';
 import type { VolumeWithReplicas } from '@holdfast/database/queries/volumes.js';
 import { type ActionTarget, serveAction } from '../actions/serve-action.js';
+import { noteOnly, salvage } from '../dry-runs/planned-effects.js';
+import { layerOperation, salvageOperation } from '../operations/begun-operations.js';
 import { NoBody } from '../platform/schemas.js';
 import { RevertBody } from '../snapshots/snapshot.schemas.js';
 import { readVolume } from './read-volume.js';
@@ -58,6 +60,9 @@ export const VOLUME_ACTIONS = [
     name: 'detach',
     summary: 'Stop serving a volume',
     body: DetachBody,
+    dryRun: noteOnly(
+      'clients lose the volume; forced, what they did not flush may be lost, and the holder is not waited for',
+    ),
     refuses: ['volume.not_found', 'volume.busy', 'volume.holder_unreachable'],
     takesIfMatch: true,
     act: ({ tenant, key: { volumeId }, body: { force }, ifVersion }) =>
@@ -68,24 +73,30 @@ export const VOLUME_ACTIONS = [
     name: 'expand',
     summary: 'Make an attached volume larger',
     body: ExpandBody,
+    dryRun: noteOnly('a volume can not be made smaller again'),
     refuses: [...LAYER_CHANGE, 'volume.expansion_impossible', 'quota.exceeded'],
     takesIfMatch: true,
     act: ({ tenant, key: { volumeId }, body, ifVersion }) =>
       requestExpand(tenant.volumePorts, { volumeId, sizeBytes: body.size, ifVersion }),
+    operation: layerOperation,
     isDone: ({ size }, body) => size === body.size,
   }),
   serveAction(VOLUME, {
     name: 'revert',
     summary: 'Make an attached volume read as it did when a snapshot was taken; no client may be connected',
     body: RevertBody,
+    dryRun: noteOnly('what was written since the snapshot was taken is lost, on all copies'),
     refuses: [...LAYER_CHANGE, 'snapshot.not_found', 'snapshot.in_use'],
-    act: ({ tenant, key: { volumeId }, body: { snapshotId } }) =>
-      requestRevert(tenant.volumePorts, { volumeId, snapshotId }),
+    takesIfMatch: true,
+    act: ({ tenant, key: { volumeId }, body: { snapshotId }, ifVersion }) =>
+      requestRevert(tenant.volumePorts, { volumeId, snapshotId, ifVersion }),
+    operation: layerOperation,
   }),
   serveAction(VOLUME, {
     name: 'salvage',
     summary: 'Go on with some copies although too few answer; what only the others hold is lost',
     body: SalvageBody,
+    dryRun: salvage,
     refuses: [
       'volume.not_found',
       'volume.deleting',
@@ -97,6 +108,7 @@ export const VOLUME_ACTIONS = [
     takesIfMatch: true,
     act: ({ tenant, key: { volumeId }, body: { replicaIds = [] }, ifVersion }) =>
       requestSalvage(tenant.volumePorts, { volumeId, replicaIds, ifVersion }),
+    operation: salvageOperation,
   }),
   serveAction(VOLUME, {
     name: 'cancelVerify',
@@ -115,8 +127,12 @@ export const VOLUME_ACTIONS = [
       mutation: 'purgeSnapshots',
       summary: 'Take out deleted snapshots and what rebuilds have left behind',
       body: NoBody,
+      dryRun: noteOnly('deleted snapshots can not be brought back'),
       refuses: [...LAYER_CHANGE],
-      act: ({ tenant, key: { volumeId } }) => requestPurge(tenant.volumePorts, { volumeId }),
+      takesIfMatch: true,
+      act: ({ tenant, key: { volumeId }, ifVersion }) =>
+        requestPurge(tenant.volumePorts, { volumeId, ifVersion }),
+      operation: layerOperation,
     },
   ),
 ];

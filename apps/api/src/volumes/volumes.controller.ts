@@ -1,7 +1,11 @@
+import { operationId } from '@holdfast/core/policy/operation.js';
 import type { CreationTiming } from '@holdfast/database/creation/cluster-batcher.js';
 import { Body, Controller, Delete, Get, Param, Patch, Post, Query, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { ClusterPath } from '../clusters/cluster.schemas.js';
+import { specChange, volumeDeletion } from '../dry-runs/planned-effects.js';
+import { deletionOperation } from '../operations/begun-operations.js';
+import { begun } from '../operations/operation-address.js';
 import { CurrentTenant, IfMatch, tagged } from '../platform/request.js';
 import { Route } from '../platform/route.decorator.js';
 import { ListQuery, NoBody, pageView } from '../platform/schemas.js';
@@ -78,6 +82,7 @@ export class VolumesController {
     access: 'volume:write',
     summary: 'Change what is wanted of a volume',
     answer: VolumeDto,
+    dryRun: specChange,
     refuses: ['volume.not_found', 'volume.deleting', 'volume.attached', 'quota.exceeded'],
   })
   async patch(
@@ -106,6 +111,7 @@ export class VolumesController {
     access: 'volume:write',
     summary: 'Delete a volume and its copies',
     answer: VolumeDto,
+    dryRun: volumeDeletion,
     status: 202,
     refuses: ['volume.not_found', 'volume.in_use', 'volume.attached'],
   })
@@ -113,8 +119,11 @@ export class VolumesController {
     @CurrentTenant() tenant: Tenant,
     @Param() path: VolumePath,
     @IfMatch() ifVersion: number | undefined,
+    @Res({ passthrough: true }) reply: FastifyReply,
   ) {
-    return volumeView(await this.volumes.delete(tenant, path, ifVersion), tenant.actor);
+    const deleted = await this.volumes.delete(tenant, path, ifVersion);
+    const operation = deletionOperation(deleted.volume);
+    return begun(reply, volumeView(deleted, tenant.actor), { key: path, operation });
   }
 
   @Post(':volumeId/clone')
@@ -177,8 +186,9 @@ export class VolumesController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ) {
     const result = await this.volumes.verify(tenant, path);
-    if (result.state === 'running') void reply.code(202);
-    return verificationView(result);
+    if (result.state !== 'running') return verificationView(result);
+    const operation = operationId('verify', path.volumeId, result.requestedAt);
+    return begun(reply.code(202), verificationView(result), { key: path, operation });
   }
 
   @Get(':volumeId/explain')

@@ -110,6 +110,7 @@ export function addDiskRemove(disk: Command): void {
       const context = new Context(command);
       const { node, disk: found } = await diskOf(context, nodeName, name);
       const params = { path: pathOf(node, found) };
+      await context.confirm(`This takes disk ${found.name} off node ${node.name}`);
       await doneOf(context.api.DELETE(DISK, { params }));
       if (options.wait === true) {
         const isGone = (left: Disk[]) => left.every(({ id }) => id !== found.id);

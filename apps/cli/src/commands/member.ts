@@ -53,12 +53,11 @@ export function memberCommand(): Command {
   member
     .command('remove')
     .argument('<member>', 'e-mail address or id')
-    .option('--yes', 'also end its tokens and sessions here: this can not be undone')
     .description('remove a member from the organization')
-    .action(async (emailOrId: string, options: { yes?: boolean }, command: Command) => {
+    .action(async (emailOrId: string, _options: object, command: Command) => {
       const context = new Context(command);
       const found = await findMember(context, emailOrId);
-      if (options.yes !== true) {
+      if (!context.isSure) {
         const what = `this removes ${found.email}, with all its tokens in the organization`;
         throw new CliError(EXIT.usage, what, ['add --yes to do it']);
       }

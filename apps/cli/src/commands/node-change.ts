@@ -63,6 +63,7 @@ export function addNodeDelete(node: Command): void {
     .action(async (name: string, _options: object, command: Command) => {
       const context = new Context(command);
       const { clusterId, id: nodeId, name: called } = await context.node(name);
+      await context.confirm(`This forgets node ${called}`);
       await doneOf(context.api.DELETE(NODE, { params: { path: { clusterId, nodeId } } }));
       print(`${called} is forgotten`);
     });

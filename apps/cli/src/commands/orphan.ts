@@ -56,17 +56,16 @@ export function orphanCommand(): Command {
   orphan
     .command('delete')
     .argument('<orphans...>', 'ids')
-    .option('--yes', 'remove the data: this can not be undone')
     .description('remove orphans and their data from their disks')
-    .action(async (ids: string[], options: { yes?: boolean }, command: Command) => {
+    .action(async (ids: string[], _options: object, command: Command) => {
       const context = new Context(command);
-      for (const id of ids) {
+      await context.each(ids, async (id) => {
         const address = await at(context, id);
         const found = await bodyOf(context.api.GET(ORPHAN, address));
-        if (options.yes !== true) throw unconfirmed(found);
+        if (!context.isSure) throw unconfirmed(found);
         await bodyOf(context.api.DELETE(ORPHAN, address));
         print(formatItem({ ...found, state: 'removing' }, () => `${id}: is being removed`, context.output));
-      }
+      });
     });
   return orphan;
 }

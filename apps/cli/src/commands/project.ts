@@ -63,6 +63,7 @@ export function projectCommand(): Command {
     .action(async (nameOrId: string, _options: object, command: Command) => {
       const context = new Context(command);
       const found = await findProject(context, nameOrId);
+      await context.confirm(`This deletes project ${found.name}`);
       await doneOf(context.api.DELETE(PROJECT, { params: { path: { projectId: found.id } } }));
       print(formatItem(found, () => `${found.name}: is gone`, context.output));
     });

@@ -107,11 +107,12 @@ function addDelete(snapshot: Command): void {
     .description('delete snapshots; the worker purges them once the volume has all its copies')
     .action(async (volume: string, names: string[], _options: object, command: Command) => {
       const context = new Context(command);
-      for (const name of names) {
+      await context.each(names, async (name) => {
         const { found, path } = await find(context, volume, name);
+        await context.confirm(`This deletes snapshot ${found.name} for good`);
         await bodyOf(context.api.DELETE(SNAPSHOT, { params: { path } }));
         remark(`${found.name} deleted`);
-      }
+      });
     });
 }
 

@@ -29,6 +29,23 @@ const COLUMNS: Column<Candidate>[] = [
   { header: 'disk id', cell: ({ diskId }) => diskId, wide: true },
 ];
 
+export function addRemoveReplica(volume: Command): void {
+  volume
+    .command('remove-replica')
+    .argument('<volume>', 'name or id')
+    .argument('<replica>', 'id')
+    .description('drop one copy; another is built in its place')
+    .action(async (name: string, replicaId: string, _options: object, command: Command) => {
+      const context = new Context(command);
+      const path = { ...(await context.volumeKey(name)), replicaId };
+      await context.confirm(`This drops one copy of volume ${name} for good`);
+      const removed = await bodyOf(
+        context.api.DELETE(`${VOLUME}/replicas/{replicaId}`, { params: { path } }),
+      );
+      print(formatItem(removed, () => `${replicaId}: is being removed`, context.output));
+    });
+}
+
 export function addMoveReplica(volume: Command): void {
   volume
     .command('move-replica')

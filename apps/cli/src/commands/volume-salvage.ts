@@ -36,14 +36,13 @@ export function addSalvage(volume: Command): void {
     .command('salvage')
     .argument('<volume>', 'name or id')
     .option('--copies <ids>', 'replica ids with commas between; default: those that are advised')
-    .option('--yes', 'go on with them: what only other copies hold is lost')
     .option('--no-wait', 'return before it is attached')
     .description('which copies a volume could go on with when too few of them answer; with --yes it does')
     .action(async (name: string, options: Options, command: Command) => {
       const context = new Context(command);
       const path = await context.volumeKey(name);
       const advice = await readAdvice(context, path);
-      if (options.yes !== true) {
+      if (!context.isSure) {
         print(formatItem(advice, () => describe(advice, context), context.output));
         return;
       }
@@ -55,7 +54,7 @@ export function addSalvage(volume: Command): void {
     });
 }
 
-type Options = { copies?: string; yes?: boolean; wait: boolean };
+type Options = { copies?: string; wait: boolean };
 
 function readAdvice(context: Context, path: VolumeKey): Promise<SalvageAdvice> {
   return bodyOf(context.api.GET(`${VOLUME}/salvage`, { params: { path } }));

@@ -57,6 +57,7 @@ export function addRevert(volume: Command): void {
       const context = new Context(command);
       const { found, path } = await find(context, name, snapshot);
       const body = { snapshotId: found.id };
+      await context.confirm(`What was written to ${name} since snapshot ${found.name} is lost`);
       let reverted = await bodyOf(context.api.POST(`${VOLUME}/revert`, { params: { path }, body }));
       if (options.wait) reverted = await waitForTask(context, path, 'reverting');
       print(formatItem(reverted, () => `${reverted.name}: reads as snapshot ${found.name}`, context.output));

@@ -11,7 +11,7 @@ import type { Column } from '../output/table.js';
 import type { NewVolume, Volume } from '../types.js';
 import { waitFor } from '../wait.js';
 import { describeVolumeExplanation } from './explanation-text.js';
-import { addMoveReplica } from './volume-move.js';
+import { addMoveReplica, addRemoveReplica } from './volume-move.js';
 import { addSalvage } from './volume-salvage.js';
 import { addSet, addSettings, DATA_LOCALITIES, DISK_CHOICES } from './volume-set.js';
 import { addClone, addExpand, addRevert } from './volume-task.js';
@@ -64,6 +64,7 @@ export function volumeCommand(): Command {
   addRevert(volume);
   addClone(volume);
   addMoveReplica(volume);
+  addRemoveReplica(volume);
   addSalvage(volume);
   addDelete(volume);
   return volume;
@@ -152,8 +153,8 @@ function addList(volume: Command): void {
     .description('all volumes')
     .action(async (options: { filter?: string; sort?: string }, command: Command) => {
       const context = new Context(command);
-      const volumes = await context.volumes(options);
-      print(formatList(volumes, columns(await nameLookup(context), context.now), context.output));
+      const [volumes, nodeName] = await Promise.all([context.volumes(options), nameLookup(context)]);
+      print(formatList(volumes, columns(nodeName, context.now), context.output));
     });
 }
 
@@ -270,13 +271,14 @@ function addDelete(volume: Command): void {
     .description('remove volumes and all their copies')
     .action(async (names: string[], options: { wait: boolean }, command: Command) => {
       const context = new Context(command);
-      for (const name of names) {
+      await context.each(names, async (name) => {
         const found = await context.volume(name);
         const path = keyOf(found);
+        await context.confirm(`This deletes volume ${found.name} and all its copies for good`);
         await bodyOf(context.api.DELETE(VOLUME, { params: { path } }));
         if (options.wait) await waitUntilGone(context, path);
         remark(`${found.name} deleted`);
-      }
+      });
     });
 }
 

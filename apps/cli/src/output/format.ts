@@ -5,7 +5,21 @@ import { type Column, renderTable } from './table.js';
 export const FORMATS = ['table', 'wide', 'json', 'jsonl', 'yaml', 'name'] as const;
 export type Format = (typeof FORMATS)[number];
 
-export type OutputOptions = { output: Format; headers: boolean; color: boolean };
+export type OutputOptions = {
+  output: Format;
+  headers: boolean;
+  color: boolean;
+  /** Headers of the columns that tables show, in this order. Left out: those that are shown by default. */
+  columns?: readonly string[];
+};
+
+/** Names of columns from an option: `name,state`. */
+export function columnNames(text: string): string[] {
+  return text
+    .split(',')
+    .map((name) => name.trim().toLowerCase())
+    .filter((name) => name !== '');
+}
 
 export function parseFormat(text: string): Format {
   const format = FORMATS.find((known) => known === text);
@@ -40,12 +54,26 @@ export function formatList<T extends object>(
       return items.map(nameOf).join('\n');
     case 'table':
     case 'wide':
-      return renderTable(items, columns, {
-        wide: options.output === 'wide',
+      return renderTable(items, chosen(columns, options.columns), {
+        wide: options.output === 'wide' || options.columns !== undefined,
         headers: options.headers,
         color: options.color,
       });
   }
+}
+
+/** @throws CliError that names the columns there are */
+function chosen<T>(
+  columns: readonly Column<T>[],
+  names: readonly string[] | undefined,
+): readonly Column<T>[] {
+  if (names === undefined) return columns;
+  return names.map((name) => {
+    const found = columns.find(({ header }) => header.toLowerCase() === name);
+    if (found !== undefined) return found;
+    const known = columns.map(({ header }) => header).join(', ');
+    throw new CliError(EXIT.usage, `there is no column ${name}`, [`there are ${known}`]);
+  });
 }
 
 /** One object's output: `text`, or the API's own object for scripts. */

@@ -7,11 +7,11 @@ import { hasToAct, loadRebuild, retryConflicts, type UseCasePorts } from './use-
 /**
  * Stops a rebuild that waits or runs. The volume stays degraded; the reconciler tries again after a pause.
  *
- * @throws StorageFault `rebuild.not_found`, `rebuild.finished`
+ * @throws StorageFault `rebuild.not_found`, `rebuild.finished`, `request.stale`
  */
 export function cancelRebuild(
   ports: UseCasePorts,
-  input: { volumeId: VolumeId; rebuildId: RebuildId },
+  input: { volumeId: VolumeId; rebuildId: RebuildId; ifVersion?: number | undefined },
 ): Promise<void> {
   return retryConflicts(async () => {
     const { volume, rebuild } = await loadRebuild(ports.store, input);

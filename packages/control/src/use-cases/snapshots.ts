@@ -58,12 +58,16 @@ export function requestSnapshotDeletion(ports: UseCasePorts, key: SnapshotKey): 
  *
  * @throws StorageFault `volume.not_attached`, `volume.busy`
  */
-export function requestPurge(ports: UseCasePorts, input: { volumeId: VolumeId }): Promise<void> {
-  return changeVolume(ports, input.volumeId, (view) => {
+export function requestPurge(
+  ports: UseCasePorts,
+  input: { volumeId: VolumeId; ifVersion?: number | undefined },
+): Promise<void> {
+  const purge = (view: VolumeView) => {
     const isSwitchedOff = view.fleet.settings['disable-snapshot-purge'];
     if (!hasToAct(decidePurge(actionFacts(view), isSwitchedOff))) return [];
     return [taskPatch(ports, view, { kind: 'purge' })];
-  });
+  };
+  return changeVolume(ports, input.volumeId, purge, input.ifVersion);
 }
 
 /**
@@ -93,12 +97,16 @@ export function requestHash(ports: UseCasePorts, input: SnapshotKey & { force: b
  *
  * @throws StorageFault `snapshot.not_found`, `snapshot.in_use`, `volume.not_attached`, `volume.busy`
  */
-export function requestRevert(ports: UseCasePorts, key: SnapshotKey): Promise<void> {
-  return changeVolume(ports, key.volumeId, (view) => {
+export function requestRevert(
+  ports: UseCasePorts,
+  key: SnapshotKey & { ifVersion?: number | undefined },
+): Promise<void> {
+  const revert = (view: VolumeView) => {
     const snapshot = requireSnapshot(view, key.snapshotId);
     if (!hasToAct(decideRevert(actionFacts(view), snapshot))) return [];
     return [taskPatch(ports, view, { kind: 'revert', snapshotId: snapshot.id })];
-  });
+  };
+  return changeVolume(ports, key.volumeId, revert, key.ifVersion);
 }
 
 /** Asks for a change of all layers. A purge that is there gives way: what it leaves goes with the next one. */

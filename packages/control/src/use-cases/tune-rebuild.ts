@@ -9,6 +9,7 @@ import { hasToAct, loadRebuild, retryConflicts, type UseCasePorts } from './use-
 export type TuneRebuildInput = {
   volumeId: VolumeId;
   rebuildId: RebuildId;
+  ifVersion?: number | undefined;
   paused?: boolean | undefined;
   /** Null: no limit of its own. Left out: as before. */
   bandwidthBytesPerSecond?: number | null | undefined;

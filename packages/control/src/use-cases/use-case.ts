@@ -49,16 +49,21 @@ export async function loadVolume(
   return view;
 }
 
-/** @throws StorageFault `volume.not_found`, `rebuild.not_found` */
+/** @throws StorageFault `volume.not_found`, `rebuild.not_found`, `request.stale` */
 export async function loadRebuild(
   store: Store,
-  { volumeId, rebuildId }: { volumeId: VolumeId; rebuildId: RebuildId },
+  {
+    volumeId,
+    rebuildId,
+    ifVersion,
+  }: { volumeId: VolumeId; rebuildId: RebuildId; ifVersion?: number | undefined },
 ): Promise<{ volume: Volume; rebuild: Rebuild }> {
   const { volume, rebuilds } = await loadVolume(store, volumeId, undefined);
   const rebuild = rebuilds.find(({ id }) => id === rebuildId);
   if (rebuild === undefined) {
     throw new StorageFault('rebuild.not_found', { publicMessage: `there is no rebuild ${rebuildId}` });
   }
+  assertVersion(rebuild.version, ifVersion);
   return { volume, rebuild };
 }
 

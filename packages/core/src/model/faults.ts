@@ -74,6 +74,8 @@ export const FAULTS = {
   'orphan.not_found': { kind: 'not-found', retry: 'never' },
   'rebuild.not_found': { kind: 'not-found', retry: 'never' },
   'rebuild.finished': { kind: 'conflict', retry: 'never' },
+  'operation.not_found': { kind: 'not-found', retry: 'never' },
+  'operation.not_cancellable': { kind: 'conflict', retry: 'never' },
   'snapshot.not_found': { kind: 'not-found', retry: 'never' },
   'snapshot.name_taken': { kind: 'conflict', retry: 'never' },
   'snapshot.not_hashed': { kind: 'conflict', retry: 'backoff' },

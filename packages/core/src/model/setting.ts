@@ -525,7 +525,7 @@ export const SETTINGS = {
     max: DAYS_MAX,
     unit: 'days',
     category: 'history',
-    description: 'Age at which rebuilds that have ended are deleted (Holdfast).',
+    description: 'Age at which rebuilds and other operations that have ended are deleted (Holdfast).',
   },
   'audit-retention-days': {
     type: 'integer',

@@ -19,6 +19,8 @@ export type AuditEntry = {
   traceId?: string | undefined;
   /** The code that it was refused with; left out: it was done. */
   reason?: string | undefined;
+  /** True: it was tried and rolled back. */
+  isDry?: boolean | undefined;
   /** Fields of the target that changed, without secrets. */
   changes?: FieldChanges | undefined;
 };
@@ -47,12 +49,17 @@ export async function insertAuditEntries(sql: Sql, entries: readonly AuditEntry[
       entries.map(({ at }) => at),
       entries.map(({ address = '' }) => address),
       entries.map(({ traceId = '' }) => traceId),
-      entries.map(({ reason }) => (reason === undefined ? 'done' : 'refused')),
+      entries.map(resultOf),
       entries.map(({ reason = '' }) => reason),
       entries.map(({ changes }) => asJson(changes?.before)),
       entries.map(({ changes }) => asJson(changes?.after)),
     ],
   );
+}
+
+function resultOf({ reason, isDry }: AuditEntry): 'done' | 'refused' | 'dry' {
+  if (reason !== undefined) return 'refused';
+  return isDry === true ? 'dry' : 'done';
 }
 
 export type StoredAuditEntry = AuditRow & {

@@ -1,3 +1,4 @@
+import { assertVersion } from '@holdfast/control/use-cases/use-case.js';
 import { StorageFault } from '@holdfast/core/model/faults.js';
 import type { ClusterId, NodeId, OrganizationId, VolumeId } from '@holdfast/core/model/ids.js';
 import type { Robustness } from '@holdfast/core/model/volume.js';
@@ -102,7 +103,7 @@ export async function renameCluster(
   );
   const current = rows[0];
   if (current === undefined) return false;
-  if (cluster.ifVersion !== undefined && cluster.ifVersion !== current.version) throw stale();
+  assertVersion(current.version, cluster.ifVersion);
   await sql.query('UPDATE cluster SET name = $2, version = version + 1 WHERE id = $1', [
     cluster.id,
     cluster.name,
@@ -111,9 +112,13 @@ export async function renameCluster(
 }
 
 /** Returns false when there is no such cluster. Only one without nodes and volumes may go. */
-export async function deleteCluster(sql: Sql, clusterId: ClusterId): Promise<boolean> {
-  const { rows } = await sql.query<{ nodes: boolean; volumes: boolean; grants: boolean }>(
-    `SELECT EXISTS (SELECT FROM node n WHERE n.cluster_id = c.id) AS nodes,
+export async function deleteCluster(
+  sql: Sql,
+  clusterId: ClusterId,
+  ifVersion: number | undefined,
+): Promise<boolean> {
+  const { rows } = await sql.query<{ version: number; nodes: boolean; volumes: boolean; grants: boolean }>(
+    `SELECT c.version, EXISTS (SELECT FROM node n WHERE n.cluster_id = c.id) AS nodes,
        EXISTS (SELECT FROM volume v WHERE v.cluster_id = c.id) AS volumes,
        EXISTS (SELECT FROM cluster_grant g WHERE g.cluster_id = c.id) AS grants
      FROM cluster c WHERE c.id = $1 FOR UPDATE`,
@@ -121,6 +126,7 @@ export async function deleteCluster(sql: Sql, clusterId: ClusterId): Promise<boo
   );
   const row = rows[0];
   if (row === undefined) return false;
+  assertVersion(row.version, ifVersion);
   if (row.nodes || row.volumes || row.grants) {
     throw new StorageFault('cluster.not_empty', {
       publicMessage: `the cluster still has ${row.volumes ? 'volumes' : row.nodes ? 'nodes' : 'grants'}`,
@@ -131,23 +137,21 @@ export async function deleteCluster(sql: Sql, clusterId: ClusterId): Promise<boo
   return true;
 }
 
-function stale(): StorageFault {
-  return new StorageFault('request.stale', {
-    publicMessage: 'another request has changed it since you read it',
-  });
-}
+/** Settings of a cluster as they are stored. */
+export type StoredSettings = {
+  /** What was set by hand, by name; everything else has its default. */
+  readonly overrides: Readonly<Record<string, unknown>>;
+  /** Of all of them together. */
+  readonly version: number;
+};
 
-/** What was set by hand, by name; everything else has its default. */
-export async function findSettingOverrides(
-  sql: Sql,
-  clusterId: ClusterId,
-): Promise<Record<string, unknown> | undefined> {
-  const { rows } = await sql.query<{ overrides: Record<string, unknown> }>(
-    `SELECT coalesce((SELECT jsonb_object_agg(s.name, s.value) FROM setting s WHERE s.cluster_id = c.id), '{}')
+export async function findSettings(sql: Sql, clusterId: ClusterId): Promise<StoredSettings | undefined> {
+  const { rows } = await sql.query<StoredSettings>(
+    `SELECT c.settings_version AS version, coalesce((SELECT jsonb_object_agg(s.name, s.value) FROM setting s WHERE s.cluster_id = c.id), '{}')
        AS overrides FROM cluster c WHERE c.id = $1`,
     [clusterId],
   );
-  return rows[0]?.overrides;
+  return rows[0];
 }
 
 export async function hasCluster(sql: Sql, clusterId: ClusterId): Promise<boolean> {

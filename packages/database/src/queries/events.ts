@@ -78,6 +78,14 @@ export async function readEventsAfter(
   return { events: events.map(readEvent), more: events.length < rows.length };
 }
 
+/** Events that the running transaction has written. */
+export async function eventsOfTransaction(sql: Sql): Promise<StoredEvent[]> {
+  const { rows } = await sql.query<EventRow>(
+    'SELECT * FROM event WHERE transaction_id = pg_current_xact_id()::text::bigint ORDER BY id',
+  );
+  return rows.map(readEvent);
+}
+
 /** Is the event of this position still there? If not, others after it may be gone too. */
 export async function isEventKept(sql: Sql, clusterId: ClusterId, position: EventPosition): Promise<boolean> {
   const { rowCount } = await sql.query(

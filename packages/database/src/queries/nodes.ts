@@ -1,3 +1,4 @@
+import { assertVersion } from '@holdfast/control/use-cases/use-case.js';
 import type { ClusterId, DiskId, NodeId } from '@holdfast/core/model/ids.js';
 import type { StorageDisk, StorageNode } from '@holdfast/core/model/node.js';
 import { type DiskRow, readDisk } from '../rows/disk-row.js';
@@ -93,15 +94,16 @@ function readNodeWithStorage(row: NodeListRow): NodeWithStorage {
  */
 export async function deleteNode(
   sql: Sql,
-  key: { clusterId: ClusterId; nodeId: NodeId },
+  key: { clusterId: ClusterId; nodeId: NodeId; ifVersion?: number | undefined },
 ): Promise<'deleted' | 'gone' | 'holds-replicas' | 'ready'> {
-  const { rows } = await sql.query<{ ready: boolean; used: boolean }>(
-    `SELECT ${NODE_FIELDS.ready.sql} AS ready, node_is_used(n.id) AS used
+  const { rows } = await sql.query<{ version: number; ready: boolean; used: boolean }>(
+    `SELECT n.version, ${NODE_FIELDS.ready.sql} AS ready, node_is_used(n.id) AS used
      FROM node n WHERE n.id = $1 AND n.cluster_id = $2 FOR UPDATE`,
     [key.nodeId, key.clusterId],
   );
   const row = rows[0];
   if (row === undefined) return 'gone';
+  assertVersion(row.version, key.ifVersion);
   if (row.used) return 'holds-replicas';
   // A living agent would make the node again at its next heartbeat.
   if (row.ready) return 'ready';

@@ -46,11 +46,12 @@ export function organizationScope(
   return { pool, organizationId, limits, slots };
 }
 
-type Mode = 'write' | 'write-unsynced' | 'snapshot';
+type Mode = 'write' | 'write-unsynced' | 'rehearsal' | 'snapshot';
 
 const BEGIN: Record<Mode, string> = {
   write: 'BEGIN ISOLATION LEVEL READ COMMITTED',
   'write-unsynced': 'BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL synchronous_commit = off',
+  rehearsal: 'BEGIN ISOLATION LEVEL READ COMMITTED',
   // Several statements that must see one state of things.
   snapshot: 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY',
 };
@@ -66,6 +67,14 @@ export function transaction<T>(scope: Scope, work: (sql: Sql) => Promise<T>): Pr
  */
 export function unsyncedTransaction<T>(scope: Scope, work: (sql: Sql) => Promise<T>): Promise<T> {
   return run(scope, 'write-unsynced', work);
+}
+
+/**
+ * A read-write transaction that is rolled back: its work sees what it has changed, and all that would refuse the commit refuses
+ * it, such as a quota.
+ */
+export function rehearsal<T>(scope: Scope, work: (sql: Sql) => Promise<T>): Promise<T> {
+  return run(scope, 'rehearsal', work);
 }
 
 /** Reads one consistent state over several statements. */
@@ -103,7 +112,7 @@ async function runConnected<T>(scope: Scope, mode: Mode, work: (sql: Sql) => Pro
     // One round trip for both: the organization is set for this transaction only, so that none leaks to the next.
     await client.query(`${BEGIN[mode]}; ${setOrganization(scope)}`);
     const result = await work(asSql(client));
-    await client.query('COMMIT');
+    await client.query(mode === 'rehearsal' ? 'SET CONSTRAINTS ALL IMMEDIATE; ROLLBACK' : 'COMMIT');
     client.release();
     return result;
   } catch (error) {

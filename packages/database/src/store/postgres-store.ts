@@ -21,7 +21,7 @@ import type { ClusterId, NodeId, OrganizationId, OrphanId, VolumeId } from '@hol
 import type { RebuildSpeed } from '@holdfast/core/model/rebuild.js';
 import type { AffectedPlaces } from '@holdfast/core/model/views.js';
 import { fillOf } from '@holdfast/core/model/volume-task.js';
-import { type Scope, type Sql, snapshot, transaction, unsyncedTransaction } from '../sql/scope.js';
+import { rehearsal, type Scope, type Sql, snapshot, transaction, unsyncedTransaction } from '../sql/scope.js';
 import { applyChange } from './apply-change.js';
 import { lockDisks } from './booking.js';
 import { sourceGone, takeCloneSources } from './clone-sources.js';
@@ -45,6 +45,8 @@ export type StoreOptions = {
   /** Run in the transaction of every commit, before and after its changes, for instance to write the audit log. */
   beforeEveryCommit?: (sql: Sql) => Promise<void>;
   inEveryCommit?: (sql: Sql) => Promise<void>;
+  /** Commits are tried and rolled back: nothing is changed. */
+  isRehearsal?: boolean;
   /** Keeps fleets between reads, for a process that plans many volumes. Left out: each view reads its whole fleet. */
   fleets?: FleetReader;
 };
@@ -132,7 +134,8 @@ export class PostgresStore implements Store {
 
   /** Locks are taken in one order everywhere: the guarded row, sources of clones, disks by id, then what the changes name. */
   async commit(guard: CommitGuard, changes: readonly Change[]): Promise<void> {
-    await transaction(this.scope, async (sql) => {
+    const run = this.options.isRehearsal === true ? rehearsal : transaction;
+    await run(this.scope, async (sql) => {
       const touched = new Touched();
       if (guard.kind === 'volume' && guard.looksAgain === true) touched.lookedAfter = guard.volumeId;
       await takeGuard(sql, guard);

@@ -9,7 +9,13 @@ const EXPIRED_TOKENS_KEPT_DAYS = 7;
 const ROWS_MAX = 50_000;
 
 /** How many rows were deleted. */
-export type Pruned = { events: number; rebuilds: number; auditEntries: number; tokens: number };
+export type Pruned = {
+  events: number;
+  rebuilds: number;
+  operations: number;
+  auditEntries: number;
+  tokens: number;
+};
 
 type Cluster = { id: ClusterId; organization_id: OrganizationId };
 
@@ -18,18 +24,15 @@ export async function pruneHistory(system: Scope, now: Date): Promise<Pruned> {
   const { rows: clusters } = await transaction(system, (sql) =>
     sql.query<Cluster>('SELECT id, organization_id FROM cluster ORDER BY id'),
   );
-  const pruned: Pruned = { events: 0, rebuilds: 0, auditEntries: 0, tokens: 0 };
+  const pruned: Pruned = { events: 0, rebuilds: 0, operations: 0, auditEntries: 0, tokens: 0 };
   const auditDays = new Map<OrganizationId, number>();
   for (const { id, organization_id } of clusters) {
     await transaction(system, async (sql) => {
       const { settings } = await loadSettings(sql, id);
       pruned.events += await deleteOlder(sql, 'event', id, daysBefore(now, settings['event-retention-days']));
-      pruned.rebuilds += await deleteOlder(
-        sql,
-        'rebuild',
-        id,
-        daysBefore(now, settings['rebuild-retention-days']),
-      );
+      const ended = daysBefore(now, settings['rebuild-retention-days']);
+      pruned.rebuilds += await deleteOlder(sql, 'rebuild', id, ended);
+      pruned.operations += await deleteOlder(sql, 'ended_operation', id, ended);
       const known = auditDays.get(organization_id);
       auditDays.set(organization_id, longest(known, settings['audit-retention-days']));
     });
@@ -60,6 +63,7 @@ function daysBefore(now: Date, days: number): Date {
 const HISTORY = {
   event: { owner: 'cluster_id', time: 'at' },
   rebuild: { owner: 'cluster_id', time: 'finished_at' },
+  ended_operation: { owner: 'cluster_id', time: 'finished_at' },
 } as const;
 
 async function deleteOlder(

@@ -1,0 +1,114 @@
+/** What requests that move or destroy data would come to for copies and data, each route's own: read, never changed. */
+import type { VolumeView } from '@holdfast/control/ports/store.js';
+import { wantedSpec } from '@holdfast/control/use-cases/patch-volume.js';
+import { planSpecChange } from '@holdfast/core/balance/plan-spec-change.js';
+import {
+  asId,
+  type ClusterId,
+  type DiskId,
+  type NodeId,
+  type ReplicaId,
+  type VolumeId,
+} from '@holdfast/core/model/ids.js';
+import { isEvictingPolicy } from '@holdfast/core/model/node-drain.js';
+import {
+  builtCopy,
+  type CopyEffect,
+  effectOn,
+  effectsOfDeletion,
+  effectsOfEviction,
+  effectsOfRemoval,
+  effectsOfSalvage,
+} from '@holdfast/core/policy/copy-effects.js';
+import { drainPolicyOf } from '@holdfast/core/policy/decide-drain.js';
+import type { Tenant } from '../platform/tenant.js';
+import { PatchVolumeBody } from '../volumes/volume.schemas.js';
+
+/** The ids in the address, and the body as it was sent: both have been checked by the route itself. */
+export type DryRequest = {
+  readonly parameters: Readonly<Record<string, string>>;
+  readonly body: Readonly<Record<string, unknown>>;
+};
+export type PlannedEffects = { readonly copies: readonly CopyEffect[]; readonly notes: readonly string[] };
+export type DryRunPlanner = (tenant: Tenant, request: DryRequest) => Promise<PlannedEffects>;
+
+const NO_COPIES: PlannedEffects = { copies: [], notes: [] };
+
+/** A route that concerns no copies, or says all in what it changes. */
+export const noCopies: DryRunPlanner = async () => NO_COPIES;
+
+export function noteOnly(...notes: string[]): DryRunPlanner {
+  return async () => ({ copies: [], notes });
+}
+
+/** A planner over the volume that the address names, as the worker sees it. */
+function ofVolume(plan: (view: VolumeView, request: DryRequest) => PlannedEffects): DryRunPlanner {
+  return async (tenant, request) => {
+    const view = await tenant.ports.store.loadVolume(asId<VolumeId>(request.parameters.volumeId ?? ''));
+    return view === undefined ? NO_COPIES : plan(view, request);
+  };
+}
+
+export const volumeDeletion = ofVolume((view) => ({
+  copies: effectsOfDeletion(view),
+  notes: view.snapshots.length === 0 ? [] : [`${view.snapshots.length} snapshots go with it`],
+}));
+
+export const replicaRemoval = ofVolume((view, { parameters }) => ({
+  copies: effectsOfRemoval(view, asId<ReplicaId>(parameters.replicaId ?? '')),
+  notes: [],
+}));
+
+export const replicaMove = ofVolume((view, { parameters }) => ({
+  copies: view.replicas
+    .filter(({ id }) => id === parameters.replicaId)
+    .map((replica) => effectOn(view, replica, 'moved')),
+  notes: [],
+}));
+
+export const salvage = ofVolume((view, { body }) => ({
+  copies: effectsOfSalvage(view, textsOf(body.replicaIds)),
+  notes: ['writes that only the other copies hold are lost'],
+}));
+
+/** A change of the spec takes copies away, or adds some. */
+export const specChange = ofVolume((view, { body }) => {
+  const plan = planSpecChange(view, wantedSpec(view.volume, PatchVolumeBody.schema.parse(body)));
+  const going = new Set(plan.removes.map(({ replicaId }) => replicaId));
+  const removed = view.replicas.filter(({ id }) => going.has(id));
+  return {
+    copies: [
+      ...removed.map((replica) => effectOn(view, replica, 'removed')),
+      ...Array.from({ length: plan.adds }, () => builtCopy(view.volume)),
+    ],
+    notes: [plan.sentence],
+  };
+});
+
+export const nodeDrain: DryRunPlanner = async (tenant, { parameters, body }) => {
+  const node = await loadNode(tenant, parameters);
+  const policy = drainPolicyOf(typeof body.policy === 'string' ? body.policy : undefined, node.fleet);
+  if (policy === undefined || !isEvictingPolicy(policy))
+    return { copies: [], notes: [`under the policy ${policy ?? ''} no copy is moved`] };
+  return { copies: effectsOfEviction(node, ({ nodeId }) => nodeId === parameters.nodeId), notes: [] };
+};
+
+/** A change of a node or disk moves copies where it asks for eviction. */
+export const placeChange: DryRunPlanner = async (tenant, { parameters, body }) => {
+  if (body.evictionRequested !== true) return NO_COPIES;
+  const node = await loadNode(tenant, parameters);
+  const diskId: DiskId | undefined =
+    parameters.diskId === undefined ? undefined : asId<DiskId>(parameters.diskId);
+  const copies = effectsOfEviction(node, (replica) =>
+    diskId === undefined ? replica.nodeId === parameters.nodeId : replica.diskId === diskId,
+  );
+  return { copies, notes: [] };
+};
+
+function loadNode(tenant: Tenant, { clusterId = '', nodeId = '' }: DryRequest['parameters']) {
+  return tenant.ports.store.loadNodeVolumes(asId<ClusterId>(clusterId), asId<NodeId>(nodeId));
+}
+
+function textsOf(value: unknown): ReplicaId[] {
+  return Array.isArray(value) ? value.map((one) => asId<ReplicaId>(String(one).toLowerCase())) : [];
+}

@@ -1,0 +1,18 @@
+import type { FastifyReply } from 'fastify';
+
+/** Where the operation is read: the `Location` of an answer that has begun it. */
+export function operationAddress(key: object, operationId: string): string {
+  const { clusterId }: { clusterId?: unknown } = key;
+  const cluster = clusterId === undefined ? '' : `/clusters/${String(clusterId)}`;
+  return `/api/v1${cluster}/operations/${operationId}`;
+}
+
+/** The answer with the address of the operation that it has begun, where there is one. */
+export function begun<View>(
+  reply: FastifyReply,
+  view: View,
+  { key, operation }: { key: object; operation: string | undefined },
+): View {
+  if (operation !== undefined) void reply.header('location', operationAddress(key, operation));
+  return view;
+}

@@ -1,0 +1,55 @@
+import { Controller, Get, Param, Query } from '@nestjs/common';
+import { ClusterPath } from '../clusters/cluster.schemas.js';
+import { CurrentTenant } from '../platform/request.js';
+import { Route } from '../platform/route.decorator.js';
+import { ListQuery, pageView } from '../platform/schemas.js';
+import type { Tenant } from '../platform/tenant.js';
+import { AnyOperationPath, OperationDto, OperationPage, OperationPath } from './operation.schemas.js';
+import { readOperation, readOperations } from './read-operation.js';
+
+/** Operations of one cluster, and of all: an id alone is enough to follow one. */
+@Controller('api/v1')
+export class OperationsController {
+  @Get('operations')
+  @Route({ access: 'event:read', summary: 'List operations of all clusters', answer: OperationPage })
+  async listAll(@CurrentTenant() tenant: Tenant, @Query() query: ListQuery) {
+    return pageView(await readOperations(tenant, undefined, query), (view) => view);
+  }
+
+  @Get('operations/:operationId')
+  @Route({
+    access: 'event:read',
+    summary: 'Read an operation, in whichever cluster it is',
+    answer: OperationDto,
+    refuses: ['operation.not_found'],
+  })
+  async find(@CurrentTenant() tenant: Tenant, @Param() path: AnyOperationPath) {
+    return (await readOperation(tenant, path)).view;
+  }
+
+  @Get('clusters/:clusterId/operations')
+  @Route({
+    access: 'event:read',
+    summary: 'List operations: under way and past',
+    answer: OperationPage,
+    refuses: ['cluster.not_found'],
+  })
+  async list(
+    @CurrentTenant() tenant: Tenant,
+    @Param() { clusterId }: ClusterPath,
+    @Query() query: ListQuery,
+  ) {
+    return pageView(await readOperations(tenant, clusterId, query), (view) => view);
+  }
+
+  @Get('clusters/:clusterId/operations/:operationId')
+  @Route({
+    access: 'event:read',
+    summary: 'Read an operation',
+    answer: OperationDto,
+    refuses: ['operation.not_found'],
+  })
+  async get(@CurrentTenant() tenant: Tenant, @Param() path: OperationPath) {
+    return (await readOperation(tenant, path)).view;
+  }
+}

@@ -1,0 +1,83 @@
+import { formatBytes } from '@holdfast/core/model/bytes.js';
+import { Command } from 'commander';
+import { bodyOf, doneOf, itemsOf } from '../api.js';
+import { Context, print } from '../context.js';
+import { findNamed } from '../find-named.js';
+import { formatItem, formatList } from '../output/format.js';
+import type { Column } from '../output/table.js';
+import type { Cluster } from '../types.js';
+
+const CLUSTER = '/clusters/{clusterId}';
+
+const COLUMNS: Column<Cluster>[] = [
+  { header: 'name', cell: ({ name }) => name },
+  { header: 'nodes', cell: ({ nodes }) => `${nodes.ready}/${nodes.total}`, align: 'right' },
+  { header: 'volumes', cell: ({ volumes }) => String(volumes.total), align: 'right' },
+  { header: 'degraded', cell: ({ volumes }) => String(volumes.degraded), align: 'right' },
+  { header: 'faulted', cell: ({ volumes }) => String(volumes.faulted), align: 'right' },
+  { header: 'written', cell: ({ storage }) => formatBytes(storage.written), align: 'right' },
+  { header: 'available', cell: ({ storage }) => formatBytes(storage.available), align: 'right' },
+  { header: 'id', cell: ({ id }) => id },
+];
+
+export function clusterCommand(): Command {
+  const cluster = new Command('cluster').alias('clusters').description('groups of nodes that share settings');
+  cluster
+    .command('list')
+    .description('all clusters')
+    .action(async (_options: object, command: Command) => {
+      const context = new Context(command);
+      const found = await itemsOf((query) => context.api.GET('/clusters', { params: { query } }));
+      print(formatList(found, COLUMNS, context.output));
+    });
+  cluster
+    .command('get')
+    .argument('<cluster>', 'name or id')
+    .description('one cluster')
+    .action(async (name: string, _options: object, command: Command) => {
+      const context = new Context(command);
+      show(await find(context, name), context);
+    });
+  cluster
+    .command('create')
+    .argument('<name>', 'unique in the organization')
+    .description('make a cluster without nodes')
+    .action(async (name: string, _options: object, command: Command) => {
+      const context = new Context(command);
+      show(await bodyOf(context.api.POST('/clusters', { body: { name } })), context);
+    });
+  cluster
+    .command('rename')
+    .argument('<cluster>', 'name or id')
+    .argument('<name>', 'unique in the organization')
+    .description('give a cluster another name')
+    .action(async (nameOrId: string, name: string, _options: object, command: Command) => {
+      const context = new Context(command);
+      const path = { clusterId: (await find(context, nameOrId)).id };
+      show(await bodyOf(context.api.PATCH(CLUSTER, { params: { path }, body: { name } })), context);
+    });
+  cluster
+    .command('delete')
+    .argument('<cluster>', 'name or id')
+    .description('delete a cluster that holds nothing')
+    .action(async (nameOrId: string, _options: object, command: Command) => {
+      const context = new Context(command);
+      const found = await find(context, nameOrId);
+      await context.confirm(`This deletes cluster ${found.name}`);
+      await doneOf(context.api.DELETE(CLUSTER, { params: { path: { clusterId: found.id } } }));
+      print(formatItem(found, () => `${found.name}: is gone`, context.output));
+    });
+  return cluster;
+}
+
+function find(context: Context, nameOrId: string): Promise<Cluster> {
+  return findNamed(nameOrId, {
+    kind: 'cluster',
+    byId: (clusterId) => context.api.GET(CLUSTER, { params: { path: { clusterId } } }),
+    byFilter: (query) => context.api.GET('/clusters', { params: { query } }),
+  });
+}
+
+function show(cluster: Cluster, context: Context): void {
+  print(formatItem(cluster, () => formatList([cluster], COLUMNS, context.output), context.output));
+}

@@ -1,0 +1,52 @@
+/** The CLI's commands and the options that all of them take. */
+import { Command } from 'commander';
+import { completionCommand } from './commands/completion.js';
+import { print } from './context.js';
+import { EXIT_CODE_HELP } from './exit-codes.js';
+import { NOUNS, type Noun } from './nouns.js';
+import { FORMATS } from './output/format.js';
+import { printable } from './output/printable.js';
+
+const DEFAULT_TIMEOUT = '5m';
+
+/** @param nouns those to load */
+export async function program(nouns: readonly Noun[] = NOUNS): Promise<Command> {
+  const root = new Command('holdfast')
+    .description('Replicated block volumes: create, attach, watch, repair.')
+    .option('-o, --output <format>', `${FORMATS.join(', ')}`, 'table')
+    .option('--columns <names>', 'columns of tables, by their headers: name,state')
+    .option('--no-headers', 'leave the header line of tables out')
+    .option('--no-color', 'no colour')
+    .option('--watch', 'of a list or get: show it again whenever something changes')
+    .option('--timeout <duration>', 'how long to wait where a command waits', DEFAULT_TIMEOUT)
+    .option('--dry-run', 'say what a change would come to, and change nothing')
+    .option('--curl', 'print the requests as curl commands; changes are not made')
+    .option('--yes', 'do not ask before what destroys')
+    .option('--no-input', 'never ask: without --yes what destroys is refused')
+    .option('--idempotency-key <key>', 'of the first POST, so that a script may repeat the command')
+    .option('--endpoint <url>', 'the API, such as http://host:7400/api/v1 (HOLDFAST_ENDPOINT)')
+    .option('--token <token>', 'an API token (HOLDFAST_TOKEN)')
+    .option('--cluster <id>', 'the cluster, where there are several (HOLDFAST_CLUSTER)')
+    .addHelpText(
+      'after',
+      '\nWithout an endpoint the local stack is used: the one that `npm start` runs.\nSee also: holdfast help exit-codes',
+    )
+    .exitOverride()
+    .configureOutput({ writeErr: (text) => process.stderr.write(printable(text)) });
+  for (const { load } of nouns) root.addCommand(inherit(await load()));
+  const words = async (given: readonly string[]) =>
+    (await import('./completions.js')).completions(given, program);
+  root.addCommand(inherit(completionCommand(words)));
+  root
+    .command('exit-codes', { hidden: true })
+    .description('what the exit codes mean')
+    .action(() => print(EXIT_CODE_HELP));
+  return root;
+}
+
+/** Passes settings on to a command: commander copies them only to commands that it makes itself. */
+function inherit(command: Command): Command {
+  command.exitOverride();
+  for (const child of command.commands) inherit(child);
+  return command;
+}

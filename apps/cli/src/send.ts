@@ -1,0 +1,97 @@
+/** Sends the CLI's requests: keys for repeats, dry runs, and requests that are printed instead of made. */
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Schema } from '@holdfast/api-client/client.js';
+import { curlText } from './curl.js';
+import { CliError, EXIT } from './exit-codes.js';
+import { refusal } from './refusal.js';
+
+const REQUEST_TIMEOUT_MS = 90_000;
+/** Pauses before a request is sent again whose answer was lost, or that a gateway refused for the moment. */
+const RETRY_PAUSES_MS = [150, 450];
+const PASSING_STATUSES = new Set([502, 503, 504]);
+/** Refusals of a dry run that say: as things are, it can't be done. */
+const NOT_SATISFIED = new Set([409, 412, 429]);
+const DRY_RUN_TYPE = 'dry-run+json';
+
+export type SendOptions = {
+  readonly apiUrl: string;
+  /** Changes are tried only. */
+  readonly isDryRun?: boolean;
+  /** Requests are printed as curl commands, and changes not made. */
+  readonly isCurl?: boolean;
+  /** Of the first POST; others, and left out: fresh ones. */
+  readonly idempotencyKey?: string | undefined;
+  /** Takes what is printed instead of the command's own output. */
+  readonly show?: (text: string) => void;
+  readonly showPlan?: (plan: Schema<'DryRun'>) => void;
+  readonly fetch?: (request: Request) => Promise<Response>;
+};
+
+/** The command has shown what it was asked to show instead of making a change: no failure. */
+export class Shown extends Error {
+  override readonly name = 'Shown';
+}
+
+/** @throws Shown when a change was printed or planned instead */
+export function sender(options: SendOptions): (request: Request) => Promise<Response> {
+  const { isDryRun = false, isCurl = false, show, showPlan } = options;
+  let nextKey = options.idempotencyKey;
+  return async (given) => {
+    const isChange = given.method !== 'GET';
+    const request = isDryRun && isChange ? dry(given) : given;
+    if (request.method === 'POST' && !isDryRun) {
+      request.headers.set('idempotency-key', nextKey ?? randomUUID());
+      nextKey = undefined;
+    }
+    if (isCurl) {
+      show?.(await curlText(request.clone()));
+      if (isChange) throw new Shown();
+    }
+    const answer = await sendAgain(request, options);
+    if (isDryRun && isChange && NOT_SATISFIED.has(answer.status))
+      throw refusal(answer.status, await answer.json(), EXIT.unsatisfied);
+    if (!isDryRun || !isChange || answer.headers.get('content-type')?.includes(DRY_RUN_TYPE) !== true)
+      return answer;
+    // The API's answer of this type is this schema.
+    showPlan?.((await answer.json()) as Schema<'DryRun'>);
+    throw new Shown();
+  };
+}
+
+function dry(request: Request): Request {
+  const url = new URL(request.url);
+  url.searchParams.set('dryRun', 'true');
+  return new Request(url, request);
+}
+
+/** A read, and a POST with its key, may be sent again: the API does it once. */
+async function sendAgain(request: Request, options: SendOptions): Promise<Response> {
+  const mayRepeat = request.method === 'GET' || request.headers.has('idempotency-key');
+  const pauses = mayRepeat ? RETRY_PAUSES_MS : [];
+  for (let attempt = 0; ; attempt += 1) {
+    const pauseMs = pauses[attempt];
+    try {
+      const answer = await (options.fetch ?? fetchOnce)(request.clone());
+      if (pauseMs === undefined || !PASSING_STATUSES.has(answer.status)) return answer;
+    } catch (error) {
+      if (pauseMs === undefined) throw unreachable(options.apiUrl, reasonOf(error));
+    }
+    await sleep(pauseMs);
+  }
+}
+
+function fetchOnce(request: Request): Promise<Response> {
+  return fetch(request, { signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS) });
+}
+
+function reasonOf(error: unknown): string {
+  const cause = error instanceof Error ? (error.cause ?? error) : error;
+  return cause instanceof Error ? cause.message : String(cause);
+}
+
+export function unreachable(apiUrl: string, why: string): CliError {
+  return new CliError(EXIT.unreachable, `${apiUrl} does not answer: ${why}`, [
+    'is the stack running? start it with `npm start`',
+  ]);
+}

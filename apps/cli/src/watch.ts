@@ -1,0 +1,67 @@
+/** `--watch`: a list or an object is shown again whenever the cluster's event stream tells that something has changed. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Command } from 'commander';
+import { Context, collectOutput, print } from './context.js';
+import { CliError, EXIT } from './exit-codes.js';
+
+const WATCHED = new Set(['list', 'get', 'status', 'settings']);
+/** Changes come in groups: one reading for each. */
+const PAUSE_MS = 300;
+const RECONNECT_MS = 1_000;
+const CLEAR = '\u001b[2J\u001b[H';
+
+/** @param parse runs the command once, of arguments without `--watch` */
+export async function watch(
+  argv: readonly string[],
+  parse: (argv: string[]) => Promise<Command>,
+): Promise<never> {
+  if (!argv.some((arg) => WATCHED.has(arg)))
+    throw new CliError(EXIT.usage, '--watch goes with a list or a get');
+  const once = argv.filter((arg) => arg !== '--watch');
+  let shown: string | undefined;
+  const show = async () => {
+    const lines: string[] = [];
+    collectOutput(lines);
+    const root = await parse([...once]).finally(() => collectOutput(undefined));
+    const text = lines.join('\n');
+    if (text !== shown) display(text);
+    shown = text;
+    return root;
+  };
+  const context = new Context(await show());
+  const clusterId = await context.clusterId();
+  for (;;) {
+    await nextChange(context, clusterId);
+    await sleep(PAUSE_MS);
+    await show();
+  }
+}
+
+function display(text: string): void {
+  if (process.stdout.isTTY === true) process.stdout.write(CLEAR);
+  print(text);
+}
+
+let changes: AsyncGenerator<void> | undefined;
+
+async function nextChange(context: Context, clusterId: string): Promise<void> {
+  for (;;) {
+    changes ??= follow(context, clusterId);
+    const next = await changes.next().catch(() => undefined);
+    if (next?.done === false) return;
+    // The stream has ended, for instance because the API was restarted: what happened meanwhile is looked at.
+    changes = undefined;
+    await sleep(RECONNECT_MS);
+    return;
+  }
+}
+
+/** Each piece of the stream that tells of an event or a change. */
+async function* follow({ connection }: Context, clusterId: string): AsyncGenerator<void> {
+  const answer = await fetch(`${connection.apiUrl}/clusters/${clusterId}/events/stream`, {
+    headers: { authorization: `Bearer ${connection.token}` },
+  });
+  if (answer.body === null || !answer.ok) return;
+  for await (const piece of answer.body.pipeThrough(new TextDecoderStream()))
+    if (piece.includes('event:')) yield;
+}
