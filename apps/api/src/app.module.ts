@@ -55,6 +55,8 @@ import { Verifications } from './volumes/verifications.js';
 import { VolumeSettingsController } from './volumes/volume-settings.controller.js';
 import { VolumesController } from './volumes/volumes.controller.js';
 import { VolumesService } from './volumes/volumes.service.js';
+import { WebhookDeliveriesController } from './webhooks/webhook-deliveries.controller.js';
+import { WebhooksController } from './webhooks/webhooks.controller.js';
 
 /** Every route of the process; the OpenAPI document is made of the same list. */
 export const CONTROLLERS: readonly Type[] = [
@@ -68,6 +70,8 @@ export const CONTROLLERS: readonly Type[] = [
   PermissionsController,
   QuotasController,
   AuditController,
+  WebhooksController,
+  WebhookDeliveriesController,
   ClustersController,
   NodesController,
   JoinTokensController,

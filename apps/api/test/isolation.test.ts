@@ -217,6 +217,8 @@ async function makeOneOfEach(): Promise<void> {
     recurringName: 'hourly',
     invitationId: '01a1fd5b-0000-7000-8000-000000000901',
     orphanId: '01a1fd5b-0000-7000-8000-000000000701',
+    webhookId: '01a1fd5b-0000-7000-8000-000000000a01',
+    deliveryId: '01a1fd5b-0000-7000-8000-000000000b01',
   });
   await api.owner.query(
     `INSERT INTO snapshot (id, organization_id, volume_id, name, origin, created_at)
@@ -228,6 +230,15 @@ async function makeOneOfEach(): Promise<void> {
     `INSERT INTO invitation (id, organization_id, email, role, secret_hash, invited_by, created_at, expires_at)
      VALUES ($1, $2, 'guest@example.test', 'viewer', 'h', $3, now(), now() + interval '1 day')`,
     [ids.invitationId, api.seed.organizationId, ids.userId],
+  );
+  await api.owner.query(
+    `WITH made AS (
+       INSERT INTO webhook (id, organization_id, name, url, filter, transaction_id, event_id, created_at)
+       VALUES ($1, $2, 'w', 'https://example.test', '', 0, 0, now()) RETURNING id)
+     INSERT INTO webhook_delivery (id, organization_id, webhook_id, cluster_id, transaction_id, event_id, type, body,
+       next_attempt_at, created_at)
+     SELECT $3, $2, id, $4, 1, 1, 'NodeReady', '{}', now(), now() FROM made`,
+    [ids.webhookId, api.seed.organizationId, ids.deliveryId, ids.clusterId],
   );
   await api.call('PUT', `${api.volumes}/${ids.volumeId}/recurring-snapshots/hourly`, {
     body: { cron: '@hourly', retain: 1 },

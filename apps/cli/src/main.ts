@@ -19,6 +19,7 @@ import { settingCommand } from './commands/setting.js';
 import { simulateCommand } from './commands/simulate.js';
 import { snapshotCommand } from './commands/snapshot.js';
 import { volumeCommand } from './commands/volume.js';
+import { webhookCommand } from './commands/webhook.js';
 import { print, remark } from './context.js';
 import { CliError, EXIT, EXIT_CODE_HELP } from './exit-codes.js';
 import { FORMATS } from './output/format.js';
@@ -59,6 +60,7 @@ function program(): Command {
     projectCommand,
     memberCommand,
     quotaCommand,
+    webhookCommand,
     localCommand,
     conformanceCommand,
     simulateCommand,

@@ -2,6 +2,7 @@
 import { listMembers } from '@holdfast/database/queries/members.js';
 import { listOrganizations, listProjects } from '@holdfast/database/queries/tenancy.js';
 import { findTokenById, listTokens } from '@holdfast/database/queries/tokens.js';
+import { listWebhooks } from '@holdfast/database/queries/webhooks.js';
 import { GraphQLID, GraphQLList, GraphQLNonNull, GraphQLString } from 'graphql';
 import { z } from 'zod';
 import { TokenPath, tokenSchema } from '../auth/session.schemas.js';
@@ -22,6 +23,8 @@ import {
   projectSchema,
 } from '../tenancy/tenancy.schemas.js';
 import { memberView, namedView } from '../tenancy/tenancy.view.js';
+import { WebhookPath, webhookSchema, webhookView } from '../webhooks/webhook.schemas.js';
+import { requireWebhook } from '../webhooks/webhooks.controller.js';
 import { type Fields, field, ids, nothingThere, tenantListField, withInput } from './fields.js';
 import type { GraphqlTypes } from './zod-to-graphql.js';
 
@@ -58,6 +61,18 @@ export function tenancyQueries(types: GraphqlTypes): Fields {
       access: 'token:own',
       list: (tenant, request) => tenant.read((sql) => listTokens(sql, ownerFor(tenant), request)),
       view: tokenView,
+    }),
+    webhooks: tenantListField(types.object(webhookSchema), {
+      access: 'webhook:read',
+      list: (tenant, request) => tenant.read((sql) => listWebhooks(sql, request)),
+      view: webhookView,
+    }),
+    webhook: field(types.object(webhookSchema), {
+      access: 'webhook:read',
+      args: ids('webhookId'),
+      schema: WebhookPath.schema,
+      resolve: async (tenant, { webhookId }) =>
+        webhookView(await tenant.read((sql) => requireWebhook(sql, webhookId))),
     }),
     token: field(types.object(tokenSchema), {
       access: 'token:own',

@@ -15,7 +15,8 @@ export type EventSubjectKind =
   | 'rebuild'
   | 'snapshot'
   | 'setting'
-  | 'orphan';
+  | 'orphan'
+  | 'webhook';
 
 export type EventDefinition = {
   readonly severity: EventSeverity;
@@ -134,6 +135,8 @@ export const EVENT_TYPES = {
 
   OrphanFound: warning('orphan', 'data is found on a disk that no volume knows'),
   OrphanRemoved: info('orphan', 'such data is deleted'),
+
+  WebhookDisabled: error('webhook', 'it gets no more events, because its receiver took none for a long time'),
 } as const satisfies Record<string, EventDefinition>;
 
 export type EventType = keyof typeof EVENT_TYPES;

@@ -19,6 +19,8 @@ export type SnapshotId = Id<'snapshot'>;
 export type RebuildId = Id<'rebuild'>;
 export type OrphanId = Id<'orphan'>;
 export type JoinTokenId = Id<'join-token'>;
+export type WebhookId = Id<'webhook'>;
+export type DeliveryId = Id<'delivery'>;
 
 export type AnyId =
   | OrganizationId
@@ -34,7 +36,9 @@ export type AnyId =
   | SnapshotId
   | RebuildId
   | OrphanId
-  | JoinTokenId;
+  | JoinTokenId
+  | WebhookId
+  | DeliveryId;
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 

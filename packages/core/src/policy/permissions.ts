@@ -50,6 +50,9 @@ export const PERMISSIONS = {
   'quota:write': writes('admin', "set quotas; the organization's own by owners only"),
   'token:own': writes('member', "have tokens and sessions of one's own, and end them"),
   'audit:read': reads('admin', 'read who changed what'),
+  // An address may hold a secret of its receiver's.
+  'webhook:read': reads('admin', 'see webhooks and what was delivered'),
+  'webhook:write': writes('admin', 'create, change and delete webhooks, and deliver again'),
   'cluster:read': reads('member', 'see clusters'),
   'cluster:write': writes('admin', "create, rename and delete clusters, and see all users' tokens"),
   'node:read': reads('member', 'see nodes and disks'),

@@ -19,6 +19,7 @@ const ROWS: Readonly<Record<string, { readonly table: string; readonly key: stri
   snapshot: { table: 'snapshot', key: 'id' },
   rebuild: { table: 'rebuild', key: 'id' },
   orphan: { table: 'orphan', key: 'id' },
+  webhook: { table: 'webhook', key: 'id' },
   setting: { table: 'setting', key: 'name' },
 };
 /** The value is not told, only that it changed. A volume's endpoint holds its attachment's secret. */

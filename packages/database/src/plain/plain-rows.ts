@@ -22,7 +22,10 @@ type PlainModel =
   | 'projectMembership'
   | 'invitation'
   | 'quota'
-  | 'token';
+  | 'token'
+  | 'webhook'
+  | 'webhookSecret'
+  | 'webhookDelivery';
 
 /** Plain rows of one running transaction. */
 export type PlainRows = Pick<PrismaClient, PlainModel>;
