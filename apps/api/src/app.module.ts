@@ -6,6 +6,8 @@ import { ALL_ACTIONS } from './actions/all-actions.js';
 import { AgentController } from './agent/agent.controller.js';
 import { AgentAuthenticator } from './agent/agent-authenticator.js';
 import { AgentCertificates } from './agent/agent-certificates.js';
+import { AlertsController } from './alerts/alerts.controller.js';
+import { SilencesController } from './alerts/silences.controller.js';
 import { AuditController } from './audit/audit.controller.js';
 import { AuditSealing } from './audit/audit-sealing.js';
 import { AuthGuard } from './auth/auth.guard.js';
@@ -87,6 +89,8 @@ export const CONTROLLERS: readonly Type[] = [
   RebuildsController,
   SettingsController,
   EventsController,
+  AlertsController,
+  SilencesController,
   AgentController,
   ...ALL_ACTIONS.map(({ controller }) => controller),
 ];

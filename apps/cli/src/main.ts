@@ -1,6 +1,7 @@
 /** Entry of the CLI, `holdfast <noun> <verb>`: reads the arguments, runs one command, and sets the exit code. */
 
 import { Command, CommanderError } from 'commander';
+import { alertCommand } from './commands/alert.js';
 import { auditCommand } from './commands/audit.js';
 import { authCommand } from './commands/auth.js';
 import { conformanceCommand } from './commands/conformance.js';
@@ -51,6 +52,7 @@ function program(): Command {
     rebuildCommand,
     snapshotCommand,
     settingCommand,
+    alertCommand,
     auditCommand,
     eventCommand,
     placementCommand,

@@ -17,10 +17,12 @@ import {
 import { type Logger, pino } from 'pino';
 import { HttpAgentClient } from './agents/http-agent-client.js';
 import { workerCertificate } from './agents/worker-certificate.js';
+import { alertRuntime } from './alerts/alert-runtime.js';
 import type { WorkerConfig } from './config.js';
 import { HealthServer } from './health/health-server.js';
 import { WorkerMetrics } from './metrics/worker-metrics.js';
 import { ReconcileRuntime } from './runtime/reconcile-runtime.js';
+import type { Repeat } from './runtime/repeat.js';
 import { WebhookRuntime } from './webhooks/webhook-runtime.js';
 
 const CONFIG = Symbol('config');
@@ -34,6 +36,7 @@ type Worker = {
   health: HealthServer;
   runtime: ReconcileRuntime;
   webhooks: WebhookRuntime;
+  alerts: Repeat;
   close(): Promise<void>;
 };
 
@@ -55,9 +58,10 @@ export class WorkerModule implements OnApplicationBootstrap, OnApplicationShutdo
   }
 
   async onApplicationBootstrap(): Promise<void> {
-    const { log, health, runtime, webhooks } = this.worker;
+    const { log, health, runtime, webhooks, alerts } = this.worker;
     await runtime.start();
     webhooks.start();
+    alerts.start();
     const port = await health.start(this.config.port, this.config.host);
     log.info(
       { port, jobs: this.config.redisUrl === undefined ? 'postgres' : 'redis' },
@@ -101,6 +105,7 @@ function openWorker(config: WorkerConfig): Worker {
     new WebhookQueue(backend, (error) => log.warn({ err: error }, "the webhooks' queue failed")),
     log,
   );
+  const alerts = alertRuntime(scope, log);
   const health = new HealthServer({
     ready: () => runtime.checkReady(),
     metrics: () => metrics.text(),
@@ -108,11 +113,11 @@ function openWorker(config: WorkerConfig): Worker {
   });
   const close = async () => {
     await health.stop();
-    await Promise.all([runtime.stop(), webhooks.stop()]);
+    await Promise.all([runtime.stop(), webhooks.stop(), alerts.stop()]);
     await agents.close();
     await queue.close();
     await backend.close();
     await pool.end();
   };
-  return { log, health, runtime, webhooks, close };
+  return { log, health, runtime, webhooks, alerts, close };
 }

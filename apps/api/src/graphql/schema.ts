@@ -44,7 +44,7 @@ import {
   snapshotMutations,
   snapshotQueries,
 } from './snapshot-fields.js';
-import { settingMutations, settingQueries, tenancyQueries } from './tenancy-queries.js';
+import { alertQueries, settingMutations, settingQueries, tenancyQueries } from './tenancy-queries.js';
 import { volumeMutations } from './volume-mutations.js';
 import { GraphqlTypes } from './zod-to-graphql.js';
 
@@ -68,6 +68,7 @@ export function graphqlSchema(services: GraphqlServices): GraphQLSchema {
         ...tenancyQueries(types),
         ...clusterQueries(types),
         ...settingQueries(types),
+        ...alertQueries(types),
         ...nodeQueries(types),
         ...volumeQueries(types, volumes),
         ...rebuildQueries(types, rebuilds),

@@ -5,6 +5,9 @@ import { findTokenById, listTokens } from '@holdfast/database/queries/tokens.js'
 import { listWebhooks } from '@holdfast/database/queries/webhooks.js';
 import { GraphQLID, GraphQLList, GraphQLNonNull, GraphQLString } from 'graphql';
 import { z } from 'zod';
+import { alertSchema, alertView, silenceSchema, silenceView } from '../alerts/alert.schemas.js';
+import { readAlerts } from '../alerts/alerts.controller.js';
+import { readSilences } from '../alerts/silences.controller.js';
 import { TokenPath, tokenSchema } from '../auth/session.schemas.js';
 import { ownerFor, tokenView } from '../auth/tokens.controller.js';
 import { ClusterPath } from '../clusters/cluster.schemas.js';
@@ -25,7 +28,7 @@ import {
 import { memberView, namedView } from '../tenancy/tenancy.view.js';
 import { WebhookPath, webhookSchema, webhookView } from '../webhooks/webhook.schemas.js';
 import { requireWebhook } from '../webhooks/webhooks.controller.js';
-import { type Fields, field, ids, nothingThere, tenantListField, withInput } from './fields.js';
+import { type Fields, field, ids, listField, nothingThere, tenantListField, withInput } from './fields.js';
 import type { GraphqlTypes } from './zod-to-graphql.js';
 
 export function tenancyQueries(types: GraphqlTypes): Fields {
@@ -83,6 +86,21 @@ export function tenancyQueries(types: GraphqlTypes): Fields {
         if (found === undefined) throw nothingThere();
         return tokenView(found);
       },
+    }),
+  };
+}
+
+export function alertQueries(types: GraphqlTypes): Fields {
+  return {
+    alerts: listField(types.object(alertSchema), {
+      access: 'alert:read',
+      list: (tenant, { clusterId }, request) => readAlerts(tenant, clusterId, request),
+      view: alertView,
+    }),
+    silences: listField(types.object(silenceSchema), {
+      access: 'alert:read',
+      list: (tenant, { clusterId }, request) => readSilences(tenant, clusterId, request),
+      view: silenceView,
     }),
   };
 }

@@ -16,7 +16,8 @@ export type EventSubjectKind =
   | 'snapshot'
   | 'setting'
   | 'orphan'
-  | 'webhook';
+  | 'webhook'
+  | 'alert';
 
 export type EventDefinition = {
   readonly severity: EventSeverity;
@@ -135,6 +136,10 @@ export const EVENT_TYPES = {
 
   OrphanFound: warning('orphan', 'data is found on a disk that no volume knows'),
   OrphanRemoved: info('orphan', 'such data is deleted'),
+
+  AlertFired: warning('alert', 'an alert of the severity warning fires, or its silence ends'),
+  CriticalAlertFired: error('alert', 'an alert of the severity error fires, or its silence ends'),
+  AlertResolved: info('alert', 'the cause of an alert that was told is gone'),
 
   WebhookDisabled: error('webhook', 'it gets no more events, because its receiver took none for a long time'),
 } as const satisfies Record<string, EventDefinition>;

@@ -21,6 +21,8 @@ export type OrphanId = Id<'orphan'>;
 export type JoinTokenId = Id<'join-token'>;
 export type WebhookId = Id<'webhook'>;
 export type DeliveryId = Id<'delivery'>;
+export type AlertId = Id<'alert'>;
+export type SilenceId = Id<'silence'>;
 
 export type AnyId =
   | OrganizationId
@@ -38,7 +40,9 @@ export type AnyId =
   | OrphanId
   | JoinTokenId
   | WebhookId
-  | DeliveryId;
+  | DeliveryId
+  | AlertId
+  | SilenceId;
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 

@@ -63,6 +63,8 @@ export const PERMISSIONS = {
   'placement:simulate': reads('operator', 'ask what-ifs about the whole fleet'),
   'rebuild:read': reads('viewer', 'see rebuilds', 'viewer'),
   'rebuild:write': writes('operator', 'pause, slow, prefer and cancel rebuilds', 'operator'),
+  'alert:read': reads('viewer', 'see alerts and silences'),
+  'alert:write': writes('operator', 'silence alerts, and end silences'),
   'setting:read': reads('member', "see a cluster's settings"),
   'setting:write': writes('admin', "change a cluster's settings"),
   'event:read': reads('viewer', 'see what happened, and follow it', 'viewer'),

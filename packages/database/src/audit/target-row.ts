@@ -19,6 +19,7 @@ const ROWS: Readonly<Record<string, { readonly table: string; readonly key: stri
   snapshot: { table: 'snapshot', key: 'id' },
   rebuild: { table: 'rebuild', key: 'id' },
   orphan: { table: 'orphan', key: 'id' },
+  silence: { table: 'silence', key: 'id' },
   webhook: { table: 'webhook', key: 'id' },
   setting: { table: 'setting', key: 'name' },
 };

@@ -23,6 +23,7 @@ type PlainModel =
   | 'invitation'
   | 'quota'
   | 'token'
+  | 'silence'
   | 'webhook'
   | 'webhookSecret'
   | 'webhookDelivery';

@@ -18,6 +18,7 @@ export type Pruned = {
   auditEntries: number;
   tokens: number;
   deliveries: number;
+  alerts: number;
 };
 
 type Cluster = { id: ClusterId; organization_id: OrganizationId };
@@ -27,12 +28,15 @@ export async function pruneHistory(system: Scope, now: Date): Promise<Pruned> {
   const { rows: clusters } = await transaction(system, (sql) =>
     sql.query<Cluster>('SELECT id, organization_id FROM cluster ORDER BY id'),
   );
-  const pruned: Pruned = { events: 0, rebuilds: 0, auditEntries: 0, tokens: 0, deliveries: 0 };
+  const pruned: Pruned = { events: 0, rebuilds: 0, auditEntries: 0, tokens: 0, deliveries: 0, alerts: 0 };
   const auditDays = new Map<OrganizationId, number>();
   for (const { id, organization_id } of clusters) {
     await transaction(system, async (sql) => {
       const { settings } = await loadSettings(sql, id);
-      pruned.events += await deleteOlder(sql, 'event', id, daysBefore(now, settings['event-retention-days']));
+      const eventsBefore = daysBefore(now, settings['event-retention-days']);
+      pruned.events += await deleteOlder(sql, 'event', id, eventsBefore);
+      pruned.alerts += await deleteOlder(sql, 'alert', id, eventsBefore);
+      await deleteOlder(sql, 'silence', id, eventsBefore);
       pruned.rebuilds += await deleteOlder(
         sql,
         'rebuild',
@@ -70,6 +74,8 @@ function daysBefore(now: Date, days: number): Date {
 const HISTORY = {
   event: { owner: 'cluster_id', time: 'at' },
   rebuild: { owner: 'cluster_id', time: 'finished_at' },
+  alert: { owner: 'cluster_id', time: 'resolved_at' },
+  silence: { owner: 'cluster_id', time: 'ends_at' },
 } as const;
 
 async function deleteOlder(
