@@ -57,7 +57,17 @@ describe('an alert', () => {
     await evaluate();
     expect(await firing()).toEqual([]);
     await fallsSilent();
-    await Promise.all([evaluate(), evaluate(), evaluate()]);
+    const other = await pool.connect();
+    await other.query('BEGIN');
+    await other.query(`SELECT pg_advisory_xact_lock(hashtextextended('alerts ' || $1::text, 0))`, [
+      api.seed.clusterId,
+    ]);
+    // As while another worker evaluates them.
+    await evaluate();
+    expect(await firing()).toEqual([]);
+    await other.query('COMMIT');
+    other.release();
+    await evaluate();
     await evaluate();
     expect(await firing()).toMatchObject([
       {
