@@ -57,6 +57,7 @@ const CORE_FOLDERS = {
   model: [],
   settings: ['model'],
   listing: ['model'],
+  alerts: ['model', 'listing'],
   policy: ['model', 'settings'],
   scheduling: ['model', 'settings', 'policy'],
   rebuild: ['model', 'settings', 'policy'],

@@ -1,4 +1,7 @@
 /** Pages of docs/ that are written from the product's tables, so that they can't differ from the code. */
+import { AgentMetrics } from '../../apps/agent/src/metrics/agent-metrics.js';
+import { ApiMetrics } from '../../apps/api/src/metrics/api-metrics.js';
+import { WorkerMetrics } from '../../apps/worker/src/metrics/worker-metrics.js';
 import {
   EVENT_TYPES,
   type EventDefinition,
@@ -12,10 +15,13 @@ import {
   PROJECT_ROLES,
 } from '../../packages/core/src/policy/permissions.js';
 import { NOT_APPLICABLE } from '../../packages/core/src/settings/longhorn-settings.js';
+import { createPool } from '../../packages/database/src/sql/pool.js';
+import { systemScope } from '../../packages/database/src/sql/scope.js';
 
 /** The file below docs/, and what has to stand in it. */
 export const REFERENCE_PAGES: Readonly<Record<string, () => string>> = {
   'events.md': eventsPage,
+  'metrics.md': metricsPage,
   'permissions.md': permissionsPage,
   'settings.md': settingsPage,
 };
@@ -43,6 +49,48 @@ function eventsOf(kind: EventSubjectKind, types: readonly [string, EventDefiniti
     .map(([type, { severity, when }]) => `| \`${type}\` | ${severity} | ${when} |`);
   const title = `${kind.charAt(0).toUpperCase()}${kind.slice(1)}`;
   return [`## ${title}`, '', '| type | severity | told when |', '|---|---|---|', ...rows].join('\n');
+}
+
+type Metric = ApiMetrics['definitions'][number];
+
+/** Metrics that prom-client has of every Node process. */
+const OF_NODE = /^holdfast_(?:process|nodejs)_/;
+
+function metricsPage(): string {
+  const api = new ApiMetrics({ streams: () => 0, slots: () => ({ used: 0, waiting: 0 }) }).definitions;
+  // Only what is registered is asked for: nothing is read from a database.
+  const none = createPool('postgres://127.0.0.1:1/none', { connectionsMax: 1, applicationName: 'none' });
+  const worker = new WorkerMetrics(systemScope(none), () => ({ volume: 0, cluster: 0 })).definitions;
+  const agent = new AgentMetrics().definitions;
+  const own = (metrics: readonly Metric[]) => metrics.filter(({ name }) => !OF_NODE.test(name));
+  return `# Metrics
+
+What api, worker and agents tell Prometheus at \`/metrics\`. Callers on the machine itself are answered, unless a proxy sent them; with
+\`HOLDFAST_METRICS_TOKEN\` set, whoever bears it, and no other. Rules, their tests and a dashboard are in \`infra/\`. Every worker tells the same of
+clusters, so take the highest of them. No label names a volume or a tenant's object ([0190](adr/0190-metrics-tell-the-operator-by-bounded-labels.md)).
+This page is written from what the processes register.
+
+${metricsOf('Api', own(api))}
+
+${metricsOf('Worker', own(worker))}
+
+${metricsOf('Agent', own(agent))}
+
+## Every process
+
+Beside these each process tells what prom-client knows of a Node process, under \`holdfast_process_…\` and \`holdfast_nodejs_…\`: CPU time, memory,
+open files, the event loop's delay, garbage collection.
+`;
+}
+
+function metricsOf(title: string, metrics: readonly Metric[]): string {
+  const rows = metrics.map((metric) => {
+    const labels = 'labelNames' in metric && Array.isArray(metric.labelNames) ? metric.labelNames : [];
+    return `| \`${metric.name}\` | ${metric.type} | ${labels.join(', ')} | ${metric.help} |`;
+  });
+  return [`## ${title}`, '', '| metric | type | labels | what it tells |', '|---|---|---|---|', ...rows].join(
+    '\n',
+  );
 }
 
 function permissionsPage(): string {

@@ -17,6 +17,8 @@ import { joinTokenText } from '@holdfast/identity/join-token.js';
 const DAY_MS = 24 * 3_600_000;
 
 export class FakeAuthority {
+  /** The cluster of all nodes that join. */
+  readonly clusterId = crypto.randomUUID();
   /** Life of the certificates that it signs, in milliseconds. */
   lifeMs = DAY_MS;
 
@@ -58,7 +60,8 @@ export class FakeAuthority {
     const { name, request } = joinSchema.parse(JSON.parse(text));
     const key = await readRequest(request);
     if (key === undefined) throw new Error('the agent has sent no request for a certificate');
-    const [nodeId, clusterId] = [crypto.randomUUID(), crypto.randomUUID()];
+    const nodeId = crypto.randomUUID();
+    const { clusterId } = this;
     const now = new Date();
     const life = { now, notAfter: new Date(now.getTime() + this.lifeMs) };
     const certificate = await signNodeCertificate(this.authority, { nodeId, clusterId, name }, key, life);

@@ -95,6 +95,7 @@ export class Agent {
       controlSecret: secret,
       ports: ways.ports,
       isTlsOnly: !isLoopback(config.advertiseHost),
+      ownCluster: () => ways.controlPlane.clusterId,
       isReady: () => this.ready,
       log,
     });

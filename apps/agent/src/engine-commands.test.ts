@@ -43,6 +43,7 @@ beforeEach(async () => {
     controlSecret: SECRET,
     ports: sharedPorts(),
     isTlsOnly: false,
+    ownCluster: () => undefined,
     isReady: () => true,
     log,
   });

@@ -1,8 +1,9 @@
 /**
- * Client of the control channel to a copy: an engine or a rebuild's target sends commands to the copy's agent over
- * HTTP.
+ * Client of the control channel to a copy: an engine or a rebuild's target sends commands to the copy's agent, by HTTP over
+ * TLS, on one machine without.
  */
 import crypto from 'node:crypto';
+import type https from 'node:https';
 import {
   type Answer,
   type Ask,
@@ -10,9 +11,11 @@ import {
   type CommandName,
   type ConnectControl,
 } from '@holdfast/data-engine/protocol/commands.js';
+import { isLoopback } from '@holdfast/identity/names.js';
 import { toFault } from './hosts/ipc-peer.js';
 import { pagesOf } from './http/message-pages.js';
-import { postJson } from './json-http.js';
+import type { NodeConnections } from './identity/node-connections.js';
+import { overTls, postJson } from './json-http.js';
 
 /** Time limit of commands that may read or write a whole layer. */
 const SLOW_TIMEOUT_MS = 60_000;
@@ -31,12 +34,16 @@ type Reply<Name extends CommandName> = {
   pagedReply?: { messageId: string; count: number };
 };
 
-export const connectByHttp: ConnectControl = ({ replicaId, controlUrl, secret }) => ({
+export const connectByHttp: ConnectControl = ({ replicaId, nodeId, controlUrl, secret }) => ({
   async command<Name extends CommandName>(name: Name, ask: Ask<Name>): Promise<Answer<Name>> {
-    const base = `${controlUrl.replace(/\/+$/, '')}/v1/replicas/${replicaId}`;
     const timeoutMs = COMMAND_TRAITS[name].patience === 'long' ? SLOW_TIMEOUT_MS : TIMEOUT_MS;
-    const post: Post = (path, body, moreMs = 0) =>
-      postChecked(`${base}/${path}`, secret, body, timeoutMs + moreMs);
+    const { agentUrl, connections } = await wayTo(nodeId, controlUrl);
+    const post: Post = async (path, body, moreMs = 0) => {
+      const url = `${agentUrl}/v1/replicas/${replicaId}/${path}`;
+      const { status, body: answer } = await postJson(url, secret, body, timeoutMs + moreMs, connections);
+      if (status !== 200) throw faultOf(status, answer);
+      return answer;
+    };
     const { body, pageCount } = await sendPages(ask, post);
     // The casts: an agent of this system answers with what the command is declared to answer.
     const answer = (await post(`commands/${name}`, body, pageCount * PAGE_TIMEOUT_MS)) as Reply<Name>;
@@ -53,10 +60,21 @@ export const connectByHttp: ConnectControl = ({ replicaId, controlUrl, secret })
 
 type Post = (path: string, body: unknown, moreMs?: number) => Promise<unknown>;
 
-async function postChecked(url: string, secret: string, body: unknown, timeoutMs: number): Promise<unknown> {
-  const { status, body: answer } = await postJson(url, secret, body, timeoutMs);
-  if (status !== 200) throw faultOf(status, answer);
-  return answer;
+/** Made at the first use: on one machine, where agents are reached by the loopback, there is none. */
+let nodes: Promise<NodeConnections> | undefined;
+
+/** Beyond the loopback it is TLS with the certificates of both nodes: a copy's secret does not cross a network in clear. */
+async function wayTo(
+  nodeId: string,
+  controlUrl: string,
+): Promise<{ agentUrl: string; connections?: https.Agent }> {
+  if (isLoopback(new URL(controlUrl).hostname.replace(/^\[|\]$/g, ''))) {
+    return { agentUrl: controlUrl.replace(/\/+$/, '') };
+  }
+  nodes ??= import('./identity/node-connections.js').then(
+    (loaded) => new loaded.NodeConnections(process.env.HOLDFAST_STATE_DIR ?? ''),
+  );
+  return { agentUrl: overTls(controlUrl), connections: await (await nodes).to(nodeId) };
 }
 
 /**

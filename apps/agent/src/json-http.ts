@@ -111,3 +111,10 @@ function parse(text: string): unknown {
     throw new Error('the answer is not JSON');
   }
 }
+
+/** Same host and port over TLS: the other side tells TLS from HTTP by what a connection begins with. */
+export function overTls(url: string): string {
+  const { protocol, hostname, port, pathname } = new URL(url);
+  const implied = protocol === 'https:' ? '443' : '80';
+  return `https://${hostname}:${port === '' ? implied : port}${pathname.replace(/\/+$/, '')}`;
+}

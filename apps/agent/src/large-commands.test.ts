@@ -41,6 +41,7 @@ beforeEach(async () => {
     controlSecret: SECRET,
     ports: sharedPorts(),
     isTlsOnly: false,
+    ownCluster: () => undefined,
     isReady: () => true,
     log,
   });
@@ -49,7 +50,7 @@ beforeEach(async () => {
 });
 afterEach(() => server.close());
 
-const control = (secret = SECRET) => connectByHttp({ replicaId, controlUrl, secret });
+const control = (secret = SECRET) => connectByHttp({ replicaId, nodeId: replicaId, controlUrl, secret });
 const pairs = (count: number, unit: number): [number, number][] =>
   Array.from({ length: count }, (_, index) => [(64 * TIB) / unit - 2 * index - 2, 1]);
 const layers = () =>
@@ -87,7 +88,9 @@ describe('the largest lawful command', () => {
     const ask: Ask<'pull'> = {
       epoch: 1,
       rebuildId: crypto.randomUUID(),
-      sources: [{ replicaId, controlUrl, nbdHost: '127.0.0.1', nbdPort: 1, secret: SECRET }],
+      sources: [
+        { replicaId, nodeId: replicaId, controlUrl, nbdHost: '127.0.0.1', nbdPort: 1, secret: SECRET },
+      ],
       layers: layers().map((layer) => ({
         ...layer,
         method: 'delta',

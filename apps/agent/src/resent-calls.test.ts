@@ -47,7 +47,12 @@ describe('a call on a connection that was kept open', () => {
   test('is carried out once, however often it arrives', async () => {
     // The cast: a server that listens on a port has an address with one.
     const { port } = server.address() as AddressInfo;
-    const control = connectByHttp({ replicaId, controlUrl: `http://127.0.0.1:${port}`, secret: 'secret' });
+    const control = connectByHttp({
+      replicaId,
+      nodeId: replicaId,
+      controlUrl: `http://127.0.0.1:${port}`,
+      secret: 'secret',
+    });
     const { lease, headId: expectedHeadId } = await control.command('open', { epoch: 1, count: 1 });
     const { replica } = await service.find(replicaId);
     const data = Buffer.alloc(MIB, 7);

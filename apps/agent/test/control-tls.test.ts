@@ -1,10 +1,15 @@
 /** The control address of an agent that is reached over a network. */
 import https from 'node:https';
 import {
+  type Authority,
   makeAuthority,
   makeControlPlaneCertificate,
   makeWorkerCertificate,
+  readRequest,
+  signNodeCertificate,
 } from '@holdfast/identity/authority.js';
+import { makeKey, makeRequest } from '@holdfast/identity/request.js';
+import { testId } from '@holdfast/testkit/builders.js';
 import { eventually } from '@holdfast/testkit/eventually.js';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { AgentCluster } from './agents.js';
@@ -24,21 +29,22 @@ function agent() {
 
 type Shown = { cert?: string; key?: string };
 
-async function call(path: string, shown: Shown | undefined): Promise<number> {
+async function call(path: string, shown: Shown | undefined, method = 'GET'): Promise<number> {
   const { controlUrl, controlSecret } = agent().beat.node;
   const url = `http${shown === undefined ? '' : 's'}://127.0.0.1:${new URL(controlUrl).port}${path}`;
   const headers = { authorization: `Bearer ${controlSecret}` };
-  if (shown === undefined) return (await fetch(url, { headers })).status;
+  if (shown === undefined) return (await fetch(url, { headers, method })).status;
   return new Promise((resolve, reject) => {
-    const request = https.get(
+    const request = https.request(
       url,
-      { headers, agent: false, rejectUnauthorized: false, ...shown },
+      { method, headers, agent: false, rejectUnauthorized: false, ...shown },
       (response) => {
         response.resume();
         resolve(response.statusCode ?? 0);
       },
     );
     request.on('error', reject);
+    request.end();
   });
 }
 
@@ -60,6 +66,34 @@ test('is told what to do by a worker of its control plane only, whoever knows it
   const other = await makeControlPlaneCertificate(authority, LIFE);
   expect(await call(COPY, { cert: other.certificatePem, key: other.keyPem })).toBe(403);
 });
+
+test('takes commands to a copy from nodes of its cluster only, and asks for the secret beside that', async () => {
+  const { authority, clusterId } = cluster.api;
+  const command = `${COPY}/commands/open`;
+  expect(await call(command, await nodeOf(authority, clusterId), 'POST')).toBe(401);
+  expect(await call(command, undefined, 'POST')).toBe(403);
+  expect(await call(command, {}, 'POST')).toBe(403);
+  expect(await call(command, await nodeOf(authority, testId(9)), 'POST')).toBe(403);
+  expect(await call(command, await nodeOf(await makeAuthority(LIFE.now), clusterId), 'POST')).toBe(403);
+  const past = { now: new Date(Date.now() - 7_200_000), notAfter: new Date(Date.now() - 3_600_000) };
+  expect(await call(command, await nodeOf(authority, clusterId, past), 'POST')).toBe(403);
+  const worker = await makeWorkerCertificate(authority, LIFE);
+  const shown = { cert: worker.certificatePem, key: worker.keyPem };
+  expect(await call(command, shown, 'POST')).toBe(403);
+});
+
+async function nodeOf(authority: Authority, clusterId: string, life = LIFE): Promise<Shown> {
+  const key = makeKey();
+  const asked = await readRequest(await makeRequest(key, 'node-9'));
+  if (asked === undefined) throw new Error('the request is good');
+  const cert = await signNodeCertificate(
+    authority,
+    { nodeId: testId(309), clusterId, name: 'node-9' },
+    asked,
+    life,
+  );
+  return { cert, key };
+}
 
 test('tells in clear that it lives and is ready, and nothing else', async () => {
   expect([await call('/livez', undefined), await call('/readyz', undefined)]).toEqual([200, 200]);

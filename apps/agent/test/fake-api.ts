@@ -42,6 +42,10 @@ export class FakeApi {
   }
 
   /** What signs certificates here. */
+  get clusterId(): string {
+    return this.started.clusterId;
+  }
+
   get authority(): Authority {
     return this.started.authority;
   }

@@ -6,6 +6,8 @@ import { ALL_ACTIONS } from './actions/all-actions.js';
 import { AgentController } from './agent/agent.controller.js';
 import { AgentAuthenticator } from './agent/agent-authenticator.js';
 import { AgentCertificates } from './agent/agent-certificates.js';
+import { AlertsController } from './alerts/alerts.controller.js';
+import { SilencesController } from './alerts/silences.controller.js';
 import { AuditController } from './audit/audit.controller.js';
 import { AuditSealing } from './audit/audit-sealing.js';
 import { AuthGuard } from './auth/auth.guard.js';
@@ -60,6 +62,8 @@ import { Verifications } from './volumes/verifications.js';
 import { VolumeSettingsController } from './volumes/volume-settings.controller.js';
 import { VolumesController } from './volumes/volumes.controller.js';
 import { VolumesService } from './volumes/volumes.service.js';
+import { WebhookDeliveriesController } from './webhooks/webhook-deliveries.controller.js';
+import { WebhooksController } from './webhooks/webhooks.controller.js';
 
 /** Every route of the process; the OpenAPI document is made of the same list. */
 export const CONTROLLERS: readonly Type[] = [
@@ -75,6 +79,8 @@ export const CONTROLLERS: readonly Type[] = [
   PermissionsController,
   QuotasController,
   AuditController,
+  WebhooksController,
+  WebhookDeliveriesController,
   ClustersController,
   GrantsController,
   NodesController,
@@ -92,6 +98,8 @@ export const CONTROLLERS: readonly Type[] = [
   OperationsController,
   SettingsController,
   EventsController,
+  AlertsController,
+  SilencesController,
   AgentController,
   ...ALL_ACTIONS.map(({ controller }) => controller),
 ];

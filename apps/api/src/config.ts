@@ -1,6 +1,6 @@
+import { addressRangesOf, isAddressRange } from '@holdfast/identity/address-ranges.js';
 import { CERTIFICATE_DAYS_MAX } from '@holdfast/identity/authority-roles.js';
 import { z } from 'zod';
-import { isAddressRange } from './auth/token-limits.js';
 import { type OidcConfig, oidcConfigOf, oidcEnvironment } from './oidc/oidc-config.js';
 
 const environment = z.object({
@@ -23,7 +23,7 @@ const environment = z.object({
   HOLDFAST_AGENT_NETWORKS: z
     .string()
     .default('')
-    .transform((text) => text.split(',').flatMap((part) => (part.trim() === '' ? [] : [part.trim()])))
+    .transform(addressRangesOf)
     .refine((ranges) => ranges.every(isAddressRange), 'addresses or networks such as 10.0.0.0/8, by commas'),
   /** Life of a node's certificate in hours. Agents renew them when half of it is over. */
   HOLDFAST_NODE_CERTIFICATE_HOURS: z.coerce

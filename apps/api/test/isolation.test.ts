@@ -26,6 +26,11 @@ const OPERATIONS = listOperations();
 
 /** Fields without which a body would be refused before the API looks for the resource. */
 const BODIES: Record<string, unknown> = {
+  'POST /api/v1/clusters/{clusterId}/silences': {
+    matcher: 'rule=NodeSilent',
+    comment: 'stolen',
+    endsAt: new Date(Date.now() + 60_000).toISOString(),
+  },
   'POST /api/v1/clusters/{clusterId}/nodes/{nodeId}/maintenance': { until: '2100-01-01T00:00:00Z' },
   'POST /api/v1/clusters/{clusterId}/nodes/{nodeId}/disks': { path: '/mnt/stolen' },
   'POST /api/v1/clusters/{clusterId}/grants': { organizationId: '01a1fd5b-0000-7000-8000-000000000a01' },
@@ -222,6 +227,10 @@ async function makeOneOfEach(): Promise<void> {
     invitationId: '01a1fd5b-0000-7000-8000-000000000901',
     orphanId: '01a1fd5b-0000-7000-8000-000000000701',
     grantId: '01a1fd5b-0000-7000-8000-000000000a02',
+    alertId: '01a1fd5b-0000-7000-8000-000000000c01',
+    silenceId: '01a1fd5b-0000-7000-8000-000000000d01',
+    webhookId: '01a1fd5b-0000-7000-8000-000000000a01',
+    deliveryId: '01a1fd5b-0000-7000-8000-000000000b01',
   });
   const { organizationId: other } = await api.otherTenant();
   await api.owner.query(
@@ -239,6 +248,24 @@ async function makeOneOfEach(): Promise<void> {
     `INSERT INTO invitation (id, organization_id, email, role, secret_hash, invited_by, created_at, expires_at)
      VALUES ($1, $2, 'guest@example.test', 'viewer', 'h', $3, now(), now() + interval '1 day')`,
     [ids.invitationId, api.seed.organizationId, ids.userId],
+  );
+  await api.owner.query(
+    `WITH made AS (
+       INSERT INTO silence (id, organization_id, cluster_id, matcher, comment, starts_at, ends_at, author, created_at)
+       VALUES ($1, $2, $3, 'rule=NodeSilent', 'c', now(), now() + interval '1 hour', 'u', now()))
+     INSERT INTO alert (id, organization_id, cluster_id, rule, severity, subject_kind, subject_id, subject_name, message,
+       effects, since, changed_at)
+     VALUES ($4, $2, $3, 'NodeSilent', 'error', 'node', 'n', 'n', 'm', '{}', now(), now())`,
+    [ids.silenceId, api.seed.organizationId, ids.clusterId, ids.alertId],
+  );
+  await api.owner.query(
+    `WITH made AS (
+       INSERT INTO webhook (id, organization_id, name, url, filter, transaction_id, event_id, created_at)
+       VALUES ($1, $2, 'w', 'https://example.test', '', 0, 0, now()) RETURNING id)
+     INSERT INTO webhook_delivery (id, organization_id, webhook_id, cluster_id, transaction_id, event_id, type, body,
+       next_attempt_at, created_at)
+     SELECT $3, $2, id, $4, 1, 1, 'NodeReady', '{}', now(), now() FROM made`,
+    [ids.webhookId, api.seed.organizationId, ids.deliveryId, ids.clusterId],
   );
   await api.call('PUT', `${api.volumes}/${ids.volumeId}/recurring-snapshots/hourly`, {
     body: { cron: '@hourly', retain: 1 },

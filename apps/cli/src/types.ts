@@ -36,10 +36,15 @@ export type ProjectMember = Schema<'ProjectMember'>;
 export type Invitation = Schema<'Invitation'>;
 export type Quota = Schema<'Quota'>;
 export type ClusterEvent = Schema<'Event'>;
+export type Alert = Schema<'Alert'>;
+export type Silence = Schema<'Silence'>;
+export type Webhook = Schema<'Webhook'>;
+export type WebhookDelivery = Schema<'WebhookDelivery'>;
 export type AuditEntry = Schema<'AuditEntry'>;
 export type AuditVerification = Schema<'AuditVerification'>;
 
 export type NewToken = Body<'/api/v1/tokens', 'post'>;
 export type NewVolume = Body<'/api/v1/clusters/{clusterId}/volumes', 'post'>;
 export type VolumeChange = Body<'/api/v1/clusters/{clusterId}/volumes/{volumeId}', 'patch'>;
+export type WebhookChange = Body<'/api/v1/webhooks/{webhookId}', 'patch'>;
 export type SimulationRequest = Body<'/api/v1/clusters/{clusterId}/placements/simulate', 'post'>;

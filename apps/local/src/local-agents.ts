@@ -121,7 +121,7 @@ export class LocalAgents {
     const ports = this.config.ports.agent(plan.index);
     return {
       ...baseEnvironment(),
-      ...surroundings(TLS_VARIABLES),
+      ...surroundings([...TLS_VARIABLES, 'HOLDFAST_METRICS_TOKEN']),
       HOLDFAST_API_URL: `http://127.0.0.1:${this.config.ports.api}/api/v1`,
       HOLDFAST_AGENT_TOKEN: this.joinToken(),
       HOLDFAST_NODE_NAME: plan.name,

@@ -258,6 +258,7 @@ export class Stack {
         'HOLDFAST_GRAPHQL_INTROSPECTION',
         'HOLDFAST_NODE_CERTIFICATE_HOURS',
         'HOLDFAST_AGENT_NETWORKS',
+        'HOLDFAST_METRICS_TOKEN',
       ]),
       HOLDFAST_API_PORT: String(this.config.ports.api),
     };
@@ -267,6 +268,7 @@ export class Stack {
     return {
       ...baseEnvironment(),
       ...this.databaseEnvironment(),
+      ...surroundings(['HOLDFAST_METRICS_TOKEN', 'HOLDFAST_WEBHOOK_NETWORKS']),
       HOLDFAST_WORKER_PORT: String(this.config.ports.worker),
     };
   }

@@ -11,6 +11,7 @@ describe('readConfig', () => {
       logLevel: 'info',
       port: 7403,
       host: '127.0.0.1',
+      webhookNetworks: [],
     });
   });
 
@@ -20,6 +21,11 @@ describe('readConfig', () => {
       what: 'a port that is none',
       environment: { DATABASE_SYSTEM_URL, HOLDFAST_WORKER_PORT: '70000' },
       named: 'HOLDFAST_WORKER_PORT',
+    },
+    {
+      what: 'a network that is none',
+      environment: { DATABASE_SYSTEM_URL, HOLDFAST_WEBHOOK_NETWORKS: '10.0.0.0/8, everywhere' },
+      named: 'HOLDFAST_WEBHOOK_NETWORKS',
     },
   ])('$what is named', ({ environment, named }) => {
     expect(() => readConfig(environment)).toThrow(named);

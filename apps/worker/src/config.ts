@@ -1,3 +1,4 @@
+import { addressRangesOf, isAddressRange } from '@holdfast/identity/address-ranges.js';
 import { z } from 'zod';
 
 const schema = z.object({
@@ -9,6 +10,12 @@ const schema = z.object({
   /** For /livez, /readyz and /metrics. */
   HOLDFAST_WORKER_PORT: z.coerce.number().int().min(0).max(65535).default(7403),
   HOLDFAST_WORKER_HOST: z.string().default('127.0.0.1'),
+  /** Networks beside the public internet that webhooks may be sent to (CIDR, by commas); there over http too. */
+  HOLDFAST_WEBHOOK_NETWORKS: z
+    .string()
+    .default('')
+    .transform(addressRangesOf)
+    .refine((ranges) => ranges.every(isAddressRange), 'addresses or networks such as 10.0.0.0/8, by commas'),
   /** Lets its holder read /metrics; without one only callers on this machine may. */
   HOLDFAST_METRICS_TOKEN: z.union([z.literal(''), z.string().min(16)]).optional(),
 });
@@ -19,6 +26,7 @@ export type WorkerConfig = {
   readonly logLevel: string;
   readonly port: number;
   readonly host: string;
+  readonly webhookNetworks: readonly string[];
   readonly metricsToken?: string | undefined;
 };
 
@@ -38,6 +46,7 @@ export function readConfig(environment: NodeJS.ProcessEnv): WorkerConfig {
     logLevel: data.HOLDFAST_LOG_LEVEL,
     port: data.HOLDFAST_WORKER_PORT,
     host: data.HOLDFAST_WORKER_HOST,
+    webhookNetworks: data.HOLDFAST_WEBHOOK_NETWORKS,
     metricsToken: data.HOLDFAST_METRICS_TOKEN,
   };
 }

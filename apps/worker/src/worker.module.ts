@@ -6,6 +6,7 @@ import { PostgresOutbox } from '@holdfast/database/store/postgres-outbox.js';
 import { PostgresStore } from '@holdfast/database/store/postgres-store.js';
 import { openBackend } from '@holdfast/jobs/backend.js';
 import { WakeQueue } from '@holdfast/jobs/wake-queue.js';
+import { WebhookQueue } from '@holdfast/jobs/webhook-queue.js';
 import {
   type DynamicModule,
   Inject,
@@ -16,10 +17,13 @@ import {
 import { type Logger, pino } from 'pino';
 import { HttpAgentClient } from './agents/http-agent-client.js';
 import { workerCertificate } from './agents/worker-certificate.js';
+import { alertRuntime } from './alerts/alert-runtime.js';
 import type { WorkerConfig } from './config.js';
 import { HealthServer } from './health/health-server.js';
 import { WorkerMetrics } from './metrics/worker-metrics.js';
 import { ReconcileRuntime } from './runtime/reconcile-runtime.js';
+import type { Repeat } from './runtime/repeat.js';
+import { WebhookRuntime } from './webhooks/webhook-runtime.js';
 
 const CONFIG = Symbol('config');
 const WORKER = Symbol('worker');
@@ -27,7 +31,14 @@ const WORKER = Symbol('worker');
 const CONNECTIONS_MAX = 10;
 
 /** Everything the worker opens, with the one order in which it is closed again. */
-type Worker = { log: Logger; health: HealthServer; runtime: ReconcileRuntime; close(): Promise<void> };
+type Worker = {
+  log: Logger;
+  health: HealthServer;
+  runtime: ReconcileRuntime;
+  webhooks: WebhookRuntime;
+  alerts: Repeat;
+  close(): Promise<void>;
+};
 
 @Module({})
 export class WorkerModule implements OnApplicationBootstrap, OnApplicationShutdown {
@@ -47,8 +58,10 @@ export class WorkerModule implements OnApplicationBootstrap, OnApplicationShutdo
   }
 
   async onApplicationBootstrap(): Promise<void> {
-    const { log, health, runtime } = this.worker;
+    const { log, health, runtime, webhooks, alerts } = this.worker;
     await runtime.start();
+    webhooks.start();
+    alerts.start();
     const port = await health.start(this.config.port, this.config.host);
     log.info(
       { port, jobs: this.config.redisUrl === undefined ? 'postgres' : 'redis' },
@@ -87,6 +100,12 @@ function openWorker(config: WorkerConfig): Worker {
     onRun: (kind, outcome, seconds) => metrics.ran(kind, outcome, seconds),
     onSwept: () => metrics.swept(),
   });
+  const webhooks = new WebhookRuntime(
+    { system: scope, sending: { networks: config.webhookNetworks } },
+    new WebhookQueue(backend, (error) => log.warn({ err: error }, "the webhooks' queue failed")),
+    log,
+  );
+  const alerts = alertRuntime(scope, log);
   const health = new HealthServer({
     ready: () => runtime.checkReady(),
     metrics: () => metrics.text(),
@@ -94,11 +113,11 @@ function openWorker(config: WorkerConfig): Worker {
   });
   const close = async () => {
     await health.stop();
-    await runtime.stop();
+    await Promise.all([runtime.stop(), webhooks.stop(), alerts.stop()]);
     await agents.close();
     await queue.close();
     await backend.close();
     await pool.end();
   };
-  return { log, health, runtime, close };
+  return { log, health, runtime, webhooks, alerts, close };
 }

@@ -39,6 +39,7 @@ describe('the worker', () => {
       logLevel: 'silent',
       port: 0,
       host: '127.0.0.1',
+      webhookNetworks: [],
     };
     const app = await NestFactory.createApplicationContext(WorkerModule.register(config), { logger: false });
     closing.push(() => app.close());

@@ -12,7 +12,7 @@ export const QUEUE_NAMES = {
 } as const satisfies Record<WakeUp['kind'], string>;
 
 /** Payload of a job: an id and nothing else, because the worker that runs it reads the current state. */
-const jobSchema = z.strictObject({ id: z.string().uuid() });
+export const jobSchema = z.strictObject({ id: z.string().uuid() });
 export type Job = z.infer<typeof jobSchema>;
 
 export function jobOf(wakeUp: WakeUp): Job {

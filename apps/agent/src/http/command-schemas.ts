@@ -50,6 +50,7 @@ const frozenLayer = snapshotAsk.extend({
 
 const pullSource = z.object({
   replicaId: uuid,
+  nodeId: uuid,
   controlUrl: z.string().url(),
   nbdHost: z.string().max(255),
   nbdPort: z.number().int().min(1).max(65535),

@@ -1,7 +1,9 @@
 /**
  * The agent's HTTP control server. Calls of the control plane carry the agent's control secret, and come over TLS from a worker
- * unless the agent is reached by the loopback; commands to a copy carry that copy's secret; `/livez` and `/readyz` need none.
+ * unless the agent is reached by the loopback; commands to a copy carry that copy's secret, and come over TLS from a node of
+ * the cluster; `/livez` and `/readyz` need none.
  */
+import type { X509Certificate } from 'node:crypto';
 import type { RequestListener } from 'node:http';
 import { TLSSocket } from 'node:tls';
 import {
@@ -17,7 +19,7 @@ import { StorageFault } from '@holdfast/core/model/faults.js';
 import type { VolumeId } from '@holdfast/core/model/ids.js';
 import { idField } from '@holdfast/core/model/message-fields.js';
 import { COMMAND_TRAITS, isCommandName } from '@holdfast/data-engine/protocol/commands.js';
-import { isWorkerCertificate } from '@holdfast/identity/certificate.js';
+import { isWorkerCertificate, readNodeCertificate } from '@holdfast/identity/certificate.js';
 import type { SharedPorts } from '@holdfast/identity/shared-port.js';
 import Fastify, { type FastifyInstance, type FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
@@ -63,8 +65,10 @@ export type ControlServerOptions = {
   controlSecret: string;
   /** Serve plain HTTP and TLS on the one control port. */
   ports: SharedPorts;
-  /** The control plane is heard over TLS with a worker's certificate only. */
+  /** The control plane is heard over TLS with a worker's certificate only, and engines with that of a node. */
   isTlsOnly: boolean;
+  /** The cluster that this node belongs to. */
+  ownCluster: () => string | undefined;
   isReady: () => boolean;
   log: Logger;
 };
@@ -97,20 +101,39 @@ export function createControlServer(options: ControlServerOptions): FastifyInsta
     replicaRoutes(scope, options);
     engineRoutes(scope, options);
   });
-  commandRoute(server, options);
+  server.register(async (scope) => {
+    scope.addHook('onRequest', async (request) => {
+      if (options.isTlsOnly) requireNode(request, options.ownCluster());
+    });
+    commandRoute(scope, options);
+  });
   return server;
 }
 
 /** @throws StorageFault `auth.forbidden` unless it came from a worker of this control plane */
-function requireWorker({ raw }: FastifyRequest): void {
-  const { socket } = raw;
-  const certificate =
-    socket instanceof TLSSocket && socket.authorized ? socket.getPeerX509Certificate() : undefined;
-  const isWorker = certificate !== undefined && isWorkerCertificate(certificate);
-  if (isWorker && new Date(certificate.validTo) > new Date()) return;
+function requireWorker(request: FastifyRequest): void {
+  const certificate = peerOf(request);
+  if (certificate !== undefined && isWorkerCertificate(certificate)) return;
   throw new StorageFault('auth.forbidden', {
     publicMessage: "this call is taken over TLS with a worker's certificate only",
   });
+}
+
+/** @throws StorageFault `auth.forbidden` unless it came from a node of this agent's cluster */
+function requireNode(request: FastifyRequest, ownCluster: string | undefined): void {
+  const certificate = peerOf(request);
+  const node = certificate === undefined ? undefined : readNodeCertificate(certificate);
+  if (node !== undefined && node.clusterId === ownCluster) return;
+  throw new StorageFault('auth.forbidden', {
+    publicMessage: 'this call is taken over TLS with the certificate of a node of this cluster only',
+  });
+}
+
+/** The certificate of who calls, if it is of this control plane and good now: a connection may outlive it. */
+function peerOf({ raw: { socket } }: FastifyRequest): X509Certificate | undefined {
+  const shown =
+    socket instanceof TLSSocket && socket.authorized ? socket.getPeerX509Certificate() : undefined;
+  return shown !== undefined && new Date(shown.validTo) > new Date() ? shown : undefined;
 }
 
 function replicaRoutes(scope: FastifyInstance, { replicas }: ControlServerOptions): void {
@@ -157,9 +180,7 @@ function engineRoutes(scope: FastifyInstance, { engines }: ControlServerOptions)
   });
 }
 
-/**
- * Route of replica commands. Engines and rebuild targets on any node use it, with nothing but the copy's own secret.
- */
+/** Route of replica commands. Engines and rebuild targets on any node of the cluster use it, with the copy's own secret. */
 function commandRoute(server: FastifyInstance, { replicas }: ControlServerOptions): void {
   const asked = new MessagePages();
   const answers = new MessagePages(REPLY_CHARS);

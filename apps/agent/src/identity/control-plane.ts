@@ -12,7 +12,7 @@ import { CONTROL_PLANE_NAME } from '@holdfast/identity/names.js';
 import type { SharedPorts } from '@holdfast/identity/shared-port.js';
 import type { Logger } from 'pino';
 import type { AgentConfig } from '../config.js';
-import { type JsonAnswer, postJson } from '../json-http.js';
+import { type JsonAnswer, overTls, postJson } from '../json-http.js';
 import { authorityOf } from './first-contact.js';
 import { IdentityFolder, type StoredIdentity } from './stored-identity.js';
 import { isWrongAuthority, tlsTrouble } from './tls-trouble.js';
@@ -53,6 +53,11 @@ export class ControlPlane {
     private readonly log: Logger,
   ) {
     this.apiUrl = overTls(config.apiUrl);
+  }
+
+  /** The cluster that the node belongs to; `undefined`: it has not joined yet. */
+  get clusterId(): string | undefined {
+    return this.identity?.clusterId;
   }
 
   /** Sends a heartbeat; joins or renews first where that is due. */
@@ -197,11 +202,4 @@ function connectionsOf(authorities: string[], identity?: StoredIdentity): https.
     servername: CONTROL_PLANE_NAME,
     ...(identity === undefined ? {} : { cert: identity.certificatePem, key: identity.keyPem }),
   });
-}
-
-/** Same host and port: the API tells TLS from HTTP by what a connection begins with. */
-function overTls(apiUrl: string): string {
-  const { protocol, hostname, port, pathname } = new URL(apiUrl);
-  const implied = protocol === 'https:' ? '443' : '80';
-  return `https://${hostname}:${port === '' ? implied : port}${pathname.replace(/\/+$/, '')}`;
 }

@@ -2,7 +2,7 @@
 import type { Heartbeat } from '@holdfast/core/model/agent-protocol.js';
 import { mayReadMetrics } from '@holdfast/core/model/metrics-access.js';
 import type { FastifyInstance } from 'fastify';
-import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
+import { Counter, collectDefaultMetrics, Gauge, type MetricObject, Registry } from 'prom-client';
 
 export class AgentMetrics {
   private readonly registry = new Registry();
@@ -17,6 +17,11 @@ export class AgentMetrics {
 
   constructor() {
     collectDefaultMetrics({ register: this.registry, prefix: 'holdfast_' });
+  }
+
+  /** What it tells, for docs/metrics.md. */
+  get definitions(): readonly MetricObject[] {
+    return this.registry.getMetricsAsArray();
   }
 
   noteHeartbeat({ disks, replicas, engines }: Heartbeat): void {

@@ -7,7 +7,7 @@ import dns from 'node:dns/promises';
 import net from 'node:net';
 import type { Heartbeat } from '@holdfast/core/model/agent-protocol.js';
 import { StorageFault } from '@holdfast/core/model/faults.js';
-import { isWithin } from '../auth/token-limits.js';
+import { isWithin } from '@holdfast/identity/address-ranges.js';
 
 const LOOKUP_TIMEOUT_MS = 2_000;
 /** Names that are remembered, and for how long: agents report every two seconds. */

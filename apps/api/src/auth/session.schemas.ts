@@ -1,9 +1,9 @@
 import type { ClusterId, OrganizationId, ProjectId, TokenId } from '@holdfast/core/model/ids.js';
 import { ACTIONS, ORGANIZATION_ROLES } from '@holdfast/core/policy/permissions.js';
+import { isAddressRange } from '@holdfast/identity/address-ranges.js';
 import { z } from 'zod';
 import { dto } from '../platform/dto.js';
 import { id, pageOf, time, uuid } from '../platform/schemas.js';
-import { isAddressRange } from './token-limits.js';
 
 /** Clusters, projects or ranges that one token may name: it is checked with every request. */
 const LIMITS_MAX = 32;

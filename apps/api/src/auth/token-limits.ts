@@ -4,6 +4,7 @@ import { StorageFault } from '@holdfast/core/model/faults.js';
 import type { ClusterId, ProjectId } from '@holdfast/core/model/ids.js';
 import { type Action, isAction } from '@holdfast/core/policy/permissions.js';
 import type { TokenLimitsRow } from '@holdfast/database/queries/tokens.js';
+import { isWithin } from '@holdfast/identity/address-ranges.js';
 
 export type TokenLimits = {
   readonly readOnly: boolean;
@@ -32,27 +33,6 @@ export function assertUsedFromWithin({ addressRanges }: TokenLimits, address: st
     publicMessage: `this token can't be used from ${address}`,
     cures: ['use it from one of the address ranges that it was made for'],
   });
-}
-
-export function isWithin(address: string, ranges: readonly string[]): boolean {
-  const list = new net.BlockList();
-  for (const range of ranges) {
-    const [base = '', prefix] = range.split('/');
-    const family = net.isIPv6(base) ? 'ipv6' : 'ipv4';
-    if (prefix === undefined) list.addAddress(base, family);
-    else list.addSubnet(base, Number(prefix), family);
-  }
-  // An IPv4 client of a socket that takes both.
-  const plain = address.replace(/^::ffff:(?=\d+\.)/i, '');
-  return list.check(plain, net.isIPv6(plain) ? 'ipv6' : 'ipv4');
-}
-
-/** Is the text an address or a network in CIDR notation? */
-export function isAddressRange(text: string): boolean {
-  const [base = '', prefix, ...more] = text.split('/');
-  const family = net.isIP(base);
-  if (family === 0 || more.length > 0) return false;
-  return prefix === undefined || (/^\d{1,3}$/.test(prefix) && Number(prefix) <= (family === 4 ? 32 : 128));
 }
 
 /**

@@ -46,7 +46,7 @@ import {
   snapshotMutations,
   snapshotQueries,
 } from './snapshot-fields.js';
-import { settingMutations, settingQueries, tenancyQueries } from './tenancy-queries.js';
+import { alertQueries, settingMutations, settingQueries, tenancyQueries } from './tenancy-queries.js';
 import { volumeMutations } from './volume-mutations.js';
 import { GraphqlTypes } from './zod-to-graphql.js';
 
@@ -71,6 +71,7 @@ export function graphqlSchema(services: GraphqlServices): GraphQLSchema {
         ...clusterQueries(types),
         ...settingQueries(types),
         ...grantQueries(types),
+        ...alertQueries(types),
         ...nodeQueries(types),
         ...volumeQueries(types, volumes),
         ...rebuildQueries(types, rebuilds),

@@ -2,8 +2,12 @@
 import { listMembers } from '@holdfast/database/queries/members.js';
 import { listOrganizations, listProjects } from '@holdfast/database/queries/tenancy.js';
 import { findTokenById, listTokens } from '@holdfast/database/queries/tokens.js';
+import { listWebhooks } from '@holdfast/database/queries/webhooks.js';
 import { GraphQLID, GraphQLList, GraphQLNonNull, GraphQLString } from 'graphql';
 import { z } from 'zod';
+import { alertSchema, alertView, silenceSchema, silenceView } from '../alerts/alert.schemas.js';
+import { readAlerts } from '../alerts/alerts.controller.js';
+import { readSilences } from '../alerts/silences.controller.js';
 import { TokenPath, tokenSchema } from '../auth/session.schemas.js';
 import { ownerFor, tokenView } from '../auth/tokens.controller.js';
 import { ClusterPath } from '../clusters/cluster.schemas.js';
@@ -22,7 +26,9 @@ import {
   projectSchema,
 } from '../tenancy/tenancy.schemas.js';
 import { memberView, namedView } from '../tenancy/tenancy.view.js';
-import { type Fields, field, ids, nothingThere, tenantListField, withInput } from './fields.js';
+import { WebhookPath, webhookSchema, webhookView } from '../webhooks/webhook.schemas.js';
+import { requireWebhook } from '../webhooks/webhooks.controller.js';
+import { type Fields, field, ids, listField, nothingThere, tenantListField, withInput } from './fields.js';
 import type { GraphqlTypes } from './zod-to-graphql.js';
 
 export function tenancyQueries(types: GraphqlTypes): Fields {
@@ -59,6 +65,18 @@ export function tenancyQueries(types: GraphqlTypes): Fields {
       list: (tenant, request) => tenant.read((sql) => listTokens(sql, ownerFor(tenant), request)),
       view: tokenView,
     }),
+    webhooks: tenantListField(types.object(webhookSchema), {
+      access: 'webhook:read',
+      list: (tenant, request) => tenant.read((sql) => listWebhooks(sql, request)),
+      view: webhookView,
+    }),
+    webhook: field(types.object(webhookSchema), {
+      access: 'webhook:read',
+      args: ids('webhookId'),
+      schema: WebhookPath.schema,
+      resolve: async (tenant, { webhookId }) =>
+        webhookView(await tenant.read((sql) => requireWebhook(sql, webhookId))),
+    }),
     token: field(types.object(tokenSchema), {
       access: 'token:own',
       args: ids('tokenId'),
@@ -68,6 +86,21 @@ export function tenancyQueries(types: GraphqlTypes): Fields {
         if (found === undefined) throw nothingThere();
         return tokenView(found);
       },
+    }),
+  };
+}
+
+export function alertQueries(types: GraphqlTypes): Fields {
+  return {
+    alerts: listField(types.object(alertSchema), {
+      access: 'alert:read',
+      list: (tenant, { clusterId }, request) => readAlerts(tenant, clusterId, request),
+      view: alertView,
+    }),
+    silences: listField(types.object(silenceSchema), {
+      access: 'alert:read',
+      list: (tenant, { clusterId }, request) => readSilences(tenant, clusterId, request),
+      view: silenceView,
     }),
   };
 }

@@ -3,7 +3,7 @@
  * declared, never addresses as they are asked for.
  */
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { Counter, collectDefaultMetrics, Gauge, Histogram, type MetricObject, Registry } from 'prom-client';
 
 /** From a read of one row to a what-if that takes all its time. */
 const SECONDS = [0.005, 0.02, 0.06, 0.25, 1, 5, 30];
@@ -60,6 +60,11 @@ export class ApiMetrics {
         this.set({ state: 'waiting' }, waiting);
       },
     });
+  }
+
+  /** What it tells, for docs/metrics.md. */
+  get definitions(): readonly MetricObject[] {
+    return this.registry.getMetricsAsArray();
   }
 
   answered(request: FastifyRequest, reply: FastifyReply): void {

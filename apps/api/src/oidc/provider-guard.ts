@@ -3,8 +3,8 @@
  * addresses are asked over HTTPS and are of other machines, unless the issuer that the operator named is itself on this one.
  */
 import dns from 'node:dns/promises';
+import { isWithin } from '@holdfast/identity/address-ranges.js';
 import type { CustomFetch } from 'openid-client';
-import { isWithin } from '../auth/token-limits.js';
 
 const CALL_MS_MAX = 10_000;
 /** This machine, its links, and where clouds tell machines their secrets. */

@@ -1,5 +1,5 @@
 import type { UseCasePorts } from '@holdfast/control/use-cases/use-case.js';
-import type { ProjectId } from '@holdfast/core/model/ids.js';
+import type { ClusterId, ProjectId } from '@holdfast/core/model/ids.js';
 import {
   type AuditTarget,
   changesBetween,
@@ -90,6 +90,11 @@ export class Tenant {
   /** The projects that are there for this caller; `undefined`: all of the organization. */
   get projectIds(): readonly ProjectId[] | undefined {
     return this.scope.limits?.projectIds;
+  }
+
+  /** The clusters that are there for this caller; `undefined`: all of the organization. */
+  get clusterIds(): readonly ClusterId[] | undefined {
+    return this.scope.limits?.clusterIds;
   }
 
   get now(): Date {

@@ -1,6 +1,6 @@
 /** Metrics of the worker process: what its reconcilers do and how long that takes, beside Node's own and the clusters'. */
 import type { Scope } from '@holdfast/database/sql/scope.js';
-import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { Counter, collectDefaultMetrics, Gauge, Histogram, type MetricObject, Registry } from 'prom-client';
 import { registerClusterMetrics } from './cluster-metrics.js';
 
 /** From a look at a volume that needs nothing to the start of an engine that waits for all its limits. */
@@ -49,6 +49,11 @@ export class WorkerMetrics {
         for (const [kind, count] of Object.entries(waiting())) this.set({ kind }, count);
       },
     });
+  }
+
+  /** What it tells, for docs/metrics.md. */
+  get definitions(): readonly MetricObject[] {
+    return this.registry.getMetricsAsArray();
   }
 
   /** @param outcome one of a few words */

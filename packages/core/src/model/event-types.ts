@@ -15,7 +15,9 @@ export type EventSubjectKind =
   | 'rebuild'
   | 'snapshot'
   | 'setting'
-  | 'orphan';
+  | 'orphan'
+  | 'webhook'
+  | 'alert';
 
 export type EventDefinition = {
   readonly severity: EventSeverity;
@@ -134,6 +136,12 @@ export const EVENT_TYPES = {
 
   OrphanFound: warning('orphan', 'data is found on a disk that no volume knows'),
   OrphanRemoved: info('orphan', 'such data is deleted'),
+
+  AlertFired: warning('alert', 'an alert of the severity warning fires, or its silence ends'),
+  CriticalAlertFired: error('alert', 'an alert of the severity error fires, or its silence ends'),
+  AlertResolved: info('alert', 'the cause of an alert that was told is gone'),
+
+  WebhookDisabled: error('webhook', 'it gets no more events, because its receiver took none for a long time'),
 } as const satisfies Record<string, EventDefinition>;
 
 export type EventType = keyof typeof EVENT_TYPES;

@@ -20,6 +20,10 @@ export type SnapshotId = Id<'snapshot'>;
 export type RebuildId = Id<'rebuild'>;
 export type OrphanId = Id<'orphan'>;
 export type JoinTokenId = Id<'join-token'>;
+export type WebhookId = Id<'webhook'>;
+export type DeliveryId = Id<'delivery'>;
+export type AlertId = Id<'alert'>;
+export type SilenceId = Id<'silence'>;
 
 export type AnyId =
   | OrganizationId
@@ -36,7 +40,11 @@ export type AnyId =
   | SnapshotId
   | RebuildId
   | OrphanId
-  | JoinTokenId;
+  | JoinTokenId
+  | WebhookId
+  | DeliveryId
+  | AlertId
+  | SilenceId;
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 

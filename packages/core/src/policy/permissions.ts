@@ -55,6 +55,9 @@ export const PERMISSIONS = {
     'admin',
     'let another organization place volumes in a cluster, within limits, and end that',
   ),
+  // An address may hold a secret of its receiver's.
+  'webhook:read': reads('admin', 'see webhooks and what was delivered'),
+  'webhook:write': writes('admin', 'create, change and delete webhooks, and deliver again'),
   'cluster:read': reads('member', 'see clusters'),
   'cluster:write': writes('admin', "create, rename and delete clusters, and see all users' tokens"),
   'node:read': reads('member', 'see nodes and disks'),
@@ -65,6 +68,8 @@ export const PERMISSIONS = {
   'placement:simulate': reads('operator', 'ask what-ifs about the whole fleet'),
   'rebuild:read': reads('viewer', 'see rebuilds', 'viewer'),
   'rebuild:write': writes('operator', 'pause, slow, prefer and cancel rebuilds', 'operator'),
+  'alert:read': reads('viewer', 'see alerts and silences'),
+  'alert:write': writes('operator', 'silence alerts, and end silences'),
   'setting:read': reads('member', "see a cluster's settings"),
   'setting:write': writes('admin', "change a cluster's settings"),
   'event:read': reads('viewer', 'see what happened, and follow it', 'viewer'),

@@ -200,6 +200,8 @@ export interface ReplicaControl {
 /** Opens the control channel to a copy on another node. */
 export type ConnectControl = (address: {
   replicaId: string;
+  /** The node that holds it: whoever answers has to be that one. */
+  nodeId: string;
   controlUrl: string;
   secret: string;
 }) => ReplicaControl;

@@ -5,6 +5,7 @@ import type { FrozenLayer } from './layers.js';
 /** Source of a rebuild: the address its target reads from. */
 export type PullSource = {
   replicaId: string;
+  nodeId: string;
   controlUrl: string;
   nbdHost: string;
   nbdPort: number;

@@ -20,6 +20,8 @@ const ROWS: Readonly<Record<string, { readonly table: string; readonly key: stri
   snapshot: { table: 'snapshot', key: 'id' },
   rebuild: { table: 'rebuild', key: 'id' },
   orphan: { table: 'orphan', key: 'id' },
+  silence: { table: 'silence', key: 'id' },
+  webhook: { table: 'webhook', key: 'id' },
   setting: { table: 'setting', key: 'name' },
 };
 /** The value is not told, only that it changed. A volume's endpoint holds its attachment's secret. */

@@ -25,7 +25,11 @@ type PlainModel =
   | 'clusterGrant'
   | 'userIdentity'
   | 'firstLink'
-  | 'token';
+  | 'token'
+  | 'silence'
+  | 'webhook'
+  | 'webhookSecret'
+  | 'webhookDelivery';
 
 /** Plain rows of one running transaction. */
 export type PlainRows = Pick<PrismaClient, PlainModel>;

@@ -13,7 +13,7 @@ export type StoredEvent = Omit<ClusterEvent, 'type'> & {
   position: EventPosition;
 };
 
-const FIELDS = {
+export const EVENT_FIELDS = {
   id: { sql: 'e.id', type: 'number' },
   type: { sql: 'e.type', type: 'text' },
   severity: { sql: 'e.severity', type: 'text' },
@@ -23,7 +23,7 @@ const FIELDS = {
   at: { sql: 'e.at', type: 'time' },
 } as const;
 
-type EventRow = {
+export type EventRow = {
   id: number;
   cluster_id: ClusterId;
   transaction_id: number;
@@ -47,8 +47,8 @@ export async function listEvents(
     {
       columns: 'e.*',
       from: 'event e',
-      key: FIELDS.id,
-      fields: FIELDS,
+      key: EVENT_FIELDS.id,
+      fields: EVENT_FIELDS,
       defaultSort: '-id',
       where: { text: 'e.cluster_id = $1', values: [clusterId] },
     },
@@ -103,7 +103,7 @@ export async function currentEventPosition(sql: Sql): Promise<EventPosition> {
   return { transactionId: rows[0]?.transaction_id ?? 0, id: Number.MAX_SAFE_INTEGER };
 }
 
-function readEvent(row: EventRow): StoredEvent {
+export function readEvent(row: EventRow): StoredEvent {
   return {
     position: { transactionId: row.transaction_id, id: row.id },
     clusterId: row.cluster_id,

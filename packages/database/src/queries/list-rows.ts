@@ -117,6 +117,12 @@ function fieldOf(fields: ListFields, name: string): ListField {
   return field;
 }
 
+/** The condition of a filter that is no list's, as text with its values at their places; `true` for an empty one. */
+export function filterCondition(filter: string, fields: ListFields, place: Place): string {
+  const parsed = parseFilter(filter, typesOf(fields));
+  return parsed === undefined ? 'true' : conditionOf(parsed, fields, place);
+}
+
 type Place = (value: unknown) => string;
 
 /** Values are parameters, and names of fields are turned into SQL that stands in the source. */

@@ -5,6 +5,9 @@ import { loadSettings } from './load-views.js';
 
 /** Expired tokens stay visible for a while, so that users see why something stopped working. */
 const EXPIRED_TOKENS_KEPT_DAYS = 7;
+/** What was delivered to a webhook is kept for so long, and of each webhook the newest so many. */
+const DELIVERIES_KEPT_DAYS = 14;
+const DELIVERIES_KEPT_MAX = 2_000;
 /** Rows of one kind per run: a first run after a long pause must not hold locks for minutes. The next run takes the rest. */
 const ROWS_MAX = 50_000;
 
@@ -15,6 +18,8 @@ export type Pruned = {
   operations: number;
   auditEntries: number;
   tokens: number;
+  deliveries: number;
+  alerts: number;
 };
 
 type Cluster = { id: ClusterId; organization_id: OrganizationId };
@@ -24,12 +29,23 @@ export async function pruneHistory(system: Scope, now: Date): Promise<Pruned> {
   const { rows: clusters } = await transaction(system, (sql) =>
     sql.query<Cluster>('SELECT id, organization_id FROM cluster ORDER BY id'),
   );
-  const pruned: Pruned = { events: 0, rebuilds: 0, operations: 0, auditEntries: 0, tokens: 0 };
+  const pruned: Pruned = {
+    events: 0,
+    rebuilds: 0,
+    operations: 0,
+    auditEntries: 0,
+    tokens: 0,
+    deliveries: 0,
+    alerts: 0,
+  };
   const auditDays = new Map<OrganizationId, number>();
   for (const { id, organization_id } of clusters) {
     await transaction(system, async (sql) => {
       const { settings } = await loadSettings(sql, id);
-      pruned.events += await deleteOlder(sql, 'event', id, daysBefore(now, settings['event-retention-days']));
+      const eventsBefore = daysBefore(now, settings['event-retention-days']);
+      pruned.events += await deleteOlder(sql, 'event', id, eventsBefore);
+      pruned.alerts += await deleteOlder(sql, 'alert', id, eventsBefore);
+      await deleteOlder(sql, 'silence', id, eventsBefore);
       const ended = daysBefore(now, settings['rebuild-retention-days']);
       pruned.rebuilds += await deleteOlder(sql, 'rebuild', id, ended);
       pruned.operations += await deleteOlder(sql, 'ended_operation', id, ended);
@@ -46,6 +62,7 @@ export async function pruneHistory(system: Scope, now: Date): Promise<Pruned> {
     );
   }
   pruned.tokens = await transaction(system, (sql) => deleteTokens(sql, now));
+  pruned.deliveries = await transaction(system, (sql) => deleteDeliveries(sql, now));
   return pruned;
 }
 
@@ -64,6 +81,8 @@ const HISTORY = {
   event: { owner: 'cluster_id', time: 'at' },
   rebuild: { owner: 'cluster_id', time: 'finished_at' },
   ended_operation: { owner: 'cluster_id', time: 'finished_at' },
+  alert: { owner: 'cluster_id', time: 'resolved_at' },
+  silence: { owner: 'cluster_id', time: 'ends_at' },
 } as const;
 
 async function deleteOlder(
@@ -96,6 +115,21 @@ async function deleteTokens(sql: Sql, now: Date): Promise<number> {
     `DELETE FROM token WHERE id IN (
        SELECT id FROM token WHERE expires_at < $1::timestamptz - interval '${EXPIRED_TOKENS_KEPT_DAYS} days'
        ORDER BY id LIMIT $2)`,
+    [now, ROWS_MAX],
+  );
+  return rowCount;
+}
+
+/** What waits to be delivered stays. */
+async function deleteDeliveries(sql: Sql, now: Date): Promise<number> {
+  const { rowCount } = await sql.query(
+    `DELETE FROM webhook_delivery WHERE id = ANY(ARRAY(
+       SELECT d.id FROM webhook w CROSS JOIN LATERAL (
+         SELECT id, created_at, row_number() OVER (ORDER BY created_at DESC, id DESC) AS place
+         FROM webhook_delivery WHERE webhook_id = w.id AND state <> 'waiting'
+       ) d
+       WHERE d.created_at < $1::timestamptz - interval '${DELIVERIES_KEPT_DAYS} days' OR d.place > ${DELIVERIES_KEPT_MAX}
+       LIMIT $2))`,
     [now, ROWS_MAX],
   );
   return rowCount;

@@ -1,0 +1,186 @@
+import { randomBytes } from 'node:crypto';
+import { assertVersion } from '@holdfast/control/use-cases/use-case.js';
+import { StorageFault } from '@holdfast/core/model/faults.js';
+import { asId, type WebhookId } from '@holdfast/core/model/ids.js';
+import { systemRandom } from '@holdfast/database/clock-and-random.js';
+import {
+  assertEventFilter,
+  changeWebhook,
+  countWebhooks,
+  createWebhook,
+  deleteWebhook,
+  findWebhook,
+  listWebhooks,
+  rotateSecret,
+  skipBacklog,
+  type WebhookRow,
+} from '@holdfast/database/queries/webhooks.js';
+import type { Sql } from '@holdfast/database/sql/scope.js';
+import { Body, Controller, Delete, Get, Param, Patch, Post, Query, Res } from '@nestjs/common';
+import type { FastifyReply } from 'fastify';
+import { CurrentTenant, IfMatch, tagged } from '../platform/request.js';
+import { Route } from '../platform/route.decorator.js';
+import { ListQuery, pageView } from '../platform/schemas.js';
+import type { Tenant } from '../platform/tenant.js';
+import {
+  CreateWebhookBody,
+  NewWebhookDto,
+  PatchWebhookBody,
+  RotateWebhookSecretBody,
+  WebhookDto,
+  WebhookPage,
+  WebhookPath,
+  WebhookSecretDto,
+  webhookView,
+} from './webhook.schemas.js';
+
+const WEBHOOKS_MAX = 50;
+/** As long as the hash that signs. */
+const SECRET_BYTES = 32;
+const HOUR_MS = 3_600_000;
+
+@Controller('api/v1/webhooks')
+export class WebhooksController {
+  @Get()
+  @Route({ access: 'webhook:read', summary: 'List webhooks', answer: WebhookPage })
+  async list(@CurrentTenant() tenant: Tenant, @Query() query: ListQuery) {
+    return pageView(await tenant.read((sql) => listWebhooks(sql, query)), webhookView);
+  }
+
+  @Post()
+  @Route({
+    access: 'webhook:write',
+    summary: 'Have the events of all clusters sent to an address, from now on',
+    answer: NewWebhookDto,
+    status: 201,
+    answersSecret: true,
+    refuses: ['auth.forbidden', 'webhook.too_many', 'idempotency.secret_not_kept'],
+  })
+  async create(
+    @CurrentTenant() tenant: Tenant,
+    @Body() body: CreateWebhookBody,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ) {
+    assertSeesAll(tenant);
+    assertEventFilter(body.filter);
+    const { organizationId } = tenant.actor;
+    const id = asId<WebhookId>(tenant.newId());
+    const secret = newSecret();
+    const made = await tenant.write(async (sql) => {
+      if ((await countWebhooks(sql, organizationId)) >= WEBHOOKS_MAX) throw tooMany();
+      await createWebhook(sql, { ...body, id, organizationId, createdAt: tenant.now }, secret);
+      return requireWebhook(sql, id);
+    });
+    return tagged(reply, { ...webhookView(made), secret: secret.secret });
+  }
+
+  @Get(':webhookId')
+  @Route({
+    access: 'webhook:read',
+    summary: 'Read a webhook',
+    answer: WebhookDto,
+    refuses: ['webhook.not_found'],
+  })
+  async get(
+    @CurrentTenant() tenant: Tenant,
+    @Param() { webhookId }: WebhookPath,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ) {
+    return tagged(reply, webhookView(await tenant.read((sql) => requireWebhook(sql, webhookId))));
+  }
+
+  @Patch(':webhookId')
+  @Route({
+    access: 'webhook:write',
+    summary: 'Change a webhook; what waits is tried at once',
+    answer: WebhookDto,
+    refuses: ['webhook.not_found'],
+  })
+  async patch(
+    @CurrentTenant() tenant: Tenant,
+    @Param() { webhookId: id }: WebhookPath,
+    @Body() { skipBacklog: skips, ...body }: PatchWebhookBody,
+    @IfMatch() ifVersion: number | undefined,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ) {
+    if (body.filter !== undefined) assertEventFilter(body.filter);
+    const change = Object.fromEntries(Object.entries(body).filter(([, value]) => value !== undefined));
+    const changed = await tenant.write(async (sql) => {
+      const { version } = await requireWebhook(sql, id);
+      assertVersion(version, ifVersion);
+      if (skips) await skipBacklog(sql, id);
+      await changeWebhook(sql, { id, fromVersion: version }, change);
+      return requireWebhook(sql, id);
+    });
+    return tagged(reply, webhookView(changed));
+  }
+
+  @Delete(':webhookId')
+  @Route({
+    access: 'webhook:write',
+    summary: 'Delete a webhook, with the log of its deliveries',
+    status: 204,
+    refuses: ['webhook.not_found'],
+  })
+  async delete(
+    @CurrentTenant() tenant: Tenant,
+    @Param() { webhookId }: WebhookPath,
+    @IfMatch() ifVersion: number | undefined,
+  ): Promise<void> {
+    await tenant.write(async (sql) => {
+      assertVersion((await requireWebhook(sql, webhookId)).version, ifVersion);
+      await deleteWebhook(sql, webhookId);
+    });
+  }
+
+  @Post(':webhookId/rotate-secret')
+  @Route({
+    access: 'webhook:write',
+    summary: 'Give a webhook another secret; the one before signs too for a while',
+    answer: WebhookSecretDto,
+    status: 201,
+    answersSecret: true,
+    refuses: ['webhook.not_found', 'idempotency.secret_not_kept'],
+  })
+  async rotateSecret(
+    @CurrentTenant() tenant: Tenant,
+    @Param() { webhookId }: WebhookPath,
+    @Body() { overlapHours }: RotateWebhookSecretBody,
+  ) {
+    const { now } = tenant;
+    const overlapUntil = new Date(now.getTime() + overlapHours * HOUR_MS);
+    const secret = newSecret();
+    await tenant.write(async (sql) => {
+      await requireWebhook(sql, webhookId);
+      const { organizationId } = tenant.actor;
+      await rotateSecret(sql, { id: webhookId, organizationId }, { secret, now, overlapUntil });
+    });
+    return { secret: secret.secret, previousValidUntil: overlapUntil.toISOString() };
+  }
+}
+
+export async function requireWebhook(sql: Sql, id: WebhookId): Promise<WebhookRow> {
+  const found = await findWebhook(sql, id);
+  if (found !== undefined) return found;
+  throw new StorageFault('webhook.not_found', { publicMessage: `there is no webhook ${id}` });
+}
+
+function newSecret(): { id: string; secret: string } {
+  return { id: systemRandom.id(), secret: `whsec_${randomBytes(SECRET_BYTES).toString('base64')}` };
+}
+
+/** Its events are of all of the organization, which a token for a part of it is not to learn. */
+function assertSeesAll(tenant: Tenant): void {
+  if (tenant.projectIds === undefined && tenant.clusterIds === undefined) return;
+  throw new StorageFault('auth.forbidden', {
+    publicMessage: 'webhooks are for those who see all clusters and projects of the organization',
+    cures: ['use a token without such limits'],
+  });
+}
+
+function tooMany(): StorageFault {
+  return new StorageFault('webhook.too_many', {
+    publicMessage: `the organization has ${WEBHOOKS_MAX} webhooks, which is as many as it may have`,
+    cures: ['delete one that is not needed'],
+  });
+}

@@ -1,0 +1,46 @@
+/**
+ * Addresses that webhooks may be sent to: those of the public internet, and networks that the operator names. Else a tenant
+ * could have the worker call what only the worker reaches.
+ */
+import net from 'node:net';
+import { isWithin } from '@holdfast/identity/address-ranges.js';
+
+/** What is no public IPv4 address (IANA's registry of special-purpose addresses, and multicast). */
+const SPECIAL_V4 = [
+  '0.0.0.0/8',
+  '10.0.0.0/8',
+  '100.64.0.0/10',
+  '127.0.0.0/8',
+  '169.254.0.0/16',
+  '172.16.0.0/12',
+  '192.0.0.0/24',
+  '192.0.2.0/24',
+  '192.31.196.0/24',
+  '192.52.193.0/24',
+  '192.88.99.0/24',
+  '192.168.0.0/16',
+  '192.175.48.0/24',
+  '198.18.0.0/15',
+  '198.51.100.0/24',
+  '203.0.113.0/24',
+  '224.0.0.0/3',
+];
+/** All public IPv6 addresses are in here. */
+const PUBLIC_V6 = ['2000::/3'];
+/** Of those not: special purposes, documentation, and tunnels that hold an IPv4 address of which nothing is known. */
+const SPECIAL_V6 = ['2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20'];
+
+export function isAllowedReceiver(address: string, networks: readonly string[]): boolean {
+  return isPublic(address) || isWithin(address, networks);
+}
+
+function isPublic(address: string): boolean {
+  switch (net.isIP(address)) {
+    case 4:
+      return !isWithin(address, SPECIAL_V4);
+    case 6:
+      return isWithin(address, PUBLIC_V6) && !isWithin(address, SPECIAL_V6);
+    default:
+      return false;
+  }
+}
