@@ -4,6 +4,7 @@ import { bodyOf, doneOf, itemsOf } from '../api.js';
 import { Context, print } from '../context.js';
 import { findNamed } from '../find-named.js';
 import { formatItem, formatList } from '../output/format.js';
+import { riskText } from '../output/risk.js';
 import type { Column } from '../output/table.js';
 import type { Cluster } from '../types.js';
 
@@ -37,6 +38,16 @@ export function clusterCommand(): Command {
     .action(async (name: string, _options: object, command: Command) => {
       const context = new Context(command);
       show(await find(context, name), context);
+    });
+  cluster
+    .command('risk')
+    .argument('[cluster]', 'name or id; left out: the one in use')
+    .description('which volumes are not healthy, by what cause, and whether work under way ends that')
+    .action(async (name: string | undefined, _options: object, command: Command) => {
+      const context = new Context(command);
+      const clusterId = name === undefined ? await context.clusterId() : (await find(context, name)).id;
+      const risk = await bodyOf(context.api.GET(`${CLUSTER}/risk`, { params: { path: { clusterId } } }));
+      print(formatItem(risk, () => riskText(risk, context.now), context.output));
     });
   cluster
     .command('create')
