@@ -16,6 +16,7 @@ import { SessionsController } from './auth/sessions.controller.js';
 import { TokensController } from './auth/tokens.controller.js';
 import { ClustersController } from './clusters/clusters.controller.js';
 import type { Config } from './config.js';
+import { DeviceController } from './device/device.controller.js';
 import { EventsController } from './events/events.controller.js';
 import { LiveChanges } from './events/live-changes.js';
 import { OpenStreams } from './events/open-streams.js';
@@ -65,6 +66,7 @@ export const CONTROLLERS: readonly Type[] = [
   SessionsController,
   FirstAccountController,
   OidcController,
+  DeviceController,
   TokensController,
   TenancyController,
   MembersController,

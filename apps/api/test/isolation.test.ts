@@ -150,6 +150,9 @@ describe('a viewer changes nothing', () => {
       // Who joins proves a join token or its key.
       'POST /agent/identity',
       'POST /clusters/{clusterId}/volumes/{volumeId}/explain',
+      'POST /device/start',
+      'POST /device/token',
+      'POST /device/{userCode}/approve',
       // Who makes the first account has the one-time link.
       'POST /first-account',
       'POST /invitations/accept',
@@ -221,6 +224,7 @@ async function makeOneOfEach(): Promise<void> {
     invitationId: '01a1fd5b-0000-7000-8000-000000000901',
     orphanId: '01a1fd5b-0000-7000-8000-000000000701',
     grantId: '01a1fd5b-0000-7000-8000-000000000a02',
+    userCode: 'BCDF-GHJK',
   });
   const { organizationId: other } = await api.otherTenant();
   await api.owner.query(

@@ -4,6 +4,7 @@ import { Command, CommanderError } from 'commander';
 import { auditCommand } from './commands/audit.js';
 import { authCommand } from './commands/auth.js';
 import { conformanceCommand } from './commands/conformance.js';
+import { contextCommand } from './commands/context.js';
 import { diskCommand } from './commands/disk.js';
 import { eventCommand } from './commands/event.js';
 import { grantCommand } from './commands/grant.js';
@@ -36,10 +37,11 @@ function program(): Command {
     .option('--timeout <duration>', 'how long to wait where a command waits', DEFAULT_TIMEOUT)
     .option('--endpoint <url>', 'the API, such as http://host:7400/api/v1 (HOLDFAST_ENDPOINT)')
     .option('--token <token>', 'an API token (HOLDFAST_TOKEN)')
+    .option('--context <name>', 'a context of `holdfast context list`, in the place of the current one')
     .option('--cluster <id>', 'the cluster, where there are several (HOLDFAST_CLUSTER)')
     .addHelpText(
       'after',
-      '\nWithout an endpoint the local stack is used: the one that `npm start` runs.\nSee also: holdfast help exit-codes',
+      '\nWithout an endpoint the current context is used (`holdfast auth login`), else the local stack: the one that `npm start` runs.\nSee also: holdfast help exit-codes',
     )
     .exitOverride()
     .configureOutput({ writeErr: (text) => process.stderr.write(printable(text)) });
@@ -56,6 +58,7 @@ function program(): Command {
     placementCommand,
     whatIfCommand,
     authCommand,
+    contextCommand,
     organizationCommand,
     projectCommand,
     memberCommand,

@@ -260,6 +260,7 @@ export class Stack {
         'HOLDFAST_AGENT_NETWORKS',
       ]),
       HOLDFAST_API_PORT: String(this.config.ports.api),
+      HOLDFAST_CONSOLE_URL: this.consoleUrl,
     };
   }
 

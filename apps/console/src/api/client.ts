@@ -87,6 +87,8 @@ export const api = {
   makeFirstAccount: (body: { secret: string; email: string; name: string; password: string }) =>
     ask(client.POST('/api/v1/first-account', { body })),
   signInProvider: () => ask(client.GET('/api/v1/oidc')),
+  approveDevice: (userCode: string) =>
+    ask(client.POST('/api/v1/device/{userCode}/approve', { params: { path: { userCode } } })),
   signOut: () => client.DELETE('/api/v1/sessions'),
   clusters: () => askAll((query) => client.GET('/api/v1/clusters', { params: { query } })),
   nodes: (clusterId: string) =>

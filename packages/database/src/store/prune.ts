@@ -9,7 +9,14 @@ const EXPIRED_TOKENS_KEPT_DAYS = 7;
 const ROWS_MAX = 50_000;
 
 /** How many rows were deleted. */
-export type Pruned = { events: number; rebuilds: number; auditEntries: number; tokens: number };
+export type Pruned = {
+  events: number;
+  rebuilds: number;
+  auditEntries: number;
+  tokens: number;
+  /** Invitations, first links and sign-ins of programs that were not used in time. */
+  invitations: number;
+};
 
 type Cluster = { id: ClusterId; organization_id: OrganizationId };
 
@@ -18,7 +25,7 @@ export async function pruneHistory(system: Scope, now: Date): Promise<Pruned> {
   const { rows: clusters } = await transaction(system, (sql) =>
     sql.query<Cluster>('SELECT id, organization_id FROM cluster ORDER BY id'),
   );
-  const pruned: Pruned = { events: 0, rebuilds: 0, auditEntries: 0, tokens: 0 };
+  const pruned: Pruned = { events: 0, rebuilds: 0, auditEntries: 0, tokens: 0, invitations: 0 };
   const auditDays = new Map<OrganizationId, number>();
   for (const { id, organization_id } of clusters) {
     await transaction(system, async (sql) => {
@@ -43,6 +50,7 @@ export async function pruneHistory(system: Scope, now: Date): Promise<Pruned> {
     );
   }
   pruned.tokens = await transaction(system, (sql) => deleteTokens(sql, now));
+  pruned.invitations = await transaction(system, (sql) => deleteInvitations(sql, now));
   return pruned;
 }
 
@@ -85,6 +93,15 @@ async function pruneAudit(sql: Sql, organizationId: OrganizationId, before: Date
     ROWS_MAX,
   ]);
   return rows[0]?.pruned ?? 0;
+}
+
+/** What let users in for a while and was not used: invitations, first links, and programs' sign-ins. */
+async function deleteInvitations(sql: Sql, now: Date): Promise<number> {
+  let deleted = 0;
+  for (const table of ['invitation', 'first_link', 'device_login']) {
+    deleted += (await sql.query(`DELETE FROM ${table} WHERE expires_at < $1`, [now])).rowCount;
+  }
+  return deleted;
 }
 
 async function deleteTokens(sql: Sql, now: Date): Promise<number> {
