@@ -45,7 +45,8 @@ export function resolveConnection(options: ConnectionOptions, env: NodeJS.Proces
 }
 
 function storedConnection(options: ConnectionOptions, env: NodeJS.ProcessEnv): Connection | undefined {
-  if (options.context === undefined && env.HOLDFAST_ENDPOINT !== undefined) return undefined;
+  const isNamedByEnvironment = env.HOLDFAST_ENDPOINT !== undefined || env.HOLDFAST_HOME !== undefined;
+  if (options.context === undefined && isNamedByEnvironment) return undefined;
   const stored = readContexts(env);
   const name = options.context ?? stored.current;
   if (name === undefined) return undefined;
