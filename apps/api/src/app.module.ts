@@ -19,6 +19,7 @@ import { TokensController } from './auth/tokens.controller.js';
 import { ClustersController } from './clusters/clusters.controller.js';
 import type { Config } from './config.js';
 import { DryRunInterceptor } from './dry-runs/dry-run.interceptor.js';
+import { DeviceController } from './device/device.controller.js';
 import { EventsController } from './events/events.controller.js';
 import { LiveChanges } from './events/live-changes.js';
 import { OpenStreams } from './events/open-streams.js';
@@ -71,6 +72,7 @@ export const CONTROLLERS: readonly Type[] = [
   SessionsController,
   FirstAccountController,
   OidcController,
+  DeviceController,
   TokensController,
   TenancyController,
   MembersController,

@@ -49,6 +49,8 @@ export type Config = {
   nodeCertificateHours: number;
   heartbeatIntervalMs: number;
   metricsToken?: string | undefined;
+  /** Where users' browsers find the console; left out: at the address that a request was sent to. */
+  consoleUrl?: URL | undefined;
   /** Left out: users sign in by password only. */
   oidc?: OidcConfig | undefined;
 };
@@ -75,6 +77,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     nodeCertificateHours: data.HOLDFAST_NODE_CERTIFICATE_HOURS,
     heartbeatIntervalMs: data.HOLDFAST_HEARTBEAT_INTERVAL_MS,
     metricsToken: data.HOLDFAST_METRICS_TOKEN,
+    consoleUrl: data.HOLDFAST_CONSOLE_URL === '' ? undefined : data.HOLDFAST_CONSOLE_URL,
     oidc: oidcConfigOf(data),
   };
 }

@@ -251,3 +251,25 @@ describe('making a grant', () => {
     expect(JSON.stringify(rows)).toContain('"volumes_max":5');
   });
 });
+
+test('GraphQL makes, changes, shows and ends a grant as REST does', async () => {
+  const ask = async (text: string, input: object, grantId = '') => {
+    const { body } = await api.graphql(text, { input, grantId });
+    expect(body.errors).toBeUndefined();
+    return body.data;
+  };
+  const create = `mutation ($clusterId: ID!, $input: CreateGrantInput!) {
+    createGrant(clusterId: $clusterId, input: $input) { id limits { volumes } nodeTags } }`;
+  const { createGrant: made } = await ask(create, { organizationId: other.organizationId, volumes: 3 });
+  expect(made).toMatchObject({ limits: { volumes: 3 }, nodeTags: [] });
+  const update = `mutation ($clusterId: ID!, $grantId: ID!, $input: GrantInput!) {
+    updateGrant(clusterId: $clusterId, grantId: $grantId, input: $input) { limits { volumes } version } }`;
+  const { updateGrant: changed } = await ask(update, { volumes: 4 }, made.id);
+  expect(changed).toEqual({ limits: { volumes: 4 }, version: 2 });
+  const end = `mutation ($clusterId: ID!, $grantId: ID!) { deleteGrant(clusterId: $clusterId, grantId: $grantId) { id } }`;
+  expect(await ask(end, {}, made.id)).toEqual({ deleteGrant: { id: made.id } });
+  const { rows } = await api.owner.query('SELECT action FROM audit_entry WHERE target_id = $1 ORDER BY id', [
+    made.id,
+  ]);
+  expect(rows.map(({ action }) => action)).toEqual(['mutation updateGrant', 'mutation deleteGrant']);
+});

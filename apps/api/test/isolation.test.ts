@@ -6,6 +6,12 @@
 import { GIB } from '@holdfast/core/model/bytes.js';
 import { isAllowed, isAllowedInProject, ORGANIZATION_ROLES } from '@holdfast/core/policy/permissions.js';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import {
+  buildClientSchema,
+  getIntrospectionQuery,
+  type IntrospectionQuery,
+  isRequiredArgument,
+} from 'graphql';
 import { CONTROLLERS } from '../src/app.module.js';
 import { openApiDocument } from '../src/platform/openapi.js';
 import { ROUTE_OPTIONS, type RouteOptions } from '../src/platform/route.decorator.js';
@@ -89,6 +95,31 @@ describe("another tenant's ids are not there", () => {
   });
 });
 
+test("GraphQL fields find nothing by another tenant's ids", async () => {
+  const { body } = await api.graphql(getIntrospectionQuery());
+  // The answer to the query above, by the library that makes both.
+  const schema = buildClientSchema(body.data as IntrospectionQuery);
+  const found: string[] = [];
+  let asked = 0;
+  for (const [kind, type] of [
+    ['query', schema.getQueryType()],
+    ['mutation', schema.getMutationType()],
+  ] as const) {
+    for (const { name, args } of Object.values(type?.getFields() ?? {})) {
+      const needed = args.filter((arg) => isRequiredArgument(arg));
+      // Fields without ids are the caller's own; inputs are what the routes have tables for.
+      if (needed.length === 0 || needed.some((arg) => arg.name === 'input')) continue;
+      const given = needed.map((arg) => `${arg.name}: ${JSON.stringify(ids[arg.name] ?? 'x')}`).join(', ');
+      const answer = await api.graphql(`${kind} { ${name}(${given}) { __typename } }`, {}, foreign.token);
+      const code = String(answer.body.errors?.[0]?.extensions?.code ?? 'none');
+      asked += 1;
+      if (!code.endsWith('not_found')) found.push(`${kind} ${name}: ${code}`);
+    }
+  }
+  expect(found).toEqual([]);
+  expect(asked).toBeGreaterThan(40);
+});
+
 describe("another project's ids are not there", () => {
   const OF_A_PROJECT = /\{(?:volumeId|replicaId|snapshotId|rebuildId|operationId|recurringName|projectId)\}/;
   const ofProjects = OPERATIONS.filter(({ path, access }) => access !== 'agent' && OF_A_PROJECT.test(path));
@@ -155,6 +186,9 @@ describe('a viewer changes nothing', () => {
       // Who joins proves a join token or its key.
       'POST /agent/identity',
       'POST /clusters/{clusterId}/volumes/{volumeId}/explain',
+      'POST /device/start',
+      'POST /device/token',
+      'POST /device/{userCode}/approve',
       // Who makes the first account has the one-time link.
       'POST /first-account',
       'POST /invitations/accept',
@@ -231,6 +265,7 @@ async function makeOneOfEach(): Promise<void> {
     silenceId: '01a1fd5b-0000-7000-8000-000000000d01',
     webhookId: '01a1fd5b-0000-7000-8000-000000000a01',
     deliveryId: '01a1fd5b-0000-7000-8000-000000000b01',
+    userCode: 'BCDF-GHJK',
   });
   const { organizationId: other } = await api.otherTenant();
   await api.owner.query(

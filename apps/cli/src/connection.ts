@@ -1,6 +1,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { contextNamed, readContexts } from './contexts.js';
 import { CliError, EXIT } from './exit-codes.js';
 import { isObjectWith } from './json.js';
 
@@ -19,10 +20,17 @@ export type LocalAgent = { name: string; zone: string; pid: number };
 
 export type Connection = { apiUrl: string; token: string; clusterId: string | undefined };
 
-export type ConnectionOptions = { endpoint?: string; token?: string; cluster?: string };
+export type ConnectionOptions = { endpoint?: string; token?: string; cluster?: string; context?: string };
 
-/** The API's address and the user's token: from flags, else from the environment, else from the local stack's file. */
+/**
+ * The API's address and the user's token: from flags, else from the environment, else from the current context, else from the
+ * local stack's file. A context that the command names goes before the environment.
+ */
 export function resolveConnection(options: ConnectionOptions, env: NodeJS.ProcessEnv): Connection {
+  if (options.endpoint === undefined) {
+    const stored = storedConnection(options, env);
+    if (stored !== undefined) return stored;
+  }
   const endpoint = options.endpoint ?? env.HOLDFAST_ENDPOINT;
   const token = options.token ?? env.HOLDFAST_TOKEN;
   const clusterId = options.cluster ?? env.HOLDFAST_CLUSTER;
@@ -34,6 +42,20 @@ export function resolveConnection(options: ConnectionOptions, env: NodeJS.Proces
   }
   const local = readLocal(env);
   return { apiUrl: local.apiUrl, token: token ?? local.token, clusterId: clusterId ?? local.clusterId };
+}
+
+function storedConnection(options: ConnectionOptions, env: NodeJS.ProcessEnv): Connection | undefined {
+  const isNamedByEnvironment = env.HOLDFAST_ENDPOINT !== undefined || env.HOLDFAST_HOME !== undefined;
+  if (options.context === undefined && isNamedByEnvironment) return undefined;
+  const stored = readContexts(env);
+  const name = options.context ?? stored.current;
+  if (name === undefined) return undefined;
+  const { endpoint, token, cluster } = contextNamed(stored, name);
+  return {
+    apiUrl: endpoint,
+    token: options.token ?? token,
+    clusterId: options.cluster ?? env.HOLDFAST_CLUSTER ?? cluster,
+  };
 }
 
 export function localHome(env: NodeJS.ProcessEnv): string {

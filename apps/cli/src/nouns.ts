@@ -20,6 +20,7 @@ export const NOUNS: readonly Noun[] = [
   noun(['placement'], async () => (await import('./commands/placement.js')).placementCommand()),
   noun(['what-if'], async () => (await import('./commands/placement.js')).whatIfCommand()),
   noun(['auth'], async () => (await import('./commands/auth.js')).authCommand()),
+  noun(['context', 'contexts'], async () => (await import('./commands/context.js')).contextCommand()),
   noun(['token', 'tokens'], async () => (await import('./commands/token.js')).tokenCommand()),
   noun(['organization', 'organizations'], async () =>
     (await import('./commands/organization.js')).organizationCommand(),

@@ -26,10 +26,11 @@ export async function program(nouns: readonly Noun[] = NOUNS): Promise<Command> 
     .option('--idempotency-key <key>', 'of the first POST, so that a script may repeat the command')
     .option('--endpoint <url>', 'the API, such as http://host:7400/api/v1 (HOLDFAST_ENDPOINT)')
     .option('--token <token>', 'an API token (HOLDFAST_TOKEN)')
+    .option('--context <name>', 'a context of `holdfast context list`, in the place of the current one')
     .option('--cluster <id>', 'the cluster, where there are several (HOLDFAST_CLUSTER)')
     .addHelpText(
       'after',
-      '\nWithout an endpoint the local stack is used: the one that `npm start` runs.\nSee also: holdfast help exit-codes',
+      '\nWithout an endpoint the current context is used (`holdfast auth login`), else the local stack: the one that `npm start` runs.\nSee also: holdfast help exit-codes',
     )
     .exitOverride()
     .configureOutput({ writeErr: (text) => process.stderr.write(printable(text)) });

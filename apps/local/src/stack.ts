@@ -261,6 +261,7 @@ export class Stack {
         'HOLDFAST_METRICS_TOKEN',
       ]),
       HOLDFAST_API_PORT: String(this.config.ports.api),
+      HOLDFAST_CONSOLE_URL: this.consoleUrl,
     };
   }
 

@@ -36,7 +36,7 @@ import {
   tenantListField,
   withInput,
 } from './fields.js';
-import { grantQueries } from './grant-queries.js';
+import { grantMutations, grantQueries } from './grant-fields.js';
 import { operationQueries } from './operation-fields.js';
 import { orphanMutations, orphanQueries } from './orphan-fields.js';
 import { rebuildMutations, rebuildQueries } from './rebuild-fields.js';
@@ -87,6 +87,7 @@ export function graphqlSchema(services: GraphqlServices): GraphQLSchema {
       fields: auditedMutations(
         {
           ...settingMutations(types),
+          ...grantMutations(types),
           ...volumeMutations(types, volumes),
           ...rebuildMutations(types, rebuilds),
           ...snapshotMutations(types, snapshots),

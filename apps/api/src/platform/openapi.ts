@@ -21,6 +21,24 @@ const PREFIX = 'api/v1';
 const COMPONENTS = '#/components/schemas/';
 const RESPONSES = '#/components/responses/';
 
+const SECURITY = {
+  bearer: { type: 'http', scheme: 'bearer', description: 'The secret of a token, or of a session.' },
+  session: {
+    type: 'apiKey',
+    in: 'cookie',
+    name: '__Host-holdfast_session',
+    description:
+      "A browser's session. Over plain HTTP on loopback the name has no `__Host-`. Writes have to come from our own pages.",
+  },
+  certificate: { type: 'mutualTLS', description: "The certificate of a node's agent." },
+};
+
+/** What lets a caller in; `undefined`: as the document says for all. */
+function securityOf(access: RouteOptions['access']): object[] | undefined {
+  if (access === 'public') return [];
+  return access === 'agent' ? [{ certificate: [] }] : undefined;
+}
+
 export function openApiDocument(controllers: readonly Type[]): object {
   const components = new Map<string, JsonSchema>();
   const shared = new Map<string, object>();
@@ -42,16 +60,7 @@ export function openApiDocument(controllers: readonly Type[]): object {
     components: {
       schemas: sortedByName(components),
       responses: sortedByName(shared),
-      securitySchemes: {
-        bearer: { type: 'http', scheme: 'bearer', description: 'An API token.' },
-        session: {
-          type: 'apiKey',
-          in: 'cookie',
-          name: sessionCookie({ cookieSecure: true }),
-          description:
-            'The session of a browser, from `POST /sessions`; without TLS it is called `holdfast_session`. Changes are taken from its own pages only.',
-        },
-      },
+      securitySchemes: SECURITY,
     },
   };
 }
@@ -115,11 +124,12 @@ function operationOf(
   shared: Map<string, object>,
 ): Operation {
   const { options, body } = route;
+  const security = securityOf(options.access);
   return {
     operationId: route.operationId,
     tags: [route.tag],
     summary: options.summary,
-    ...(options.access === 'public' ? { security: [] } : {}),
+    ...(security === undefined ? {} : { security }),
     ...(options.dryRun === undefined ? {} : { 'x-holdfast-destructive': true }),
     parameters: [
       ...parametersOf(route.parameters, 'path'),

@@ -5,6 +5,7 @@ import { CliError, EXIT } from '../exit-codes.js';
 import { formatItem, formatList } from '../output/format.js';
 import type { Column } from '../output/table.js';
 import type { Access } from '../types.js';
+import { addLoginCommands } from './auth-login.js';
 import { findProject } from './find-project.js';
 
 const COLUMNS: Column<Access>[] = [
@@ -43,6 +44,7 @@ export function authCommand(): Command {
       const me = await bodyOf(context.api.GET('/sessions/current'));
       print(formatItem(me, () => `${me.email}, ${me.role} of ${me.organizationName}`, context.output));
     });
+  addLoginCommands(auth);
   return auth;
 }
 

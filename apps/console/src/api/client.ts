@@ -101,6 +101,8 @@ export const api = {
   makeFirstAccount: (body: { secret: string; email: string; name: string; password: string }) =>
     ask(client.POST('/api/v1/first-account', { body })),
   signInProvider: () => ask(client.GET('/api/v1/oidc')),
+  approveDevice: (userCode: string) =>
+    ask(client.POST('/api/v1/device/{userCode}/approve', { params: { path: { userCode } } })),
   signOut: () => client.DELETE('/api/v1/sessions'),
   risk: (clusterId: string) =>
     ask(

@@ -98,6 +98,8 @@ export const FAULTS = {
   'member.exists': { kind: 'conflict', retry: 'never' },
   'member.last_owner': { kind: 'conflict', retry: 'never' },
   'invitation.not_found': { kind: 'not-found', retry: 'never' },
+  'device.not_found': { kind: 'not-found', retry: 'never' },
+  'device.waiting': { kind: 'conflict', retry: 'backoff' },
   'first_link.not_found': { kind: 'not-found', retry: 'never' },
   'grant.not_found': { kind: 'not-found', retry: 'never' },
   'grant.exists': { kind: 'conflict', retry: 'never' },

@@ -20,6 +20,8 @@ export type Pruned = {
   tokens: number;
   deliveries: number;
   alerts: number;
+  /** Invitations, first links and sign-ins of programs that were not used in time. */
+  invitations: number;
 };
 
 type Cluster = { id: ClusterId; organization_id: OrganizationId };
@@ -37,6 +39,7 @@ export async function pruneHistory(system: Scope, now: Date): Promise<Pruned> {
     tokens: 0,
     deliveries: 0,
     alerts: 0,
+    invitations: 0,
   };
   const auditDays = new Map<OrganizationId, number>();
   for (const { id, organization_id } of clusters) {
@@ -63,6 +66,7 @@ export async function pruneHistory(system: Scope, now: Date): Promise<Pruned> {
   }
   pruned.tokens = await transaction(system, (sql) => deleteTokens(sql, now));
   pruned.deliveries = await transaction(system, (sql) => deleteDeliveries(sql, now));
+  pruned.invitations = await transaction(system, (sql) => deleteInvitations(sql, now));
   return pruned;
 }
 
@@ -108,6 +112,15 @@ async function pruneAudit(sql: Sql, organizationId: OrganizationId, before: Date
     ROWS_MAX,
   ]);
   return rows[0]?.pruned ?? 0;
+}
+
+/** What let users in for a while and was not used: invitations, first links, and programs' sign-ins. */
+async function deleteInvitations(sql: Sql, now: Date): Promise<number> {
+  let deleted = 0;
+  for (const table of ['invitation', 'first_link', 'device_login']) {
+    deleted += (await sql.query(`DELETE FROM ${table} WHERE expires_at < $1`, [now])).rowCount;
+  }
+  return deleted;
 }
 
 async function deleteTokens(sql: Sql, now: Date): Promise<number> {
