@@ -117,7 +117,7 @@ describe('what breaks a client', () => {
       }),
       'parameter query force is required now',
     ],
-  ])('is %s', (_, after, want) => {
+  ])('a client is broken by %s', (_, after, want) => {
     expect(breakingChanges(BEFORE, after)).toEqual([expect.stringContaining(want)]);
   });
 });

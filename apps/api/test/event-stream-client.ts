@@ -4,7 +4,7 @@ import { TEST_SECRETS } from '@holdfast/testkit/test-database.js';
 type Message = {
   id?: string;
   event?: string;
-  data?: { message?: string; subject?: { kind: string; id: string } };
+  data?: { message?: string; clusterId?: string; subject?: { kind: string; id: string } };
 };
 
 /** A client of the stream that keeps what it has got, and can be waited on. */
@@ -23,13 +23,19 @@ export class EventStreamClient {
     request.end();
   }
 
-  static open(at: { port: number; clusterId: string }, lastEventId?: string): EventStreamClient {
+  /** @param at.clusterId left out: of all clusters */
+  static open(
+    at: { port: number; clusterId?: string; filter?: string; token?: string },
+    lastEventId?: string,
+  ): EventStreamClient {
+    const below = at.clusterId === undefined ? '' : `/clusters/${at.clusterId}`;
+    const query = at.filter === undefined ? '' : `?filter=${encodeURIComponent(at.filter)}`;
     return new EventStreamClient(
       http.request({
         port: at.port,
-        path: `/api/v1/clusters/${at.clusterId}/events/stream`,
+        path: `/api/v1${below}/events/stream${query}`,
         headers: {
-          authorization: `Bearer ${TEST_SECRETS.token}`,
+          authorization: `Bearer ${at.token ?? TEST_SECRETS.token}`,
           ...(lastEventId === undefined ? {} : { 'last-event-id': lastEventId }),
         },
       }),

@@ -4,6 +4,7 @@ import type { ClusterId } from '@holdfast/core/model/ids.js';
 import {
   currentEventPosition,
   type EventPosition,
+  type EventSource,
   isEventKept,
   readEventsAfter,
 } from '@holdfast/database/queries/events.js';
@@ -20,7 +21,7 @@ const EVENTS_PER_READ = 200;
 const BUFFERED_BYTES_MAX = 1024 * 1024;
 
 /**
- * Writes one cluster's events to one client, in an order in which none appears late, and tells which resources
+ * Writes the events of a cluster, or of all, to one client, in an order in which none appears late, and tells which resources
  * changed in between.
  *
  * `event: event` has an id and can be resumed. `event: change` has none: it only says what to read again. `event: gap`
@@ -36,14 +37,15 @@ export class EventStream {
 
   constructor(
     private readonly tenant: Tenant,
-    private readonly clusterId: ClusterId,
+    private readonly source: EventSource,
     start: StreamStart,
     private readonly response: ServerResponse,
     changes: LiveChanges,
   ) {
     this.position = start.position;
     if (start.hasGap) this.write('event: gap\ndata: {}\n\n');
-    this.unsubscribe = changes.subscribe(clusterId, (change) => this.onChange(change));
+    const key = source.clusterId ?? tenant.actor.organizationId;
+    this.unsubscribe = changes.subscribe(key, (change) => this.onChange(change));
     this.keepAlive = setInterval(() => this.write(': still here\n\n'), KEEP_ALIVE_MS);
     response.once('close', () => this.close());
     this.wake();
@@ -58,10 +60,22 @@ export class EventStream {
   }
 
   private onChange(change: LiveChange): void {
-    if (change.events) this.wake();
-    // What changed is named by its id, which may be of a project that the user does not see.
-    else if (this.tenant.projectIds === undefined)
-      this.write(`event: change\ndata: ${JSON.stringify({ subject: change.subject })}\n\n`);
+    if (change.events) {
+      this.wake();
+      return;
+    }
+    // A reader with a filter wants the events that it names, and no others.
+    if (this.source.filter !== '' || !this.maySee(change.clusterId)) return;
+    const { subject, clusterId } = change;
+    const data = this.source.clusterId === undefined ? { clusterId, subject } : { subject };
+    this.write(`event: change\ndata: ${JSON.stringify(data)}\n\n`);
+  }
+
+  /** What changed is named by its id, which may be of a project or a cluster that the user does not see. */
+  private maySee(clusterId: string): boolean {
+    const { clusterIds } = this.tenant.actor.limits;
+    const isOfThem = clusterIds === undefined || clusterIds.some((id) => id === clusterId);
+    return this.tenant.projectIds === undefined && isOfThem;
   }
 
   /** Starts to read, or has the running read do another round. */
@@ -78,15 +92,16 @@ export class EventStream {
     while (this.dirty && !this.closed) {
       this.dirty = false;
       try {
-        const { events, more } = await this.tenant.read((sql) =>
-          readEventsAfter(sql, this.clusterId, this.position, EVENTS_PER_READ),
+        const { events, position, more } = await this.tenant.read((sql) =>
+          readEventsAfter(sql, this.source, this.position, EVENTS_PER_READ),
         );
         for (const event of events) {
-          this.position = event.position;
           const view = eventView(event);
           this.write(`id: ${view.id}\nevent: event\ndata: ${JSON.stringify(view)}\n\n`);
         }
-        if (more && events.length === 0) setTimeout(() => this.wake(), UNFINISHED_PAUSE_MS).unref();
+        const isWaiting = more && isSame(position, this.position);
+        this.position = position;
+        if (isWaiting) setTimeout(() => this.wake(), UNFINISHED_PAUSE_MS).unref();
         else if (more) this.dirty = true;
       } catch {
         // The database is away: the client comes back with its last id and misses nothing.
@@ -102,6 +117,10 @@ export class EventStream {
   }
 }
 
+function isSame(one: EventPosition, other: EventPosition): boolean {
+  return one.transactionId === other.transactionId && one.id === other.id;
+}
+
 export type StreamStart = {
   position: EventPosition;
   /** True when events after the position may have been deleted: the client has to read everything again. */
@@ -111,7 +130,7 @@ export type StreamStart = {
 /** Where the stream begins: after the event that the client had last, or now. */
 export async function startOfStream(
   tenant: Tenant,
-  clusterId: ClusterId,
+  clusterId: ClusterId | undefined,
   lastEventId: string | undefined,
 ): Promise<StreamStart> {
   if (lastEventId === undefined || lastEventId === '') {

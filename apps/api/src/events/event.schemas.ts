@@ -6,6 +6,7 @@ import { pageOf, time, uuid } from '../platform/schemas.js';
 export const eventSchema = z
   .object({
     id: z.string().describe('Id of the event, and what a stream resumes from as `Last-Event-ID`.'),
+    clusterId: uuid.describe('Id of the cluster that it happened in.'),
     type: z.string().describe('Stable code of what happened, such as `VolumeCreated`.'),
     severity: z
       .enum(['info', 'warning', 'error'])
@@ -29,6 +30,7 @@ export type EventView = z.infer<typeof eventSchema>;
 export function eventView({ position, ...event }: StoredEvent): EventView {
   return {
     id: `${position.transactionId}-${position.id}`,
+    clusterId: event.clusterId,
     type: event.type,
     severity: event.severity,
     subject: { ...event.subject },
@@ -37,5 +39,17 @@ export function eventView({ position, ...event }: StoredEvent): EventView {
     at: event.at.toISOString(),
   };
 }
+
+export class StreamQuery extends dto(
+  z.strictObject({
+    filter: z
+      .string()
+      .max(1_000)
+      .default('')
+      .describe(
+        'Only these events, and no changes: `severity=error OR type in (NodeDown, NodeReady)`, by `volumeId`, `nodeId`, `projectId` and others, as for the list.',
+      ),
+  }),
+) {}
 
 export class EventPage extends dto(pageOf(eventSchema, 'EventList')) {}

@@ -7,7 +7,9 @@ import type { Config } from '../config.js';
 import { CONFIG, LOGGER } from '../platform/tokens.js';
 
 /** Something changed: there are new events, or a resource to read again. */
-export type LiveChange = { events: true } | { events: false; subject: { kind: string; id: string } };
+export type LiveChange =
+  | { events: true }
+  | { events: false; clusterId: string; subject: { kind: string; id: string } };
 type Subscriber = (change: LiveChange) => void;
 
 /**
@@ -26,14 +28,19 @@ export class LiveChanges implements OnApplicationShutdown {
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}
 
-  /** Follows one cluster until the returned function is called. The first subscriber opens the connection. */
-  subscribe(clusterId: string, subscriber: Subscriber): () => void {
+  /**
+   * Follows one cluster, or all of an organization, until the returned function is called. The first subscriber opens the
+   * connection.
+   *
+   * @param key id of the cluster or of the organization
+   */
+  subscribe(key: string, subscriber: Subscriber): () => void {
     this.listener ??= this.listen();
-    const ofCluster = this.subscribers.get(clusterId) ?? new Set<Subscriber>();
-    this.subscribers.set(clusterId, ofCluster.add(subscriber));
+    const ofKey = this.subscribers.get(key) ?? new Set<Subscriber>();
+    this.subscribers.set(key, ofKey.add(subscriber));
     return () => {
-      ofCluster.delete(subscriber);
-      if (ofCluster.size === 0) this.subscribers.delete(clusterId);
+      ofKey.delete(subscriber);
+      if (ofKey.size === 0) this.subscribers.delete(key);
     };
   }
 
@@ -48,7 +55,7 @@ export class LiveChanges implements OnApplicationShutdown {
       channels: [EVENT_CHANNEL, CHANGE_CHANNEL],
       onNotification: (channel, payload) => this.dispatch(channel, payload),
       onConnected: () => {
-        for (const clusterId of this.subscribers.keys()) this.tell(clusterId, { events: true });
+        for (const key of this.subscribers.keys()) this.tell(key, { events: true });
       },
       onTrouble: (error) =>
         this.logger.warn({ err: error }, 'the connection that listens for changes failed'),
@@ -57,15 +64,16 @@ export class LiveChanges implements OnApplicationShutdown {
 
   /** Payloads: `<organization> <cluster>` of events, `<organization> <cluster> <kind> <id>` of changes. */
   private dispatch(channel: string, payload: string): void {
-    const [, clusterId, kind, id] = payload.split(' ');
-    if (clusterId === undefined) return;
-    if (channel === EVENT_CHANNEL) this.tell(clusterId, { events: true });
-    else if (kind !== undefined && id !== undefined) {
-      this.tell(clusterId, { events: false, subject: { kind, id } });
+    const [organizationId, clusterId, kind, id] = payload.split(' ');
+    if (organizationId === undefined || clusterId === undefined) return;
+    for (const key of [clusterId, organizationId]) {
+      if (channel === EVENT_CHANNEL) this.tell(key, { events: true });
+      else if (kind !== undefined && id !== undefined)
+        this.tell(key, { events: false, clusterId, subject: { kind, id } });
     }
   }
 
-  private tell(clusterId: string, change: LiveChange): void {
-    for (const subscriber of this.subscribers.get(clusterId) ?? []) subscriber(change);
+  private tell(key: string, change: LiveChange): void {
+    for (const subscriber of this.subscribers.get(key) ?? []) subscriber(change);
   }
 }

@@ -9,7 +9,8 @@ import { z } from 'zod';
 import { sessionCookie } from '../auth/authenticator.js';
 import { DRY_RUN_TYPE, dryRunSchema } from '../dry-runs/dry-run.schemas.js';
 import { schemaOf } from './dto.js';
-import { problemSchema } from './problem.js';
+import { REQUEST_EXAMPLES } from './examples.js';
+import { problemExample, problemSchema } from './problem.js';
 import { refusalsOf } from './refusals.js';
 import { readIfMatch } from './request.js';
 import { ROUTE_OPTIONS, type RouteOptions } from './route.decorator.js';
@@ -137,7 +138,7 @@ function operationOf(
       ...(options.dryRun === undefined ? [] : [DRY_RUN]),
       ...headersOf(route),
     ],
-    ...(body === undefined ? {} : { requestBody: requestBodyOf(body) }),
+    ...(body === undefined ? {} : { requestBody: requestBodyOf(body, REQUEST_EXAMPLES[route.operationId]) }),
     responses: { ...successOf(route, components), ...refusalResponses(route, shared) },
   };
 }
@@ -188,10 +189,11 @@ function isTagged(method: string, { answer }: RouteOptions): boolean {
   return method === 'get' && answer !== undefined;
 }
 
-function requestBodyOf(schema: z.ZodType): object {
+function requestBodyOf(schema: z.ZodType, example: object | undefined): object {
   // A body that needs no field may be left out.
   const required = !schema.safeParse({}).success;
-  return { required, content: { 'application/json': { schema: requestSchema(schema) } } };
+  const shown = example === undefined ? {} : { example };
+  return { required, content: { 'application/json': { schema: requestSchema(schema), ...shown } } };
 }
 
 function successOf({ options, method }: DescribedRoute, components: Map<string, JsonSchema>): object {
@@ -244,12 +246,14 @@ function sharedResponse(status: number, codes: readonly string[], shared: Map<st
   const name = [status, ...codes].join('_');
   const code = { type: 'string', enum: codes, description: 'One of the codes of this status.' };
   const schema = { allOf: [PROBLEM, { type: 'object', properties: { code } }] };
-  shared.set(name, problemResponse(`Refused: ${codes.join(', ')}.`, schema));
+  const example = problemExample(status, codes);
+  shared.set(name, problemResponse(`Refused: ${codes.join(', ')}.`, schema, example));
   return { $ref: `${RESPONSES}${name}` };
 }
 
-function problemResponse(description: string, schema: object): object {
-  return { description, content: { 'application/problem+json': { schema } } };
+function problemResponse(description: string, schema: object, example?: object): object {
+  const shown = example === undefined ? {} : { example };
+  return { description, content: { 'application/problem+json': { schema, ...shown } } };
 }
 
 /** What a client may send: before defaults are filled in. */

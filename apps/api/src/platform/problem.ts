@@ -92,6 +92,16 @@ export function internalProblem(requestId: string): Problem {
   };
 }
 
+const REQUEST_ID_EXAMPLE = '01a1fd5b-0000-7000-8000-0000000000aa';
+
+/** A problem document with the first of these codes, for the OpenAPI document. */
+export function problemExample(status: number, codes: readonly string[]): Problem {
+  const code = Object.keys(FAULTS).find((known): known is FaultCode => codes[0] === known);
+  if (code === undefined) return internalProblem(REQUEST_ID_EXAMPLE);
+  const fault = new StorageFault(code, { publicMessage: 'what is wrong with this request, in a sentence' });
+  return problemOf(fault, REQUEST_ID_EXAMPLE, status);
+}
+
 /** Any error as a fault, when it says something that a caller may know. */
 export function faultOf(error: unknown): { fault: StorageFault; status?: number } | undefined {
   if (error instanceof StorageFault) return { fault: error };

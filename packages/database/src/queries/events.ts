@@ -2,7 +2,7 @@ import type { ClusterEvent, EventSubject } from '@holdfast/core/model/event.js';
 import type { EventSeverity } from '@holdfast/core/model/event-types.js';
 import type { ClusterId } from '@holdfast/core/model/ids.js';
 import type { Sql } from '../sql/scope.js';
-import { type ListRequest, listRows, mapPage, type Page } from './list-rows.js';
+import { filterCondition, type ListRequest, listRows, mapPage, type Page } from './list-rows.js';
 
 /** A place in a cluster's events: no event ever appears before one that has been read (ADR 0031). */
 export type EventPosition = { transactionId: number; id: number };
@@ -13,13 +13,27 @@ export type StoredEvent = Omit<ClusterEvent, 'type'> & {
   position: EventPosition;
 };
 
+/** Stands for none where a list is sorted: a row of a sorted list has a value. */
+const NONE = `'00000000-0000-0000-0000-000000000000'`;
+
 export const EVENT_FIELDS = {
   id: { sql: 'e.id', type: 'number' },
   type: { sql: 'e.type', type: 'text' },
   severity: { sql: 'e.severity', type: 'text' },
   subjectKind: { sql: 'e.subject_kind', type: 'text' },
   subjectId: { sql: 'e.subject_id', type: 'text' },
-  volumeId: { sql: `coalesce(e.volume_id, '00000000-0000-0000-0000-000000000000')`, type: 'id' },
+  clusterId: { sql: 'e.cluster_id', type: 'id' },
+  nodeId: {
+    sql: `coalesce(CASE e.subject_kind WHEN 'node' THEN e.subject_id::uuid
+      WHEN 'disk' THEN (SELECT d.node_id FROM disk d WHERE d.id = e.subject_id::uuid)
+      WHEN 'replica' THEN (SELECT r.node_id FROM replica r WHERE r.id = e.subject_id::uuid) END, ${NONE})`,
+    type: 'id',
+  },
+  projectId: {
+    sql: `coalesce((SELECT v.project_id FROM volume v WHERE v.id = e.volume_id), ${NONE})`,
+    type: 'id',
+  },
+  volumeId: { sql: `coalesce(e.volume_id, ${NONE})`, type: 'id' },
   at: { sql: 'e.at', type: 'time' },
 } as const;
 
@@ -36,10 +50,14 @@ export type EventRow = {
   at: Date;
 };
 
-/** Newest first, unless the request says otherwise. */
+/**
+ * Newest first, unless the request says otherwise.
+ *
+ * @param clusterId left out: of all clusters that the tenant sees
+ */
 export async function listEvents(
   sql: Sql,
-  clusterId: ClusterId,
+  clusterId: ClusterId | undefined,
   request: ListRequest,
 ): Promise<Page<StoredEvent>> {
   const page = await listRows<EventRow>(
@@ -50,32 +68,74 @@ export async function listEvents(
       key: EVENT_FIELDS.id,
       fields: EVENT_FIELDS,
       defaultSort: '-id',
-      where: { text: 'e.cluster_id = $1', values: [clusterId] },
+      where:
+        clusterId === undefined
+          ? { text: 'true', values: [] }
+          : { text: 'e.cluster_id = $1', values: [clusterId] },
     },
     request,
   );
   return mapPage(page, readEvent);
 }
 
+/** Whose events a stream has: of a cluster, or of all that the tenant sees. */
+export type EventSource = {
+  readonly clusterId: ClusterId | undefined;
+  /** The filter of lists; empty: all of them. */
+  readonly filter: string;
+};
+
+/** @throws StorageFault `request.invalid` for a filter that can't be read */
+export function assertEventFilter(filter: string): void {
+  filterCondition(filter, EVENT_FIELDS, []);
+}
+
 /**
  * Events after a position, oldest first, of transactions that no running one can come before. `more` says that there
- * are further ones, or some that are not safe to read yet: ask again soon.
+ * are further ones, or some that are not safe to read yet: ask again soon. `position` is where the reading has come to, also
+ * past events that the filter leaves out: the next one does not look at them again.
  */
 export async function readEventsAfter(
   sql: Sql,
-  clusterId: ClusterId,
+  { clusterId, filter }: EventSource,
   after: EventPosition,
   limit: number,
-): Promise<{ events: StoredEvent[]; more: boolean }> {
-  const { rows } = await sql.query<EventRow & { is_final: boolean }>(
-    `SELECT e.*, e.transaction_id < pg_snapshot_xmin(pg_current_snapshot())::text::bigint AS is_final
+): Promise<{ events: StoredEvent[]; position: EventPosition; more: boolean }> {
+  const values: unknown[] = [after.transactionId, after.id, limit + 1];
+  const isWanted = filterCondition(filter, EVENT_FIELDS, values);
+  const whose = clusterId === undefined ? OWN : `e.cluster_id = $${values.push(clusterId)}`;
+  const { rows } = await sql.query<EventRow & { is_final: boolean; is_wanted: boolean }>(
+    `SELECT e.*, e.transaction_id < pg_snapshot_xmin(pg_current_snapshot())::text::bigint AS is_final,
+       (${isWanted}) AS is_wanted
      FROM event e
-     WHERE e.cluster_id = $1 AND (e.transaction_id, e.id) > ($2, $3)
-     ORDER BY e.transaction_id, e.id LIMIT $4`,
-    [clusterId, after.transactionId, after.id, limit + 1],
+     WHERE ${whose} AND (e.transaction_id, e.id) > ($1, $2)
+     ORDER BY e.transaction_id, e.id LIMIT $3`,
+    values,
   );
-  const events = rows.slice(0, limit).filter((row) => row.is_final);
-  return { events: events.map(readEvent), more: events.length < rows.length };
+  const read = rows.slice(0, limit).filter((row) => row.is_final);
+  const last = read.at(-1);
+  return {
+    events: read.filter((row) => row.is_wanted).map(readEvent),
+    position: last === undefined ? after : readEvent(last).position,
+    more: read.length < rows.length,
+  };
+}
+
+/** As the policy says too, but so that the index of an organization's events is used. */
+const OWN = 'e.organization_id = (SELECT current_organization_id())';
+
+/** Is the event of this position still there? If not, others after it may be gone too. */
+export async function isEventKept(
+  sql: Sql,
+  clusterId: ClusterId | undefined,
+  position: EventPosition,
+): Promise<boolean> {
+  const { rowCount } = await sql.query(
+    `SELECT FROM event e WHERE ${clusterId === undefined ? OWN : 'e.cluster_id = $3'}
+       AND e.transaction_id = $1 AND e.id = $2`,
+    [position.transactionId, position.id, ...(clusterId === undefined ? [] : [clusterId])],
+  );
+  return rowCount === 1;
 }
 
 /** Events that the running transaction has written. */
@@ -84,15 +144,6 @@ export async function eventsOfTransaction(sql: Sql): Promise<StoredEvent[]> {
     'SELECT * FROM event WHERE transaction_id = pg_current_xact_id()::text::bigint ORDER BY id',
   );
   return rows.map(readEvent);
-}
-
-/** Is the event of this position still there? If not, others after it may be gone too. */
-export async function isEventKept(sql: Sql, clusterId: ClusterId, position: EventPosition): Promise<boolean> {
-  const { rowCount } = await sql.query(
-    'SELECT FROM event WHERE cluster_id = $1 AND transaction_id = $2 AND id = $3',
-    [clusterId, position.transactionId, position.id],
-  );
-  return rowCount === 1;
 }
 
 /** Where a stream begins that asks for nothing older: behind every event of transactions that have ended by now. */

@@ -125,6 +125,16 @@ export function filterCondition(filter: string, fields: ListFields, place: Place
 
 type Place = (value: unknown) => string;
 
+/**
+ * The filter as a condition in SQL, whose values are added to `values`.
+ *
+ * @throws StorageFault `request.invalid`
+ */
+export function filterCondition(text: string, fields: ListFields, values: unknown[]): string {
+  const filter = parseFilter(text, typesOf(fields));
+  return filter === undefined ? 'true' : conditionOf(filter, fields, (value) => `$${values.push(value)}`);
+}
+
 /** Values are parameters, and names of fields are turned into SQL that stands in the source. */
 function conditionOf(filter: Filter, fields: ListFields, place: Place): string {
   if (filter.kind !== 'comparison') {

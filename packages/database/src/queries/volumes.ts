@@ -38,6 +38,9 @@ const FIELDS = {
   },
 } as const;
 
+/** As the policy says too, but so that the index of an organization's volumes is used. */
+const OWN = 'v.organization_id = (SELECT current_organization_id())';
+
 /** @param clusterId left out: of all clusters that the tenant sees */
 export async function listVolumes(
   sql: Sql,
@@ -54,7 +57,7 @@ export async function listVolumes(
       defaultSort: 'name',
       where:
         clusterId === undefined
-          ? { text: 'true', values: [] }
+          ? { text: OWN, values: [] }
           : { text: 'v.cluster_id = $1', values: [clusterId] },
     },
     request,
