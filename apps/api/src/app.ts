@@ -18,6 +18,7 @@ import { PlacementsService } from './placements/placements.service.js';
 import { callerGone } from './platform/caller-gone.js';
 import { Databases } from './platform/databases.js';
 import { drainLargeBody } from './platform/drain-large-body.js';
+import { addDraining, type Draining } from './platform/draining.js';
 import { addEntityTags } from './platform/entity-tags.js';
 import { sendProblem } from './platform/problem.filter.js';
 import { requireReadable } from './platform/readable-request.js';
@@ -33,7 +34,7 @@ const BODY_BYTES_MAX = 256 * 1024;
 const AGENT_BODY_BYTES_MAX = 8 * 1024 * 1024;
 const REQUEST_ID = /^[\w.-]{1,128}$/;
 
-export type App = { nest: NestFastifyApplication; fastify: FastifyInstance };
+export type App = { nest: NestFastifyApplication; fastify: FastifyInstance; draining: Draining };
 
 /** Builds the whole API without listening. */
 export async function createApp(config: Config): Promise<App> {
@@ -58,6 +59,7 @@ export async function createApp(config: Config): Promise<App> {
   });
   const fastify: FastifyInstance = adapter.getInstance();
   addHooks(fastify, config.cookieSecure);
+  const draining = addDraining(fastify);
   const nest = await NestFactory.create<NestFastifyApplication>(
     appModule({ config, logger, ports }),
     adapter,
@@ -84,7 +86,7 @@ export async function createApp(config: Config): Promise<App> {
   });
   await nest.init();
   await fastify.ready();
-  return { nest, fastify };
+  return { nest, fastify, draining };
 }
 
 /** An answer is data: nothing in it is run, framed or remembered, whatever a browser takes it for. */
