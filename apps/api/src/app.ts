@@ -19,6 +19,7 @@ import { callerGone } from './platform/caller-gone.js';
 import { Databases } from './platform/databases.js';
 import { serveDocumentation } from './platform/documentation-page.js';
 import { drainLargeBody } from './platform/drain-large-body.js';
+import { addDraining, type Draining } from './platform/draining.js';
 import { addEntityTags } from './platform/entity-tags.js';
 import { sendProblem } from './platform/problem.filter.js';
 import { requireReadable } from './platform/readable-request.js';
@@ -34,7 +35,7 @@ const BODY_BYTES_MAX = 256 * 1024;
 const AGENT_BODY_BYTES_MAX = 8 * 1024 * 1024;
 const REQUEST_ID = /^[\w.-]{1,128}$/;
 
-export type App = { nest: NestFastifyApplication; fastify: FastifyInstance };
+export type App = { nest: NestFastifyApplication; fastify: FastifyInstance; draining: Draining };
 
 /** Builds the whole API without listening. */
 export async function createApp(config: Config): Promise<App> {
@@ -59,6 +60,7 @@ export async function createApp(config: Config): Promise<App> {
   });
   const fastify: FastifyInstance = adapter.getInstance();
   addHooks(fastify, config.cookieSecure);
+  const draining = addDraining(fastify);
   const nest = await NestFactory.create<NestFastifyApplication>(
     appModule({ config, logger, ports }),
     adapter,
@@ -86,7 +88,7 @@ export async function createApp(config: Config): Promise<App> {
   });
   await nest.init();
   await fastify.ready();
-  return { nest, fastify };
+  return { nest, fastify, draining };
 }
 
 /** An answer is data: nothing in it is run, framed or remembered, whatever a browser takes it for. */

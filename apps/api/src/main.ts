@@ -11,7 +11,7 @@ import { readConfig } from './config.js';
 const SHUTDOWN_TIMEOUT_MS = 8_000;
 
 const config = readConfig(process.env);
-const { nest, fastify } = await createApp(config);
+const { nest, fastify, draining } = await createApp(config);
 await nest.listen(config.port, config.host);
 fastify.log.info({ host: config.host, port: config.port }, 'listening');
 
@@ -21,6 +21,7 @@ async function stop(signal: NodeJS.Signals): Promise<void> {
   stopping = true;
   fastify.log.info({ signal }, 'stopping');
   setTimeout(() => process.exit(1), SHUTDOWN_TIMEOUT_MS).unref();
+  await draining.begin();
   await nest.close();
   process.exit(0);
 }

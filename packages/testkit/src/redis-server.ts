@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import fs from 'node:fs';
 import net from 'node:net';
 import os from 'node:os';
@@ -7,7 +8,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { freePort } from './free-port.js';
 import { hasPrograms } from './nbd-tools.js';
 
-export type RedisServer = { url: string; stop(): Promise<void> };
+export type RedisServer = {
+  url: string;
+  /** Has it forget everything. */
+  forget(): Promise<void>;
+  stop(): Promise<void>;
+};
 
 const READY_TIMEOUT_MS = 10_000;
 
@@ -40,6 +46,7 @@ export async function startRedis(): Promise<RedisServer> {
   }
   return {
     url: `redis://127.0.0.1:${port}`,
+    forget: () => flushAll(port),
     async stop() {
       const gone = new Promise((resolve) => server.once('exit', resolve));
       server.kill('SIGTERM');
@@ -57,4 +64,12 @@ function accepts(port: number): Promise<boolean> {
     });
     socket.once('error', () => resolve(false));
   });
+}
+
+async function flushAll(port: number): Promise<void> {
+  const socket = net.connect(port, '127.0.0.1');
+  socket.write('FLUSHALL\r\n');
+  const [answer] = await once(socket, 'data');
+  socket.destroy();
+  if (String(answer) !== '+OK\r\n') throw new Error(`Redis answered ${String(answer)}`);
 }

@@ -9,6 +9,8 @@ const url = z
   .url({ protocol: /^https?$/, error: 'an https address' })
   .max(2_000)
   .refine((text) => {
+    // Asked of a text that is no address too.
+    if (!URL.canParse(text)) return true;
     const { username, password, hash } = new URL(text);
     return username === '' && password === '' && hash === '';
   }, 'without a user, a password or a fragment');

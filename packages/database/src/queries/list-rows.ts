@@ -117,12 +117,6 @@ function fieldOf(fields: ListFields, name: string): ListField {
   return field;
 }
 
-/** The condition of a filter that is no list's, as text with its values at their places; `true` for an empty one. */
-export function filterCondition(filter: string, fields: ListFields, place: Place): string {
-  const parsed = parseFilter(filter, typesOf(fields));
-  return parsed === undefined ? 'true' : conditionOf(parsed, fields, place);
-}
-
 type Place = (value: unknown) => string;
 
 /**

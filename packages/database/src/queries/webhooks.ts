@@ -58,7 +58,7 @@ export const WEBHOOK_EVENT_FIELDS: ListFields = {
 
 /** @throws StorageFault `request.invalid` for a filter that can't be read */
 export function assertEventFilter(filter: string): void {
-  filterCondition(filter, WEBHOOK_EVENT_FIELDS, () => '');
+  filterCondition(filter, WEBHOOK_EVENT_FIELDS, []);
 }
 
 const COLUMNS = `w.id, w.name, w.url, w.filter, w.is_enabled AS "isEnabled", w.disabled_reason AS "disabledReason",

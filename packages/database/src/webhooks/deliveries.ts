@@ -147,7 +147,7 @@ async function secretsOf(sql: Sql, id: WebhookId): Promise<string[]> {
 /** Turns the next events of the log into deliveries. Returns false when there are none yet that can be read. */
 async function makeDeliveries(sql: Sql, { id, organizationId, filter }: ClaimedWebhook): Promise<boolean> {
   const values: unknown[] = [id, organizationId, EVENTS_PER_READ];
-  const condition = filterCondition(filter, WEBHOOK_EVENT_FIELDS, (value) => `$${values.push(value)}`);
+  const condition = filterCondition(filter, WEBHOOK_EVENT_FIELDS, values);
   const { rows } = await sql.query<EventRow & { is_wanted: boolean }>(
     `SELECT e.*, (${condition}) IS TRUE AS is_wanted FROM webhook w JOIN event e
        ON e.organization_id = $2 AND (e.transaction_id, e.id) > (w.transaction_id, w.event_id)
