@@ -64,7 +64,6 @@ ALTER TABLE "webhook_delivery" ADD CONSTRAINT "webhook_delivery_webhook_id_fkey"
 ALTER TABLE "webhook_delivery" ADD CHECK ("state" IN ('waiting', 'delivered', 'failed'));
 
 -- A webhook reads its organization's events of all clusters, in the order of the log.
-CREATE INDEX "event_organization_id_transaction_id_id_idx" ON "event"("organization_id", "transaction_id", "id");
 
 DO $$
 DECLARE
