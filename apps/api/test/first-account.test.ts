@@ -57,6 +57,18 @@ test('a newer link takes the place of an older one, and none is made where there
   expect(await store('hfl_late')).toBe(false);
 });
 
+test('a link that is open makes no second owner beside one who came another way', async () => {
+  await store('hfl_open');
+  await api.owner.query(
+    `WITH made AS (INSERT INTO app_user (id, email, name, created_at)
+       VALUES (gen_random_uuid(), 'owner@example.test', 'Owner', now()) RETURNING id)
+     INSERT INTO membership (organization_id, user_id, role, created_at) SELECT $1, id, 'owner', now() FROM made`,
+    [api.seed.organizationId],
+  );
+  expect(await make('hfl_open')).toMatchObject({ status: 404 });
+  expect(await owners()).toBe(1);
+});
+
 test('after an hour it is over', async () => {
   await store('hfl_late', new Date(Date.now() - 3_600_001));
   expect(await make('hfl_late')).toMatchObject({ status: 404 });

@@ -2,6 +2,7 @@
 import { GIB } from '@holdfast/core/model/bytes.js';
 import { asId, type VolumeId } from '@holdfast/core/model/ids.js';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import pg from 'pg';
 import { ApiFixture, type Json } from './api-fixture.js';
 
 const aVolumeEvent = { type: 'VolumeCreated', message: 'it is gone', at: new Date() } as const;
@@ -272,4 +273,52 @@ test('GraphQL makes, changes, shows and ends a grant as REST does', async () => 
     made.id,
   ]);
   expect(rows.map(({ action }) => action)).toEqual(['mutation updateGrant', 'mutation deleteGrant']);
+});
+
+describe('Postgres itself holds what a grant allows', () => {
+  /** As the api role in a transaction that may place volumes, whatever the code above it does. */
+  async function asReceiver(text: string, values: readonly unknown[]) {
+    const client = new pg.Client({ connectionString: api.database.apiUrl });
+    await client.connect();
+    try {
+      await client.query('BEGIN');
+      const settings = `set_config('holdfast.organization_id', $1, true), set_config('holdfast.granted', 'on', true)`;
+      await client.query(`SELECT ${settings}`, [other.organizationId]);
+      const answer = await client.query(text, [...values]);
+      await client.query('COMMIT');
+      return answer.rowCount;
+    } finally {
+      await client.end();
+    }
+  }
+
+  test('space is booked on a disk, and nothing else of it is changed', async () => {
+    await grant();
+    const update = (what: string) =>
+      asReceiver(`UPDATE disk SET ${what} WHERE cluster_id = $1`, [api.seed.clusterId]);
+    expect(await update('storage_scheduled_bytes = storage_scheduled_bytes + 0')).toBe(2);
+    await expect(update('allow_scheduling = false')).rejects.toThrow('nothing else');
+    await expect(
+      asReceiver(`UPDATE cluster SET name = 'x' WHERE id = $1`, [api.seed.clusterId]),
+    ).rejects.toThrow('row-level security');
+    const nodes = await asReceiver('UPDATE node SET cordoned = true WHERE cluster_id = $1', [
+      api.seed.clusterId,
+    ]);
+    expect(nodes).toBe(0);
+  });
+
+  test('no volume is in the cluster without a grant, with other tags, or past a limit', async () => {
+    await grant({ volumes: 1 });
+    const { body } = await create();
+    const copy = (tags: string | null) =>
+      asReceiver(
+        `INSERT INTO volume SELECT (jsonb_populate_record(v, jsonb_build_object('id', gen_random_uuid(),
+           'name', gen_random_uuid(), 'granted_tags', $2::jsonb))).* FROM volume v WHERE id = $1`,
+        [body.id, tags],
+      );
+    await expect(copy(null)).rejects.toThrow("another organization's");
+    await expect(copy('{"nodeTags": ["x"], "diskTags": []}')).rejects.toThrow('its grant has changed');
+    await expect(copy('{"nodeTags": [], "diskTags": []}')).rejects.toThrow('the grant of volumes is passed');
+    expect(await wrongCounts()).toEqual([]);
+  });
 });
