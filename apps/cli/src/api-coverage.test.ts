@@ -31,6 +31,7 @@ test('the commands that reach them are there', async () => {
 
 const SESSIONS = 'sessions are made by a browser, which lists and ends them; a program has a token';
 const AGENTS = 'asked by agents, with their certificates';
+const SUMMARY = 'a summary for the console; its parts are listed by other commands';
 const FOLLOWED = 'followed by --watch, or with `holdfast api`';
 const BY_ANOTHER = 'its answer is part of another command';
 
@@ -58,6 +59,8 @@ const LEFT_OUT: Readonly<Record<string, string>> = {
   operations_listAll: BY_ANOTHER,
   operations_find: BY_ANOTHER,
   allvolumes_list: BY_ANOTHER,
+  clusters_risk: SUMMARY,
+  clusters_replicaCounts: SUMMARY,
   events_listAll: BY_ANOTHER,
   events_stream: FOLLOWED,
   events_streamAll: FOLLOWED,

@@ -13,7 +13,7 @@ import type {
 } from './api/types';
 
 /** The one place where a state becomes a word and a tone. A new state is a type error here. */
-export const ROBUSTNESS = {
+const ROBUSTNESS = {
   healthy: { tone: 'good', word: 'Healthy' },
   degraded: { tone: 'warn', word: 'Degraded' },
   faulted: { tone: 'bad', word: 'Faulted' },
@@ -61,9 +61,29 @@ export const REBUILD_METHOD = {
   ranges: { tone: 'busy', word: 'Differing ranges' },
 } satisfies Record<Rebuild['snapshots'][number]['method'], { tone: Tone; word: string }>;
 
+type Look = { tone: Tone; word: string };
+
+/** Does the node that serves the volume not answer? Its clients wait, and what is known of its copies is from before. */
+export function isNotServed(volume: Pick<Volume, 'attachedNodeId'>, silent: ReadonlySet<string>): boolean {
+  return volume.attachedNodeId !== null && silent.has(volume.attachedNodeId);
+}
+
+export function volumeLook(
+  volume: Pick<Volume, 'attachedNodeId' | 'robustness'>,
+  silent: ReadonlySet<string>,
+): Look {
+  return isNotServed(volume, silent) ? { tone: 'bad', word: 'Not served' } : ROBUSTNESS[volume.robustness];
+}
+
 /** A stopped copy of a detached volume is fine as long as it is a full one. */
-export function replicaLook(replica: Replica): { tone: Tone; word: string } {
+export function replicaLook(
+  replica: Replica,
+  volume: Pick<Volume, 'attachedNodeId'>,
+  silent: ReadonlySet<string>,
+): Look {
   if (replica.nodeId === null) return { tone: 'warn', word: 'Not placed' };
+  if (silent.has(replica.nodeId)) return { tone: 'bad', word: 'No answer' };
+  if (replica.state !== 'failed' && isNotServed(volume, silent)) return { tone: 'idle', word: 'Not known' };
   if (replica.state === 'stopped' && replica.healthyAt !== null) return { tone: 'good', word: 'Healthy' };
   return REPLICA_STATE[replica.state];
 }
@@ -81,14 +101,4 @@ export function nodeLook(node: StorageNode): { tone: Tone; word: string } {
   if (node.maintenance !== null) return { tone: 'warn', word: 'In maintenance' };
   if (!node.allowScheduling) return { tone: 'idle', word: 'Scheduling off' };
   return { tone: 'good', word: 'Ready' };
-}
-
-/** Worst first, so that a list starts with what needs a look. */
-const RISK_ORDER: readonly Robustness[] = ['faulted', 'degraded', 'unknown', 'healthy'];
-
-export function byRisk(a: Volume, b: Volume): number {
-  return (
-    RISK_ORDER.indexOf(a.robustness) - RISK_ORDER.indexOf(b.robustness) ||
-    a.name.localeCompare(b.name, 'en', { numeric: true })
-  );
 }

@@ -11,11 +11,13 @@ export type ClientOptions = {
   origin: string;
   /** The user's token. Left out where a cookie identifies the user. */
   token?: string;
+  /** Sends one request; left out: the global `fetch`. */
+  fetch?: (request: Request) => Promise<Response>;
 };
 
 /** A typed client: its paths, parameters and answers are those of the checked-in OpenAPI document. */
-export function createClient({ origin, token }: ClientOptions): ApiClient {
-  return createFetchClient<paths>({ baseUrl: origin, headers: bearer(token) });
+export function createClient({ origin, token, ...options }: ClientOptions): ApiClient {
+  return createFetchClient<paths>({ baseUrl: origin, headers: bearer(token), ...options });
 }
 
 /** The document's paths without the `/api/v1` that each begins with. */

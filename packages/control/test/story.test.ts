@@ -79,7 +79,7 @@ describe('the main story', () => {
     const { volume } = await client.view();
     expect(volume.attention).toMatchObject({ code: 'HolderUnreachable' });
     expect(volume.attention?.message).toContain('node-1');
-    expect(volume.attention?.cures.join()).toContain('detach {force: true}');
+    expect(volume.attention?.cures.join()).toContain('detach it by force');
 
     const { volumeId } = client;
     const refusal = await requestDetach(world.useCases, { volumeId }).catch((error: unknown) => error);

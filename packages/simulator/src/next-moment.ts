@@ -10,11 +10,11 @@ import type { SimNode } from './sim-node.js';
 import type { Tables } from './store/tables.js';
 
 /** Longest pass over: rules of the cluster that have no time of their own are asked at least so often. */
-const PASS_MS_MAX = 300_000;
+const PASS_MS_MAX = 1_800_000;
 /** For so long after a change every sweep is made: what waits for several rules of the cluster comes one after the other. */
 const SETTLING_MS = 60_000;
 
-type Moment = {
+export type Moment = {
   readonly tables: Tables;
   readonly nodes: readonly SimNode[];
   readonly nowMs: number;
@@ -31,16 +31,21 @@ export function nextMoment(moment: Moment): number {
   return Math.ceil(Math.max(earliest, nowMs + 1) / SWEEP_INTERVAL_MS) * SWEEP_INTERVAL_MS;
 }
 
+function isClusterWaiting(moment: Moment): boolean {
+  const { tables, nowMs, queueChangedMs } = moment;
+  if (isClusterTurning(moment)) return true;
+  const isQueued = tables.rebuilds.by('state', 'queued').length > 0;
+  return (isQueued || tables.orphans.size > 0) && nowMs - queueChangedMs < SETTLING_MS;
+}
+
 /** Something of the cluster changes with time alone, and only its reconciler knows when. */
-function isClusterWaiting({ tables, nodes, nowMs, queueChangedMs }: Moment): boolean {
+export function isClusterTurning({ tables, nodes }: Moment): boolean {
   const isSilent = nodes.some(({ nodeId, isReachable }) => {
     const row = nodeId === undefined ? undefined : tables.nodes.get(nodeId);
     const isReady = row !== undefined && conditionOf(row.conditions, 'Ready')?.status === 'True';
     return isReady !== isReachable;
   });
-  if (isSilent || tables.fanOuts.size > 0) return true;
-  const isQueued = tables.rebuilds.by('state', 'queued').length > 0;
-  return (isQueued || tables.orphans.size > 0) && nowMs - queueChangedMs < SETTLING_MS;
+  return isSilent || tables.fanOuts.size > 0;
 }
 
 /** Of what is due, of windows that end, of orphans that become old, and of the cron. */

@@ -8,7 +8,11 @@ import type { VolumeId } from '@holdfast/core/model/ids.js';
 /** Calls of a simulated worker are lost by chance, at most one of ten. */
 const REFUSALS_MIN = 3;
 /** After so long a step that was refused is tried again, whatever explains it. */
-const REFUSED_MS_MAX = 300_000;
+const REFUSED_MS_MAX = 1_800_000;
+/** The cluster's reconciler is asked at least so often: its rules that depend on time name no time of their own. */
+const CLUSTER_MS_MAX = 60_000;
+/** A call of the first may have been lost. */
+const CLUSTER_RUNS_MIN = 2;
 
 export class Quiet {
   /** The last sweep in which nothing changed. */
@@ -16,6 +20,8 @@ export class Quiet {
   private readonly known = new Map<VolumeId, Known>();
   /** When all of them changed last, since what they share did. */
   private sinceMs = 0;
+  /** The last runs of the cluster's reconciler in an unchanged store: after how many changes, how many runs, since when. */
+  private clusterRuns = { changes: -1, count: 0, atMs: 0 };
 
   /** What all volumes share changed: nodes, disks, moves under way. */
   disturbAll(nowMs: number): void {
@@ -63,6 +69,19 @@ export class Quiet {
   isSettled(volumeId: VolumeId, nowMs: number): boolean {
     const known = this.known.get(volumeId);
     return known?.isIdle === true && (known.time === undefined || known.time.getTime() > nowMs);
+  }
+
+  /** The cluster's reconciler has run and changed nothing. */
+  noteCluster(changes: number, atMs: number): void {
+    const before = this.clusterRuns.changes === changes ? this.clusterRuns.count : 0;
+    this.clusterRuns = { changes, count: before + 1, atMs };
+  }
+
+  /** Would the cluster's reconciler find what it found the last time? */
+  isClusterSettled(changes: number, nowMs: number): boolean {
+    const { clusterRuns } = this;
+    if (clusterRuns.changes !== changes || clusterRuns.count < CLUSTER_RUNS_MIN) return false;
+    return nowMs - clusterRuns.atMs < CLUSTER_MS_MAX;
   }
 
   /** When the volume has to be looked at: what its plan asked for, unless that would find the same once more. */

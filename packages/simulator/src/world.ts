@@ -27,7 +27,7 @@ import {
   type VolumeId,
 } from '@holdfast/core/model/ids.js';
 import { type FaultPlan, NO_FAULTS, ProcessDied, withFaults } from './faults.js';
-import { nextMoment } from './next-moment.js';
+import { isClusterTurning, type Moment, nextMoment } from './next-moment.js';
 import { Quiet } from './quiet.js';
 import { SeededRandom } from './seeded-random.js';
 import { SimAgentClient } from './sim-agent-client.js';
@@ -210,14 +210,14 @@ export class World {
 
   /** Moves the clock to the tick before the next one in which something may happen. */
   private passOver(untilMs: number): void {
-    const { nowMs, nodes, quiet, queueChangedMs } = this;
-    const next = Math.min(
-      nextMoment({ tables: this.store.tables, nodes, nowMs, quiet, queueChangedMs }),
-      this.queue.nextMs ?? untilMs,
-      untilMs,
-    );
+    const next = Math.min(nextMoment(this.moment()), this.queue.nextMs ?? untilMs, untilMs);
     const ticks = Math.max(0, Math.ceil((next - this.nowMs) / TICK_MS) - 1);
     this.nowMs += ticks * TICK_MS;
+  }
+
+  private moment(): Moment {
+    const { nowMs, nodes, quiet, queueChangedMs, store } = this;
+    return { tables: store.tables, nodes, nowMs, quiet, queueChangedMs };
   }
 
   /** @returns whether nothing has moved, so that the next tick would find the same */
@@ -282,11 +282,19 @@ export class World {
   }
 
   private async handle(wakeUp: WakeUp): Promise<void> {
-    if (wakeUp.kind === 'cluster') await reconcileCluster(this.reconcilers, wakeUp.clusterId);
+    if (wakeUp.kind === 'cluster') await this.handleCluster(wakeUp.clusterId);
     else {
       this.volumesHandled += 1;
       await this.handleVolume(wakeUp.volumeId);
     }
+  }
+
+  /** In a cluster that is quiet it is not asked with every sweep. */
+  private async handleCluster(clusterId: ClusterId): Promise<void> {
+    const { changes } = this.store;
+    if (!isClusterTurning(this.moment()) && this.quiet.isClusterSettled(changes, this.nowMs)) return;
+    await reconcileCluster(this.reconcilers, clusterId);
+    if (this.store.changes === changes) this.quiet.noteCluster(changes, this.nowMs);
   }
 
   /** In a cluster that is quiet it is remembered when the volume's plan may change by time alone. */

@@ -1,4 +1,6 @@
 import { asId, type ClusterId } from '@holdfast/core/model/ids.js';
+import { clusterRisk } from '@holdfast/core/policy/cluster-risk.js';
+import { loadRiskFacts } from '@holdfast/database/queries/cluster-risk.js';
 import {
   createCluster,
   deleteCluster,
@@ -6,6 +8,7 @@ import {
   listClusters,
   renameCluster,
 } from '@holdfast/database/queries/clusters.js';
+import { countReplicas } from '@holdfast/database/queries/replica-counts.js';
 import { Body, Controller, Delete, Get, Param, Patch, Post, Query, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { noCopies } from '../dry-runs/planned-effects.js';
@@ -21,7 +24,9 @@ import {
   PatchClusterBody,
 } from './cluster.schemas.js';
 import { type ClusterView, clusterView } from './cluster.view.js';
-import { clusterNotFound } from './require-cluster.js';
+import { ReplicaCountsDto } from './replica-counts.schemas.js';
+import { clusterNotFound, requireCluster } from './require-cluster.js';
+import { ClusterRiskDto, riskView } from './risk.schemas.js';
 
 @Controller('api/v1/clusters')
 export class ClustersController {
@@ -62,6 +67,35 @@ export class ClustersController {
     const view = await this.read(tenant, clusterId);
     void reply.header('etag', etagOf(view.version));
     return view;
+  }
+
+  @Get(':clusterId/risk')
+  @Route({
+    access: 'cluster:read',
+    summary: 'Tell which volumes are not healthy, by what cause, and whether work under way ends that',
+    answer: ClusterRiskDto,
+    refuses: ['cluster.not_found'],
+  })
+  async risk(@CurrentTenant() tenant: Tenant, @Param() { clusterId }: ClusterPath) {
+    const facts = await tenant.read(async (sql) => {
+      await requireCluster(sql, clusterId);
+      return loadRiskFacts(sql, clusterId);
+    });
+    return riskView(clusterRisk(facts));
+  }
+
+  @Get(':clusterId/replica-counts')
+  @Route({
+    access: 'cluster:read',
+    summary: 'Count the replicas on each disk and the volumes that each node serves',
+    answer: ReplicaCountsDto,
+    refuses: ['cluster.not_found'],
+  })
+  async replicaCounts(@CurrentTenant() tenant: Tenant, @Param() { clusterId }: ClusterPath) {
+    return tenant.read(async (sql) => {
+      await requireCluster(sql, clusterId);
+      return countReplicas(sql, clusterId);
+    });
   }
 
   @Patch(':clusterId')

@@ -21,6 +21,7 @@ type Options = {
   hours: string;
   nodes?: string;
   volumes?: string;
+  stepsPerHour?: string;
 };
 
 /** `holdfast simulate`: runs scenario files through the product's own rules and reconcilers. */
@@ -35,6 +36,7 @@ export function simulateCommand(): Command {
     .option('--hours <number>', 'with --random: virtual hours of each', '1')
     .option('--nodes <number>', 'with --random: nodes of each cluster, else 3 to 60')
     .option('--volumes <number>', 'with --random: volumes of each cluster')
+    .option('--steps-per-hour <number>', 'with --random: else 30 in the first two hours, then 30 a day')
     .addHelpText(
       'after',
       '\nPrints one line per scenario, and of one that fails what led to it; the last line is `N passed, M failed`.' +
@@ -69,6 +71,7 @@ function searchRequest(files: readonly string[], options: Options): SearchReques
     hours: hoursOf(options.hours),
     nodes: optional('--nodes', options.nodes),
     volumes: optional('--volumes', options.volumes),
+    stepsPerHour: optional('--steps-per-hour', options.stepsPerHour),
   };
   return { seeds, size };
 }

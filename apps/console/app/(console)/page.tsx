@@ -29,7 +29,7 @@ export default function OverviewPage() {
         <div className="grid gap-4 md:max-xl:grid-cols-2">
           <CapacityPanel />
           <Panel
-            title="Lately"
+            title="Recent events"
             flush
             aside={
               <Link href={paths.events} className="text-xs text-accent hover:underline">
@@ -38,7 +38,7 @@ export default function OverviewPage() {
             }
           >
             <Loaded query={events} what="the events">
-              {(data) => <EventsList events={data.slice(0, EVENTS_SHOWN)} />}
+              {(data) => <EventsList events={data} shownMax={EVENTS_SHOWN} />}
             </Loaded>
           </Panel>
         </div>

@@ -3,11 +3,25 @@ import { toProblem } from './problem';
 
 /** The largest page the API gives; longer lists are asked for page by page, up to a bound. */
 const PAGE_LIMIT = 200;
+/** A few screens: the next ones are asked for when they are wanted. */
+const VOLUMES_PER_PAGE = 100;
 /** 10,000 items: past that a list needs a filter, not more pages. */
 const PAGES_MAX = 50;
 
+/** Less than it takes a user to wonder: a page that waits longer for an API that hangs looks as if it were true. */
+const READ_MS_MAX = 8_000;
+/** By its silence the console tells within ten seconds that the API does not answer. */
+const PULSE_MS_MAX = 4_000;
+/** Changes and searches may wait for agents or for a turn; the API itself ends them earlier. */
+const WRITE_MS_MAX = 60_000;
+
 /** Same origin: the console passes calls on, and the session's cookie goes along. */
-const client = createClient({ origin: '' });
+const client = createClient({ origin: '', fetch: fetchInTime });
+
+function fetchInTime(request: Request): Promise<Response> {
+  const inTime = AbortSignal.timeout(request.method === 'GET' ? READ_MS_MAX : WRITE_MS_MAX);
+  return fetch(request, { signal: AbortSignal.any([request.signal, inTime]) });
+}
 
 type Answer<T> = { data?: T; error?: unknown; response: Response };
 
@@ -85,6 +99,15 @@ export const api = {
   signIn: (email: string, password: string) =>
     ask(client.POST('/api/v1/sessions', { body: { email, password } })),
   signOut: () => client.DELETE('/api/v1/sessions'),
+  risk: (clusterId: string) =>
+    ask(
+      client.GET(`${CLUSTER}/risk`, {
+        params: { path: { clusterId } },
+        signal: AbortSignal.timeout(PULSE_MS_MAX),
+      }),
+    ),
+  replicaCounts: (clusterId: string) =>
+    ask(client.GET(`${CLUSTER}/replica-counts`, { params: { path: { clusterId } } })),
   clusters: () => askAll((query) => client.GET('/api/v1/clusters', { params: { query } })),
   nodes: (clusterId: string) =>
     askAll((query) => client.GET(`${CLUSTER}/nodes`, { params: { path: { clusterId }, query } })),
@@ -108,8 +131,18 @@ export const api = {
     askDone(client.DELETE(DISK, { params: { path: { clusterId, nodeId, diskId } } })),
   startMaintenance: (clusterId: string, nodeId: string, body: { until: string; reason: string }) =>
     ask(client.POST(`${NODE}/maintenance`, { params: { path: { clusterId, nodeId } }, body })),
-  volumes: (clusterId: string) =>
-    askAll((query) => client.GET(`${CLUSTER}/volumes`, { params: { path: { clusterId }, query } })),
+  volumePage: (
+    clusterId: string,
+    { filter, sort, cursor }: { filter: string; sort: string; cursor: string | undefined },
+  ) => {
+    const query = {
+      limit: VOLUMES_PER_PAGE,
+      sort,
+      ...(filter === '' ? {} : { filter }),
+      ...(cursor === undefined ? {} : { cursor }),
+    };
+    return ask(client.GET(`${CLUSTER}/volumes`, { params: { path: { clusterId }, query } }));
+  },
   volume: (clusterId: string, volumeId: string) =>
     ask(client.GET(VOLUME, { params: { path: { clusterId, volumeId } } })),
   explainVolume: (clusterId: string, volumeId: string) =>

@@ -1,15 +1,24 @@
 'use client';
-import { useQuery } from '@tanstack/react-query';
+import { isNodeReady } from '@holdfast/core/model/node.js';
+import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query';
+import { useMemo } from 'react';
 import { api, type MoveTarget } from './client';
+import type { ClusterEvent } from './types';
 import { useCluster } from './use-cluster';
 
 /** While something is rebuilt its progress is asked for this often; progress itself makes no event. */
 const PROGRESS_POLL_MS = 1_000;
+/** Also the pulse by which the console notices that the API does not answer any more. */
+const RISK_POLL_MS = 3_000;
 /** Capacity moves slowly and without events. */
 const CAPACITY_POLL_MS = 15_000;
-const EVENTS_SHOWN = 50;
+const EVENTS_SHOWN = 100;
+const CAUSES_SHOWN = 10;
+const CAUSES_FILTER = 'subjectKind in (node, disk)';
 
 export const keys = {
+  risk: (clusterId: string) => ['risk', clusterId] as const,
+  counts: (clusterId: string) => ['counts', clusterId] as const,
   volumes: (clusterId: string) => ['volumes', clusterId] as const,
   volume: (clusterId: string, id: string) => ['volumes', clusterId, id] as const,
   nodes: (clusterId: string) => ['nodes', clusterId] as const,
@@ -21,9 +30,81 @@ export const keys = {
   events: (clusterId: string) => ['events', clusterId] as const,
 };
 
-export function useVolumes() {
+export function useRisk() {
   const { id } = useCluster();
-  return useQuery({ queryKey: keys.volumes(id), queryFn: () => api.volumes(id) });
+  return useQuery({
+    queryKey: keys.risk(id),
+    queryFn: () => api.risk(id),
+    refetchInterval: RISK_POLL_MS,
+    // It is asked again at once anyway, and silence has to be told soon.
+    retry: false,
+  });
+}
+
+/** Nodes whose agents do not answer: what their rows say of copies and engines is from before. */
+export function useSilentNodes(): ReadonlySet<string> {
+  const nodes = useNodes();
+  return useMemo(
+    () => new Set((nodes.data ?? []).filter((node) => !isNodeReady(node)).map(({ id }) => id)),
+    [nodes.data],
+  );
+}
+
+export function useReplicaCounts() {
+  const { id } = useCluster();
+  return useQuery({
+    queryKey: keys.counts(id),
+    queryFn: () => api.replicaCounts(id),
+    refetchInterval: CAPACITY_POLL_MS,
+  });
+}
+
+/** The first volumes that match, at most a page. */
+export function useSomeVolumes(filter: string, { sort = 'name', enabled = true } = {}) {
+  const { id } = useCluster();
+  return useQuery({
+    queryKey: [...keys.volumes(id), 'some', filter, sort],
+    queryFn: async () => (await api.volumePage(id, { filter, sort, cursor: undefined })).items,
+    enabled,
+  });
+}
+
+/** The API takes so many values in one filter. */
+const NAMES_PER_ASK = 50;
+
+/** Volumes by their ids, for their names: what is gone is left out. */
+export function useVolumesNamed(volumeIds: readonly string[]) {
+  const { id } = useCluster();
+  const wanted = [...new Set(volumeIds)].sort();
+  return useQuery({
+    queryKey: ['names', id, ...wanted],
+    queryFn: async () => {
+      const asks = Array.from({ length: Math.ceil(wanted.length / NAMES_PER_ASK) }, (_, index) =>
+        wanted.slice(index * NAMES_PER_ASK, (index + 1) * NAMES_PER_ASK),
+      );
+      const pages = await Promise.all(
+        asks.map((ids) =>
+          api.volumePage(id, { filter: `id in (${ids.join(',')})`, sort: 'name', cursor: undefined }),
+        ),
+      );
+      return pages.flatMap(({ items }) => items);
+    },
+    enabled: wanted.length > 0,
+    placeholderData: keepPreviousData,
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+}
+
+/** Volumes a page at a time, so that the first rows come as soon in a cluster of ten thousand. */
+export function useVolumePages(filter: string, sort: string) {
+  const { id } = useCluster();
+  return useInfiniteQuery({
+    queryKey: [...keys.volumes(id), 'pages', filter, sort],
+    queryFn: ({ pageParam }) => api.volumePage(id, { filter, sort, cursor: pageParam }),
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: ({ nextCursor }) => nextCursor ?? undefined,
+    placeholderData: keepPreviousData,
+  });
 }
 
 export function useVolume(volumeId: string) {
@@ -31,8 +112,9 @@ export function useVolume(volumeId: string) {
   return useQuery({
     queryKey: keys.volume(id, volumeId),
     queryFn: () => api.volume(id, volumeId),
+    // What a client writes makes no event, and the page follows it.
     refetchInterval: ({ state }) =>
-      state.data?.replicas.some((replica) => replica.mode === 'WO') ? PROGRESS_POLL_MS * 3 : false,
+      state.data?.replicas.some((replica) => replica.mode !== null) ? PROGRESS_POLL_MS * 3 : false,
   });
 }
 
@@ -137,10 +219,26 @@ export function useSetting(name: string) {
   return useQuery({ queryKey: keys.setting(id, name), queryFn: () => api.setting(id, name) });
 }
 
+/**
+ * The last events, and with them the last ones of nodes and disks: these are the causes of what follows them, and a thousand
+ * effects would push them off the page.
+ */
 export function useEvents(filter?: string) {
   const { id } = useCluster();
   return useQuery({
     queryKey: [...keys.events(id), filter ?? ''],
-    queryFn: () => api.events(id, EVENTS_SHOWN, filter),
+    queryFn: async () => {
+      const latest = await api.events(id, EVENTS_SHOWN, filter);
+      if (filter !== undefined || latest.length < EVENTS_SHOWN) return latest;
+      const causes = await api.events(id, CAUSES_SHOWN, CAUSES_FILTER);
+      return mergeEvents(latest, causes);
+    },
   });
+}
+
+function mergeEvents(latest: readonly ClusterEvent[], causes: readonly ClusterEvent[]): ClusterEvent[] {
+  const known = new Set(latest.map(({ id }) => id));
+  return [...latest, ...causes.filter(({ id }) => !known.has(id))].sort((a, b) =>
+    a.at < b.at ? 1 : a.at > b.at ? -1 : 0,
+  );
 }

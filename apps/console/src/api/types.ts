@@ -2,6 +2,9 @@
 import type { Schema } from '@holdfast/api-client/client.js';
 
 export type Cluster = Schema<'Cluster'>;
+export type ClusterRisk = Schema<'ClusterRisk'>;
+export type ReplicaCounts = Schema<'ReplicaCounts'>;
+export type RiskCause = Schema<'RiskCause'>;
 export type StorageNode = Schema<'Node'>;
 export type NodeDrain = Schema<'NodeDrain'>;
 export type DrainPlan = Schema<'DrainPlan'>;

@@ -5,6 +5,8 @@ import { api } from './client';
 import { isProblem } from './problem';
 import type { Cluster } from './types';
 
+const RETRY_MS = 3_000;
+
 const ClusterContext = createContext<Cluster | undefined>(undefined);
 
 /** The cluster that every panel below reads. */
@@ -23,7 +25,13 @@ type Props = {
 
 /** Finds the first cluster the session may see; without a session it asks for a sign-in. */
 export function ClusterProvider({ children, loading, signedOut, problem }: Props) {
-  const query = useQuery({ queryKey: ['clusters'], queryFn: api.clusters });
+  const query = useQuery({
+    queryKey: ['clusters'],
+    queryFn: api.clusters,
+    // A page that is opened while the API is away comes up once it is back.
+    retry: false,
+    refetchInterval: ({ state }) => (state.data === undefined ? RETRY_MS : false),
+  });
   const needsSignIn = isProblem(query.error) && query.error.status === 401;
   useEffect(() => {
     if (needsSignIn) signedOut();

@@ -1,5 +1,5 @@
 'use client';
-import { useQueryClient } from '@tanstack/react-query';
+import { type QueryClient, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
 
 export type LiveState = 'connecting' | 'live' | 'reconnecting';
@@ -9,16 +9,26 @@ const REFRESH_PAUSE_MS = 250;
 /** The browser gives a stream up for good when it is refused, as while the API is being started again. */
 const REOPEN_PAUSE_MS = 1_500;
 
-const EVERYTHING = ['volumes', 'nodes', 'disks', 'rebuilds', 'orphans', 'events', 'settings'] as const;
+const EVERYTHING = [
+  'risk',
+  'counts',
+  'volumes',
+  'nodes',
+  'disks',
+  'rebuilds',
+  'orphans',
+  'events',
+  'settings',
+] as const;
 
 /** Which lists a subject shows up in. */
 const TOUCHES: Record<string, readonly string[]> = {
   cluster: ['nodes', 'disks', 'settings'],
-  node: ['nodes', 'disks'],
-  disk: ['disks', 'nodes'],
-  volume: ['volumes', 'disks', 'settings'],
-  replica: ['volumes', 'disks'],
-  rebuild: ['rebuilds', 'volumes'],
+  node: ['risk', 'nodes', 'disks'],
+  disk: ['risk', 'disks', 'nodes'],
+  volume: ['risk', 'counts', 'volumes', 'disks', 'settings'],
+  replica: ['counts', 'volumes', 'disks'],
+  rebuild: ['risk', 'rebuilds', 'volumes'],
   snapshot: ['volumes'],
   orphan: ['orphans', 'disks'],
 };
@@ -32,7 +42,7 @@ export function useLive(clusterId: string): LiveState {
   const [state, setState] = useState<LiveState>('connecting');
 
   useEffect(() => {
-    const refresh = makeRefresher((key) => void queryClient.invalidateQueries({ queryKey: [key] }));
+    const refresh = makeRefresher(queryClient);
     const stream = openStream(`/api/v1/clusters/${clusterId}/events/stream`, {
       onState: setState,
       onEvent: (data) => refresh.soon(['events', ...touchedBy(data)]),
@@ -48,14 +58,21 @@ export function useLive(clusterId: string): LiveState {
   return state;
 }
 
-/** Collects what is to be asked for again, and asks for all of it at once after a short pause. */
-function makeRefresher(invalidate: (key: string) => void) {
+/**
+ * Collects what is to be asked for again, and asks for all of it at once after a short pause. What is being asked for already is
+ * left to end first, and asked for once more then: with a stream of events a list would never arrive otherwise.
+ */
+function makeRefresher(queryClient: QueryClient) {
   const dirty = new Set<string>();
   let timer: ReturnType<typeof setTimeout> | undefined;
   const run = () => {
     timer = undefined;
-    for (const key of dirty) invalidate(key);
-    dirty.clear();
+    for (const key of dirty) {
+      if (queryClient.isFetching({ queryKey: [key] }) > 0) continue;
+      dirty.delete(key);
+      void queryClient.invalidateQueries({ queryKey: [key] });
+    }
+    if (dirty.size > 0) timer = setTimeout(run, REFRESH_PAUSE_MS);
   };
   return {
     soon(keys: Iterable<string>) {

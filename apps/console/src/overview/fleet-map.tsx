@@ -5,13 +5,23 @@ import { Panel } from '@holdfast/ui/panel.js';
 import { TONE_FILL } from '@holdfast/ui/tone.js';
 import { clsx } from 'clsx';
 import Link from 'next/link';
-import { useDisks, useNodes, useVolumes } from '../api/queries';
-import type { Disk, Replica, StorageNode, Volume } from '../api/types';
+import {
+  useDisks,
+  useNodes,
+  useReplicaCounts,
+  useRisk,
+  useSilentNodes,
+  useSomeVolumes,
+} from '../api/queries';
+import type { Disk, Replica, ReplicaCounts, StorageNode, Volume } from '../api/types';
 import { paths } from '../paths';
 import { CapacityBar, usageOf } from '../shared/capacity-panel';
 import { Loaded } from '../shared/loaded';
 import { ZoneGrid } from '../shared/zone-grid';
 import { nodeLook, replicaLook } from '../states';
+
+/** A page of volumes: more blocks than theirs are not told apart any more. */
+const DRAWN_VOLUMES_MAX = 100;
 
 type Placed = { volume: Volume; replica: Replica };
 
@@ -39,10 +49,13 @@ export function FleetMap({ className }: { className?: string }) {
 
 function Zones({ nodes }: { nodes: readonly StorageNode[] }) {
   const disks = useDisks();
-  const volumes = useVolumes();
-  const placed = (volumes.data ?? []).flatMap((volume) =>
-    volume.replicas.map((replica) => ({ volume, replica })),
-  );
+  const total = useRisk().data?.volumes.total;
+  const isDrawn = total !== undefined && total <= DRAWN_VOLUMES_MAX;
+  const volumes = useSomeVolumes('', { enabled: isDrawn });
+  const counts = useReplicaCounts();
+  const placed = isDrawn
+    ? (volumes.data ?? []).flatMap((volume) => volume.replicas.map((replica) => ({ volume, replica })))
+    : undefined;
   return (
     <ZoneGrid
       nodes={nodes}
@@ -52,6 +65,7 @@ function Zones({ nodes }: { nodes: readonly StorageNode[] }) {
           node={node}
           disks={(disks.data ?? []).filter((disk) => disk.nodeId === node.id)}
           placed={placed}
+          counts={counts.data}
         />
       )}
     />
@@ -62,16 +76,15 @@ function NodeCard({
   node,
   disks,
   placed,
+  counts,
 }: {
   node: StorageNode;
   disks: readonly Disk[];
-  placed: readonly Placed[];
+  placed: readonly Placed[] | undefined;
+  counts: ReplicaCounts | undefined;
 }) {
   const look = nodeLook(node);
-  const engines = placed.filter(
-    ({ volume }, index) =>
-      volume.attachedNodeId === node.id && placed.findIndex((other) => other.volume === volume) === index,
-  );
+  const attached = counts?.nodes.find(({ nodeId }) => nodeId === node.id)?.attached ?? 0;
   return (
     <div
       className={clsx(
@@ -88,14 +101,16 @@ function NodeCard({
         </Badge>
       </div>
       <p className="mb-2 text-xs text-muted">
-        {engines.length === 1 ? '1 volume attached here' : `${engines.length} volumes attached here`}
+        {attached === 1 ? '1 volume attached here' : `${attached} volumes attached here`}
       </p>
       <div className="flex flex-col gap-2">
         {disks.map((disk) => (
           <DiskLine
             key={disk.id}
             disk={disk}
-            placed={placed.filter(({ replica }) => replica.diskId === disk.id)}
+            placed={placed?.filter(({ replica }) => replica.diskId === disk.id)}
+            count={counts?.disks.find(({ diskId }) => diskId === disk.id)}
+            isSilent={look.tone === 'bad'}
           />
         ))}
       </div>
@@ -103,31 +118,61 @@ function NodeCard({
   );
 }
 
-function DiskLine({ disk, placed }: { disk: Disk; placed: readonly Placed[] }) {
+type DiskLineProps = {
+  disk: Disk;
+  placed: readonly Placed[] | undefined;
+  count: ReplicaCounts['disks'][number] | undefined;
+  isSilent: boolean;
+};
+
+function DiskLine({ disk, placed, count, isSilent }: DiskLineProps) {
   return (
     <div>
       <div className="mb-1 flex min-h-4 items-center gap-2">
         <span className="text-xs text-muted">{disk.name}</span>
-        <span className="flex flex-wrap gap-1">
-          {placed.map(({ volume, replica }) => {
-            const look = replicaLook(replica);
-            return (
-              <Link
-                key={replica.id}
-                href={paths.volume(volume.id)}
-                title={`${volume.name}: ${look.word}`}
-                aria-label={`${volume.name}: ${look.word}`}
-                className={clsx(
-                  'size-3.5 rounded-[3px]',
-                  TONE_FILL[look.tone],
-                  look.tone === 'busy' && 'motion-safe:animate-pulse',
-                )}
-              />
-            );
-          })}
-        </span>
+        {placed === undefined ? <Counted count={count} isSilent={isSilent} /> : <Blocks placed={placed} />}
       </div>
       <CapacityBar label={disk.name} usage={usageOf([disk])} />
     </div>
+  );
+}
+
+/** Where blocks would be too many to be told apart. */
+function Counted({ count, isSilent }: Pick<DiskLineProps, 'count' | 'isSilent'>) {
+  if (count === undefined) return <span className="text-xs text-faint">no copies</span>;
+  const { total, failed, rebuilding } = count;
+  const healthy = total - failed - rebuilding;
+  return (
+    <span className="flex flex-wrap gap-x-2 text-xs tabular-nums">
+      <span>{total === 1 ? '1 copy' : `${total.toLocaleString('en')} copies`}</span>
+      {isSilent && <span className="text-bad">✕ no answer</span>}
+      {!isSilent && healthy > 0 && <span className="text-good">✓ {healthy.toLocaleString('en')}</span>}
+      {!isSilent && rebuilding > 0 && <span className="text-busy">↻ {rebuilding}</span>}
+      {!isSilent && failed > 0 && <span className="text-bad">✕ {failed}</span>}
+    </span>
+  );
+}
+
+function Blocks({ placed }: { placed: readonly Placed[] }) {
+  const silent = useSilentNodes();
+  return (
+    <span className="flex flex-wrap gap-1">
+      {placed.map(({ volume, replica }) => {
+        const look = replicaLook(replica, volume, silent);
+        return (
+          <Link
+            key={replica.id}
+            href={paths.volume(volume.id)}
+            title={`${volume.name}: ${look.word}`}
+            aria-label={`${volume.name}: ${look.word}`}
+            className={clsx(
+              'size-3.5 rounded-[3px]',
+              TONE_FILL[look.tone],
+              look.tone === 'busy' && 'motion-safe:animate-pulse',
+            )}
+          />
+        );
+      })}
+    </span>
   );
 }

@@ -1,26 +1,27 @@
 'use client';
 import { Message } from '@holdfast/ui/message.js';
+import { Moment } from '@holdfast/ui/moment.js';
 import { Panel } from '@holdfast/ui/panel.js';
 import { ShieldAlert, ShieldCheck } from 'lucide-react';
 import Link from 'next/link';
-import { useVolumes } from '../api/queries';
-import type { Volume } from '../api/types';
+import { useRisk } from '../api/queries';
+import type { ClusterRisk, RiskCause } from '../api/types';
 import { paths } from '../paths';
 import { Loaded } from '../shared/loaded';
-import { ReplicaDots } from '../shared/replica-dots';
-import { RobustnessBadge } from '../shared/volume-badges';
-import { byRisk } from '../states';
+import { causeTitle, causeWay, effectWords, volumesWord } from '../shared/risk-words';
 
-/** As many as fit the panel; the rest are a click away. */
-const SHOWN_MAX = 6;
+/** Causes that fit the panel; the rest are counted. */
+const CAUSES_MAX = 4;
 
-/** Answers: is any data at risk? */
+/** Answers: is any data at risk, and by what? */
 export function RiskPanel() {
-  const volumes = useVolumes();
+  const risk = useRisk();
   return (
     <Panel title="Is any data at risk?" flush>
-      <Loaded query={volumes} what="the volumes">
-        {(data) => (data.length === 0 ? <NoVolumes /> : <Verdict volumes={data} />)}
+      <Loaded query={risk} what="the volumes">
+        {(data) =>
+          data.volumes.total === 0 && data.causes.length === 0 ? <NoVolumes /> : <Verdict risk={data} />
+        }
       </Loaded>
     </Panel>
   );
@@ -35,58 +36,85 @@ function NoVolumes() {
   );
 }
 
-function Verdict({ volumes }: { volumes: readonly Volume[] }) {
-  const atRisk = volumes.filter((volume) => volume.robustness !== 'healthy').sort(byRisk);
-  if (atRisk.length === 0) {
-    return (
-      <div className="flex items-center gap-3 p-4">
-        <ShieldCheck aria-hidden size={30} className="text-good" />
-        <div>
-          <p className="text-base font-semibold">No</p>
-          <p className="text-sm text-muted">
-            {volumes.length === 1 ? 'The one volume has' : `All ${volumes.length} volumes have`} every copy it
-            should.
-          </p>
-        </div>
-      </div>
-    );
-  }
-  const lost = atRisk.filter((volume) => volume.robustness === 'faulted').length;
+function Verdict({ risk }: { risk: ClusterRisk }) {
+  const { volumes, causes } = risk;
+  const atRisk = volumes.total - volumes.healthy;
+  const isBad = volumes.notServed + volumes.faulted > 0;
   return (
     <>
       <div className="flex items-center gap-3 border-b border-border p-4">
-        <ShieldAlert aria-hidden size={30} className={lost > 0 ? 'text-bad' : 'text-warn'} />
+        {atRisk === 0 ? (
+          <ShieldCheck aria-hidden size={30} className="shrink-0 text-good" />
+        ) : (
+          <ShieldAlert aria-hidden size={30} className={`shrink-0 ${isBad ? 'text-bad' : 'text-warn'}`} />
+        )}
         <div>
           <p className="text-base font-semibold">
-            {atRisk.length} of {volumes.length} {volumes.length === 1 ? 'volume' : 'volumes'}
+            {atRisk === 0 ? 'No' : `${atRisk} of ${volumesWord(volumes.total)}`}
           </p>
           <p className="text-sm text-muted">
-            {lost > 0 ? `${lost} can't be served. ` : ''}Fewer copies than wanted, or their state is not
-            known.
+            {atRisk === 0
+              ? `${volumes.total === 1 ? 'The one volume has' : `All ${volumes.total} volumes have`} every copy it should.`
+              : `${effectWords(volumes).join(', ')}.`}
           </p>
         </div>
       </div>
-      <ul>
-        {atRisk.slice(0, SHOWN_MAX).map((volume) => (
-          <li
-            key={volume.id}
-            className="flex h-9 items-center justify-between gap-3 border-b border-border px-4 last:border-0"
-          >
-            <Link href={paths.volume(volume.id)} className="min-w-0 truncate font-medium hover:underline">
-              {volume.name}
-            </Link>
-            <span className="flex items-center gap-3">
-              <ReplicaDots volume={volume} />
-              <RobustnessBadge volume={volume} />
-            </span>
-          </li>
-        ))}
-      </ul>
-      {atRisk.length > SHOWN_MAX && (
-        <Link href={paths.volumes} className="block px-4 py-2 text-xs text-accent hover:underline">
-          {atRisk.length - SHOWN_MAX} more
-        </Link>
+      {causes.length > 0 && (
+        <ul aria-label="Causes">
+          {causes.slice(0, CAUSES_MAX).map((cause) => (
+            <Cause key={`${cause.kind} ${cause.subjectId ?? ''}`} cause={cause} />
+          ))}
+        </ul>
+      )}
+      {causes.length > CAUSES_MAX && (
+        <p className="px-4 py-2 text-xs text-muted">
+          {causes.length - CAUSES_MAX} more causes with fewer volumes
+        </p>
       )}
     </>
+  );
+}
+
+function Cause({ cause }: { cause: RiskCause }) {
+  const { effects, examples, since } = cause;
+  const words = effectWords(effects);
+  const count = effects.notServed + effects.faulted + effects.unknown + effects.degraded;
+  const isBad = effects.notServed + effects.faulted > 0;
+  return (
+    <li className="border-b border-border px-4 py-3 text-sm last:border-0">
+      <p className="flex items-baseline justify-between gap-3">
+        <span className={isBad ? 'font-medium text-bad' : 'font-medium'}>
+          {causeTitle(cause)}
+          {words.length > 0 && <span className="text-text">: {words.join(', ')}</span>}
+        </span>
+        {since !== null && (
+          <span className="shrink-0 text-xs text-muted">
+            <Moment at={since} />
+          </span>
+        )}
+      </p>
+      {examples.length > 0 && (
+        <p className="mt-1 flex flex-wrap gap-x-3 text-xs">
+          {examples.map(({ id, name }) => (
+            <Link
+              key={id}
+              href={paths.volume(id)}
+              className="inline-flex min-h-6 items-center text-accent hover:underline"
+            >
+              {name}
+            </Link>
+          ))}
+          {count > examples.length && (
+            <Link
+              href={paths.volumes}
+              className="inline-flex min-h-6 items-center text-muted hover:underline"
+            >
+              and {count - examples.length} more
+            </Link>
+          )}
+        </p>
+      )}
+      <p className="mt-1 text-xs text-muted">{causeWay(cause)}</p>
+    </li>
   );
 }

@@ -1,12 +1,14 @@
 'use client';
 import { Panel } from '@holdfast/ui/panel.js';
-import { CircleCheck, Hourglass } from 'lucide-react';
+import { clsx } from 'clsx';
+import { CircleCheck, Hourglass, OctagonAlert } from 'lucide-react';
 import Link from 'next/link';
-import { useRebuilds, useVolumes } from '../api/queries';
-import type { Rebuild, Volume } from '../api/types';
+import { useRebuilds, useRisk } from '../api/queries';
+import type { ClusterRisk, Rebuild } from '../api/types';
 import { paths } from '../paths';
 import { Loaded } from './loaded';
 import { RebuildProgress } from './rebuild-progress';
+import { safetyOf } from './risk-words';
 import { useNames } from './use-names';
 import { WaitingCopies } from './waiting-copies';
 
@@ -14,8 +16,8 @@ const SHOWN_MAX = 5;
 
 /** Answers: when will it be safe again? */
 export function RebuildsPanel() {
+  const risk = useRisk();
   const rebuilds = useRebuilds();
-  const volumes = useVolumes();
   return (
     <Panel
       title="When will it be safe?"
@@ -26,14 +28,11 @@ export function RebuildsPanel() {
         </Link>
       }
     >
-      <Loaded query={rebuilds} what="the rebuilds">
-        {(data) => (
-          <>
-            <Active rebuilds={data.filter(isActive)} volumes={volumes.data ?? []} />
-            <WaitingCopies volumes={volumes.data ?? []} />
-          </>
-        )}
+      <Loaded query={risk} what="the volumes">
+        {(data) => <Answer risk={data} />}
       </Loaded>
+      <Active rebuilds={(rebuilds.data ?? []).filter(isActive)} />
+      <WaitingCopies />
     </Panel>
   );
 }
@@ -42,14 +41,16 @@ export function isActive(rebuild: Rebuild): boolean {
   return rebuild.state === 'running' || rebuild.state === 'queued';
 }
 
-function Active({ rebuilds, volumes }: { rebuilds: readonly Rebuild[]; volumes: readonly Volume[] }) {
-  const names = useNames();
-  if (rebuilds.length === 0) return <Idle volumes={volumes} />;
+function Active({ rebuilds }: { rebuilds: readonly Rebuild[] }) {
   // Running ones first; the queue's own order after them.
-  const ordered = [...rebuilds].sort((a, b) => (a.queuePosition ?? 0) - (b.queuePosition ?? 0));
+  const ordered = [...rebuilds]
+    .sort((a, b) => (a.queuePosition ?? 0) - (b.queuePosition ?? 0))
+    .slice(0, SHOWN_MAX);
+  const names = useNames(ordered.map(({ volumeId }) => volumeId));
+  if (ordered.length === 0) return null;
   return (
-    <ul>
-      {ordered.slice(0, SHOWN_MAX).map((rebuild) => (
+    <ul aria-label="Under way">
+      {ordered.map((rebuild) => (
         <li key={rebuild.id} className="border-b border-border px-4 py-3 last:border-0">
           <RebuildProgress
             rebuild={rebuild}
@@ -61,24 +62,18 @@ function Active({ rebuilds, volumes }: { rebuilds: readonly Rebuild[]; volumes: 
   );
 }
 
-function Idle({ volumes }: { volumes: readonly Volume[] }) {
-  const waiting = volumes.filter(
-    (volume) => volume.robustness === 'degraded' || volume.robustness === 'faulted',
-  ).length;
+const SAFETY_ICON = { good: CircleCheck, warn: Hourglass, bad: OctagonAlert };
+const SAFETY_TEXT = { good: 'text-good', warn: 'text-warn', bad: 'text-bad' };
+
+function Answer({ risk }: { risk: ClusterRisk }) {
+  const { tone, title, body } = safetyOf(risk);
+  const Icon = SAFETY_ICON[tone];
   return (
-    <div className="flex items-center gap-3 p-4">
-      {waiting > 0 ? (
-        <Hourglass aria-hidden size={30} className="shrink-0 text-warn" />
-      ) : (
-        <CircleCheck aria-hidden size={30} className="shrink-0 text-good" />
-      )}
+    <div className="flex items-center gap-3 border-b border-border p-4 last:border-0">
+      <Icon aria-hidden size={30} className={clsx('shrink-0', SAFETY_TEXT[tone])} />
       <div>
-        <p className="text-base font-semibold">{waiting > 0 ? 'Not known yet' : 'Now'}</p>
-        <p className="text-sm text-muted">
-          {waiting > 0
-            ? 'A copy is missing and nothing rebuilds it yet.'
-            : 'Nothing is being rebuilt, nothing waits.'}
-        </p>
+        <p className="text-base font-semibold">{title}</p>
+        <p className="text-sm text-muted">{body}</p>
       </div>
     </div>
   );

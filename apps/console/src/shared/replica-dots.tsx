@@ -1,19 +1,27 @@
 import { TONE_FILL, type Tone } from '@holdfast/ui/tone.js';
 import { clsx } from 'clsx';
+import { useSilentNodes } from '../api/queries';
 import type { Volume } from '../api/types';
-import { replicaLook } from '../states';
+import { isNotServed, replicaLook } from '../states';
 
 type Dot = { key: string; word: string; tone: Tone | undefined };
 
 /** A volume's copies at a glance: one block each, and an empty one for each that is missing. */
 export function ReplicaDots({ volume }: { volume: Volume }) {
-  const dots = dotsOf(volume);
+  const silent = useSilentNodes();
+  const dots = dotsOf(volume, silent);
+  const isKnown = !isNotServed(volume, silent);
   const healthy = dots.filter((dot) => dot.word === 'Healthy').length;
+  const wanted = volume.numberOfReplicas;
   return (
     <span className="inline-flex items-center gap-2">
       <span
         role="img"
-        aria-label={`${healthy} of ${volume.numberOfReplicas} copies healthy`}
+        aria-label={
+          isKnown
+            ? `${healthy} of ${wanted} copies healthy`
+            : `${wanted} copies wanted, their state is not known`
+        }
         className="inline-flex gap-1"
       >
         {dots.map(({ key, word, tone }) => (
@@ -29,14 +37,16 @@ export function ReplicaDots({ volume }: { volume: Volume }) {
         ))}
       </span>
       <span className="text-xs tabular-nums text-muted">
-        {healthy}/{volume.numberOfReplicas}
+        {isKnown ? healthy : '?'}/{wanted}
       </span>
     </span>
   );
 }
 
-function dotsOf(volume: Volume): Dot[] {
-  const copies: Dot[] = volume.replicas.map((replica) => ({ key: replica.id, ...replicaLook(replica) }));
+function dotsOf(volume: Volume, silent: ReadonlySet<string>): Dot[] {
+  const copies = volume.replicas.map(
+    (replica): Dot => ({ key: replica.id, ...replicaLook(replica, volume, silent) }),
+  );
   const missing = Math.max(0, volume.numberOfReplicas - copies.length);
   const gaps = Array.from(
     { length: missing },

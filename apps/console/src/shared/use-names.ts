@@ -1,14 +1,21 @@
 'use client';
-import { useNodes, useVolumes } from '../api/queries';
+import { useNodes, useVolumesNamed } from '../api/queries';
 
 /** Names for ids, as far as they are known; an id's beginning until then. */
-export function useNames() {
-  const volumes = useVolumes();
-  const nodes = useNodes();
-  const short = (id: string) => id.slice(0, 8);
+export function useNames(volumeIds: readonly string[]) {
+  const volumes = useVolumesNamed(volumeIds);
   return {
     volume: (id: string) => volumes.data?.find((volume) => volume.id === id)?.name ?? short(id),
-    node: (id: string | null) =>
-      id === null ? '–' : (nodes.data?.find((node) => node.id === id)?.name ?? short(id)),
+    node: useNodeNames(),
   };
+}
+
+/** The same of nodes only, which are few beside the volumes. */
+export function useNodeNames(): (id: string | null) => string {
+  const nodes = useNodes();
+  return (id) => (id === null ? '–' : (nodes.data?.find((node) => node.id === id)?.name ?? short(id)));
+}
+
+function short(id: string): string {
+  return id.slice(0, 8);
 }

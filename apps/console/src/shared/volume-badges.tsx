@@ -1,16 +1,18 @@
 import { Badge } from '@holdfast/ui/badge.js';
+import { useSilentNodes } from '../api/queries';
 import type { Volume } from '../api/types';
-import { ROBUSTNESS, VOLUME_STATE } from '../states';
+import { isNotServed, VOLUME_STATE, volumeLook } from '../states';
 
 export function RobustnessBadge({ volume }: { volume: Volume }) {
-  const { tone, word } = ROBUSTNESS[volume.robustness];
+  const { tone, word } = volumeLook(volume, useSilentNodes());
   return <Badge tone={tone}>{word}</Badge>;
 }
 
 export function StateBadge({ volume }: { volume: Volume }) {
   const { tone, word } = VOLUME_STATE[volume.state];
+  const silent = useSilentNodes();
   return (
-    <Badge tone={tone} quiet>
+    <Badge tone={isNotServed(volume, silent) ? 'idle' : tone} quiet>
       {word}
     </Badge>
   );

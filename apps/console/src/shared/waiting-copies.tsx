@@ -1,9 +1,13 @@
 'use client';
 import { Hourglass } from 'lucide-react';
 import Link from 'next/link';
+import { useSomeVolumes } from '../api/queries';
 import type { Volume } from '../api/types';
 import { paths } from '../paths';
 import { sentence } from '../sentence';
+
+/** One cause often has many effects: the panel stays a panel. */
+const SHOWN_MAX = 4;
 
 /** Why nothing rebuilds a copy of the volume that is missing; `undefined` when none is, or one is in the queue. */
 export function waitingText({ conditions }: Volume): string | undefined {
@@ -12,15 +16,17 @@ export function waitingText({ conditions }: Volume): string | undefined {
 }
 
 /** Volumes with missing copies that are not in the queue, and what they wait for. Nothing when there are none. */
-export function WaitingCopies({ volumes }: { volumes: readonly Volume[] }) {
-  const waiting = volumes.flatMap((volume) => {
+export function WaitingCopies() {
+  const volumes = useSomeVolumes('robustness in (degraded, faulted)', { sort: '-risk,name' });
+  const waiting = (volumes.data ?? []).flatMap((volume) => {
     const why = waitingText(volume);
     return why === undefined ? [] : [{ volume, why }];
   });
   if (waiting.length === 0) return null;
+  const more = waiting.length - SHOWN_MAX;
   return (
     <ul aria-label="Not in the queue yet">
-      {waiting.map(({ volume, why }) => (
+      {waiting.slice(0, SHOWN_MAX).map(({ volume, why }) => (
         <li
           key={volume.id}
           className="flex items-start gap-2 border-b border-border px-4 py-3 text-sm last:border-0"
@@ -34,6 +40,9 @@ export function WaitingCopies({ volumes }: { volumes: readonly Volume[] }) {
           </p>
         </li>
       ))}
+      {more > 0 && (
+        <li className="px-4 py-2 text-xs text-muted">{more === 1 ? '1 more waits' : `${more} more wait`}</li>
+      )}
     </ul>
   );
 }

@@ -7,6 +7,7 @@ import type { ReactNode } from 'react';
 import { useCluster } from '../api/use-cluster';
 import { useLive } from '../api/use-live';
 import { paths } from '../paths';
+import { FreshnessProvider } from '../shared/freshness';
 import { Logo } from '../shared/logo';
 import { LiveBadge } from './live-badge';
 import { SessionMenu } from './session-menu';
@@ -25,31 +26,33 @@ export function Shell({ children }: { children: ReactNode }) {
   const cluster = useCluster();
   const live = useLive(cluster.id);
   return (
-    <div className="min-h-screen lg:grid lg:grid-cols-[13.5rem_1fr]">
-      <a
-        href="#main"
-        className="sr-only focus:not-sr-only focus:fixed focus:top-2 focus:left-2 focus:z-50 focus:bg-raised focus:px-3 focus:py-2"
-      >
-        Skip to content
-      </a>
-      <aside className="flex border-border bg-raised lg:sticky lg:top-0 lg:h-screen lg:flex-col lg:border-r max-lg:items-center max-lg:gap-3 max-lg:border-b max-lg:px-3">
-        <div className="flex items-center gap-2.5 px-1 py-3 lg:px-4 lg:py-4">
-          <Logo />
-          <div className="leading-tight max-sm:hidden">
-            <p className="text-sm font-semibold">Holdfast</p>
-            <p className="text-xs text-muted">cluster {cluster.name}</p>
+    <FreshnessProvider live={live}>
+      <div className="min-h-screen lg:grid lg:grid-cols-[13.5rem_1fr]">
+        <a
+          href="#main"
+          className="sr-only focus:not-sr-only focus:fixed focus:top-2 focus:left-2 focus:z-50 focus:bg-raised focus:px-3 focus:py-2"
+        >
+          Skip to content
+        </a>
+        <aside className="flex border-border bg-raised lg:sticky lg:top-0 lg:h-screen lg:flex-col lg:border-r max-lg:items-center max-lg:gap-3 max-lg:border-b max-lg:px-3">
+          <div className="flex items-center gap-2.5 px-1 py-3 lg:px-4 lg:py-4">
+            <Logo />
+            <div className="leading-tight max-sm:hidden">
+              <p className="text-sm font-semibold">Holdfast</p>
+              <p className="text-xs text-muted">cluster {cluster.name}</p>
+            </div>
           </div>
-        </div>
-        <Navigation />
-        <div className="flex items-center gap-2 lg:mt-auto lg:flex-col lg:items-stretch lg:gap-3 lg:border-t lg:border-border lg:p-4 max-lg:ml-auto">
-          <LiveBadge state={live} />
-          <SessionMenu />
-        </div>
-      </aside>
-      <main id="main" tabIndex={-1} className="mx-auto w-full max-w-[84rem] px-4 py-5 outline-none lg:px-7">
-        {children}
-      </main>
-    </div>
+          <Navigation />
+          <div className="flex items-center gap-2 lg:mt-auto lg:flex-col lg:items-stretch lg:gap-3 lg:border-t lg:border-border lg:p-4 max-lg:ml-auto">
+            <LiveBadge />
+            <SessionMenu />
+          </div>
+        </aside>
+        <main id="main" tabIndex={-1} className="mx-auto w-full max-w-[84rem] px-4 py-5 outline-none lg:px-7">
+          {children}
+        </main>
+      </div>
+    </FreshnessProvider>
   );
 }
 

@@ -1,12 +1,25 @@
 'use client';
 import { CopyText } from '@holdfast/ui/copy-text.js';
 import { Panel } from '@holdfast/ui/panel.js';
+import { useSilentNodes } from '../api/queries';
 import type { Volume } from '../api/types';
+import { isNotServed } from '../states';
 import { nbdCommands } from './nbd-commands';
 
 /** How to reach the volume from outside: its NBD address, and commands that use it. */
 export function ConnectPanel({ volume }: { volume: Volume }) {
   const nbdUri = volume.endpoint?.nbdUri ?? null;
+  const silent = useSilentNodes();
+  if (isNotServed(volume, silent)) {
+    return (
+      <Panel title="Connect">
+        <p className="text-sm text-muted">
+          The node that serves the volume does not answer, so its address leads nowhere now. Once the volume
+          is attached on another node, its new address stands here.
+        </p>
+      </Panel>
+    );
+  }
   if (nbdUri === null) {
     return (
       <Panel title="Connect">

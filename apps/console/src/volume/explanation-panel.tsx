@@ -3,10 +3,11 @@ import { Badge } from '@holdfast/ui/badge.js';
 import { SelectField } from '@holdfast/ui/field.js';
 import { Panel } from '@holdfast/ui/panel.js';
 import { useState } from 'react';
-import { useExplanation } from '../api/queries';
+import { useExplanation, useSilentNodes } from '../api/queries';
 import type { PlacementExplanation, Volume, VolumeExplanation } from '../api/types';
 import { CureList, RefusedTable, RuleTable, ScoreTable, TierTable } from '../shared/explanation-tables';
 import { Loaded } from '../shared/loaded';
+import { replicaLook } from '../states';
 
 const NEXT = 'next';
 
@@ -16,14 +17,17 @@ export function ExplanationPanel({ volume }: { volume: Volume }) {
   return (
     <Panel title="Why there" hint="What the scheduler decides as things are now, rule by rule" flush>
       <Loaded query={explanation} what="the explanation" rows={6}>
-        {(data) => <Explained data={data} isShort={data.replicas.length < volume.numberOfReplicas} />}
+        {(data) => (
+          <Explained data={data} volume={volume} isShort={data.replicas.length < volume.numberOfReplicas} />
+        )}
       </Loaded>
     </Panel>
   );
 }
 
 /** @param isShort a copy is missing that has no replica yet */
-function Explained({ data, isShort }: { data: VolumeExplanation; isShort: boolean }) {
+function Explained({ data, volume, isShort }: { data: VolumeExplanation; volume: Volume; isShort: boolean }) {
+  const silent = useSilentNodes();
   const [asked, setAsked] = useState<string>();
   const missing = data.replicas.find(({ nodeName }) => nodeName === null);
   // What is missing is what one comes for; else why the first copy is where it is.
@@ -32,6 +36,8 @@ function Explained({ data, isShort }: { data: VolumeExplanation; isShort: boolea
   const chosen = data.replicas.find(({ replicaId }) => replicaId === asked);
   const replica = asked === NEXT ? undefined : (chosen ?? first);
   const shown = replica?.explanation ?? data.next;
+  const copy = volume.replicas.find(({ id }) => id === replica?.replicaId);
+  const look = copy === undefined ? undefined : replicaLook(copy, volume, silent);
   return (
     <div className="flex flex-col gap-4 py-4">
       <p className="px-4 text-sm font-medium">{data.sentence}</p>
@@ -53,6 +59,7 @@ function Explained({ data, isShort }: { data: VolumeExplanation; isShort: boolea
         explanation={shown}
         isWanted={replica !== undefined || isShort}
         isSaid={data.sentence.endsWith(shown.sentence)}
+        trouble={look?.tone === 'bad' ? look.word : undefined}
       />
     </div>
   );
@@ -64,21 +71,29 @@ type OneProps = {
   isWanted: boolean;
   /** Its sentence stands above already. */
   isSaid: boolean;
+  /** What is wrong with the copy itself: its place may fit the rules all the same. */
+  trouble: string | undefined;
 };
 
-function One({ explanation, isWanted, isSaid }: OneProps) {
+function One({ explanation, isWanted, isSaid, trouble }: OneProps) {
   const isPlaced = explanation.outcome === 'placed';
   const tone = isPlaced ? 'good' : isWanted ? 'warn' : 'idle';
   return (
     <>
       <p className="flex flex-wrap items-center gap-2 px-4 text-sm">
-        <Badge tone={tone}>{isPlaced ? 'Fits' : 'Fits nowhere'}</Badge>
+        {trouble !== undefined && <Badge tone="bad">{trouble}</Badge>}
+        <Badge tone={trouble === undefined ? tone : 'idle'}>{placeWord(isPlaced, trouble)}</Badge>
         {!isSaid && <span>{explanation.sentence}</span>}
       </p>
       {explanation.cures.length > 0 && <CureList cures={explanation.cures} search={explanation.cureSearch} />}
       <Tables explanation={explanation} isOpen={!isPlaced} />
     </>
   );
+}
+
+function placeWord(isPlaced: boolean, trouble: string | undefined): string {
+  if (!isPlaced) return 'Fits nowhere';
+  return trouble === undefined ? 'Fits' : 'Only its place fits';
 }
 
 /** What the sentence rests on. Of a copy that has its place few want to know, and the page goes on below. */

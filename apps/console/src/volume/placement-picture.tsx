@@ -7,7 +7,7 @@ import { Moment } from '@holdfast/ui/moment.js';
 import { clsx } from 'clsx';
 import { PlugZap } from 'lucide-react';
 import { useState } from 'react';
-import { useDisks, useNodes, useRebuilds } from '../api/queries';
+import { useDisks, useNodes, useRebuilds, useSilentNodes } from '../api/queries';
 import type { Replica, StorageNode, Volume } from '../api/types';
 import { isActive } from '../shared/rebuilds-panel';
 import { ZoneGrid } from '../shared/zone-grid';
@@ -50,8 +50,14 @@ function NodeBox({ node, volume }: { node: StorageNode; volume: Volume }) {
         )}
       </p>
       {serves && (
-        <p className="mt-1 inline-flex items-center gap-1 text-xs text-accent">
-          <PlugZap aria-hidden size={13} /> Serves the volume
+        <p
+          className={clsx(
+            'mt-1 inline-flex items-center gap-1 text-xs',
+            isNodeReady(node) ? 'text-accent' : 'text-bad',
+          )}
+        >
+          <PlugZap aria-hidden size={13} />{' '}
+          {isNodeReady(node) ? 'Serves the volume' : 'Should serve the volume, and does not answer'}
         </p>
       )}
       {copies.map((replica) => (
@@ -66,7 +72,7 @@ function Copy({ replica, volume }: { replica: Replica; volume: Volume }) {
   const [isMoving, setMoving] = useState(false);
   const disks = useDisks();
   const rebuilds = useRebuilds();
-  const look = replicaLook(replica);
+  const look = replicaLook(replica, volume, useSilentNodes());
   const disk = disks.data?.find((candidate) => candidate.id === replica.diskId);
   const rebuild = rebuilds.data?.find(
     (candidate) => candidate.targetReplicaId === replica.id && isActive(candidate),

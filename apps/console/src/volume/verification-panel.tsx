@@ -3,14 +3,14 @@ import { Badge } from '@holdfast/ui/badge.js';
 import { Moment } from '@holdfast/ui/moment.js';
 import { Panel } from '@holdfast/ui/panel.js';
 import type { Volume } from '../api/types';
-import { useNames } from '../shared/use-names';
+import { useNodeNames } from '../shared/use-names';
 
 /** A checksum's beginning is enough to see two differ. */
 const CHECKSUM_SHOWN = 16;
 
 /** The last proof that all copies hold the same bytes. */
 export function VerificationPanel({ volume }: { volume: Volume }) {
-  const names = useNames();
+  const nodeName = useNodeNames();
   const { verification } = volume;
   if (verification === null) {
     return (
@@ -22,7 +22,7 @@ export function VerificationPanel({ volume }: { volume: Volume }) {
     );
   }
   const nodeOf = (replicaId: string) =>
-    names.node(volume.replicas.find((replica) => replica.id === replicaId)?.nodeId ?? null);
+    nodeName(volume.replicas.find((replica) => replica.id === replicaId)?.nodeId ?? null);
   return (
     <Panel title="Verification" aside={<Verdict state={verification.state} equal={verification.equal} />}>
       <p className="text-sm text-muted">

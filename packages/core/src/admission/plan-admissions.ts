@@ -9,7 +9,7 @@ import { compareIds, type RebuildId } from '../model/ids.js';
 import { isPreempted, type Rebuild } from '../model/rebuild.js';
 import type { AdmissionView } from '../model/views.js';
 import { AdmissionLoad, admitInLine, type Demand, type QueuedWork } from './admission-queue.js';
-import { choosePreempted } from './preemption.js';
+import { choosePreempted, isOnLastCopy } from './preemption.js';
 import { shareBandwidth } from './share-bandwidth.js';
 import { joiningTasks, type TaskAdmission, taskDemands, taskLine } from './task-line.js';
 import { blockText, isLimit, PAUSED, PREEMPTED, type Waiting } from './waiting.js';
@@ -45,7 +45,7 @@ export function planAdmissions(view: AdmissionView, now: Date): Admissions {
   for (const rebuild of counted.filter(isPurging)) load.add(purgeDemands(rebuild, view));
   for (const volume of view.tasks.admitted) load.add(taskDemands(volume));
 
-  const line = rebuildLine(view);
+  const line = keepingPlaces(rebuildLine(view), counted, view);
   const rebuilds = admitInLine(line, load);
   const admitted = line
     .map(({ key }) => key)
@@ -132,6 +132,27 @@ function rebuildLine({ queued, running, blocked }: AdmissionView): QueuedWork<Re
       obstacle: rebuild.paused ? PAUSED : held,
       keepsItsPlace: false,
     };
+  });
+}
+
+/**
+ * While the rebuilds that were preempted for one on its last copy come to a stand one after the other, the places that the
+ * first of them leave are kept for it. Else they would go on there, and be preempted again, without an end.
+ */
+function keepingPlaces(
+  line: readonly QueuedWork<Rebuild>[],
+  counted: readonly Rebuild[],
+  view: AdmissionView,
+): QueuedWork<Rebuild>[] {
+  const coming = new AdmissionLoad(view.settings, view.nodes);
+  const staying = counted.filter(({ preemptedAt }) => preemptedAt === undefined);
+  for (const rebuild of [...staying, ...view.ending]) coming.add(rebuildDemands(rebuild));
+  return line.map((work) => {
+    const { key, demands, obstacle } = work;
+    const mayCome = obstacle === undefined && coming.obstacleFor(demands) === undefined;
+    if (!mayCome || !isOnLastCopy(key)) return work;
+    coming.add(demands);
+    return { ...work, keepsItsPlace: true };
   });
 }
 

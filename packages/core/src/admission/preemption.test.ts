@@ -131,3 +131,21 @@ test('it keeps its place until its engine has been told, then the other begins, 
   expect(both.waiting).toMatchObject([{ rebuildId: 'a', reason: 'Preempted' }]);
   expect(begun(plan([], [{ ...asked, ...told }]))).toEqual(['a']);
 });
+
+test('of two that stand still for one, the first does not go on while the second has not been told', () => {
+  const queued = [rebuild('q', 'n1', 'n3', last)];
+  const stands = running('a', 'n2', 'n3', { ...told });
+  const asked = running('b', 'n1', 'n2', { preemptedAt: NOON });
+  const limits = { [TARGET]: 1, [SOURCE]: 1 };
+  expect(plan(queued, [stands, asked], limits)).toMatchObject({ rebuilds: [], preempted: [] });
+  const { rebuilds } = plan(queued, [stands, { ...asked, ...told }], limits);
+  expect(rebuilds).toMatchObject([{ rebuildId: 'q' }]);
+});
+
+test('a preempted one goes on where the one on its last copy waits for something else', () => {
+  const queued = [rebuild('q', 'n1', 'n3', last)];
+  const stands = running('a', 'n2', 'n3', { ...told });
+  const urgent = running('b', 'n1', 'n2', last);
+  const { rebuilds } = plan(queued, [stands, urgent], { [TARGET]: 1, [SOURCE]: 1 });
+  expect(rebuilds).toMatchObject([{ rebuildId: 'a' }]);
+});

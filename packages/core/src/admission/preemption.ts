@@ -46,7 +46,7 @@ function isPreemptible(rebuild: Rebuild): boolean {
 }
 
 /** A volume that wants one copy, and has it moved, lacks none. */
-function isOnLastCopy({ relocates, healthyCopies }: Rebuild): boolean {
+export function isOnLastCopy({ relocates, healthyCopies }: Rebuild): boolean {
   return !relocates && healthyCopies <= LAST_COPY;
 }
 

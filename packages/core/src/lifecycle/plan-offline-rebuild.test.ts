@@ -7,7 +7,7 @@ import { asId, type ReplicaId } from '../model/ids.js';
 import type { Replica } from '../model/replica.js';
 import type { VolumeView } from '../model/views.js';
 import type { Volume } from '../model/volume.js';
-import { planOfflineRebuild } from './plan-offline-rebuild.js';
+import { planEvictionAttachment, planOfflineRebuild } from './plan-offline-rebuild.js';
 
 const LONG_AGO = new Date(NOON.getTime() - 3600_000);
 const NODES = { n1: { zone: 'a' }, n2: { zone: 'b' }, n3: { zone: 'c' }, n4: { zone: 'd' } };
@@ -77,4 +77,14 @@ test.each<{ name: string; seen: VolumeView; ends: boolean }>([
   },
 ])('an offline rebuild that was begun an hour ago ends, $name: $ends', ({ seen, ends }) => {
   expect(planOfflineRebuild(seen, NOON)?.kind).toBe(ends ? 'commit' : undefined);
+});
+
+test.each<{ name: string; ready: boolean; begins: boolean }>([
+  { name: 'of a node that answers', ready: true, begins: true },
+  { name: 'of a node that does not answer', ready: false, begins: false },
+])('a detached volume is attached to move its only full copy off, $name: $begins', ({ ready, begins }) => {
+  const leaving = { zone: 'a', evictionRequested: true, ready };
+  const seen = view({ replicas: [full('n1')], fleet: aFleet({ ...NODES, n1: leaving }) });
+  const later = new Date(NOON.getTime() + 3600_000);
+  expect(planEvictionAttachment(seen, later)?.kind).toBe(begins ? 'commit' : undefined);
 });

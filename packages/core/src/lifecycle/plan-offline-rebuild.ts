@@ -16,7 +16,7 @@ import { isNodeReady } from '../model/node.js';
 import { isHealthy, type Replica } from '../model/replica.js';
 import type { FleetView, VolumeView } from '../model/views.js';
 import type { Volume } from '../model/volume.js';
-import { activeRebuild, leavingCopies, nodeById, volumeEvent } from '../model/volume-facts.js';
+import { activeRebuild, isOnReadyNode, leavingCopies, nodeById, volumeEvent } from '../model/volume-facts.js';
 import {
   afterRelease,
   afterRequest,
@@ -28,6 +28,7 @@ import {
 import { fillOf } from '../model/volume-task.js';
 import { decideSurplus } from '../policy/decide-surplus.js';
 import { effectiveValue } from '../policy/volume-settings.js';
+import { attachObstacle } from './plan-attachment.js';
 import { canReplenish } from './plan-replenishment.js';
 import { robustnessOf } from './plan-status.js';
 import { isPausingRebuilds } from './rebuild-pause.js';
@@ -84,10 +85,17 @@ function planBeginning(view: VolumeView, now: Date): Step | undefined {
   return begin(view, `missing copies of volume ${volume.name} are rebuilt while it is detached`, now);
 }
 
-function mayBegin({ volume, rebuilds }: VolumeView, now: Date): boolean {
+function mayBegin(view: VolumeView, now: Date): boolean {
+  const { volume, rebuilds } = view;
   const isIdle = volume.lifecycle.state === 'detached' && fillOf(volume) === undefined;
   if (!isIdle || volume.verification?.state === 'running' || isResting(volume, now)) return false;
-  return volume.rebuildHold === undefined && !isPausingRebuilds(rebuilds, now);
+  if (volume.rebuildHold !== undefined || isPausingRebuilds(rebuilds, now)) return false;
+  return isAnyFullCopyReachable(view) && attachObstacle(view) === undefined;
+}
+
+/** What would only wait for its nodes is not attached: that changes nothing, and each try would leave two events. */
+function isAnyFullCopyReachable({ replicas, fleet }: VolumeView): boolean {
+  return replicas.some((replica) => isHealthy(replica) && isOnReadyNode(replica, fleet));
 }
 
 function begin(view: VolumeView, message: string, now: Date): Step {

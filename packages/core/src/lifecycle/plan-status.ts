@@ -109,7 +109,7 @@ function holderUnreachable(view: VolumeView): Omit<Attention, 'since'> | undefin
     message: `the volume ${action}: its engine is on node ${name}, which does not answer`,
     cures: [
       ...comingFailover(view),
-      `detach {force: true}, then attach on another node: every acknowledged and flushed write is kept`,
+      `detach it by force, then attach it on another node: every acknowledged and flushed write is kept`,
       `start the agent on ${name}: the volume then goes on`,
     ],
   };

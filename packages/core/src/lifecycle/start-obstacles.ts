@@ -123,7 +123,7 @@ export function namesOf({ replicas, fleet }: VolumeView, replicaIds: readonly Re
 }
 
 const ELSEWHERE =
-  'detach {force: true}, then attach on another node: every acknowledged and flushed write is kept';
+  'detach it by force, then attach it on another node: every acknowledged and flushed write is kept';
 
 /** What may be done about an engine that does not start on the node. */
 export function startCures(code: FaultCode, node: string): string[] {

@@ -26,6 +26,16 @@ const FIELDS = {
   attachedNodeId: { sql: `coalesce(v.attached_node_id, '00000000-0000-0000-0000-000000000000')`, type: 'id' },
   writtenBytes: { sql: 'v.written_bytes', type: 'number' },
   createdAt: { sql: 'v.created_at', type: 'time' },
+  sourceVolumeId: {
+    sql: `coalesce((v.fill->>'sourceVolumeId')::uuid, '00000000-0000-0000-0000-000000000000')`,
+    type: 'id',
+  },
+  /** Larger is worse; 4: its serving node does not answer. */
+  risk: {
+    sql: `(CASE WHEN v.attention->>'code' = 'HolderUnreachable' THEN 4 WHEN v.robustness = 'faulted' THEN 3
+      WHEN v.robustness = 'unknown' THEN 2 WHEN v.robustness = 'degraded' THEN 1 ELSE 0 END)`,
+    type: 'number',
+  },
 } as const;
 
 /** As the policy says too, but so that the index of an organization's volumes is used. */

@@ -12,7 +12,7 @@ export type SearchSize = {
   readonly nodes?: number | undefined;
   /** Left out: some for each node. */
   readonly volumes?: number | undefined;
-  /** Left out: 30. */
+  /** Left out: 30 in each of the first two hours, and 30 in each day that follows. */
   readonly stepsPerHour?: number | undefined;
 };
 
@@ -39,6 +39,9 @@ export type ScenarioValue = {
 };
 
 const STEPS_PER_HOUR = 30;
+/** A long run is there for what only comes with time: rests after failures, crons, windows, copies that become old. */
+const BUSY_HOURS = 2;
+const STEPS_PER_HOUR_LATER = 30 / 24;
 const NODES_MIN = 3;
 const NODES_MAX = 60;
 /** Long enough for the longest pause after failed rebuilds, and for a replacement after the wait. */
@@ -121,12 +124,15 @@ function settings(random: SeededRandom): ScenarioValue['settings'] {
 
 function steps(
   random: SeededRandom,
-  { hours, stepsPerHour = STEPS_PER_HOUR }: SearchSize,
+  { hours, stepsPerHour }: SearchSize,
   nodes: readonly NodeValue[],
   volumes: readonly VolumeValue[],
 ): StepValue[] {
-  const count = Math.max(1, Math.round(hours * stepsPerHour));
-  const meanSeconds = 3600 / stepsPerHour;
+  const count = Math.max(
+    1,
+    Math.round(stepsPerHour === undefined ? usualSteps(hours) : hours * stepsPerHour),
+  );
+  const meanSeconds = (hours * 3600) / count;
   const names = {
     nodes: nodes.map(({ name }) => name),
     disks: nodes.flatMap(({ name, disks }) => disks.map((_, index) => `${name}/disk-${index + 1}`)),
@@ -142,4 +148,10 @@ function steps(
       { at, refused: 'maybe', write: writer },
     ];
   }).flat();
+}
+
+function usualSteps(hours: number): number {
+  return (
+    STEPS_PER_HOUR * Math.min(hours, BUSY_HOURS) + STEPS_PER_HOUR_LATER * Math.max(0, hours - BUSY_HOURS)
+  );
 }

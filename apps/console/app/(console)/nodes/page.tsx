@@ -5,7 +5,7 @@ import { Message } from '@holdfast/ui/message.js';
 import { Moment } from '@holdfast/ui/moment.js';
 import { Panel } from '@holdfast/ui/panel.js';
 import { type Column, Table } from '@holdfast/ui/table.js';
-import { useDisks, useNodes, useVolumes } from '../../../src/api/queries';
+import { useDisks, useNodes } from '../../../src/api/queries';
 import type { Disk, StorageNode } from '../../../src/api/types';
 import { AddDiskButton, DiskButton } from '../../../src/nodes/disk-dialogs';
 import { DrainNote } from '../../../src/nodes/drain-panel';
@@ -111,12 +111,9 @@ export default function NodesPage() {
 
 function NodePanel({ node }: { node: StorageNode }) {
   const disks = useDisks();
-  const volumes = useVolumes();
   const look = nodeLook(node);
   const ready = node.conditions.find((condition) => condition.type === 'Ready');
-  const copies = (volumes.data ?? [])
-    .flatMap((volume) => volume.replicas)
-    .filter((replica) => replica.nodeId === node.id).length;
+  const copies = node.replicas;
   return (
     <Panel
       title={node.name}

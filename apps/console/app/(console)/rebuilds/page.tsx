@@ -6,7 +6,7 @@ import { Moment } from '@holdfast/ui/moment.js';
 import { Panel } from '@holdfast/ui/panel.js';
 import { type Column, Table } from '@holdfast/ui/table.js';
 import Link from 'next/link';
-import { useRebuilds, useVolumes } from '../../../src/api/queries';
+import { useRebuilds } from '../../../src/api/queries';
 import type { Rebuild } from '../../../src/api/types';
 import { paths } from '../../../src/paths';
 import { RebuildLimitPanel } from '../../../src/rebuilds/rebuild-limit-panel';
@@ -72,8 +72,7 @@ function duration(rebuild: Rebuild): string {
 
 export default function RebuildsPage() {
   const rebuilds = useRebuilds();
-  const volumes = useVolumes();
-  const names = useNames();
+  const names = useNames((rebuilds.data ?? []).map(({ volumeId }) => volumeId));
   return (
     <>
       <title>Rebuilds · Holdfast</title>
@@ -84,7 +83,7 @@ export default function RebuildsPage() {
             {(data) => (
               <>
                 <ActiveList rebuilds={data.filter(isActive)} names={names} />
-                <WaitingCopies volumes={volumes.data ?? []} />
+                <WaitingCopies />
               </>
             )}
           </Loaded>

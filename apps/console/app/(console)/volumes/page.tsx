@@ -6,17 +6,19 @@ import { Panel } from '@holdfast/ui/panel.js';
 import { type Column, Table } from '@holdfast/ui/table.js';
 import { Plus } from 'lucide-react';
 import Link from 'next/link';
-import { useState } from 'react';
-import { useVolumes } from '../../../src/api/queries';
+import { useRouter, useSearchParams } from 'next/navigation';
+import { Suspense, useCallback, useState } from 'react';
+import { useRisk, useVolumePages } from '../../../src/api/queries';
 import type { Volume } from '../../../src/api/types';
 import { paths } from '../../../src/paths';
 import { Loaded } from '../../../src/shared/loaded';
 import { PageHeader } from '../../../src/shared/page-header';
 import { ReplicaDots } from '../../../src/shared/replica-dots';
-import { useNames } from '../../../src/shared/use-names';
+import { useNodeNames } from '../../../src/shared/use-names';
 import { RobustnessBadge, StateBadge } from '../../../src/shared/volume-badges';
-import { byRisk } from '../../../src/states';
 import { CreateVolume } from '../../../src/volumes/create-volume';
+import { filterOf } from '../../../src/volumes/volume-filter';
+import { VolumeSearch } from '../../../src/volumes/volume-search';
 
 function columns(nodeName: (id: string | null) => string): Column<Volume>[] {
   return [
@@ -47,42 +49,96 @@ function columns(nodeName: (id: string | null) => string): Column<Volume>[] {
   ];
 }
 
+/** Worst first, so that the list starts with what needs a look. */
+const SORT = '-risk,name';
+const SEARCH_PARAM = 'q';
+
 export default function VolumesPage() {
-  const volumes = useVolumes();
-  const names = useNames();
+  return (
+    <Suspense>
+      <Volumes />
+    </Suspense>
+  );
+}
+
+/** What is looked for stands in the address, so that it can be shared and survives a reload. */
+function Volumes() {
+  const router = useRouter();
+  const text = useSearchParams().get(SEARCH_PARAM) ?? '';
   const [creating, setCreating] = useState(false);
+  const search = useCallback(
+    (next: string) =>
+      router.replace(
+        next === '' ? paths.volumes : `${paths.volumes}?${SEARCH_PARAM}=${encodeURIComponent(next)}`,
+        {
+          scroll: false,
+        },
+      ),
+    [router],
+  );
   const create = (
     <Button variant="primary" onClick={() => setCreating(true)}>
       <Plus aria-hidden size={15} /> Create volume
     </Button>
-  );
-  const empty = (
-    <Message
-      title="No volumes yet"
-      body={
-        <code className="font-mono text-xs">npx holdfast volume create data --size 1Gi --replicas 3</code>
-      }
-      action={<Button onClick={() => setCreating(true)}>Create the first one</Button>}
-    />
   );
   return (
     <>
       <title>Volumes · Holdfast</title>
       <PageHeader title="Volumes" subtitle="What needs a look comes first." actions={create} />
       <Panel title="All volumes" flush>
-        <Loaded query={volumes} what="the volumes" rows={6}>
-          {(data) => (
-            <Table
-              label="Volumes"
-              rows={[...data].sort(byRisk)}
-              columns={columns(names.node)}
-              rowKey={(volume) => volume.id}
-              empty={empty}
-            />
-          )}
-        </Loaded>
+        <VolumeSearch text={text} onText={search} />
+        <VolumeTable text={text} onCreate={() => setCreating(true)} onClear={() => search('')} />
       </Panel>
       <CreateVolume open={creating} onOpenChange={setCreating} />
     </>
+  );
+}
+
+type TableProps = { text: string; onCreate: () => void; onClear: () => void };
+
+function VolumeTable({ text, onCreate, onClear }: TableProps) {
+  const volumes = useVolumePages(filterOf(text), SORT);
+  const risk = useRisk();
+  const names = useNodeNames();
+  const empty =
+    text === '' ? (
+      <Message
+        title="No volumes yet"
+        body={
+          <code className="font-mono text-xs">npx holdfast volume create data --size 1Gi --replicas 3</code>
+        }
+        action={<Button onClick={onCreate}>Create the first one</Button>}
+      />
+    ) : (
+      <Message title="No volume matches" action={<Button onClick={onClear}>Show all</Button>} />
+    );
+  return (
+    <Loaded query={volumes} what="the volumes" rows={6}>
+      {({ pages }) => {
+        const rows = pages.flatMap(({ items }) => items);
+        return (
+          <>
+            <Table
+              label="Volumes"
+              rows={rows}
+              columns={columns(names)}
+              rowKey={(volume) => volume.id}
+              empty={empty}
+            />
+            {volumes.hasNextPage && (
+              <div className="flex items-center justify-between gap-3 border-t border-border px-4 py-2">
+                <p className="text-xs text-muted">
+                  {rows.length} shown
+                  {text === '' && risk.data !== undefined ? ` of ${risk.data.volumes.total}` : ''}
+                </p>
+                <Button busy={volumes.isFetchingNextPage} onClick={() => void volumes.fetchNextPage()}>
+                  Show more
+                </Button>
+              </div>
+            )}
+          </>
+        );
+      }}
+    </Loaded>
   );
 }

@@ -11,7 +11,7 @@ import { Loaded } from '../../../../src/shared/loaded';
 import { PageHeader } from '../../../../src/shared/page-header';
 import { RebuildProgress } from '../../../../src/shared/rebuild-progress';
 import { isActive } from '../../../../src/shared/rebuilds-panel';
-import { useNames } from '../../../../src/shared/use-names';
+import { useNodeNames } from '../../../../src/shared/use-names';
 import { RobustnessBadge, StateBadge } from '../../../../src/shared/volume-badges';
 import { waitingText } from '../../../../src/shared/waiting-copies';
 import { AttentionBox } from '../../../../src/volume/attention-box';
@@ -88,7 +88,7 @@ function VolumeDetail({ volume }: { volume: Volume }) {
 
 function VolumeRebuilds({ volume }: { volume: Volume }) {
   const rebuilds = useRebuilds();
-  const names = useNames();
+  const nodeName = useNodeNames();
   return (
     <Panel title="Rebuilds" flush>
       <Loaded query={rebuilds} what="the rebuilds">
@@ -107,7 +107,7 @@ function VolumeRebuilds({ volume }: { volume: Volume }) {
                   <RebuildProgress
                     rebuild={rebuild}
                     withControls={isActive(rebuild)}
-                    names={{ volume: volume.name, node: names.node(rebuild.targetNodeId) }}
+                    names={{ volume: volume.name, node: nodeName(rebuild.targetNodeId) }}
                   />
                   {rebuild.error !== null && <p className="mt-1 text-xs text-bad">{rebuild.error.message}</p>}
                 </li>

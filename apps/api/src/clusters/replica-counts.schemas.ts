@@ -1,0 +1,31 @@
+import { z } from 'zod';
+import { dto } from '../platform/dto.js';
+import { uuid } from '../platform/schemas.js';
+
+const count = z.int().min(0);
+
+const replicaCountsSchema = z
+  .object({
+    disks: z
+      .array(
+        z.object({
+          diskId: uuid.describe('Id of the disk.'),
+          total: count.describe('Replicas on it.'),
+          failed: count.describe('Replicas on it that have failed.'),
+          rebuilding: count.describe('Replicas on it that are being rebuilt.'),
+        }),
+      )
+      .describe('Every disk with a replica that the caller may see.'),
+    nodes: z
+      .array(
+        z.object({
+          nodeId: uuid.describe('Id of the node.'),
+          attached: count.describe('Volumes it serves.'),
+        }),
+      )
+      .describe('Every node that serves a volume which the caller may see.'),
+    unplaced: count.describe('Replicas without a place.'),
+  })
+  .meta({ id: 'ReplicaCounts' });
+
+export class ReplicaCountsDto extends dto(replicaCountsSchema) {}

@@ -1,0 +1,29 @@
+'use client';
+import { useQueryClient } from '@tanstack/react-query';
+import { createContext, type ReactNode, useContext, useEffect, useRef } from 'react';
+import { useRisk } from '../api/queries';
+import type { LiveState } from '../api/use-live';
+
+/** `cut`: the API does not answer, so that everything shown is from before. */
+export type Freshness = LiveState | 'cut';
+
+const FreshnessContext = createContext<Freshness>('connecting');
+
+export function useFreshness(): Freshness {
+  return useContext(FreshnessContext);
+}
+
+/**
+ * Tells every panel whether what it shows can be current. A stream that is open proves nothing while the API hangs, so the
+ * console also asks it something every few seconds. Once it answers again, everything is asked for anew.
+ */
+export function FreshnessProvider({ live, children }: { live: LiveState; children: ReactNode }) {
+  const queryClient = useQueryClient();
+  const isCut = useRisk().isError;
+  const wasCut = useRef(false);
+  useEffect(() => {
+    if (wasCut.current && !isCut) void queryClient.invalidateQueries();
+    wasCut.current = isCut;
+  }, [isCut, queryClient]);
+  return <FreshnessContext.Provider value={isCut ? 'cut' : live}>{children}</FreshnessContext.Provider>;
+}

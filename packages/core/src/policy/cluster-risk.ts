@@ -1,0 +1,182 @@
+/**
+ * Risk of a cluster at one look: which volumes are not healthy, by what cause, and whether work under way ends that without a user.
+ *
+ * One cause often has many effects: a node that does not answer leaves a thousand volumes unknown. Each volume counts once, for the
+ * first cause that fits: the node that serves it, a node or a disk that holds one of its copies, a copy without a place, else the
+ * copies themselves.
+ */
+import { compareIds, type DiskId, type NodeId, type VolumeId } from '../model/ids.js';
+import type { Robustness } from '../model/volume.js';
+
+/** What a volume that is not healthy waits for. */
+export type RiskVolume = {
+  readonly id: VolumeId;
+  readonly name: string;
+  readonly robustness: Exclude<Robustness, 'healthy'>;
+  /** Code of what a user has to decide; `undefined`: nothing. */
+  readonly attention: string | undefined;
+  readonly holderId: NodeId | undefined;
+  readonly nodeIds: readonly NodeId[];
+  readonly diskIds: readonly DiskId[];
+  readonly isUnplaced: boolean;
+  /** Of its rebuilds that have not ended, the one that is nearest to helping. */
+  readonly rebuild: 'running' | 'queued' | 'paused' | undefined;
+  /** Its rebuilds are held back, by a user or by a failed check. */
+  readonly isHeld: boolean;
+};
+
+/** A node or a disk that is not as it should be. */
+export type RiskPlace<Id> = { readonly id: Id; readonly name: string; readonly since: Date | undefined };
+
+export type RiskFacts = {
+  /** All volumes of the cluster, the healthy ones too. */
+  readonly volumesTotal: number;
+  readonly volumes: readonly RiskVolume[];
+  /** Nodes whose agents do not answer. */
+  readonly silentNodes: readonly RiskPlace<NodeId>[];
+  /** Disks that can't be used although their nodes answer. */
+  readonly failedDisks: readonly RiskPlace<DiskId>[];
+};
+
+export type RiskCounts = Readonly<Record<'notServed' | Exclude<Robustness, 'healthy'>, number>>;
+
+export const RISK_CAUSES = ['node', 'disk', 'placement', 'copies'] as const;
+export type RiskCauseKind = (typeof RISK_CAUSES)[number];
+
+export type RiskCause = {
+  readonly kind: RiskCauseKind;
+  /** Id of the node or disk; `undefined`: the cause is no single object. */
+  readonly subjectId: string | undefined;
+  readonly name: string | undefined;
+  readonly since: Date | undefined;
+  readonly effects: RiskCounts;
+  /** The worst of its volumes first. */
+  readonly examples: readonly Pick<RiskVolume, 'id' | 'name' | 'robustness'>[];
+};
+
+/** What the volumes that are not healthy wait for. Each counts once, for the first that fits. */
+export type RiskWaits = {
+  /** A user has to act: nothing else ends it. */
+  readonly user: number;
+  /** A user has paused it, or holds it. */
+  readonly paused: number;
+  readonly running: number;
+  readonly queued: number;
+  /** For a place, a return or a time: its own conditions say which. */
+  readonly other: number;
+};
+
+export type ClusterRisk = {
+  readonly volumes: RiskCounts & { readonly total: number; readonly healthy: number };
+  /** `safe`: every volume is healthy. `working`: rebuilds that run or are queued end it. `stuck`: for some volume none will. */
+  readonly verdict: 'safe' | 'working' | 'stuck';
+  readonly waits: RiskWaits;
+  readonly causes: readonly RiskCause[];
+};
+
+/** As many as a panel names; the list of volumes has the rest. */
+const EXAMPLES_MAX = 5;
+const WORST_FIRST = ['faulted', 'unknown', 'degraded'] as const;
+
+export function clusterRisk(facts: RiskFacts): ClusterRisk {
+  const { volumes, volumesTotal } = facts;
+  const waits = waitsOf(volumes);
+  const stuck = waits.user + waits.paused + waits.other;
+  return {
+    volumes: { total: volumesTotal, healthy: volumesTotal - volumes.length, ...countsOf(volumes, facts) },
+    verdict: volumes.length === 0 ? 'safe' : stuck === 0 ? 'working' : 'stuck',
+    waits,
+    causes: causesOf(facts),
+  };
+}
+
+function causesOf(facts: RiskFacts): RiskCause[] {
+  const nodes = facts.silentNodes.map((place) => emptyCause('node', place));
+  const disks = facts.failedDisks.map((place) => emptyCause('disk', place));
+  const others = [emptyCause('placement'), emptyCause('copies')];
+  const causes = [...nodes, ...disks, ...others].map((cause) => ({ cause, volumes: [] as RiskVolume[] }));
+  const byKey = new Map(causes.map((one) => [keyOf(one.cause.kind, one.cause.subjectId), one]));
+  for (const volume of facts.volumes) byKey.get(causeKey(volume, byKey))?.volumes.push(volume);
+  return causes
+    .map(({ cause, volumes }) => withEffects(cause, volumes, facts))
+    .filter(({ kind, effects }) => kind === 'node' || kind === 'disk' || sumOf(effects) > 0)
+    .sort(compareCauses);
+}
+
+type Place = RiskPlace<string>;
+
+function emptyCause(kind: RiskCauseKind, place?: Place): RiskCause {
+  const effects = { notServed: 0, faulted: 0, unknown: 0, degraded: 0 };
+  return { kind, subjectId: place?.id, name: place?.name, since: place?.since, effects, examples: [] };
+}
+
+function keyOf(kind: RiskCauseKind, id: string | undefined): string {
+  return id === undefined ? kind : `${kind} ${id}`;
+}
+
+function causeKey(volume: RiskVolume, known: ReadonlyMap<string, unknown>): string {
+  const { holderId, nodeIds, diskIds, isUnplaced } = volume;
+  const places = [
+    ...(holderId === undefined ? [] : [keyOf('node', holderId)]),
+    ...[...nodeIds].sort(compareIds).map((id) => keyOf('node', id)),
+    ...[...diskIds].sort(compareIds).map((id) => keyOf('disk', id)),
+  ];
+  return places.find((key) => known.has(key)) ?? (isUnplaced ? 'placement' : 'copies');
+}
+
+function withEffects(cause: RiskCause, volumes: readonly RiskVolume[], facts: RiskFacts): RiskCause {
+  const worst = [...volumes].sort(compareVolumes).slice(0, EXAMPLES_MAX);
+  return {
+    ...cause,
+    effects: countsOf(volumes, facts),
+    examples: worst.map(({ id, name, robustness }) => ({ id, name, robustness })),
+  };
+}
+
+/** A volume whose serving node is silent counts as not served, whatever is known of its copies. */
+function countsOf(volumes: readonly RiskVolume[], { silentNodes }: RiskFacts): RiskCounts {
+  const silent = new Set(silentNodes.map(({ id }) => id));
+  const counts = { notServed: 0, faulted: 0, unknown: 0, degraded: 0 };
+  for (const { holderId, robustness } of volumes) {
+    if (holderId !== undefined && silent.has(holderId)) counts.notServed += 1;
+    else counts[robustness] += 1;
+  }
+  return counts;
+}
+
+function waitsOf(volumes: readonly RiskVolume[]): RiskWaits {
+  const waits = { user: 0, paused: 0, running: 0, queued: 0, other: 0 };
+  for (const volume of volumes) waits[waitOf(volume)] += 1;
+  return waits;
+}
+
+function waitOf({ attention, robustness, rebuild, isHeld }: RiskVolume): keyof RiskWaits {
+  if (attention !== undefined || robustness === 'faulted') return 'user';
+  if (isHeld || rebuild === 'paused') return 'paused';
+  return rebuild ?? 'other';
+}
+
+function compareVolumes(a: RiskVolume, b: RiskVolume): number {
+  return (
+    WORST_FIRST.indexOf(a.robustness) - WORST_FIRST.indexOf(b.robustness) ||
+    a.name.localeCompare(b.name, 'en', { numeric: true }) ||
+    compareIds(a.id, b.id)
+  );
+}
+
+/** What costs most first; of equal ones by kind, then by name. */
+function compareCauses(a: RiskCause, b: RiskCause): number {
+  const weight = ({ effects }: RiskCause) => [effects.notServed + effects.faulted, sumOf(effects)] as const;
+  const [worstA, allA] = weight(a);
+  const [worstB, allB] = weight(b);
+  return (
+    worstB - worstA ||
+    allB - allA ||
+    RISK_CAUSES.indexOf(a.kind) - RISK_CAUSES.indexOf(b.kind) ||
+    (a.name ?? '').localeCompare(b.name ?? '', 'en', { numeric: true })
+  );
+}
+
+function sumOf({ notServed, faulted, unknown, degraded }: RiskCounts): number {
+  return notServed + faulted + unknown + degraded;
+}
