@@ -146,11 +146,10 @@ CREATE FUNCTION orphan_operations(o orphan) RETURNS SETOF operation_facts LANGUA
     WHERE o.removal IS NOT NULL;
   END;
 
--- So that looking at what is under way does not read all volumes, copies and orphans.
+-- So that looking at what is under way does not read all volumes and orphans; copies that move have an index already.
 CREATE INDEX "volume_operations" ON "volume" ("cluster_id", "id")
   WHERE "layer_task" IS NOT NULL OR "fill" IS NOT NULL OR "verification" IS NOT NULL OR "salvage" IS NOT NULL
     OR "deletion_requested_at" IS NOT NULL;
-CREATE INDEX "replica_operations" ON "replica" ("volume_id") WHERE "relocation" IS NOT NULL;
 CREATE INDEX "orphan_operations" ON "orphan" ("cluster_id") WHERE "removal" IS NOT NULL;
 
 -- All operations that the reader may see. As the reader, so that the policies of the tables hold.
