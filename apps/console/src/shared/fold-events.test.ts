@@ -8,7 +8,16 @@ function events(...texts: string[]): ClusterEvent[] {
     const [type = '', second = '0'] = text.split('@');
     const at = new Date(Date.UTC(2026, 0, 1) + Number(second) * 1000).toISOString();
     const subject = { kind: 'volume', id: 'x' };
-    return { id: `${index}`, type, severity: 'info', subject, volumeId: null, message: text, at };
+    return {
+      id: `${index}`,
+      clusterId: 'c',
+      type,
+      severity: 'info',
+      subject,
+      volumeId: null,
+      message: text,
+      at,
+    };
   });
 }
 
