@@ -12,7 +12,9 @@ type Case = { at: string; body?: object; want?: object };
 
 /** Deletions of what holds no data. */
 const HOLDS_NO_DATA = [
+  'DELETE /api/v1/clusters/{clusterId}/grants/{grantId}',
   'DELETE /api/v1/clusters/{clusterId}/join-tokens/{joinTokenId}',
+  'DELETE /api/v1/clusters/{clusterId}/silences/{silenceId}',
   'DELETE /api/v1/clusters/{clusterId}/volumes/{volumeId}/recurring-snapshots/{recurringName}',
 ];
 const CLUSTER = '/api/v1/clusters/{clusterId}';

@@ -30,9 +30,11 @@ const NOT_UNDERSTOOD = [400, 415, 422];
 
 let api: ApiFixture;
 const ids: Record<string, string> = {};
+let otherOrganizationId: string;
 
 beforeAll(async () => {
   api = await ApiFixture.start();
+  ({ organizationId: otherOrganizationId } = await api.otherTenant());
   const volume = await api.createVolume();
   const nodeId = await api.node('node-1', 'zone-a');
   const { rows } = await api.owner.query('SELECT user_id AS "userId" FROM membership LIMIT 1');
@@ -65,7 +67,7 @@ describe('the API understands the example of', () => {
           /\{(\w+)\}/g,
           (_, parameter: string) => ids[parameter] ?? '01a1fd5b-0000-7000-8000-0000000000ff',
         );
-      const answer = await api.call(method, filled, { body: soon(body) });
+      const answer = await api.call(method, filled, { body: asOfNow(body) });
       const why = JSON.stringify(answer.body);
       expect({ why, isUnderstood: !NOT_UNDERSTOOD.includes(answer.status) }).toEqual({
         why,
@@ -76,11 +78,12 @@ describe('the API understands the example of', () => {
   );
 });
 
-/** A document can't say in an hour: the time in an example is moved to then. */
-function soon(body: object | undefined): object | undefined {
-  return body !== undefined && 'until' in body
-    ? { ...body, until: new Date(Date.now() + 3_600_000).toISOString() }
-    : body;
+/** A document can't say in an hour, nor who else is there: these values of an example are put in. */
+function asOfNow(body: object | undefined): object | undefined {
+  const then = new Date(Date.now() + 3_600_000).toISOString();
+  const current = { until: then, endsAt: then, organizationId: otherOrganizationId };
+  const known = Object.entries(current).filter(([field]) => body !== undefined && field in body);
+  return body === undefined ? undefined : { ...body, ...Object.fromEntries(known) };
 }
 
 test('every refusal shows a problem document with one of its codes', () => {

@@ -53,5 +53,27 @@ export const REQUEST_EXAMPLES: Readonly<Record<string, object>> = {
     currentPassword: 'correct horse battery staple',
     newPassword: 'better horse battery staple',
   },
+  firstaccount_create: {
+    secret: 'the secret of the link',
+    email: 'ada@example.org',
+    name: 'Ada',
+    password: 'correct horse battery staple',
+  },
+  device_start: { name: 'holdfast on build-7' },
+  device_token: { deviceCode: 'the secret of the program' },
+  grants_create: { organizationId: ID, provisionedBytes: 512 * GIB, volumes: 20, nodeTags: ['ssd'] },
+  grants_patch: { volumes: 40 },
+  silences_create: {
+    matcher: 'rule=NodeSilent AND subjectName=node-2',
+    comment: 'moved to rack 4',
+    endsAt: '2099-01-01T00:00:00Z',
+  },
+  webhooks_create: {
+    name: 'pager',
+    url: 'https://hooks.example.com/holdfast',
+    filter: 'type in (CriticalAlertFired, AlertResolved)',
+  },
+  webhooks_patch: { isEnabled: true },
+  webhooks_rotateSecret: { overlapHours: 24 },
   tokens_create: { name: 'backup job', readOnly: true },
 };
