@@ -10,8 +10,8 @@ export const MUTANTS = [
     changes: [
       {
         file: 'core/src/admission/admission-queue.ts',
-        find: 'return this.count(demand) < most && ',
-        replace: 'return this.count(demand) <= most && ',
+        find: '(this.count(demand) < most && ',
+        replace: '(this.count(demand) <= most && ',
       },
     ],
   },
@@ -147,8 +147,8 @@ export const MUTANTS = [
     changes: [
       {
         file: 'core/src/admission/admission-queue.ts',
-        find: 'if (most === 0 && limit.zeroIsUnlimited) return true;',
-        replace: 'if (limit.zeroIsUnlimited) return true;',
+        find: 'return most === 0 && limit.zeroIsUnlimited ? undefined : most;',
+        replace: 'return limit.zeroIsUnlimited ? undefined : most;',
       },
     ],
   },
