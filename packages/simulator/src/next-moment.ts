@@ -45,7 +45,21 @@ export function isClusterTurning({ tables, nodes }: Moment): boolean {
     const isReady = row !== undefined && conditionOf(row.conditions, 'Ready')?.status === 'True';
     return isReady !== isReachable;
   });
-  return isSilent || tables.fanOuts.size > 0;
+  return isSilent || tables.fanOuts.size > 0 || isAnyOrphanWaiting(tables);
+}
+
+/** To be told of, or to be removed: after a time that only the cluster's reconciler knows. */
+function isAnyOrphanWaiting({ orphans, clusters }: Tables): boolean {
+  if (orphans.size === 0) return false;
+  const mayGo = [...clusters.values()].some(
+    ({ settings }) => settings['orphan-resource-auto-deletion'] !== '',
+  );
+  return (
+    mayGo ||
+    [...orphans.values()].some(
+      ({ announcedAt, removal }) => announcedAt === undefined || removal !== undefined,
+    )
+  );
 }
 
 /** Of what is due, of windows that end, of orphans that become old, and of the cron. */
