@@ -6,6 +6,9 @@ export const paths = {
   volume: (id: string) => `/volumes/${id}`,
   nodes: '/nodes',
   rebuilds: '/rebuilds',
+  alerts: '/alerts',
   events: '/events',
   whatIf: '/what-if',
+  settings: '/settings',
+  audit: '/audit',
 };

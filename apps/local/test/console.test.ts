@@ -283,9 +283,9 @@ inBrowser('the console', () => {
         .filter({ hasText: 'on a branch' })
         .waitFor({ timeout: 30_000 });
       await expectAccessible('volume-snapshots');
-      await page.getByRole('button', { name: 'Grow' }).click();
+      await page.getByRole('button', { name: 'Resize' }).click();
       await page.getByRole('dialog').getByLabel('New size in GiB').fill('2');
-      await page.getByRole('dialog').getByRole('button', { name: 'Grow' }).click();
+      await page.getByRole('dialog').getByRole('button', { name: 'Resize' }).click();
       await page.getByText(/^2 GiB, /).waitFor({ timeout: 60_000 });
       // The expansion has left a layer under the head: a purge by hand finds it again, and says that it was there.
       const purges = async () => {

@@ -3,13 +3,16 @@ import { Skeleton } from '@holdfast/ui/message.js';
 import { useRouter } from 'next/navigation';
 import { type ReactNode, useCallback } from 'react';
 import { ClusterProvider } from '../../src/api/use-cluster';
-import { paths } from '../../src/paths';
 import { ProblemMessage } from '../../src/shared/problem-message';
+import { signInFor } from '../../src/shared/return-path';
 import { Shell } from '../../src/shell/shell';
 
 export default function ConsoleLayout({ children }: { children: ReactNode }) {
   const router = useRouter();
-  const signedOut = useCallback(() => router.replace(paths.signIn), [router]);
+  const signedOut = useCallback(
+    () => router.replace(signInFor(`${window.location.pathname}${window.location.search}`)),
+    [router],
+  );
   return (
     <ClusterProvider
       signedOut={signedOut}

@@ -6,8 +6,8 @@ import { useRouter } from 'next/navigation';
 import { type FormEvent, useEffect, useState } from 'react';
 import { api } from '../../src/api/client';
 import { isProblem } from '../../src/api/problem';
-import { paths } from '../../src/paths';
 import { EntryFrame } from '../../src/shared/entry-frame';
+import { returnPath } from '../../src/shared/return-path';
 
 export default function SignInPage() {
   const router = useRouter();
@@ -30,7 +30,7 @@ export default function SignInPage() {
     try {
       await api.signIn(String(form.get('email')), String(form.get('password')));
       queryClient.clear();
-      router.replace(paths.overview);
+      router.replace(returnPath(window.location.search));
     } catch (problem) {
       setError(isProblem(problem) ? problem.detail : 'There was no answer. The API may be restarting.');
       setBusy(false);

@@ -4,7 +4,7 @@ import { toProblem } from './problem';
 /** The largest page the API gives; longer lists are asked for page by page, up to a bound. */
 const PAGE_LIMIT = 200;
 /** A few screens: the next ones are asked for when they are wanted. */
-const VOLUMES_PER_PAGE = 100;
+const ROWS_PER_PAGE = 100;
 /** 10,000 items: past that a list needs a filter, not more pages. */
 const PAGES_MAX = 50;
 
@@ -141,7 +141,7 @@ export const api = {
     { filter, sort, cursor }: { filter: string; sort: string; cursor: string | undefined },
   ) => {
     const query = {
-      limit: VOLUMES_PER_PAGE,
+      limit: ROWS_PER_PAGE,
       sort,
       ...(filter === '' ? {} : { filter }),
       ...(cursor === undefined ? {} : { cursor }),
@@ -217,7 +217,33 @@ export const api = {
     ask(client.DELETE(RECURRING, { params: { path: { clusterId, volumeId, recurringName } } })),
   setting: (clusterId: string, name: string) =>
     ask(client.GET(`${CLUSTER}/settings/{name}`, { params: { path: { clusterId, name } } })),
-  putSetting: (clusterId: string, name: string, value: number) =>
+  alerts: async (clusterId: string) => {
+    const query = { limit: ROWS_PER_PAGE, sort: '-since' };
+    return (await ask(client.GET(`${CLUSTER}/alerts`, { params: { path: { clusterId }, query } }))).items;
+  },
+  silences: async (clusterId: string) => {
+    const query = { limit: ROWS_PER_PAGE, filter: `endsAt>${new Date().toISOString()}` };
+    return (await ask(client.GET(`${CLUSTER}/silences`, { params: { path: { clusterId }, query } }))).items;
+  },
+  createSilence: (clusterId: string, body: { matcher: string; comment: string; endsAt: string }) =>
+    ask(client.POST(`${CLUSTER}/silences`, { params: { path: { clusterId } }, body })),
+  endSilence: (clusterId: string, silenceId: string) =>
+    ask(client.DELETE(`${CLUSTER}/silences/{silenceId}`, { params: { path: { clusterId, silenceId } } })),
+  auditPage: ({ filter, cursor }: { filter: string; cursor: string | undefined }) => {
+    const query = {
+      limit: ROWS_PER_PAGE,
+      ...(filter === '' ? {} : { filter }),
+      ...(cursor === undefined ? {} : { cursor }),
+    };
+    return ask(client.GET('/api/v1/audit', { params: { query } }));
+  },
+  verifyAudit: (after: number | undefined) =>
+    ask(client.POST('/api/v1/audit/verify', { body: after === undefined ? {} : { after } })),
+  settings: async (clusterId: string) =>
+    (await ask(client.GET(`${CLUSTER}/settings`, { params: { path: { clusterId } } }))).items,
+  resetSetting: (clusterId: string, name: string) =>
+    ask(client.DELETE(`${CLUSTER}/settings/{name}`, { params: { path: { clusterId, name } } })),
+  putSetting: (clusterId: string, name: string, value: Schema<'Setting'>['value']) =>
     ask(client.PUT(`${CLUSTER}/settings/{name}`, { params: { path: { clusterId, name } }, body: { value } })),
   /** Ends with its signal, here and in the API: it may take seconds. */
   simulate: (clusterId: string, body: WhatIf, signal: AbortSignal) =>
@@ -239,6 +265,17 @@ export const api = {
         body: { bandwidthBytesPerSecond },
       }),
     ),
+  eventPage: (
+    clusterId: string,
+    { filter, cursor, limit }: { filter: string; cursor: string | undefined; limit: number },
+  ) => {
+    const query = {
+      limit,
+      ...(filter === '' ? {} : { filter }),
+      ...(cursor === undefined ? {} : { cursor }),
+    };
+    return ask(client.GET(`${CLUSTER}/events`, { params: { path: { clusterId }, query } }));
+  },
   events: async (clusterId: string, limit: number, filter?: string) => {
     const query = filter === undefined ? { limit } : { limit, filter };
     return (await ask(client.GET(`${CLUSTER}/events`, { params: { path: { clusterId }, query } }))).items;

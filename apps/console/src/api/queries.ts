@@ -25,6 +25,8 @@ export const keys = {
   disks: (clusterId: string) => ['disks', clusterId] as const,
   orphans: (clusterId: string) => ['orphans', clusterId] as const,
   rebuilds: (clusterId: string) => ['rebuilds', clusterId] as const,
+  alerts: (clusterId: string) => ['alerts', clusterId] as const,
+  settings: (clusterId: string) => ['settings', clusterId] as const,
   setting: (clusterId: string, name: string) => ['settings', clusterId, name] as const,
   volumeSettings: (clusterId: string, volumeId: string) => ['settings', clusterId, 'of', volumeId] as const,
   events: (clusterId: string) => ['events', clusterId] as const,
@@ -214,6 +216,42 @@ export function useRebuilds() {
   });
 }
 
+/** Those that fire, and those that were over last. */
+export function useAlerts() {
+  const { id } = useCluster();
+  return useQuery({
+    queryKey: keys.alerts(id),
+    queryFn: () => api.alerts(id),
+    refetchInterval: CAPACITY_POLL_MS,
+  });
+}
+
+/** Under the alerts' key: a silence changes what they say of themselves. */
+export function useSilences() {
+  const { id } = useCluster();
+  return useQuery({
+    queryKey: [...keys.alerts(id), 'silences'],
+    queryFn: () => api.silences(id),
+    refetchInterval: CAPACITY_POLL_MS,
+  });
+}
+
+/** Of the whole organization. Its entries make no event, so the first page is asked for when one comes back to it. */
+export function useAuditPages(filter: string) {
+  return useInfiniteQuery({
+    queryKey: ['audit', filter],
+    queryFn: ({ pageParam }) => api.auditPage({ filter, cursor: pageParam }),
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: ({ nextCursor }) => nextCursor ?? undefined,
+    placeholderData: keepPreviousData,
+  });
+}
+
+export function useSettings() {
+  const { id } = useCluster();
+  return useQuery({ queryKey: keys.settings(id), queryFn: () => api.settings(id) });
+}
+
 export function useSetting(name: string) {
   const { id } = useCluster();
   return useQuery({ queryKey: keys.setting(id, name), queryFn: () => api.setting(id, name) });
@@ -233,6 +271,18 @@ export function useEvents(filter?: string) {
       const causes = await api.events(id, CAUSES_SHOWN, CAUSES_FILTER);
       return mergeEvents(latest, causes);
     },
+  });
+}
+
+/** All events that match, a page at a time. */
+export function useEventPages(filter: string) {
+  const { id } = useCluster();
+  return useInfiniteQuery({
+    queryKey: [...keys.events(id), 'pages', filter],
+    queryFn: ({ pageParam }) => api.eventPage(id, { filter, cursor: pageParam, limit: EVENTS_SHOWN }),
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: ({ nextCursor }) => nextCursor ?? undefined,
+    placeholderData: keepPreviousData,
   });
 }
 

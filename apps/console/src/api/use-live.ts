@@ -18,6 +18,7 @@ const EVERYTHING = [
   'rebuilds',
   'orphans',
   'events',
+  'alerts',
   'settings',
 ] as const;
 

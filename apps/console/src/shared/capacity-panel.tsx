@@ -28,7 +28,7 @@ function shareOf(part: number, whole: number): number {
 export function CapacityPanel() {
   const disks = useDisks();
   return (
-    <Panel title="What is running out?" hint="Space on the disks, in use and promised to volumes">
+    <Panel title="Capacity" hint="Space on the disks, in use and promised to volumes">
       <Loaded query={disks} what="the disks">
         {(data) =>
           data.length === 0 ? (

@@ -1,15 +1,22 @@
 'use client';
 import { clsx } from 'clsx';
 import { useEffect, useRef, useState } from 'react';
-import { QUICK_FILTERS } from './volume-filter';
 
 /** A pause in typing, after which the list is asked for. */
 const TYPING_MS = 250;
 
-type Props = { text: string; onText: (text: string) => void };
+export type QuickFilter = { readonly label: string; readonly filter: string };
+
+type Props = {
+  label: string;
+  placeholder: string;
+  quickFilters: readonly QuickFilter[];
+  text: string;
+  onText: (text: string) => void;
+};
 
 /** Search field and the usual filters; `/` puts the cursor into the field. */
-export function VolumeSearch({ text, onText }: Props) {
+export function ListSearch({ label, placeholder, quickFilters, text, onText }: Props) {
   const [typed, setTyped] = useState(text);
   const field = useRef<HTMLInputElement>(null);
   useEffect(() => setTyped(text), [text]);
@@ -33,17 +40,17 @@ export function VolumeSearch({ text, onText }: Props) {
       <input
         ref={field}
         type="search"
-        aria-label="Search volumes"
-        placeholder="Name, or a filter such as size>10Gi"
+        aria-label={label}
+        placeholder={placeholder}
         value={typed}
         onChange={(event) => setTyped(event.target.value)}
         className="h-8 min-w-0 flex-1 rounded-md border border-border-strong bg-sunken px-2.5 text-sm sm:max-w-72"
       />
       <fieldset className="flex flex-wrap gap-1">
         <legend className="sr-only">Usual filters</legend>
-        {QUICK_FILTERS.map(({ label, filter }) => (
+        {quickFilters.map(({ label: name, filter }) => (
           <button
-            key={label}
+            key={name}
             type="button"
             aria-pressed={text === filter}
             onClick={() => onText(filter)}
@@ -52,7 +59,7 @@ export function VolumeSearch({ text, onText }: Props) {
               text === filter ? 'bg-hover font-medium text-text' : 'text-muted hover:bg-hover',
             )}
           >
-            {label}
+            {name}
           </button>
         ))}
       </fieldset>

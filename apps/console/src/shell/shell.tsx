@@ -1,6 +1,17 @@
 'use client';
 import { clsx } from 'clsx';
-import { Activity, Database, FlaskConical, Gauge, HardDrive, type LucideIcon, RefreshCw } from 'lucide-react';
+import {
+  Activity,
+  Bell,
+  Database,
+  FlaskConical,
+  Gauge,
+  HardDrive,
+  type LucideIcon,
+  RefreshCw,
+  ScrollText,
+  SlidersHorizontal,
+} from 'lucide-react';
 import Link from 'next/link';
 import { usePathname } from 'next/navigation';
 import type { ReactNode } from 'react';
@@ -17,8 +28,11 @@ const LINKS: { href: string; label: string; icon: LucideIcon }[] = [
   { href: paths.volumes, label: 'Volumes', icon: Database },
   { href: paths.nodes, label: 'Nodes and disks', icon: HardDrive },
   { href: paths.rebuilds, label: 'Rebuilds', icon: RefreshCw },
+  { href: paths.alerts, label: 'Alerts', icon: Bell },
   { href: paths.events, label: 'Events', icon: Activity },
   { href: paths.whatIf, label: 'What if', icon: FlaskConical },
+  { href: paths.settings, label: 'Settings', icon: SlidersHorizontal },
+  { href: paths.audit, label: 'Audit', icon: ScrollText },
 ];
 
 /** The frame around every page: where one can go, which cluster this is, and how fresh what one sees is. */

@@ -42,7 +42,7 @@ export function ExpandDialog({ open, onOpenChange, volume, busy, onExpand }: Pro
         <div className="flex justify-end gap-2">
           <Button onClick={onOpenChange}>Cancel</Button>
           <Button type="submit" variant="primary" busy={busy}>
-            Grow
+            Resize
           </Button>
         </div>
       </form>

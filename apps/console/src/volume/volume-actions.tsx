@@ -68,7 +68,7 @@ export function VolumeActions({ volume }: { volume: Volume }) {
         Verify
       </Button>
       <Button disabledReason={reasonOf(decideGrowth(facts))} onClick={() => setDialog('expand')}>
-        Grow
+        Resize
       </Button>
       <Button disabledReason={reasonOf(decideChange(facts))} onClick={() => setDialog('copies')}>
         Copies

@@ -1,5 +1,7 @@
 /** Search of the list of volumes: a word looks for names, anything else is the API's own filter. */
 
+import type { QuickFilter } from '../shared/list-search';
+
 /** A name as users type it, or the beginning of one. */
 const NAME = /^[a-z0-9][a-z0-9.-]*$/i;
 
@@ -7,8 +9,6 @@ export function filterOf(text: string): string {
   const trimmed = text.trim();
   return NAME.test(trimmed) ? `name=${trimmed.toLowerCase()}*` : trimmed;
 }
-
-export type QuickFilter = { readonly label: string; readonly filter: string };
 
 /** What operators look for most. */
 export const QUICK_FILTERS: readonly QuickFilter[] = [

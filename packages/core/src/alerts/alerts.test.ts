@@ -117,7 +117,7 @@ describe('findAlerts', () => {
     const [silent, onLast] = found({ nodes: [node({ isReady: false })], volumes });
     expect(silent).toMatchObject({
       message:
-        'node node-1 is not heard: 5 copies are there, 2 volumes are served there, 2 volumes have one full copy left, 1 volumes have none',
+        'node node-1 is not heard: 5 copies are there, 2 volumes are served there, 2 volumes have one full copy left, 1 volume has none',
       effects: { copies: 5, volumesOnLastCopy: 2, volumesFaulted: 1, volumesServedThere: 2 },
     });
     expect(onLast).toMatchObject({ rule: 'VolumesOnLastCopy', effects: { volumesOnLastCopy: 1 } });

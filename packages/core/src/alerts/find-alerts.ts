@@ -204,10 +204,14 @@ function sufferingOf(volumes: readonly VolumeFacts[]) {
 
 function words({ copies, volumesOnLastCopy, volumesFaulted, volumesServedThere }: AlertEffects): string {
   const parts = [
-    ...(copies > 0 ? [`${copies} copies are there`] : []),
-    ...(volumesServedThere > 0 ? [`${volumesServedThere} volumes are served there`] : []),
-    ...(volumesOnLastCopy > 0 ? [`${volumesOnLastCopy} volumes have one full copy left`] : []),
-    ...(volumesFaulted > 0 ? [`${volumesFaulted} volumes have none`] : []),
+    ...told(copies, 'copy is there', 'copies are there'),
+    ...told(volumesServedThere, 'volume is served there', 'volumes are served there'),
+    ...told(volumesOnLastCopy, 'volume has one full copy left', 'volumes have one full copy left'),
+    ...told(volumesFaulted, 'volume has none', 'volumes have none'),
   ];
   return parts.length === 0 ? '' : `: ${parts.join(', ')}`;
+}
+
+function told(count: number, one: string, several: string): string[] {
+  return count === 0 ? [] : [`${count} ${count === 1 ? one : several}`];
 }

@@ -1,21 +1,72 @@
 'use client';
+import { Button } from '@holdfast/ui/button.js';
+import { Message } from '@holdfast/ui/message.js';
 import { Panel } from '@holdfast/ui/panel.js';
-import { useEvents } from '../../../src/api/queries';
+import { Suspense } from 'react';
+import { useEventPages } from '../../../src/api/queries';
+import { paths } from '../../../src/paths';
 import { EventsList } from '../../../src/shared/events-list';
+import { ListSearch, type QuickFilter } from '../../../src/shared/list-search';
 import { Loaded } from '../../../src/shared/loaded';
 import { PageHeader } from '../../../src/shared/page-header';
+import { useSearchText } from '../../../src/shared/use-search-text';
+
+const QUICK_FILTERS: readonly QuickFilter[] = [
+  { label: 'All', filter: '' },
+  { label: 'Warnings and errors', filter: 'severity!=info' },
+  { label: 'Nodes and disks', filter: 'subjectKind in (node, disk)' },
+  { label: 'Rebuilds', filter: 'subjectKind=rebuild' },
+  { label: 'Settings', filter: 'subjectKind=setting' },
+];
 
 export default function EventsPage() {
-  const events = useEvents();
   return (
     <>
       <title>Events · Holdfast</title>
       <PageHeader title="Events" subtitle="What happened in this cluster, newest first." />
-      <Panel title="The last events" flush>
-        <Loaded query={events} what="the events" rows={8}>
-          {(data) => <EventsList events={data} />}
-        </Loaded>
-      </Panel>
+      <Suspense>
+        <Events />
+      </Suspense>
     </>
+  );
+}
+
+function Events() {
+  const [text, search] = useSearchText(paths.events);
+  const events = useEventPages(text.trim());
+  return (
+    <Panel title="All events" flush>
+      <ListSearch
+        label="Search events"
+        placeholder="A filter such as type=VolumeDegraded"
+        quickFilters={QUICK_FILTERS}
+        text={text}
+        onText={search}
+      />
+      <Loaded query={events} what="the events" rows={8}>
+        {({ pages }) => {
+          const found = pages.flatMap(({ items }) => items);
+          if (found.length === 0 && text !== '')
+            return (
+              <Message
+                title="No event matches"
+                action={<Button onClick={() => search('')}>Show all</Button>}
+              />
+            );
+          return (
+            <>
+              <EventsList events={found} />
+              {events.hasNextPage && (
+                <div className="border-t border-border px-4 py-2">
+                  <Button busy={events.isFetchingNextPage} onClick={() => void events.fetchNextPage()}>
+                    Show more
+                  </Button>
+                </div>
+              )}
+            </>
+          );
+        }}
+      </Loaded>
+    </Panel>
   );
 }

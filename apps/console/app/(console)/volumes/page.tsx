@@ -6,19 +6,19 @@ import { Panel } from '@holdfast/ui/panel.js';
 import { type Column, Table } from '@holdfast/ui/table.js';
 import { Plus } from 'lucide-react';
 import Link from 'next/link';
-import { useRouter, useSearchParams } from 'next/navigation';
-import { Suspense, useCallback, useState } from 'react';
+import { Suspense, useState } from 'react';
 import { useRisk, useVolumePages } from '../../../src/api/queries';
 import type { Volume } from '../../../src/api/types';
 import { paths } from '../../../src/paths';
+import { ListSearch } from '../../../src/shared/list-search';
 import { Loaded } from '../../../src/shared/loaded';
 import { PageHeader } from '../../../src/shared/page-header';
 import { ReplicaDots } from '../../../src/shared/replica-dots';
 import { useNodeNames } from '../../../src/shared/use-names';
+import { useSearchText } from '../../../src/shared/use-search-text';
 import { RobustnessBadge, StateBadge } from '../../../src/shared/volume-badges';
 import { CreateVolume } from '../../../src/volumes/create-volume';
-import { filterOf } from '../../../src/volumes/volume-filter';
-import { VolumeSearch } from '../../../src/volumes/volume-search';
+import { filterOf, QUICK_FILTERS } from '../../../src/volumes/volume-filter';
 
 function columns(nodeName: (id: string | null) => string): Column<Volume>[] {
   return [
@@ -51,7 +51,6 @@ function columns(nodeName: (id: string | null) => string): Column<Volume>[] {
 
 /** Worst first, so that the list starts with what needs a look. */
 const SORT = '-risk,name';
-const SEARCH_PARAM = 'q';
 
 export default function VolumesPage() {
   return (
@@ -61,21 +60,9 @@ export default function VolumesPage() {
   );
 }
 
-/** What is looked for stands in the address, so that it can be shared and survives a reload. */
 function Volumes() {
-  const router = useRouter();
-  const text = useSearchParams().get(SEARCH_PARAM) ?? '';
+  const [text, search] = useSearchText(paths.volumes);
   const [creating, setCreating] = useState(false);
-  const search = useCallback(
-    (next: string) =>
-      router.replace(
-        next === '' ? paths.volumes : `${paths.volumes}?${SEARCH_PARAM}=${encodeURIComponent(next)}`,
-        {
-          scroll: false,
-        },
-      ),
-    [router],
-  );
   const create = (
     <Button variant="primary" onClick={() => setCreating(true)}>
       <Plus aria-hidden size={15} /> Create volume
@@ -86,7 +73,13 @@ function Volumes() {
       <title>Volumes · Holdfast</title>
       <PageHeader title="Volumes" subtitle="What needs a look comes first." actions={create} />
       <Panel title="All volumes" flush>
-        <VolumeSearch text={text} onText={search} />
+        <ListSearch
+          label="Search volumes"
+          placeholder="Name, or a filter such as size>10Gi"
+          quickFilters={QUICK_FILTERS}
+          text={text}
+          onText={search}
+        />
         <VolumeTable text={text} onCreate={() => setCreating(true)} onClear={() => search('')} />
       </Panel>
       <CreateVolume open={creating} onOpenChange={setCreating} />

@@ -1,0 +1,121 @@
+'use client';
+import { Badge } from '@holdfast/ui/badge.js';
+import { Button } from '@holdfast/ui/button.js';
+import { Message } from '@holdfast/ui/message.js';
+import { Moment } from '@holdfast/ui/moment.js';
+import { Panel } from '@holdfast/ui/panel.js';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { BellRing } from 'lucide-react';
+import { useState } from 'react';
+import { SilenceDialog } from '../../../src/alerts/silence-dialog';
+import { api } from '../../../src/api/client';
+import { keys, useAlerts, useSilences } from '../../../src/api/queries';
+import type { Alert, Silence } from '../../../src/api/types';
+import { useCluster } from '../../../src/api/use-cluster';
+import { Loaded } from '../../../src/shared/loaded';
+import { PageHeader } from '../../../src/shared/page-header';
+
+const STATES = {
+  firing: { tone: 'bad', word: 'Firing' },
+  silenced: { tone: 'idle', word: 'Silenced' },
+  resolved: { tone: 'good', word: 'Resolved' },
+} as const;
+
+export default function AlertsPage() {
+  const alerts = useAlerts();
+  const silences = useSilences();
+  const [silencing, setSilencing] = useState<Alert>();
+  return (
+    <>
+      <title>Alerts · Holdfast</title>
+      <PageHeader
+        title="Alerts"
+        subtitle="What an operator has to look after: each cause once, with what follows from it."
+      />
+      <div className="flex flex-col gap-4">
+        <Panel title="Now and lately" flush>
+          <Loaded query={alerts} what="the alerts" rows={4}>
+            {(data) =>
+              data.length === 0 ? (
+                <Message title="Nothing has to be looked after" />
+              ) : (
+                <ul>
+                  {data.map((alert) => (
+                    <AlertRow key={alert.id} alert={alert} onSilence={setSilencing} />
+                  ))}
+                </ul>
+              )
+            }
+          </Loaded>
+        </Panel>
+        <Panel title="Silences" hint="Times in which alerts that match are not told" flush>
+          <Loaded query={silences} what="the silences" rows={1}>
+            {(data) =>
+              data.length === 0 ? (
+                <p className="p-4 text-sm text-muted">None. An alert is silenced from its line above.</p>
+              ) : (
+                <ul>
+                  {data.map((silence) => (
+                    <SilenceRow key={silence.id} silence={silence} />
+                  ))}
+                </ul>
+              )
+            }
+          </Loaded>
+        </Panel>
+      </div>
+      {silencing !== undefined && <SilenceDialog alert={silencing} onDone={() => setSilencing(undefined)} />}
+    </>
+  );
+}
+
+function AlertRow({ alert, onSilence }: { alert: Alert; onSilence: (alert: Alert) => void }) {
+  const { tone, word } = STATES[alert.state];
+  const isWarning = alert.state === 'firing' && alert.severity === 'warning';
+  return (
+    <li className="flex flex-wrap items-center gap-x-4 gap-y-1 border-b border-border px-4 py-3 last:border-0">
+      <span className="w-24">
+        <Badge tone={isWarning ? 'warn' : tone}>{word}</Badge>
+      </span>
+      <span className="min-w-0 flex-1 basis-72">
+        <span className="block text-sm font-medium">{alert.message}</span>
+        <span className="block text-xs text-muted">
+          {alert.rule}, since <Moment at={alert.since} />
+          {alert.resolvedAt !== null && (
+            <>
+              , gone <Moment at={alert.resolvedAt} />
+            </>
+          )}
+        </span>
+      </span>
+      {alert.state === 'firing' && (
+        <Button aria-label={`Silence: ${alert.message}`} onClick={() => onSilence(alert)}>
+          Silence
+        </Button>
+      )}
+    </li>
+  );
+}
+
+function SilenceRow({ silence }: { silence: Silence }) {
+  const cluster = useCluster();
+  const queryClient = useQueryClient();
+  const end = useMutation({
+    mutationFn: () => api.endSilence(cluster.id, silence.id),
+    onSettled: () => void queryClient.invalidateQueries({ queryKey: keys.alerts(cluster.id) }),
+  });
+  return (
+    <li className="flex flex-wrap items-center gap-x-4 gap-y-1 border-b border-border px-4 py-2 last:border-0">
+      <span className="min-w-0 flex-1 basis-72">
+        <span className="block text-sm">{silence.comment}</span>
+        <span className="block font-mono text-xs break-words text-muted">{silence.matcher}</span>
+        <span className="block text-xs text-muted">
+          Until <Moment at={silence.endsAt} />
+        </span>
+      </span>
+      <Button busy={end.isPending} onClick={() => end.mutate()}>
+        <BellRing aria-hidden size={15} /> End
+      </Button>
+    </li>
+  );
+}

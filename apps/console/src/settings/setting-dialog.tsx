@@ -1,0 +1,62 @@
+'use client';
+import { Button } from '@holdfast/ui/button.js';
+import { Dialog } from '@holdfast/ui/dialog.js';
+import { SelectField, TextField } from '@holdfast/ui/field.js';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { api } from '../api/client';
+import type { Setting } from '../api/types';
+import { useCluster } from '../api/use-cluster';
+import { DialogForm } from '../shared/dialog-form';
+import { rangeText, readValue, valueText } from './setting-value';
+
+type Props = { setting: Setting; onDone: () => void };
+
+/** Another value for the whole cluster, or back to the default, whatever a later version has that be. */
+export function SettingDialog({ setting, onDone }: Props) {
+  const cluster = useCluster();
+  const queryClient = useQueryClient();
+  const { name, definition, isDefault } = setting;
+  const save = useMutation({
+    mutationFn: (value: Setting['value'] | undefined) =>
+      value === undefined ? api.resetSetting(cluster.id, name) : api.putSetting(cluster.id, name, value),
+    onSuccess: () => {
+      void queryClient.invalidateQueries({ queryKey: ['settings', cluster.id] });
+      onDone();
+    },
+  });
+  return (
+    <Dialog open onOpenChange={onDone} title={name} description={definition.description}>
+      <DialogForm
+        error={save.error}
+        silence="There was no answer. It may have been set."
+        busy={save.isPending}
+        submitLabel="Save"
+        onSubmit={(form) => save.mutate(readValue(String(form.get('value')), definition))}
+        onCancel={onDone}
+        aside={!isDefault && <Button onClick={() => save.mutate(undefined)}>Back to the default</Button>}
+      >
+        {(errorAt) => <Choice setting={setting} error={errorAt('/value')} />}
+      </DialogForm>
+    </Dialog>
+  );
+}
+
+function Choice({ setting, error }: { setting: Setting; error: string | undefined }) {
+  const { definition, value } = setting;
+  const { type, options } = definition;
+  const byDefault = `By default ${valueText(setting.default, definition)}.`;
+  const shared = { label: 'Value', name: 'value', defaultValue: String(value), error };
+  if (type === 'boolean' || (type === 'enum' && options !== undefined)) {
+    return (
+      <SelectField {...shared} hint={byDefault}>
+        {(options ?? ['true', 'false']).map((option) => (
+          <option key={option} value={option}>
+            {valueText(option, definition)}
+          </option>
+        ))}
+      </SelectField>
+    );
+  }
+  const hints = [rangeText(definition), type === 'cron' ? 'A schedule in UTC.' : undefined, byDefault];
+  return <TextField {...shared} autoFocus autoComplete="off" hint={hints.filter(Boolean).join(' ')} />;
+}

@@ -1,0 +1,127 @@
+/** The console's pages around volumes: settings, events, audit, alerts, a page that is not there, and a sign-in on the way to one. */
+import { findBrowser } from '@holdfast/testkit/browser.js';
+import { ConsoleVisit } from '@holdfast/testkit/console-visit.js';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+
+const STORY_TIMEOUT_MS = 240_000;
+const SETTING = 'replica-replenishment-wait-interval';
+const executable = findBrowser();
+/** Without a browser on the machine these tests are counted as skipped, not passed. */
+const inBrowser = executable === undefined ? describe.skip : describe;
+
+let visit: ConsoleVisit;
+let page: ConsoleVisit['page'];
+
+beforeAll(async () => {
+  if (executable === undefined) return;
+  visit = await ConsoleVisit.begin(executable, async (local) => {
+    await local.cliJson('volume', 'create', 'web-data', '--size', '64Mi');
+  });
+  ({ page } = visit);
+}, STORY_TIMEOUT_MS);
+
+afterAll(() => visit?.end(), STORY_TIMEOUT_MS);
+
+const at = (path: string) => new URL(path, visit.stack.local.consoleUrl).href;
+const region = (name: string) => page.getByRole('region', { name, exact: true });
+
+inBrowser('the console', () => {
+  test(
+    'leads back to where one was going when a sign-in came between',
+    async () => {
+      await page.goto(at('/events?q=severity!%3Dinfo'));
+      await page.getByLabel('Email').fill(visit.stack.local.email);
+      await page.getByLabel('Password').fill(visit.stack.local.password);
+      await page.getByRole('button', { name: 'Sign in' }).click();
+      await page.getByRole('heading', { name: 'Events', exact: true }).waitFor();
+      expect(await page.getByLabel('Search events').inputValue()).toBe('severity!=info');
+      await page.getByRole('button', { name: 'All', exact: true }).click();
+      await region('All events').getByText('volume web-data created').first().waitFor();
+      expect(new URL(page.url()).search).toBe('');
+      expect(await visit.problems('events')).toEqual([]);
+    },
+    STORY_TIMEOUT_MS,
+  );
+
+  test(
+    'finds a setting, sets it, and takes it back to its default',
+    async () => {
+      await page.getByRole('link', { name: 'Settings' }).first().click();
+      await page.getByLabel('Search settings').fill(SETTING);
+      const row = page.getByRole('listitem').filter({ hasText: SETTING });
+      await row.getByText('Default', { exact: true }).waitFor();
+      expect(await visit.problems('settings')).toEqual([]);
+      const dialog = page.getByRole('dialog');
+
+      await row.getByRole('button', { name: `Change: ${SETTING}` }).click();
+      await dialog.getByLabel('Value').fill('-5');
+      await dialog.getByRole('button', { name: 'Save' }).click();
+      await dialog
+        .getByText(/must be/)
+        .first()
+        .waitFor();
+      expect(await visit.problems('setting-dialog')).toEqual([]);
+      await dialog.getByLabel('Value').fill('77');
+      await dialog.getByRole('button', { name: 'Save' }).click();
+      await row.getByText(/^Set here/).waitFor();
+
+      await row.getByRole('button', { name: `Change: ${SETTING}` }).click();
+      await dialog.getByRole('button', { name: 'Back to the default' }).click();
+      await row.getByText('Default', { exact: true }).waitFor();
+    },
+    STORY_TIMEOUT_MS,
+  );
+
+  test(
+    'shows who changed that setting, and that the chain of entries holds',
+    async () => {
+      await page.getByRole('link', { name: 'Audit' }).first().click();
+      const entries = region('All entries');
+      await entries
+        .getByText(/^PUT .*\/settings\//)
+        .first()
+        .waitFor();
+      await page.getByRole('button', { name: 'Refused', exact: true }).click();
+      await entries
+        .getByText(/setting.*request\.invalid|setting\.invalid/)
+        .first()
+        .waitFor();
+      await region('Does the log hold?').getByRole('button', { name: 'Verify' }).click();
+      await region('Does the log hold?')
+        .getByText(/entries hold/)
+        .waitFor();
+      expect(await visit.problems('audit')).toEqual([]);
+    },
+    STORY_TIMEOUT_MS,
+  );
+
+  test(
+    'tells of a silent node as an alert, which is silenced and told again',
+    async () => {
+      visit.stack.killAgent('node-3');
+      await page.getByRole('link', { name: 'Alerts' }).first().click();
+      const alert = page.getByRole('listitem').filter({ hasText: 'node node-3 is not heard' });
+      await alert.getByText('Firing').waitFor({ timeout: 150_000 });
+      expect(await visit.problems('alerts')).toEqual([]);
+      await alert.getByRole('button', { name: /^Silence/ }).click();
+      const dialog = page.getByRole('dialog');
+      await dialog.getByLabel('Why').fill('its disks are exchanged');
+      expect(await visit.problems('silence-dialog')).toEqual([]);
+      await dialog.getByRole('button', { name: 'Silence' }).click();
+      await alert.getByText('Silenced').waitFor({ timeout: 60_000 });
+      await region('Silences').getByRole('button', { name: 'End' }).click();
+      await alert.getByText('Firing').waitFor({ timeout: 60_000 });
+    },
+    STORY_TIMEOUT_MS,
+  );
+
+  test('has a page for what is not there', async () => {
+    await page.goto(at('/no/such/page'));
+    await page.getByRole('heading', { name: 'There is no such page' }).waitFor();
+    expect(await visit.problems('not-found')).toEqual([]);
+  });
+
+  test('no page threw an error in all this', () => {
+    expect(visit.errors).toEqual([]);
+  });
+});
