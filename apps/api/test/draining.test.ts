@@ -1,0 +1,35 @@
+/** An api process that is to end: what arrives on connections that there are is answered, and no new connection is taken. */
+import net from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { ApiFixture } from './api-fixture.js';
+
+let api: ApiFixture;
+
+beforeAll(async () => {
+  api = await ApiFixture.start();
+});
+afterAll(() => api?.stop());
+
+const ASK = 'GET /livez HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n';
+
+function ask(socket: net.Socket): Promise<string> {
+  return new Promise((resolve, reject) => {
+    socket.once('data', (data) => resolve(data.toString()));
+    socket.once('error', reject);
+    socket.once('close', () => reject(new Error('the connection was closed')));
+    socket.write(ASK);
+  });
+}
+
+test('a request on an idle connection is answered after the end began, and its client asked to close', async () => {
+  const port = await api.listen();
+  const idle = net.connect(port, '127.0.0.1');
+  expect(await ask(idle)).toMatch(/^HTTP\/1.1 200/);
+  void api.app.draining.begin();
+  await delay(200);
+  expect(await ask(idle)).toMatch(/^HTTP\/1.1 200[^]*\r\nconnection: close\r\n/i);
+  const late = net.connect(port, '127.0.0.1');
+  await expect(ask(late)).rejects.toMatchObject({ code: 'ECONNREFUSED' });
+  idle.destroy();
+});
