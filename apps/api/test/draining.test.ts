@@ -28,7 +28,7 @@ test('a request on an idle connection is answered after the end began, and its c
   expect(await ask(idle)).toMatch(/^HTTP\/1.1 200/);
   void api.app.draining.begin();
   await delay(200);
-  expect(await ask(idle)).toMatch(/^HTTP\/1.1 200[^]*\r\nconnection: close\r\n/i);
+  expect(await ask(idle)).toMatch(/^HTTP\/1.1 200[\s\S]*\r\nconnection: close\r\n/i);
   const late = net.connect(port, '127.0.0.1');
   await expect(ask(late)).rejects.toMatchObject({ code: 'ECONNREFUSED' });
   idle.destroy();
