@@ -53,6 +53,17 @@ async function askAll<T>(askPage: (query: PageQuery) => Promise<Answer<Page<T>>>
   return items;
 }
 
+export type PageAsk = { filter: string; sort?: string; cursor: string | undefined };
+
+function pageQuery({ filter, sort, cursor }: PageAsk) {
+  return {
+    limit: ROWS_PER_PAGE,
+    ...(sort === undefined ? {} : { sort }),
+    ...(filter === '' ? {} : { filter }),
+    ...(cursor === undefined ? {} : { cursor }),
+  };
+}
+
 const CLUSTER = '/api/v1/clusters/{clusterId}' as const;
 type DrainPolicy = Schema<'NodeDrain'>['policy'];
 type NodeVerb = 'cordon' | 'uncordon' | 'cancel-drain' | 'end-maintenance';
@@ -136,18 +147,8 @@ export const api = {
     askDone(client.DELETE(DISK, { params: { path: { clusterId, nodeId, diskId } } })),
   startMaintenance: (clusterId: string, nodeId: string, body: { until: string; reason: string }) =>
     ask(client.POST(`${NODE}/maintenance`, { params: { path: { clusterId, nodeId } }, body })),
-  volumePage: (
-    clusterId: string,
-    { filter, sort, cursor }: { filter: string; sort: string; cursor: string | undefined },
-  ) => {
-    const query = {
-      limit: ROWS_PER_PAGE,
-      sort,
-      ...(filter === '' ? {} : { filter }),
-      ...(cursor === undefined ? {} : { cursor }),
-    };
-    return ask(client.GET(`${CLUSTER}/volumes`, { params: { path: { clusterId }, query } }));
-  },
+  volumePage: (clusterId: string, page: PageAsk) =>
+    ask(client.GET(`${CLUSTER}/volumes`, { params: { path: { clusterId }, query: pageQuery(page) } })),
   volume: (clusterId: string, volumeId: string) =>
     ask(client.GET(VOLUME, { params: { path: { clusterId, volumeId } } })),
   explainVolume: (clusterId: string, volumeId: string) =>
@@ -229,14 +230,7 @@ export const api = {
     ask(client.POST(`${CLUSTER}/silences`, { params: { path: { clusterId } }, body })),
   endSilence: (clusterId: string, silenceId: string) =>
     ask(client.DELETE(`${CLUSTER}/silences/{silenceId}`, { params: { path: { clusterId, silenceId } } })),
-  auditPage: ({ filter, cursor }: { filter: string; cursor: string | undefined }) => {
-    const query = {
-      limit: ROWS_PER_PAGE,
-      ...(filter === '' ? {} : { filter }),
-      ...(cursor === undefined ? {} : { cursor }),
-    };
-    return ask(client.GET('/api/v1/audit', { params: { query } }));
-  },
+  auditPage: (page: PageAsk) => ask(client.GET('/api/v1/audit', { params: { query: pageQuery(page) } })),
   verifyAudit: (after: number | undefined) =>
     ask(client.POST('/api/v1/audit/verify', { body: after === undefined ? {} : { after } })),
   settings: async (clusterId: string) =>
@@ -265,17 +259,8 @@ export const api = {
         body: { bandwidthBytesPerSecond },
       }),
     ),
-  eventPage: (
-    clusterId: string,
-    { filter, cursor, limit }: { filter: string; cursor: string | undefined; limit: number },
-  ) => {
-    const query = {
-      limit,
-      ...(filter === '' ? {} : { filter }),
-      ...(cursor === undefined ? {} : { cursor }),
-    };
-    return ask(client.GET(`${CLUSTER}/events`, { params: { path: { clusterId }, query } }));
-  },
+  eventPage: (clusterId: string, page: PageAsk) =>
+    ask(client.GET(`${CLUSTER}/events`, { params: { path: { clusterId }, query: pageQuery(page) } })),
   events: async (clusterId: string, limit: number, filter?: string) => {
     const query = filter === undefined ? { limit } : { limit, filter };
     return (await ask(client.GET(`${CLUSTER}/events`, { params: { path: { clusterId }, query } }))).items;

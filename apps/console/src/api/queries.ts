@@ -97,16 +97,26 @@ export function useVolumesNamed(volumeIds: readonly string[]) {
   });
 }
 
-/** Volumes a page at a time, so that the first rows come as soon in a cluster of ten thousand. */
-export function useVolumePages(filter: string, sort: string) {
-  const { id } = useCluster();
+/** A list a page at a time. While another filter is asked for, what was found before stays. */
+function usePages<Page extends { nextCursor: string | null }>(
+  queryKey: readonly string[],
+  askPage: (cursor: string | undefined) => Promise<Page>,
+) {
   return useInfiniteQuery({
-    queryKey: [...keys.volumes(id), 'pages', filter, sort],
-    queryFn: ({ pageParam }) => api.volumePage(id, { filter, sort, cursor: pageParam }),
+    queryKey,
+    queryFn: ({ pageParam }) => askPage(pageParam),
     initialPageParam: undefined as string | undefined,
     getNextPageParam: ({ nextCursor }) => nextCursor ?? undefined,
     placeholderData: keepPreviousData,
   });
+}
+
+/** Volumes a page at a time, so that the first rows come as soon in a cluster of ten thousand. */
+export function useVolumePages(filter: string, sort: string) {
+  const { id } = useCluster();
+  return usePages([...keys.volumes(id), 'pages', filter, sort], (cursor) =>
+    api.volumePage(id, { filter, sort, cursor }),
+  );
 }
 
 export function useVolume(volumeId: string) {
@@ -238,13 +248,7 @@ export function useSilences() {
 
 /** Of the whole organization. Its entries make no event, so the first page is asked for when one comes back to it. */
 export function useAuditPages(filter: string) {
-  return useInfiniteQuery({
-    queryKey: ['audit', filter],
-    queryFn: ({ pageParam }) => api.auditPage({ filter, cursor: pageParam }),
-    initialPageParam: undefined as string | undefined,
-    getNextPageParam: ({ nextCursor }) => nextCursor ?? undefined,
-    placeholderData: keepPreviousData,
-  });
+  return usePages(['audit', filter], (cursor) => api.auditPage({ filter, cursor }));
 }
 
 export function useSettings() {
@@ -277,13 +281,7 @@ export function useEvents(filter?: string) {
 /** All events that match, a page at a time. */
 export function useEventPages(filter: string) {
   const { id } = useCluster();
-  return useInfiniteQuery({
-    queryKey: [...keys.events(id), 'pages', filter],
-    queryFn: ({ pageParam }) => api.eventPage(id, { filter, cursor: pageParam, limit: EVENTS_SHOWN }),
-    initialPageParam: undefined as string | undefined,
-    getNextPageParam: ({ nextCursor }) => nextCursor ?? undefined,
-    placeholderData: keepPreviousData,
-  });
+  return usePages([...keys.events(id), 'pages', filter], (cursor) => api.eventPage(id, { filter, cursor }));
 }
 
 function mergeEvents(latest: readonly ClusterEvent[], causes: readonly ClusterEvent[]): ClusterEvent[] {

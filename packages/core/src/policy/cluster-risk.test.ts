@@ -23,7 +23,7 @@ function aVolume(name: string, part: Partial<RiskVolume> = {}): RiskVolume {
 }
 
 function risk(volumes: RiskVolume[], part: Partial<RiskFacts> = {}) {
-  return clusterRisk({ volumesTotal: 10, volumes, silentNodes: [], failedDisks: [], ...part });
+  return clusterRisk({ volumesTotal: 10, volumes, unread: 0, silentNodes: [], failedDisks: [], ...part });
 }
 
 test('a cluster without a volume that is not healthy is safe', () => {
@@ -86,4 +86,10 @@ test('examples are the five worst, by name in the order of their numbers', () =>
   const many = Array.from({ length: 12 }, (_, index) => aVolume(`v${12 - index}`));
   const { causes } = risk([...many, aVolume('z', { robustness: 'faulted' })], { silentNodes: SILENT });
   expect(causes[0]?.examples.map(({ name }) => name)).toEqual(['z', 'v1', 'v2', 'v3', 'v4']);
+});
+
+test('volumes past those that were read count as unknown, and never as healthy', () => {
+  const { volumes, verdict, waits } = risk([aVolume('a', { rebuild: 'running' })], { unread: 3 });
+  expect(volumes).toMatchObject({ total: 10, healthy: 6, degraded: 1, unknown: 3 });
+  expect({ verdict, other: waits.other }).toEqual({ verdict: 'stuck', other: 3 });
 });

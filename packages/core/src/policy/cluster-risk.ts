@@ -32,6 +32,8 @@ export type RiskFacts = {
   /** All volumes of the cluster, the healthy ones too. */
   readonly volumesTotal: number;
   readonly volumes: readonly RiskVolume[];
+  /** Further volumes that are not healthy, of which nothing else was read: so many that a cause more tells nothing. */
+  readonly unread: number;
   /** Nodes whose agents do not answer. */
   readonly silentNodes: readonly RiskPlace<NodeId>[];
   /** Disks that can't be used although their nodes answer. */
@@ -79,12 +81,20 @@ const EXAMPLES_MAX = 5;
 const WORST_FIRST = ['faulted', 'unknown', 'degraded'] as const;
 
 export function clusterRisk(facts: RiskFacts): ClusterRisk {
-  const { volumes, volumesTotal } = facts;
-  const waits = waitsOf(volumes);
+  const { volumes, volumesTotal, unread } = facts;
+  const listed = waitsOf(volumes);
+  const waits = { ...listed, other: listed.other + unread };
+  const counts = countsOf(volumes, facts);
+  const notHealthy = volumes.length + unread;
   const stuck = waits.user + waits.paused + waits.other;
   return {
-    volumes: { total: volumesTotal, healthy: volumesTotal - volumes.length, ...countsOf(volumes, facts) },
-    verdict: volumes.length === 0 ? 'safe' : stuck === 0 ? 'working' : 'stuck',
+    volumes: {
+      total: volumesTotal,
+      healthy: volumesTotal - notHealthy,
+      ...counts,
+      unknown: counts.unknown + unread,
+    },
+    verdict: notHealthy === 0 ? 'safe' : stuck === 0 ? 'working' : 'stuck',
     waits,
     causes: causesOf(facts),
   };

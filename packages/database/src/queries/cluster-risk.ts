@@ -39,29 +39,32 @@ const NOT_HEALTHY = `
   WHERE v.cluster_id = $1 AND v.robustness <> 'healthy'
   ORDER BY v.id LIMIT ${VOLUMES_MAX}`;
 
-const NOT_READY = `NOT conditions @> '[{"type": "Ready", "status": "True"}]'`;
+const READY = `conditions @> '[{"type": "Ready", "status": "True"}]'`;
 
 type PlaceRow<Id> = { id: Id; name: string; conditions: StoredCondition<'Ready'>[] };
 
 /** Of what the caller may see; a cluster that is not there has nothing at risk. */
 export async function loadRiskFacts(sql: Sql, clusterId: ClusterId): Promise<RiskFacts> {
-  const totals = await sql.query<{ total: number }>(
-    'SELECT count(*)::int AS total FROM volume WHERE cluster_id = $1',
+  const totals = await sql.query<{ total: number; not_healthy: number }>(
+    `SELECT count(*)::int AS total,
+       (SELECT count(*)::int FROM volume WHERE cluster_id = $1 AND robustness <> 'healthy') AS not_healthy
+     FROM volume WHERE cluster_id = $1`,
     [clusterId],
   );
   const volumes = await sql.query<VolumeRow>(NOT_HEALTHY, [clusterId]);
   const nodes = await sql.query<PlaceRow<NodeId>>(
-    `SELECT id, name, conditions FROM node WHERE cluster_id = $1 AND ${NOT_READY} ORDER BY name`,
+    `SELECT id, name, conditions FROM node WHERE cluster_id = $1 AND NOT ${READY} ORDER BY name`,
     [clusterId],
   );
   const disks = await sql.query<PlaceRow<DiskId>>(
     `SELECT d.id, n.name || '/' || d.name AS name, d.conditions FROM disk d JOIN node n ON n.id = d.node_id
-     WHERE d.cluster_id = $1 AND NOT d.conditions @> '[{"type": "Ready", "status": "True"}]'
-       AND n.conditions @> '[{"type": "Ready", "status": "True"}]' ORDER BY name`,
+     WHERE d.cluster_id = $1 AND NOT d.${READY} AND n.${READY} ORDER BY name`,
     [clusterId],
   );
+  const { total = 0, not_healthy: notHealthy = 0 } = totals.rows[0] ?? {};
   return {
-    volumesTotal: totals.rows[0]?.total ?? 0,
+    volumesTotal: total,
+    unread: Math.max(0, notHealthy - volumes.rows.length),
     volumes: volumes.rows.map(readVolume),
     silentNodes: nodes.rows.map(readPlace),
     failedDisks: disks.rows.map(readPlace),

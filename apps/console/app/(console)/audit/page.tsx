@@ -9,8 +9,8 @@ import { AuditLine } from '../../../src/audit/audit-line';
 import { VerifyChain } from '../../../src/audit/verify-chain';
 import { paths } from '../../../src/paths';
 import { ListSearch, type QuickFilter } from '../../../src/shared/list-search';
-import { Loaded } from '../../../src/shared/loaded';
 import { PageHeader } from '../../../src/shared/page-header';
+import { Paged } from '../../../src/shared/paged';
 import { useSearchText } from '../../../src/shared/use-search-text';
 
 const QUICK_FILTERS: readonly QuickFilter[] = [
@@ -49,6 +49,12 @@ export default function AuditPage() {
 function Entries() {
   const [text, search] = useSearchText(paths.audit);
   const entries = useAuditPages(text.trim());
+  const empty = (
+    <Message
+      title={text === '' ? 'Nothing has been changed yet' : 'No entry matches'}
+      action={text === '' ? undefined : <Button onClick={() => search('')}>Show all</Button>}
+    />
+  );
   return (
     <Panel title="All entries" flush>
       <ListSearch
@@ -58,34 +64,15 @@ function Entries() {
         text={text}
         onText={search}
       />
-      <Loaded query={entries} what="the entries" rows={8}>
-        {({ pages }) => {
-          const found = pages.flatMap(({ items }) => items);
-          if (found.length === 0)
-            return (
-              <Message
-                title={text === '' ? 'Nothing has been changed yet' : 'No entry matches'}
-                action={text === '' ? undefined : <Button onClick={() => search('')}>Show all</Button>}
-              />
-            );
-          return (
-            <>
-              <ol>
-                {found.map((entry) => (
-                  <AuditLine key={entry.id} entry={entry} />
-                ))}
-              </ol>
-              {entries.hasNextPage && (
-                <div className="border-t border-border px-4 py-2">
-                  <Button busy={entries.isFetchingNextPage} onClick={() => void entries.fetchNextPage()}>
-                    Show more
-                  </Button>
-                </div>
-              )}
-            </>
-          );
-        }}
-      </Loaded>
+      <Paged query={entries} what="the entries" rows={8} empty={empty}>
+        {(found) => (
+          <ol>
+            {found.map((entry) => (
+              <AuditLine key={entry.id} entry={entry} />
+            ))}
+          </ol>
+        )}
+      </Paged>
     </Panel>
   );
 }

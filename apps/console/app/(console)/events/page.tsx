@@ -7,8 +7,8 @@ import { useEventPages } from '../../../src/api/queries';
 import { paths } from '../../../src/paths';
 import { EventsList } from '../../../src/shared/events-list';
 import { ListSearch, type QuickFilter } from '../../../src/shared/list-search';
-import { Loaded } from '../../../src/shared/loaded';
 import { PageHeader } from '../../../src/shared/page-header';
+import { Paged } from '../../../src/shared/paged';
 import { useSearchText } from '../../../src/shared/use-search-text';
 
 const QUICK_FILTERS: readonly QuickFilter[] = [
@@ -34,6 +34,12 @@ export default function EventsPage() {
 function Events() {
   const [text, search] = useSearchText(paths.events);
   const events = useEventPages(text.trim());
+  const empty =
+    text === '' ? (
+      <EventsList events={[]} />
+    ) : (
+      <Message title="No event matches" action={<Button onClick={() => search('')}>Show all</Button>} />
+    );
   return (
     <Panel title="All events" flush>
       <ListSearch
@@ -43,30 +49,9 @@ function Events() {
         text={text}
         onText={search}
       />
-      <Loaded query={events} what="the events" rows={8}>
-        {({ pages }) => {
-          const found = pages.flatMap(({ items }) => items);
-          if (found.length === 0 && text !== '')
-            return (
-              <Message
-                title="No event matches"
-                action={<Button onClick={() => search('')}>Show all</Button>}
-              />
-            );
-          return (
-            <>
-              <EventsList events={found} />
-              {events.hasNextPage && (
-                <div className="border-t border-border px-4 py-2">
-                  <Button busy={events.isFetchingNextPage} onClick={() => void events.fetchNextPage()}>
-                    Show more
-                  </Button>
-                </div>
-              )}
-            </>
-          );
-        }}
-      </Loaded>
+      <Paged query={events} what="the events" rows={8} empty={empty}>
+        {(found) => <EventsList events={found} />}
+      </Paged>
     </Panel>
   );
 }

@@ -11,8 +11,8 @@ import { useRisk, useVolumePages } from '../../../src/api/queries';
 import type { Volume } from '../../../src/api/types';
 import { paths } from '../../../src/paths';
 import { ListSearch } from '../../../src/shared/list-search';
-import { Loaded } from '../../../src/shared/loaded';
 import { PageHeader } from '../../../src/shared/page-header';
+import { Paged } from '../../../src/shared/paged';
 import { ReplicaDots } from '../../../src/shared/replica-dots';
 import { useNodeNames } from '../../../src/shared/use-names';
 import { useSearchText } from '../../../src/shared/use-search-text';
@@ -93,6 +93,8 @@ function VolumeTable({ text, onCreate, onClear }: TableProps) {
   const volumes = useVolumePages(filterOf(text), SORT);
   const risk = useRisk();
   const names = useNodeNames();
+  const total = text === '' ? risk.data?.volumes.total : undefined;
+  const note = (shown: number) => (total === undefined ? `${shown} shown` : `${shown} shown of ${total}`);
   const empty =
     text === '' ? (
       <Message
@@ -106,32 +108,16 @@ function VolumeTable({ text, onCreate, onClear }: TableProps) {
       <Message title="No volume matches" action={<Button onClick={onClear}>Show all</Button>} />
     );
   return (
-    <Loaded query={volumes} what="the volumes" rows={6}>
-      {({ pages }) => {
-        const rows = pages.flatMap(({ items }) => items);
-        return (
-          <>
-            <Table
-              label="Volumes"
-              rows={rows}
-              columns={columns(names)}
-              rowKey={(volume) => volume.id}
-              empty={empty}
-            />
-            {volumes.hasNextPage && (
-              <div className="flex items-center justify-between gap-3 border-t border-border px-4 py-2">
-                <p className="text-xs text-muted">
-                  {rows.length} shown
-                  {text === '' && risk.data !== undefined ? ` of ${risk.data.volumes.total}` : ''}
-                </p>
-                <Button busy={volumes.isFetchingNextPage} onClick={() => void volumes.fetchNextPage()}>
-                  Show more
-                </Button>
-              </div>
-            )}
-          </>
-        );
-      }}
-    </Loaded>
+    <Paged query={volumes} what="the volumes" rows={6} empty={empty} note={note}>
+      {(rows) => (
+        <Table
+          label="Volumes"
+          rows={rows}
+          columns={columns(names)}
+          rowKey={(volume) => volume.id}
+          empty={empty}
+        />
+      )}
+    </Paged>
   );
 }

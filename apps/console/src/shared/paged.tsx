@@ -1,0 +1,50 @@
+'use client';
+import { Button } from '@holdfast/ui/button.js';
+import type { ReactNode } from 'react';
+import { Loaded } from './loaded';
+
+type Pages<T> = {
+  data: { pages: readonly { items: readonly T[] }[] } | undefined;
+  error: unknown;
+  dataUpdatedAt: number;
+  refetch: () => unknown;
+  hasNextPage: boolean;
+  isFetchingNextPage: boolean;
+  fetchNextPage: () => unknown;
+};
+
+type Props<T> = {
+  query: Pages<T>;
+  what: string;
+  rows: number;
+  /** Instead of rows where there are none. */
+  empty: ReactNode;
+  /** Beside the button for more: how much is shown. */
+  note?: (shown: number) => string;
+  children: (items: readonly T[]) => ReactNode;
+};
+
+/** A list that comes a page at a time: the pages that were asked for, and a button for the next one. */
+export function Paged<T>({ query, what, rows, empty, note, children }: Props<T>) {
+  return (
+    <Loaded query={query} what={what} rows={rows}>
+      {({ pages }) => {
+        const items = pages.flatMap((page) => page.items);
+        if (items.length === 0) return empty;
+        return (
+          <>
+            {children(items)}
+            {query.hasNextPage && (
+              <div className="flex items-center justify-between gap-3 border-t border-border px-4 py-2">
+                <p className="text-xs text-muted">{note?.(items.length)}</p>
+                <Button busy={query.isFetchingNextPage} onClick={() => void query.fetchNextPage()}>
+                  Show more
+                </Button>
+              </div>
+            )}
+          </>
+        );
+      }}
+    </Loaded>
+  );
+}
