@@ -1,34 +1,39 @@
-// Volumes created per second over HTTP with their placement committed, on 1,000 disks: a real Postgres with its
-// durable defaults, a real API process, and a client that shares the machine with both. The baseline is what the same
-// client gets from a bare HTTP server that commits one INSERT a request.
+// The API beside what the same machine gives without it. A real Postgres with its durable defaults, a real API process, and a
+// client that shares the machine with both; the baseline is bare fastify and pg that send the statements which the API was seen
+// to send, in the same run and by turns.
 import { type ChildProcess, spawn } from 'node:child_process';
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Figure } from '@holdfast/data-engine/bench/figure.js';
 import { startEmbeddedPostgres } from '@holdfast/database/embedded/postgres.js';
 import { migrate } from '@holdfast/database/migrate.js';
 import { prepareRoles, type RoleUrls } from '@holdfast/database/roles.js';
 import { type LocalSeed, seedLocal } from '@holdfast/database/seed-local.js';
 import { createPool, type Pool } from '@holdfast/database/sql/pool.js';
 import { freePortBlock, repositoryRoot } from '@holdfast/testkit/local-stack.js';
-import { type Answer, load, post } from './api/load.js';
-import { percentile, report } from './report.js';
+import type { BarePlan } from './api/bare-server.js';
+import { GIB, measureCreates, volumeBody } from './api/creates.js';
+import { get } from './api/load.js';
+import { PAGE, recordRequests } from './api/recorded-requests.js';
+import { measurePair } from './api/rounds.js';
+import { measureStreams } from './api/streams.js';
+import { peakMemoryBytes } from './reconcile/process-usage.js';
+import { report } from './report.js';
 import type { RunOptions } from './run-options.js';
 
 const NODES = 250;
 const DISKS_PER_NODE = 4;
 const DISKS = NODES * DISKS_PER_NODE;
 const ZONES = 3;
-const REPLICAS = 3;
-const GIB = 2 ** 30;
-const CONNECTIONS = 32;
-const VOLUMES_PER_SECOND = 300;
-const SERVER_TIMING = /server-timing: wait;dur=([\d.]+), decide;dur=([\d.]+), commit;dur=([\d.]+)/;
+const MIB = 2 ** 20;
+/** Of what the bare server does. */
+const READ_RATIO = 0.7;
+const LIST_P99_MS = 60;
+const PROCESS_MIB = 250;
 const READY_TIMEOUT_MS = 30_000;
 
-type CaseRow = Pick<Figure, 'bench' | 'case'>;
+type Process = { readonly port: number; readonly pid: number };
 
 export async function run({ quick }: RunOptions): Promise<void> {
   const scratch = fs.mkdtempSync(path.join(os.tmpdir(), 'holdfast-bench-'));
@@ -41,18 +46,58 @@ export async function run({ quick }: RunOptions): Promise<void> {
     const urls = await prepareRoles(postgres.url);
     const secrets = { password: 'bench', token: 'hf_bench', agentToken: 'hf_bench_agent' };
     const seed = await seedLocal(urls.systemUrl, secrets);
-    const owner = createPool(postgres.url, { connectionsMax: 2, applicationName: 'bench' });
     const system = createPool(urls.systemUrl, { connectionsMax: 1, applicationName: 'bench' });
     await addFleet(system, seed);
-    const baseline = await measureBaseline(owner, urls.apiUrl, children, quick ? 1_000 : 5_000);
-    const port = await startApi(urls, children);
-    await measureCreates({ system, port, seed, baseline, count: quick ? 1_000 : 6_000 });
-    await Promise.all([owner.end(), system.end()]);
+    const record = () => recordRequests({ urls, seed, system, newVolume: volumeBody });
+    const created = await record();
+    const api = await startApi(urls, children);
+    const bare = await startBare(created.plan, scratch, children);
+    const ports = { api: api.port, bare: bare.port };
+    const { clusterId, token } = seed;
+    await measureCreates({ system, ports, clusterId, token, disks: DISKS, count: quick ? 1_000 : 10_000 });
+    await analyze(postgres.url);
+    await measureReads({ api, seed, recorded: await record(), scratch, children, quick });
+    await measureStreams({ ...api, token });
+    const value = peakMemoryBytes(api.pid) / MIB;
+    const row = { bench: 'api', case: 'api process, all of the above' };
+    report({ ...row, metric: 'peak memory', value, unit: 'MiB', target: PROCESS_MIB, better: 'lower' });
+    await system.end();
   } finally {
     for (const child of children) child.kill('SIGTERM');
     await postgres.stop();
     fs.rmSync(scratch, { recursive: true, force: true });
   }
+}
+
+type ReadLoad = {
+  readonly api: Process;
+  readonly seed: LocalSeed;
+  readonly recorded: Awaited<ReturnType<typeof recordRequests>>;
+  readonly scratch: string;
+  readonly children: ChildProcess[];
+  readonly quick: boolean;
+};
+
+async function measureReads({ api, seed, recorded, scratch, children, quick }: ReadLoad): Promise<void> {
+  const bare = await startBare(recorded.plan, scratch, children);
+  const ports = { api: api.port, bare: bare.port };
+  const pairOf = (kind: 'get' | 'list', urls: readonly string[]) => ({
+    ports,
+    api: (index: number) => get(urls[index % urls.length] ?? '', seed.token),
+    bare: (index: number) => get(`/${kind}/${index}`, seed.token),
+    ratioTarget: READ_RATIO,
+  });
+  const one = pairOf('get', recorded.gets);
+  await measurePair({ ...one, name: 'GET a volume', count: quick ? 500 : 4_000 });
+  const list = { ...pairOf('list', recorded.lists), p99Target: LIST_P99_MS };
+  await measurePair({ ...list, name: `GET a list of ${PAGE} volumes`, count: quick ? 100 : 1_000 });
+}
+
+async function analyze(ownerUrl: string): Promise<void> {
+  const owner = createPool(ownerUrl, { connectionsMax: 1, applicationName: 'bench' });
+  await owner.query('VACUUM ANALYZE');
+  await owner.query('CHECKPOINT');
+  await owner.end();
 }
 
 async function addFleet(pool: Pool, { organizationId, clusterId }: LocalSeed): Promise<void> {
@@ -84,30 +129,18 @@ async function addFleet(pool: Pool, { organizationId, clusterId }: LocalSeed): P
   await pool.query('ANALYZE');
 }
 
-async function measureBaseline(
-  owner: Pool,
-  apiUrl: string,
-  children: ChildProcess[],
-  count: number,
-): Promise<number> {
-  await owner.query(
-    'CREATE TABLE bench_insert (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, body jsonb NOT NULL)',
-  );
-  await owner.query('GRANT INSERT ON bench_insert TO holdfast_api');
-  const child = spawn(process.execPath, [path.join(import.meta.dirname, 'api', 'baseline.js'), apiUrl], {
+async function startBare(plan: BarePlan, scratch: string, children: ChildProcess[]): Promise<Process> {
+  const file = path.join(scratch, `plan-${children.length}.json`);
+  fs.writeFileSync(file, JSON.stringify(plan));
+  const child = spawn(process.execPath, [path.join(import.meta.dirname, 'api', 'bare-server.js'), file], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   children.push(child);
   const port = Number(await new Promise((resolve) => child.stdout.once('data', resolve)));
-  const request = (index: number) => post('/', 'hf_bench', volumeBody(index));
-  await load({ port, connections: CONNECTIONS, count: 200, request });
-  const { perSecond } = await load({ port, connections: CONNECTIONS, count, request });
-  child.kill('SIGTERM');
-  report({ bench: 'api', case: 'bare HTTP and INSERT', metric: 'requests', value: perSecond, unit: '/s' });
-  return perSecond;
+  return { port, pid: pidOf(child) };
 }
 
-async function startApi({ apiUrl, systemUrl }: RoleUrls, children: ChildProcess[]): Promise<number> {
+async function startApi({ apiUrl, systemUrl }: RoleUrls, children: ChildProcess[]): Promise<Process> {
   const port = await freePortBlock();
   const child = spawn(process.execPath, [path.join(repositoryRoot, 'apps/api/dist/main.js')], {
     env: {
@@ -123,84 +156,13 @@ async function startApi({ apiUrl, systemUrl }: RoleUrls, children: ChildProcess[
   const deadline = Date.now() + READY_TIMEOUT_MS;
   for (;;) {
     const answer = await fetch(`http://127.0.0.1:${port}/readyz`).catch(() => undefined);
-    if (answer?.ok === true) return port;
+    if (answer?.ok === true) return { port, pid: pidOf(child) };
     if (Date.now() > deadline) throw new Error('the API is not ready');
     await sleep(50);
   }
 }
 
-type CreateLoad = {
-  readonly system: Pool;
-  readonly port: number;
-  readonly seed: LocalSeed;
-  readonly baseline: number;
-  readonly count: number;
-};
-
-async function measureCreates({ system, port, seed, baseline, count }: CreateLoad): Promise<void> {
-  const address = `/api/v1/clusters/${seed.clusterId}/volumes`;
-  const requestFrom = (first: number) => (index: number) =>
-    post(address, seed.token, volumeBody(first + index));
-  const warm = 300;
-  await load({ port, connections: CONNECTIONS, count: warm, request: requestFrom(0) });
-  const answers: Answer[] = [];
-  const { perSecond, statuses } = await load({
-    port,
-    connections: CONNECTIONS,
-    count,
-    request: requestFrom(warm),
-    onAnswer: (answer) => answers.push(answer),
-  });
-  await checkPlacements(system, warm + count, statuses);
-  const row = { bench: 'api', case: `create, ${DISKS} disks, ${REPLICAS} replicas` };
-  report({ ...row, metric: 'volumes', value: perSecond, unit: '/s', baseline, target: VOLUMES_PER_SECOND });
-  const times = answers.map(({ ms }) => ms).sort((a, b) => a - b);
-  reportParts(row, answers);
-  report({ ...row, metric: 'answer p50', value: percentile(times, 0.5), unit: 'ms' });
-  report({ ...row, metric: 'answer p99', value: percentile(times, 0.99), unit: 'ms' });
-}
-
-/**
- * Parts of an answer's time by the API's own Server-Timing: the wait for a transaction, the decision, the commit, and
- * HTTP, which is everything else between the client's two ends.
- */
-function reportParts(row: CaseRow, answers: readonly Answer[]): void {
-  const sums = { http: 0, wait: 0, decide: 0, commit: 0 };
-  for (const { head, ms } of answers) {
-    const [, wait, decide, commit] = SERVER_TIMING.exec(head)?.map(Number) ?? [];
-    if (wait === undefined || decide === undefined || commit === undefined)
-      throw new Error(`an answer does not say what took its time: ${head}`);
-    sums.http += ms - wait - decide - commit;
-    sums.wait += wait;
-    sums.decide += decide;
-    sums.commit += commit;
-  }
-  for (const [part, sum] of Object.entries(sums)) {
-    report({ ...row, metric: `mean ms in ${part}`, value: sum / answers.length, unit: 'ms' });
-  }
-}
-
-/** Checks that every volume was answered 201, is Scheduled, and has its replicas on disks that have booked them. */
-async function checkPlacements(
-  system: Pool,
-  volumes: number,
-  statuses: ReadonlyMap<number, number>,
-): Promise<void> {
-  const { rows } = await system.query(
-    `SELECT (SELECT count(*) FROM volume WHERE conditions @> '[{"type": "Scheduled", "status": "True"}]') AS scheduled,
-       (SELECT count(*) FROM replica WHERE disk_id IS NOT NULL) AS placed,
-       (SELECT sum(storage_scheduled_bytes)::bigint FROM disk) AS booked`,
-  );
-  const [{ scheduled, placed, booked }] = rows;
-  const isRight =
-    statuses.size === 1 &&
-    statuses.has(201) &&
-    scheduled === volumes &&
-    placed === volumes * REPLICAS &&
-    booked === volumes * REPLICAS * GIB;
-  if (!isRight) throw new Error(`not all were placed: ${JSON.stringify([...statuses, rows[0]])}`);
-}
-
-function volumeBody(index: number): object {
-  return { name: `bench-${index}`, size: GIB, numberOfReplicas: REPLICAS };
+function pidOf({ pid }: ChildProcess): number {
+  if (pid === undefined) throw new Error('a process did not start');
+  return pid;
 }

@@ -93,7 +93,7 @@ export function isPotentiallyReusable(replica: Replica): boolean {
 }
 
 /** The state that users see, derived from the facts above so that the two can't disagree. */
-export function replicaState(replica: Replica): ReplicaState {
+export function replicaState(replica: Pick<Replica, 'failedAt' | 'mode'>): ReplicaState {
   if (replica.failedAt !== undefined || replica.mode === 'ERR') return 'failed';
   if (replica.mode === 'RW') return 'running';
   if (replica.mode === 'WO') return 'rebuilding';

@@ -1,13 +1,17 @@
-import type { ClusterId, DiskId, VolumeId } from '@holdfast/core/model/ids.js';
-import type { Replica } from '@holdfast/core/model/replica.js';
+import type { ClusterId, VolumeId } from '@holdfast/core/model/ids.js';
 import type { Volume } from '@holdfast/core/model/volume.js';
-import { type ReplicaRow, readReplica } from '../rows/replica-row.js';
+import {
+  type ReplicaRow,
+  readShownReplica,
+  type ShownReplica,
+  selectShownReplica,
+} from '../rows/replica-row.js';
 import { readVolume, type VolumeRow } from '../rows/volume-row.js';
 import type { Sql } from '../sql/scope.js';
 import { type ListRequest, listRows, type Page } from './list-rows.js';
 
 /** A replica with what users need to find it. */
-export type PlacedReplica = { replica: Replica; zone: string | undefined };
+export type PlacedReplica = { replica: ShownReplica; zone: string | undefined };
 export type VolumeWithReplicas = { volume: Volume; replicas: readonly PlacedReplica[] };
 
 /** Where a volume is looked for: an id of another cluster's volume is not found. */
@@ -75,33 +79,16 @@ export async function findVolume(sql: Sql, key: VolumeKey): Promise<VolumeWithRe
 
 async function withReplicas(sql: Sql, volumes: readonly Volume[]): Promise<VolumeWithReplicas[]> {
   if (volumes.length === 0) return [];
-  const { rows } = await sql.query<ReplicaRow & { zone: string | null }>(
-    `SELECT r.*, n.zone FROM replica r LEFT JOIN node n ON n.id = r.node_id
+  const { rows } = await sql.query<Omit<ReplicaRow, 'explanation'> & { zone: string | null }>(
+    `SELECT ${selectShownReplica('r')}, n.zone FROM replica r LEFT JOIN node n ON n.id = r.node_id
      WHERE r.volume_id = ANY($1) ORDER BY r.id`,
     [volumes.map(({ id }) => id)],
   );
   const byVolume = new Map<VolumeId, PlacedReplica[]>(volumes.map(({ id }) => [id, []]));
   for (const row of rows) {
-    byVolume.get(row.volume_id)?.push({ replica: readReplica(row), zone: row.zone ?? undefined });
+    byVolume.get(row.volume_id)?.push({ replica: readShownReplica(row), zone: row.zone ?? undefined });
   }
   return volumes.map((volume) => ({ volume, replicas: byVolume.get(volume.id) ?? [] }));
-}
-
-/** The volumes with a replica on one of the disks, in id order, at most `limit`. */
-export async function findVolumesOn(
-  sql: Sql,
-  { clusterId, diskIds }: { clusterId: ClusterId; diskIds: readonly DiskId[] },
-  limit: number,
-): Promise<{ volume: Volume; replicas: Replica[] }[]> {
-  if (diskIds.length === 0) return [];
-  const { rows } = await sql.query<VolumeRow>(
-    `SELECT * FROM volume v
-     WHERE v.cluster_id = $1 AND EXISTS (SELECT FROM replica r WHERE r.volume_id = v.id AND r.disk_id = ANY($2))
-     ORDER BY v.id LIMIT $3`,
-    [clusterId, diskIds, limit],
-  );
-  const found = await withReplicas(sql, rows.map(readVolume));
-  return found.map(({ volume, replicas }) => ({ volume, replicas: replicas.map(({ replica }) => replica) }));
 }
 
 /** How many of the cluster's volumes, as far as the tenant sees them, have their copies compared now. */

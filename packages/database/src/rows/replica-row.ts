@@ -1,7 +1,7 @@
 import type { DiskId, NodeId, ReplicaId, VolumeId } from '@holdfast/core/model/ids.js';
 import type { Relocation } from '@holdfast/core/model/relocation.js';
 import type { Replica } from '@holdfast/core/model/replica.js';
-import { asJson, columnsOf, type Table } from '../sql/table.js';
+import { asJson, columnsOf, selectList, type Table } from '../sql/table.js';
 import { orUndefined, type Stored } from './json.js';
 
 const column = columnsOf<Replica>();
@@ -31,6 +31,18 @@ export const REPLICAS: Table<Replica> = {
   ],
 };
 
+/**
+ * A replica without the explanation of its placement, which is most of a row: it lists the cluster's places, and only whoever
+ * asks why a copy lies where it does reads it.
+ */
+export type ShownReplica = Omit<Replica, 'explanation'>;
+
+/** What {@link readShownReplica} needs. */
+export function selectShownReplica(alias: string): string {
+  const columns = REPLICAS.columns.filter(({ field }) => field !== 'explanation');
+  return `${selectList({ ...REPLICAS, columns }, alias)}, ${alias}.version`;
+}
+
 export type ReplicaRow = {
   id: ReplicaId;
   volume_id: VolumeId;
@@ -55,6 +67,10 @@ export type ReplicaRow = {
 };
 
 export function readReplica(row: ReplicaRow): Replica {
+  return { ...readShownReplica(row), explanation: orUndefined(row.explanation) };
+}
+
+export function readShownReplica(row: Omit<ReplicaRow, 'explanation'>): ShownReplica {
   return {
     id: row.id,
     volumeId: row.volume_id,
@@ -69,7 +85,6 @@ export function readReplica(row: ReplicaRow): Replica {
     failedAt: orUndefined(row.failed_at),
     lastFailedAt: orUndefined(row.last_failed_at),
     failure: orUndefined(row.failure),
-    explanation: orUndefined(row.explanation),
     relocation: row.relocation === null ? undefined : readRelocation(row.relocation),
     rebuildRetryCount: row.rebuild_retry_count,
     writtenBytes: row.written_bytes,

@@ -52,6 +52,10 @@ export function post(path: string, token: string, body: object): Buffer {
   return Buffer.concat([Buffer.from(head), payload]);
 }
 
+export function get(path: string, token: string): Buffer {
+  return Buffer.from(`GET ${path} HTTP/1.1\r\nhost: 127.0.0.1\r\nauthorization: Bearer ${token}\r\n\r\n`);
+}
+
 /** Sends one request after the other on a connection. Answers must have a content-length, as the API's do. */
 function onConnection(
   port: number,

@@ -42,7 +42,17 @@ export function serverCpuSeconds(pid: number, leftOut: ReadonlySet<number>): num
 }
 
 export function peakMemoryBytes(pid: number): number {
-  const kib = /^VmHWM:\s+(\d+) kB$/m.exec(fs.readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];
+  return statusBytes(pid, 'VmHWM');
+}
+
+/** What of a process lies in memory now. */
+export function memoryBytes(pid: number): number {
+  return statusBytes(pid, 'VmRSS');
+}
+
+function statusBytes(pid: number, field: 'VmHWM' | 'VmRSS'): number {
+  const status = fs.readFileSync(`/proc/${pid}/status`, 'utf8');
+  const kib = new RegExp(`^${field}:\\s+(\\d+) kB$`, 'm').exec(status)?.[1];
   if (kib === undefined) throw new Error(`process ${pid} does not say what memory it has used`);
   return Number(kib) * 1024;
 }

@@ -1,0 +1,106 @@
+// Volumes created per second over HTTP with their placement committed.
+import type { Figure } from '@holdfast/data-engine/bench/figure.js';
+import type { Pool } from '@holdfast/database/sql/pool.js';
+import { percentile, report } from '../report.js';
+import { type Answer, load, post } from './load.js';
+import { CONNECTIONS, median, ROUNDS } from './rounds.js';
+
+const SERVER_TIMING = /server-timing: wait;dur=([\d.]+), decide;dur=([\d.]+), commit;dur=([\d.]+)/;
+export const GIB = 2 ** 30;
+const REPLICAS = 3;
+const WARM = 300;
+/** Of what a bare server does with the same statements. */
+const RATIO = 0.5;
+
+type CaseRow = Pick<Figure, 'bench' | 'case'>;
+
+export type CreateLoad = {
+  readonly system: Pool;
+  readonly ports: { readonly api: number; readonly bare: number };
+  readonly clusterId: string;
+  readonly token: string;
+  readonly disks: number;
+  /** Volumes that the API creates in all rounds. */
+  readonly count: number;
+};
+
+export async function measureCreates(given: CreateLoad): Promise<void> {
+  const { system, ports, clusterId, token, disks, count } = given;
+  const address = `/api/v1/clusters/${clusterId}/volumes`;
+  const create = (index: number) => post(address, token, volumeBody(`bench-${index}`));
+  const bare = (index: number) => post(`/create/${index}`, token, volumeBody(`bare-${index}`));
+  const perRound = Math.ceil(count / ROUNDS);
+  const answers: Answer[] = [];
+  const rates = { api: [] as number[], bare: [] as number[] };
+  await load({ port: ports.api, connections: CONNECTIONS, count: WARM, request: create });
+  await load({ port: ports.bare, connections: CONNECTIONS, count: WARM, request: bare });
+  for (let round = 0; round < ROUNDS; round += 1) {
+    const from = (make: (index: number) => Buffer) => (index: number) =>
+      make(WARM + round * perRound + index);
+    const common = { connections: CONNECTIONS, count: perRound };
+    const onBare = await load({ ...common, port: ports.bare, request: from(bare) });
+    requireCreated('bare', onBare.statuses);
+    rates.bare.push(onBare.perSecond);
+    const onApi = await load({
+      ...common,
+      port: ports.api,
+      request: from(create),
+      onAnswer: (answer) => answers.push(answer),
+    });
+    requireCreated('api', onApi.statuses);
+    rates.api.push(onApi.perSecond);
+  }
+  await checkPlacements(system, WARM + ROUNDS * perRound);
+  const row = { bench: 'api', case: `create, ${disks} disks, ${REPLICAS} replicas` };
+  const [value, baseline] = [median(rates.api), median(rates.bare)];
+  report({ ...row, metric: 'volumes', value, unit: '/s', baseline, ratioTarget: RATIO });
+  const times = answers.map(({ ms }) => ms).sort((a, b) => a - b);
+  reportParts(row, answers);
+  report({ ...row, metric: 'answer p50', value: percentile(times, 0.5), unit: 'ms' });
+  report({ ...row, metric: 'answer p99', value: percentile(times, 0.99), unit: 'ms' });
+}
+
+function requireCreated(side: string, statuses: ReadonlyMap<number, number>): void {
+  if (statuses.size !== 1 || !statuses.has(201)) {
+    throw new Error(`creations by the ${side} server were answered ${JSON.stringify([...statuses])}`);
+  }
+}
+
+/**
+ * Parts of an answer's time by the API's own Server-Timing: the wait for a transaction, the decision, the commit, and
+ * HTTP, which is everything else between the client's two ends.
+ */
+function reportParts(row: CaseRow, answers: readonly Answer[]): void {
+  const sums = { http: 0, wait: 0, decide: 0, commit: 0 };
+  for (const { head, ms } of answers) {
+    const [, wait, decide, commit] = SERVER_TIMING.exec(head)?.map(Number) ?? [];
+    if (wait === undefined || decide === undefined || commit === undefined)
+      throw new Error(`an answer does not say what took its time: ${head}`);
+    sums.http += ms - wait - decide - commit;
+    sums.wait += wait;
+    sums.decide += decide;
+    sums.commit += commit;
+  }
+  for (const [part, sum] of Object.entries(sums)) {
+    report({ ...row, metric: `mean ms in ${part}`, value: sum / answers.length, unit: 'ms' });
+  }
+}
+
+/** Checks that every volume is Scheduled, and has its replicas on disks that have booked them. */
+async function checkPlacements(system: Pool, volumes: number): Promise<void> {
+  const { rows } = await system.query(
+    `SELECT (SELECT count(*) FROM volume WHERE name LIKE 'bench-%'
+               AND conditions @> '[{"type": "Scheduled", "status": "True"}]') AS scheduled,
+       (SELECT count(*) FROM replica r JOIN volume v ON v.id = r.volume_id
+        WHERE v.name LIKE 'bench-%' AND r.disk_id IS NOT NULL) AS placed,
+       (SELECT sum(size_bytes)::bigint FROM replica WHERE disk_id IS NOT NULL) AS wanted,
+       (SELECT sum(storage_scheduled_bytes)::bigint FROM disk) AS booked`,
+  );
+  const [{ scheduled, placed, booked, wanted }] = rows;
+  const isRight = scheduled === volumes && placed === volumes * REPLICAS && booked === wanted;
+  if (!isRight) throw new Error(`not all were placed: ${JSON.stringify(rows[0])}`);
+}
+
+export function volumeBody(name: string): object {
+  return { name, size: GIB, numberOfReplicas: REPLICAS };
+}

@@ -1,0 +1,66 @@
+// Rounds in which the API and its baseline take turns, so that a machine that is slower for a while is slower for both.
+import { percentile, report } from '../report.js';
+import { type LoadResult, load } from './load.js';
+
+export const CONNECTIONS = 16;
+export const ROUNDS = 5;
+
+/** One kind of request, to the API and to the bare server. */
+export type Pair = {
+  readonly name: string;
+  readonly ports: { readonly api: number; readonly bare: number };
+  readonly api: (index: number) => Buffer;
+  readonly bare: (index: number) => Buffer;
+  /** Requests of each in one round. */
+  readonly count: number;
+  readonly ratioTarget: number;
+  readonly p99Target?: number;
+};
+
+export async function measurePair(pair: Pair): Promise<void> {
+  const rates = { api: [] as number[], bare: [] as number[] };
+  const times: number[] = [];
+  for (let round = 0; round <= ROUNDS; round += 1) {
+    for (const side of ['bare', 'api'] as const) {
+      const result = await load({
+        port: pair.ports[side],
+        connections: CONNECTIONS,
+        count: pair.count,
+        request: (index) => pair[side](round * pair.count + index),
+        onAnswer: ({ ms }) => {
+          if (side === 'api' && round > 0) times.push(ms);
+        },
+      });
+      requireDone(`${pair.name} (${side})`, result);
+      // The first round warms both.
+      if (round > 0) rates[side].push(result.perSecond);
+    }
+  }
+  const row = { bench: 'api', case: pair.name };
+  const { ratioTarget } = pair;
+  report({
+    ...row,
+    metric: 'requests',
+    value: median(rates.api),
+    unit: '/s',
+    baseline: median(rates.bare),
+    ratioTarget,
+  });
+  times.sort((a, b) => a - b);
+  report({ ...row, metric: 'answer p50', value: percentile(times, 0.5), unit: 'ms' });
+  const target = pair.p99Target === undefined ? {} : { target: pair.p99Target, better: 'lower' as const };
+  report({ ...row, metric: 'answer p99', value: percentile(times, 0.99), unit: 'ms', ...target });
+}
+
+function requireDone(what: string, { statuses }: LoadResult): void {
+  for (const status of statuses.keys()) {
+    if (status >= 300) throw new Error(`${what} was answered ${status}`);
+  }
+}
+
+export function median(values: readonly number[]): number {
+  return percentile(
+    [...values].sort((a, b) => a - b),
+    0.5,
+  );
+}

@@ -1,0 +1,26 @@
+// The statements that the API's process sends to Postgres for one request, as they left it.
+import { AsyncLocalStorage } from 'node:async_hooks';
+import pg from 'pg';
+
+export type Statement = { readonly text: string; readonly values: readonly unknown[] };
+
+const recordings = new AsyncLocalStorage<Statement[]>();
+
+/** Has every client of this process tell what it sends for work that runs in {@link statementsOf}. */
+export function recordStatements(): void {
+  const prototype: { query: (...args: unknown[]) => unknown } = pg.Client.prototype;
+  const send = prototype.query;
+  prototype.query = function query(...args: unknown[]) {
+    const [text, values] = args;
+    if (typeof text === 'string') {
+      recordings.getStore()?.push({ text, values: Array.isArray(values) ? values : [] });
+    }
+    return send.apply(this, args);
+  };
+}
+
+export async function statementsOf(work: () => Promise<unknown>): Promise<readonly Statement[]> {
+  const statements: Statement[] = [];
+  await recordings.run(statements, work);
+  return statements;
+}
