@@ -20,6 +20,7 @@ import { ClustersController } from './clusters/clusters.controller.js';
 import type { Config } from './config.js';
 import { DeviceController } from './device/device.controller.js';
 import { DryRunInterceptor } from './dry-runs/dry-run.interceptor.js';
+import { EventStreams } from './events/event-streams.js';
 import { EventsController } from './events/events.controller.js';
 import { LiveChanges } from './events/live-changes.js';
 import { OpenStreams } from './events/open-streams.js';
@@ -128,6 +129,7 @@ export function appModule({ config, logger, ports }: Surroundings): DynamicModul
       RequestQuotas,
       LiveChanges,
       OpenStreams,
+      EventStreams,
       Housekeeping,
       RefusedWrites,
       AuditSealing,

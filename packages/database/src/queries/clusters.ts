@@ -80,6 +80,14 @@ export async function findCluster(sql: Sql, clusterId: ClusterId): Promise<Clust
   return rows.map(readCluster)[0];
 }
 
+/** Clusters by their ids, in no order; those that are not there are left out. */
+export async function findClusters(sql: Sql, clusterIds: readonly ClusterId[]): Promise<ClusterSummary[]> {
+  const { rows } = await sql.query<ClusterRow>(`SELECT c.*, ${SUMMARY} FROM cluster c WHERE c.id = ANY($1)`, [
+    clusterIds,
+  ]);
+  return rows.map(readCluster);
+}
+
 export async function createCluster(
   sql: Sql,
   cluster: { id: ClusterId; organizationId: OrganizationId; name: string; now: Date },

@@ -71,29 +71,85 @@ export async function listRows<Row extends Record<string, unknown>>(
   source: ListSource,
   request: ListRequest,
 ): Promise<Page<Row>> {
+  const values: unknown[] = [];
+  const { text, fingerprint } = statementOf(source, request, values);
+  const { rows } = await sql.query<Row & Position>(text, values);
+  return pageOf(rows, request, fingerprint);
+}
+
+/** Lists in one statement: each is a part of it, with values of its own. */
+export const LISTS_MAX = 200;
+
+/**
+ * The same page of several lists, such as the snapshots of each volume of a page, by one statement.
+ *
+ * @returns a page for each source, in their order
+ */
+export async function listRowsOfEach<Row extends Record<string, unknown>>(
+  sql: Sql,
+  sources: readonly ListSource[],
+  request: ListRequest,
+): Promise<Page<Row>[]> {
+  if (sources.length === 0) return [];
+  if (sources.length > LISTS_MAX) throw new Bug(`more than ${LISTS_MAX} lists were asked for at once`);
+  const values: unknown[] = [];
+  const parts = sources.map((source) => statementOf(source, request, values));
+  const texts = parts.map(
+    ({ text }, index) =>
+      `SELECT ${index} AS list_index, row_number() OVER () AS list_rank, page.* FROM (${text}) page`,
+  );
+  const { rows } = await sql.query<Row & Position & { list_index: number; list_rank: number }>(
+    `${texts.join(' UNION ALL ')} ORDER BY list_index, list_rank`,
+    values,
+  );
+  return parts.map(({ fingerprint }, index) =>
+    pageOf(
+      rows.filter(({ list_index }) => list_index === index),
+      request,
+      fingerprint,
+    ),
+  );
+}
+
+/** @param values of the statement, to which its own are added */
+function statementOf(
+  source: ListSource,
+  request: ListRequest,
+  values: unknown[],
+): { text: string; fingerprint: string } {
   const sort = request.sort ?? source.defaultSort;
   const types = typesOf(source.fields);
   const order = orderOf(source, sort, types);
   const fingerprint = fingerprintOf([sort, request.filter ?? '', source.from, ...source.where.values]);
-  const values: unknown[] = [...source.where.values];
   const place = (value: unknown) => `$${values.push(value)}`;
   const filter = parseFilter(request.filter ?? '', types);
   const conditions = [
-    source.where.text,
+    placed(source.where, place),
     ...(filter === undefined ? [] : [conditionOf(filter, source.fields, place)]),
     ...(request.cursor === undefined
       ? []
       : [afterCursor(order, readCursor(request.cursor, fingerprint, order.length), place)]),
   ];
   const position = order.map(({ field }) => `(${field.sql})::text`).join(', ');
-  const { rows } = await sql.query<Row & Position>(
-    `SELECT ${source.columns}, ARRAY[${position}] AS list_position
+  const text = `SELECT ${source.columns}, ARRAY[${position}] AS list_position
      FROM ${source.from} WHERE ${conditions.join(' AND ')}
      ORDER BY ${order.map(({ field, descending }) => `${field.sql} ${descending ? 'DESC' : 'ASC'}`).join(', ')}
-     LIMIT ${place(request.limit + 1)}`,
-    values,
-  );
-  const items = rows.slice(0, request.limit);
+     LIMIT ${place(request.limit + 1)}`;
+  return { text, fingerprint };
+}
+
+/** The source's own conditions, whose `$1`, `$2` … become the places of their values in the statement. */
+function placed({ text, values }: ListSource['where'], place: Place): string {
+  const places = values.map(place);
+  return text.replace(/\$(\d+)/g, (_, number: string) => places[Number(number) - 1] ?? '');
+}
+
+function pageOf<Row extends Record<string, unknown>>(
+  rows: readonly (Row & Position)[],
+  { limit }: ListRequest,
+  fingerprint: string,
+): Page<Row> {
+  const items = rows.slice(0, limit);
   const cursors = items.map((row) => cursorOf(row, fingerprint));
   return { items, cursors, nextCursor: rows.length > items.length ? (cursors.at(-1) ?? null) : null };
 }
