@@ -56,6 +56,7 @@ import { MembersController } from './tenancy/members.controller.js';
 import { PermissionsController } from './tenancy/permissions.controller.js';
 import { ProjectMembersController } from './tenancy/project-members.controller.js';
 import { QuotasController } from './tenancy/quotas.controller.js';
+import { ServiceAccountsController } from './tenancy/service-accounts.controller.js';
 import { TenancyController } from './tenancy/tenancy.controller.js';
 import { ThreadPool } from './threads/thread-pool.js';
 import { AllVolumesController } from './volumes/all-volumes.controller.js';
@@ -79,6 +80,7 @@ export const CONTROLLERS: readonly Type[] = [
   MembersController,
   ProjectMembersController,
   InvitationsController,
+  ServiceAccountsController,
   PermissionsController,
   QuotasController,
   AuditController,

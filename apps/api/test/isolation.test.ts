@@ -46,6 +46,7 @@ const BODIES: Record<string, unknown> = {
   'PUT /api/v1/clusters/{clusterId}/settings/{name}': { value: 0.5 },
   'PATCH /api/v1/clusters/{clusterId}': { name: 'stolen' },
   'PATCH /api/v1/members/{userId}': { role: 'viewer' },
+  'POST /api/v1/service-accounts/{serviceAccountId}/tokens': { name: 'stolen' },
   'PUT /api/v1/projects/{projectId}/members/{userId}': { role: 'viewer' },
   'POST /api/v1/clusters/{clusterId}/volumes/{volumeId}/clone': {
     snapshotId: '01a1fd5b-0000-7000-8000-000000000601',
@@ -129,7 +130,9 @@ test("GraphQL fields find nothing by another tenant's ids", async () => {
 
 test("no object is found by another tenant's id alone", async () => {
   const asked = Object.entries(ids).filter(([, id]) => /^[0-9a-f-]{36}$/.test(id));
-  const own = asked.map(([name]) => name).filter((name) => !['userId', 'deliveryId'].includes(name));
+  const own = asked
+    .map(([name]) => name)
+    .filter((name) => !['userId', 'deliveryId', 'serviceAccountId'].includes(name));
   for (const [name, id] of asked) {
     const query = `{ node(id: "${id}") { id __typename } nodesById(ids: ["${id}"]) { id } }`;
     const { body } = await api.graphql(query, {}, foreign.token);
@@ -280,6 +283,7 @@ async function makeOneOfEach(): Promise<void> {
     snapshotId: '01a1fd5b-0000-7000-8000-000000000601',
     name: 'balance-alpha',
     recurringName: 'hourly',
+    serviceAccountId: '01a1fd5b-0000-7000-8000-000000000e01',
     invitationId: '01a1fd5b-0000-7000-8000-000000000901',
     orphanId: '01a1fd5b-0000-7000-8000-000000000701',
     grantId: '01a1fd5b-0000-7000-8000-000000000a02',
@@ -290,6 +294,12 @@ async function makeOneOfEach(): Promise<void> {
     userCode: 'BCDF-GHJK',
   });
   const { organizationId: other } = await api.otherTenant();
+  await api.owner.query(
+    `WITH made AS (INSERT INTO app_user (id, email, name, service_of, created_at)
+       VALUES ($1::uuid, $1::text || '@service-account.invalid', 'ci', $2, now()))
+     INSERT INTO membership (organization_id, user_id, role, created_at) VALUES ($2, $1::uuid, 'viewer', now())`,
+    [ids.serviceAccountId, api.seed.organizationId],
+  );
   await api.owner.query(
     `INSERT INTO cluster_grant (id, cluster_id, owner_organization_id, organization_id, node_tags, disk_tags, created_at)
      VALUES ($1, $2, $3, $4, '{}', '{}', now())`,

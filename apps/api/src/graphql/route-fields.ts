@@ -14,6 +14,7 @@ import { InvitationsController } from '../tenancy/invitations.controller.js';
 import { MembersController } from '../tenancy/members.controller.js';
 import { ProjectMembersController } from '../tenancy/project-members.controller.js';
 import { QuotasController } from '../tenancy/quotas.controller.js';
+import { ServiceAccountsController } from '../tenancy/service-accounts.controller.js';
 import { TenancyController } from '../tenancy/tenancy.controller.js';
 import { AllVolumesController } from '../volumes/all-volumes.controller.js';
 import { ReplicasController } from '../volumes/replicas.controller.js';
@@ -35,6 +36,8 @@ export const ROUTE_QUERIES: Routes = {
   member: [MembersController, 'get'],
   invitations: [InvitationsController, 'list'],
   invitation: [InvitationsController, 'get'],
+  serviceAccounts: [ServiceAccountsController, 'list'],
+  serviceAccount: [ServiceAccountsController, 'get'],
   whoAmI: [SessionsController, 'whoAmI'],
   sessions: [SessionsController, 'list'],
   auditEntries: [AuditController, 'list'],
@@ -71,6 +74,10 @@ export const ROUTE_MUTATIONS: Routes = {
   deleteMember: [MembersController, 'delete'],
   createInvitation: [InvitationsController, 'create'],
   deleteInvitation: [InvitationsController, 'delete'],
+  createServiceAccount: [ServiceAccountsController, 'create'],
+  patchServiceAccount: [ServiceAccountsController, 'patch'],
+  deleteServiceAccount: [ServiceAccountsController, 'delete'],
+  createServiceAccountToken: [ServiceAccountsController, 'createToken'],
   endSession: [SessionsController, 'end'],
   changePassword: [SessionsController, 'changePassword'],
   createToken: [TokensController, 'create'],
