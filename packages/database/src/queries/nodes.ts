@@ -33,6 +33,7 @@ const NODE_FIELDS = {
   cordoned: { sql: 'n.cordoned', type: 'boolean' },
   allowScheduling: { sql: 'n.allow_scheduling', type: 'boolean' },
   createdAt: { sql: 'n.created_at', type: 'time' },
+  labels: { sql: 'n.id', type: 'labels' },
 } as const;
 
 const SUMS = `
@@ -144,6 +145,7 @@ const DISK_FIELDS = {
   storageMaximum: { sql: 'd.storage_maximum_bytes', type: 'number' },
   storageAvailable: { sql: 'd.storage_available_bytes', type: 'number' },
   storageScheduled: { sql: 'd.storage_scheduled_bytes', type: 'number' },
+  labels: { sql: 'd.id', type: 'labels' },
 } as const;
 
 /** Whose disks are listed: of a node, or of the whole cluster. */

@@ -26,6 +26,7 @@ const FIELDS = {
   attachedNodeId: { sql: `coalesce(v.attached_node_id, '00000000-0000-0000-0000-000000000000')`, type: 'id' },
   writtenBytes: { sql: 'v.written_bytes', type: 'number' },
   createdAt: { sql: 'v.created_at', type: 'time' },
+  labels: { sql: 'v.id', type: 'labels' },
   sourceVolumeId: {
     sql: `coalesce((v.fill->>'sourceVolumeId')::uuid, '00000000-0000-0000-0000-000000000000')`,
     type: 'id',
