@@ -28,6 +28,15 @@ async function counted(query: string, variables: object) {
   }
 }
 
+/** The fewest statements of several runs: what the process does in the background, such as sealing the audit log, only adds some. */
+async function countedAlone(query: string, variables: object) {
+  const runs = [];
+  for (let run = 0; run < 4; run += 1) runs.push(await counted(query, variables));
+  const [least] = runs.sort((a, b) => a.statements - b.statements);
+  if (least === undefined) throw new Error('the query has not run');
+  return least;
+}
+
 test('a nested page costs as many statements with twelve volumes as with two', async () => {
   for (let n = 10; n < 22; n += 1) {
     const volume = await api.createVolume({ name: `nested-${n}` });
@@ -37,9 +46,8 @@ test('a nested page costs as many statements with twelve volumes as with two', a
       [api.seed.organizationId, volume.id],
     );
   }
-  await counted(NESTED, { first: 2 });
-  const few = await counted(NESTED, { first: 2 });
-  const many = await counted(NESTED, { first: 12 });
+  const few = await countedAlone(NESTED, { first: 2 });
+  const many = await countedAlone(NESTED, { first: 12 });
   const volumes = many.data.cluster.volumesConnection.edges;
   expect(volumes).toHaveLength(12);
   expect(volumes[11].node).toMatchObject({
