@@ -73,9 +73,7 @@ describe('labels of a volume', () => {
 test.each([
   ['a node', () => `${clusterPath}/nodes/${nodeId}`],
   ['a disk', async () => `${clusterPath}/nodes/${nodeId}/disks/${await diskId()}`],
-])('labels of %s are changed and found, and concern no volume', async (_what, pathOf) => {
-  await api.createVolume({ name: `on-${Math.random().toString(36).slice(2)}`, numberOfReplicas: 1 });
-  await api.owner.query('UPDATE volume SET reconcile_due_at = NULL');
+])('labels of %s are changed, and found', async (_what, pathOf) => {
   const path = await pathOf();
   expect((await patch(path, { rack: '7', row: 'b' })).body.labels).toEqual({ rack: '7', row: 'b' });
   expect((await api.call('GET', path)).body.labels).toEqual({ rack: '7', row: 'b' });
@@ -85,8 +83,20 @@ test.each([
   expect((await api.call('GET', `${list}?filter=labels.rack=8`)).body.items).toEqual([]);
   expect((await patch(path, { rack: null, row: null })).body.labels).toEqual({});
   expect((await api.call('GET', `${list}?filter=labels.rack=*`)).body.items).toEqual([]);
-  const { rows } = await api.owner.query('SELECT FROM volume WHERE reconcile_due_at IS NOT NULL');
-  expect(rows).toEqual([]);
+});
+
+test('labels of a disk concern no volume, as its tags do', async () => {
+  const path = `${clusterPath}/nodes/${nodeId}/disks/${await diskId()}`;
+  const walks = async () => {
+    const { rows } = await api.owner.query('SELECT * FROM reconcile_fan_out');
+    await api.owner.query('DELETE FROM reconcile_fan_out');
+    return rows.length;
+  };
+  await walks();
+  await patch(path, { shelf: '2' });
+  expect(await walks()).toBe(0);
+  await api.call('PATCH', path, { body: { tags: ['ssd'] } });
+  expect(await walks()).toBe(1);
 });
 
 async function diskId(): Promise<string> {
