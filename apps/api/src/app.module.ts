@@ -20,6 +20,7 @@ import { ClustersController } from './clusters/clusters.controller.js';
 import type { Config } from './config.js';
 import { DeviceController } from './device/device.controller.js';
 import { DryRunInterceptor } from './dry-runs/dry-run.interceptor.js';
+import { EventStreams } from './events/event-streams.js';
 import { EventsController } from './events/events.controller.js';
 import { LiveChanges } from './events/live-changes.js';
 import { OpenStreams } from './events/open-streams.js';
@@ -55,6 +56,7 @@ import { MembersController } from './tenancy/members.controller.js';
 import { PermissionsController } from './tenancy/permissions.controller.js';
 import { ProjectMembersController } from './tenancy/project-members.controller.js';
 import { QuotasController } from './tenancy/quotas.controller.js';
+import { ServiceAccountsController } from './tenancy/service-accounts.controller.js';
 import { TenancyController } from './tenancy/tenancy.controller.js';
 import { ThreadPool } from './threads/thread-pool.js';
 import { AllVolumesController } from './volumes/all-volumes.controller.js';
@@ -78,6 +80,7 @@ export const CONTROLLERS: readonly Type[] = [
   MembersController,
   ProjectMembersController,
   InvitationsController,
+  ServiceAccountsController,
   PermissionsController,
   QuotasController,
   AuditController,
@@ -128,6 +131,7 @@ export function appModule({ config, logger, ports }: Surroundings): DynamicModul
       RequestQuotas,
       LiveChanges,
       OpenStreams,
+      EventStreams,
       Housekeeping,
       RefusedWrites,
       AuditSealing,

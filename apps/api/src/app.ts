@@ -9,6 +9,7 @@ import { type Logger, pino } from 'pino';
 import { appModule, CONTROLLERS } from './app.module.js';
 import { Authenticator, traceIdOf } from './auth/authenticator.js';
 import type { Config } from './config.js';
+import { EventStreams } from './events/event-streams.js';
 import { OpenStreams } from './events/open-streams.js';
 import { registerGraphql } from './graphql/graphql-plugin.js';
 import { ApiMetrics } from './metrics/api-metrics.js';
@@ -84,6 +85,8 @@ export async function createApp(config: Config): Promise<App> {
     recurring: nest.get(RecurringSnapshotsService),
     orphans: nest.get(OrphansService),
     refused: nest.get(RefusedWrites),
+    streams: nest.get(EventStreams),
+    controllerOf: (controller) => nest.get(controller),
     introspection: config.graphqlIntrospection,
   });
   await nest.init();

@@ -9,7 +9,9 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import {
   buildClientSchema,
   getIntrospectionQuery,
+  getNamedType,
   type IntrospectionQuery,
+  isLeafType,
   isRequiredArgument,
 } from 'graphql';
 import { CONTROLLERS } from '../src/app.module.js';
@@ -44,6 +46,7 @@ const BODIES: Record<string, unknown> = {
   'PUT /api/v1/clusters/{clusterId}/settings/{name}': { value: 0.5 },
   'PATCH /api/v1/clusters/{clusterId}': { name: 'stolen' },
   'PATCH /api/v1/members/{userId}': { role: 'viewer' },
+  'POST /api/v1/service-accounts/{serviceAccountId}/tokens': { name: 'stolen' },
   'PUT /api/v1/projects/{projectId}/members/{userId}': { role: 'viewer' },
   'POST /api/v1/clusters/{clusterId}/volumes/{volumeId}/clone': {
     snapshotId: '01a1fd5b-0000-7000-8000-000000000601',
@@ -105,19 +108,39 @@ test("GraphQL fields find nothing by another tenant's ids", async () => {
     ['query', schema.getQueryType()],
     ['mutation', schema.getMutationType()],
   ] as const) {
-    for (const { name, args } of Object.values(type?.getFields() ?? {})) {
+    for (const { name, args, type: answer } of Object.values(type?.getFields() ?? {})) {
       const needed = args.filter((arg) => isRequiredArgument(arg));
       // Fields without ids are the caller's own; inputs are what the routes have tables for.
       if (needed.length === 0 || needed.some((arg) => arg.name === 'input')) continue;
       const given = needed.map((arg) => `${arg.name}: ${JSON.stringify(ids[arg.name] ?? 'x')}`).join(', ');
-      const answer = await api.graphql(`${kind} { ${name}(${given}) { __typename } }`, {}, foreign.token);
-      const code = String(answer.body.errors?.[0]?.extensions?.code ?? 'none');
+      const selection = isLeafType(getNamedType(answer)) ? '' : '{ __typename }';
+      const { body: told } = await api.graphql(
+        `${kind} { ${name}(${given}) ${selection} }`,
+        {},
+        foreign.token,
+      );
+      const code = String(told.errors?.[0]?.extensions?.code ?? 'none');
       asked += 1;
       if (!code.endsWith('not_found')) found.push(`${kind} ${name}: ${code}`);
     }
   }
   expect(found).toEqual([]);
   expect(asked).toBeGreaterThan(40);
+});
+
+test("no object is found by another tenant's id alone", async () => {
+  const asked = Object.entries(ids).filter(([, id]) => /^[0-9a-f-]{36}$/.test(id));
+  const own = asked
+    .map(([name]) => name)
+    .filter((name) => !['userId', 'deliveryId', 'serviceAccountId'].includes(name));
+  for (const [name, id] of asked) {
+    const query = `{ node(id: "${id}") { id __typename } nodesById(ids: ["${id}"]) { id } }`;
+    const { body } = await api.graphql(query, {}, foreign.token);
+    expect([name, body.data]).toEqual([name, { node: null, nodesById: [null] }]);
+    if (!own.includes(name)) continue;
+    expect((await api.graphql(query)).body.data.node).toEqual({ id, __typename: expect.any(String) });
+  }
+  expect(own.length).toBeGreaterThan(12);
 });
 
 describe("another project's ids are not there", () => {
@@ -260,6 +283,7 @@ async function makeOneOfEach(): Promise<void> {
     snapshotId: '01a1fd5b-0000-7000-8000-000000000601',
     name: 'balance-alpha',
     recurringName: 'hourly',
+    serviceAccountId: '01a1fd5b-0000-7000-8000-000000000e01',
     invitationId: '01a1fd5b-0000-7000-8000-000000000901',
     orphanId: '01a1fd5b-0000-7000-8000-000000000701',
     grantId: '01a1fd5b-0000-7000-8000-000000000a02',
@@ -270,6 +294,12 @@ async function makeOneOfEach(): Promise<void> {
     userCode: 'BCDF-GHJK',
   });
   const { organizationId: other } = await api.otherTenant();
+  await api.owner.query(
+    `WITH made AS (INSERT INTO app_user (id, email, name, service_of, created_at)
+       VALUES ($1::uuid, $1::text || '@service-account.invalid', 'ci', $2, now()))
+     INSERT INTO membership (organization_id, user_id, role, created_at) VALUES ($2, $1::uuid, 'viewer', now())`,
+    [ids.serviceAccountId, api.seed.organizationId],
+  );
   await api.owner.query(
     `INSERT INTO cluster_grant (id, cluster_id, owner_organization_id, organization_id, node_tags, disk_tags, created_at)
      VALUES ($1, $2, $3, $4, '{}', '{}', now())`,

@@ -44,9 +44,13 @@ describe.each(OPERATIONS.map((operation) => [operation.name, operation] as const
     const object = /\{(\w+?)(?:Id|Name)?\}[^{]*$/.exec(path)?.[1];
     const isSetting = object === 'name' ? 'setting' : object;
     const notFound =
-      { user: 'member', recurring: 'recurring_snapshot', joinToken: 'join_token', userCode: 'device' }[
-        isSetting ?? ''
-      ] ?? isSetting;
+      {
+        user: 'member',
+        recurring: 'recurring_snapshot',
+        joinToken: 'join_token',
+        userCode: 'device',
+        serviceAccount: 'service_account',
+      }[isSetting ?? ''] ?? isSetting;
     if (object !== undefined) expect(codes).toContain(`${notFound}.not_found`);
   });
 });

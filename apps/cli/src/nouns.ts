@@ -27,6 +27,9 @@ export const NOUNS: readonly Noun[] = [
   ),
   noun(['project', 'projects'], async () => (await import('./commands/project.js')).projectCommand()),
   noun(['member', 'members'], async () => (await import('./commands/member.js')).memberCommand()),
+  noun(['service-account', 'service-accounts'], async () =>
+    (await import('./commands/service-account.js')).serviceAccountCommand(),
+  ),
   noun(['grant', 'grants'], async () => (await import('./commands/grant.js')).grantCommand()),
   noun(['quota'], async () => (await import('./commands/quota.js')).quotaCommand()),
   noun(['api'], async () => (await import('./commands/raw-api.js')).apiCommand()),

@@ -6,6 +6,7 @@ export type Condition = Schema<'Condition'>;
 export type Cluster = Schema<'Cluster'>;
 export type ClusterRisk = Schema<'ClusterRisk'>;
 export type Token = Schema<'Token'>;
+export type ServiceAccount = Schema<'ServiceAccount'>;
 export type Node = Schema<'Node'>;
 export type JoinToken = Schema<'JoinToken'>;
 export type DrainPlan = Schema<'DrainPlan'>;

@@ -74,6 +74,7 @@ export function volumeContract(makeStore: MakeStore): void {
         trouble: { message: 'no copy', at: NOON },
         admittedAt: NOON,
       }),
+      labels: { team: 'a', tier: '' },
       rebuildHold: 'standby',
       recurringSnapshots: [
         {

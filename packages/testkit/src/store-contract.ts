@@ -11,6 +11,7 @@ import { diskWishesContract } from './store-contract-disk-wishes.js';
 import { drainContract } from './store-contract-drains.js';
 import { dueContract } from './store-contract-due.js';
 import { heartbeatContract } from './store-contract-heartbeats.js';
+import { labelContract } from './store-contract-labels.js';
 import { listContract } from './store-contract-lists.js';
 import { orphanContract } from './store-contract-orphans.js';
 import { quotaContract } from './store-contract-quotas.js';
@@ -28,6 +29,7 @@ export function storeContract(makeStore: MakeStore): void {
   describe('heartbeats', () => heartbeatContract(makeStore));
   describe('due volumes', () => dueContract(makeStore));
   describe('drains', () => drainContract(makeStore));
+  describe('labels', () => labelContract(makeStore));
   describe('lists', () => listContract(makeStore));
   describe('orphans', () => orphanContract(makeStore));
   describe('quotas', () => quotaContract(makeStore));

@@ -1,12 +1,11 @@
-import { Bug, StorageFault } from '@holdfast/core/model/faults.js';
-import { type Action, changesNothing } from '@holdfast/core/policy/permissions.js';
+import { Bug } from '@holdfast/core/model/faults.js';
+import { changesNothing } from '@holdfast/core/policy/permissions.js';
 import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import type { FastifyRequest } from 'fastify';
 import { AgentAuthenticator } from '../agent/agent-authenticator.js';
 import { ROUTE_OPTIONS, type RouteOptions } from '../platform/route.decorator.js';
-import type { Tenant } from '../platform/tenant.js';
-import { Authenticator, assertAllowed } from './authenticator.js';
+import { Authenticator, assertAllowed, assertWithinClusters } from './authenticator.js';
 
 /** Guard of all routes: the caller's role must allow the route. Every route states what it needs; one that does not is a bug. */
 @Injectable()
@@ -31,15 +30,8 @@ export class AuthGuard implements CanActivate {
     // Before the checks: a refusal is told of in the name of its caller.
     request.tenant = tenant;
     request.isWrite = !changesNothing(access);
-    assertWithinClusters(tenant, access, request);
+    assertWithinClusters(tenant, access, request.params);
     request.tenant = assertAllowed(tenant, access);
     return true;
   }
-}
-
-/** What is not of a cluster is not for a token that is limited to some, unless it only reads. */
-function assertWithinClusters({ actor }: Tenant, access: Action, { params }: FastifyRequest): void {
-  if (actor.limits.clusterIds === undefined || changesNothing(access) || access === 'token:own') return;
-  if (typeof params === 'object' && params !== null && 'clusterId' in params) return;
-  throw new StorageFault('auth.forbidden', { publicMessage: 'this token is limited to clusters' });
 }

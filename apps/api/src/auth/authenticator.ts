@@ -2,7 +2,7 @@ import { faultOf } from '@holdfast/control/use-cases/use-case.js';
 import { StorageFault } from '@holdfast/core/model/faults.js';
 import type { TokenId } from '@holdfast/core/model/ids.js';
 import { decideAccess } from '@holdfast/core/policy/decide-access.js';
-import type { Action } from '@holdfast/core/policy/permissions.js';
+import { type Action, changesNothing } from '@holdfast/core/policy/permissions.js';
 import { systemClock } from '@holdfast/database/clock-and-random.js';
 import { findToken, noteTokenUse, type TokenHolder } from '@holdfast/database/queries/tokens.js';
 import { type Scope, transaction } from '@holdfast/database/sql/scope.js';
@@ -104,6 +104,18 @@ export function assertAllowed(tenant: Tenant, action: Action): Tenant {
   const access = decideAccess(tenant.actor, action);
   if (access.kind === 'refuse') throw faultOf(access);
   return access.projectIds === undefined ? tenant : tenant.within(access.projectIds);
+}
+
+/**
+ * What is not of a cluster is not for a token that is limited to some, unless it only reads.
+ *
+ * @param parameters of the address, or arguments of a field
+ * @throws StorageFault `auth.forbidden`
+ */
+export function assertWithinClusters({ actor }: Tenant, access: Action, parameters: unknown): void {
+  if (actor.limits.clusterIds === undefined || changesNothing(access) || access === 'token:own') return;
+  if (typeof parameters === 'object' && parameters !== null && 'clusterId' in parameters) return;
+  throw new StorageFault('auth.forbidden', { publicMessage: 'this token is limited to clusters' });
 }
 
 /** From the header, else from the session cookie; a cookie must come from our own pages when something is changed. */

@@ -57,6 +57,7 @@ export class WhoAmIDto extends dto(
 export const tokenSchema = z
   .object({
     id: uuid.describe('Id of the token; not its secret.'),
+    userId: uuid.nullable().describe('The member whose token it is; null: of none.'),
     kind: z.enum(['session', 'api']).describe('`session`: made by signing in; `api`: for programs.'),
     name: z.string().describe('What its maker called it.'),
     role: z

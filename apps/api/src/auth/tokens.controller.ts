@@ -1,5 +1,5 @@
 import { StorageFault } from '@holdfast/core/model/faults.js';
-import { asId, type ProjectId, type TokenId } from '@holdfast/core/model/ids.js';
+import { asId, type ProjectId, type TokenId, type UserId } from '@holdfast/core/model/ids.js';
 import { isAllowed, type OrganizationRole, weakerRole } from '@holdfast/core/policy/permissions.js';
 import { findProject } from '@holdfast/database/queries/tenancy.js';
 import {
@@ -58,16 +58,9 @@ export class TokensController {
     refuses: ['cluster.not_found', 'project.not_found', 'token.not_found', 'idempotency.secret_not_kept'],
   })
   async create(@CurrentTenant() tenant: Tenant, @Body() body: CreateTokenBody) {
-    const token = newToken(tenant, body, this.config.tokenDaysMax);
-    const created = await tenant.write(async (sql) => {
-      for (const clusterId of token.clusterIds ?? []) await requireUsableCluster(sql, clusterId);
-      const projectIds = [token.projectId ?? [], token.projectIds ?? []].flat();
-      for (const projectId of projectIds) await requireProject(sql, projectId);
-      await createToken(sql, token);
-      return findTokenById(sql, { userId: undefined }, token.id);
-    });
-    if (created === undefined) throw tokenNotFound(token.id);
-    return { ...tokenView(created), token: token.secret };
+    const { userId } = tenant.actor;
+    const token = newToken(tenant, body, { userId, daysMax: this.config.tokenDaysMax });
+    return tenant.write((sql) => makeToken(sql, token));
   }
 
   @Get(':tokenId')
@@ -113,8 +106,15 @@ export function ownerFor({ actor }: Tenant): TokenOwner {
   return { userId: isAllowed(actor.role, 'cluster:write') ? undefined : actor.userId };
 }
 
-function newToken(tenant: Tenant, body: CreateTokenBody, daysMax: number): NewToken {
-  const { organizationId, userId, role, limits, tokenId, tokenKind } = tenant.actor;
+type ForMember = {
+  /** Whose token it is to be. */
+  readonly userId: UserId;
+  readonly daysMax: number;
+};
+
+/** A token that the caller makes, with its secret. It allows no more than the caller's own does. */
+export function newToken(tenant: Tenant, body: CreateTokenBody, { userId, daysMax }: ForMember): NewToken {
+  const { organizationId, role, limits, tokenId, tokenKind } = tenant.actor;
   const common = {
     id: asId<TokenId>(tenant.newId()),
     organizationId,
@@ -136,6 +136,17 @@ function newToken(tenant: Tenant, body: CreateTokenBody, daysMax: number): NewTo
     userId,
     projectId: body.projectId,
   };
+}
+
+/** Stores a token, and answers with its secret. */
+export async function makeToken(sql: Sql, token: NewToken) {
+  for (const clusterId of token.clusterIds ?? []) await requireUsableCluster(sql, clusterId);
+  const projectIds = [token.projectId ?? [], token.projectIds ?? []].flat();
+  for (const projectId of projectIds) await requireProject(sql, projectId);
+  await createToken(sql, token);
+  const created = await findTokenById(sql, { userId: undefined }, token.id);
+  if (created === undefined) throw tokenNotFound(token.id);
+  return { ...tokenView(created), token: token.secret };
 }
 
 /** When a new token ends: as asked for, and with its parent or at its longest life at the latest. */
@@ -167,6 +178,7 @@ async function requireProject(sql: Sql, projectId: ProjectId): Promise<void> {
 export function tokenView(row: TokenRow): TokenView {
   return {
     id: row.id,
+    userId: row.user_id,
     kind: row.kind,
     name: row.name,
     role: row.role,

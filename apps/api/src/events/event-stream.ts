@@ -1,4 +1,3 @@
-import type { ServerResponse } from 'node:http';
 import { StorageFault } from '@holdfast/core/model/faults.js';
 import type { ClusterId } from '@holdfast/core/model/ids.js';
 import {
@@ -9,7 +8,7 @@ import {
   readEventsAfter,
 } from '@holdfast/database/queries/events.js';
 import type { Tenant } from '../platform/tenant.js';
-import { eventView } from './event.schemas.js';
+import { type EventView, eventView } from './event.schemas.js';
 import type { LiveChange, LiveChanges } from './live-changes.js';
 
 /** Proxies and browsers give up on a silent connection; half of the usual 30 s. */
@@ -17,15 +16,26 @@ const KEEP_ALIVE_MS = 15_000;
 /** When a transaction that began earlier is still running, its events may come before those that wait. */
 const UNFINISHED_PAUSE_MS = 50;
 const EVENTS_PER_READ = 200;
-/** A reader that takes nothing is cut off rather than kept in memory; it resumes where it was. */
-const BUFFERED_BYTES_MAX = 1024 * 1024;
+
+/** A resource that changed: a hint to read it again. */
+export type ChangedResource = { clusterId: string; subject: { kind: string; id: string } };
+
+/** Where a stream's messages go: the format and the bounds of one connection. */
+export type StreamSink = {
+  /** It has an id, from which a stream can be resumed. */
+  event(view: EventView): void;
+  change(changed: ChangedResource): void;
+  /** What happened since the client's last event is no longer known. */
+  gap(): void;
+  /** Nothing has happened for a while. */
+  stillHere(): void;
+  /** No message comes after this. */
+  end(): void;
+};
 
 /**
- * Writes the events of a cluster, or of all, to one client, in an order in which none appears late, and tells which resources
- * changed in between.
- *
- * `event: event` has an id and can be resumed. `event: change` has none: it only says what to read again. `event: gap`
- * says that what happened since `Last-Event-ID` is no longer known.
+ * Tells one client the events of a cluster, or of all, in an order in which none appears late, and which resources changed in
+ * between.
  */
 export class EventStream {
   private closed = false;
@@ -39,15 +49,14 @@ export class EventStream {
     private readonly tenant: Tenant,
     private readonly source: EventSource,
     start: StreamStart,
-    private readonly response: ServerResponse,
+    private readonly sink: StreamSink,
     changes: LiveChanges,
   ) {
     this.position = start.position;
-    if (start.hasGap) this.write('event: gap\ndata: {}\n\n');
+    if (start.hasGap) this.sink.gap();
     const key = source.clusterId ?? tenant.actor.organizationId;
     this.unsubscribe = changes.subscribe(key, (change) => this.onChange(change));
-    this.keepAlive = setInterval(() => this.write(': still here\n\n'), KEEP_ALIVE_MS);
-    response.once('close', () => this.close());
+    this.keepAlive = setInterval(() => this.sink.stillHere(), KEEP_ALIVE_MS);
     this.wake();
   }
 
@@ -56,7 +65,7 @@ export class EventStream {
     this.closed = true;
     clearInterval(this.keepAlive);
     this.unsubscribe();
-    this.response.end();
+    this.sink.end();
   }
 
   private onChange(change: LiveChange): void {
@@ -67,8 +76,7 @@ export class EventStream {
     // A reader with a filter wants the events that it names, and no others.
     if (this.source.filter !== '' || !this.maySee(change.clusterId)) return;
     const { subject, clusterId } = change;
-    const data = this.source.clusterId === undefined ? { clusterId, subject } : { subject };
-    this.write(`event: change\ndata: ${JSON.stringify(data)}\n\n`);
+    this.sink.change({ clusterId, subject });
   }
 
   /** What changed is named by its id, which may be of a project or a cluster that the user does not see. */
@@ -95,10 +103,9 @@ export class EventStream {
         const { events, position, more } = await this.tenant.read((sql) =>
           readEventsAfter(sql, this.source, this.position, EVENTS_PER_READ),
         );
-        for (const event of events) {
-          const view = eventView(event);
-          this.write(`id: ${view.id}\nevent: event\ndata: ${JSON.stringify(view)}\n\n`);
-        }
+        // Closed while it was reading: the end has been told.
+        if (this.closed) return;
+        for (const event of events) this.sink.event(eventView(event));
         const isWaiting = more && isSame(position, this.position);
         this.position = position;
         if (isWaiting) setTimeout(() => this.wake(), UNFINISHED_PAUSE_MS).unref();
@@ -108,12 +115,6 @@ export class EventStream {
         this.close();
       }
     }
-  }
-
-  private write(text: string): void {
-    if (this.closed) return;
-    this.response.write(text);
-    if (this.response.writableLength > BUFFERED_BYTES_MAX) this.response.destroy();
   }
 }
 

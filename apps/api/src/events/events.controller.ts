@@ -1,4 +1,5 @@
-import { assertEventFilter, type EventSource, listEvents } from '@holdfast/database/queries/events.js';
+import type { ServerResponse } from 'node:http';
+import { type EventSource, listEvents } from '@holdfast/database/queries/events.js';
 import { type BeforeApplicationShutdown, Controller, Get, Headers, Param, Query, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { ClusterPath } from '../clusters/cluster.schemas.js';
@@ -7,15 +8,16 @@ import { CurrentTenant } from '../platform/request.js';
 import { Route } from '../platform/route.decorator.js';
 import { ListQuery, pageView } from '../platform/schemas.js';
 import type { Tenant } from '../platform/tenant.js';
+import { beginEventStream, writeBounded } from './bounded-response.js';
 import { EventPage, eventView, StreamQuery } from './event.schemas.js';
-import { EventStream, startOfStream } from './event-stream.js';
-import { LiveChanges } from './live-changes.js';
+import type { StreamSink } from './event-stream.js';
+import { EventStreams } from './event-streams.js';
 import { OpenStreams } from './open-streams.js';
 
 @Controller('api/v1')
 export class EventsController implements BeforeApplicationShutdown {
   constructor(
-    private readonly changes: LiveChanges,
+    private readonly opening: EventStreams,
     private readonly streams: OpenStreams,
   ) {}
 
@@ -58,8 +60,6 @@ export class EventsController implements BeforeApplicationShutdown {
     @Headers('last-event-id') lastEventId: string | undefined,
     @Res() reply: FastifyReply,
   ): Promise<void> {
-    this.streams.assertRoom(tenant.actor);
-    await tenant.read((sql) => requireUsableCluster(sql, clusterId));
     await this.follow(tenant, { clusterId, filter }, lastEventId, reply);
   }
 
@@ -76,7 +76,6 @@ export class EventsController implements BeforeApplicationShutdown {
     @Headers('last-event-id') lastEventId: string | undefined,
     @Res() reply: FastifyReply,
   ): Promise<void> {
-    this.streams.assertRoom(tenant.actor);
     await this.follow(tenant, { clusterId: undefined, filter }, lastEventId, reply);
   }
 
@@ -86,28 +85,32 @@ export class EventsController implements BeforeApplicationShutdown {
     lastEventId: string | undefined,
     reply: FastifyReply,
   ): Promise<void> {
-    const owner = tenant.actor;
-    assertEventFilter(source.filter);
-    const start = await startOfStream(tenant, source.clusterId, lastEventId);
-    // Once more: others may have opened theirs meanwhile, and from here on nothing waits.
-    this.streams.assertRoom(owner);
-    reply.hijack();
-    reply.raw.writeHead(200, {
-      'content-type': 'text/event-stream; charset=utf-8',
-      // Proxies must pass each event on at once.
-      'cache-control': 'no-store, no-transform',
-      'x-accel-buffering': 'no',
-      // Nothing else comes on it once the stream has ended, and a stopping server waits for open connections.
-      connection: 'close',
-      'x-request-id': reply.request.id,
+    const end = await this.opening.open(tenant, { source, lastEventId }, () => {
+      const response = beginEventStream(reply);
+      response.write('retry: 1000\n\n');
+      return eventSourceSink(response, source.clusterId === undefined);
     });
-    reply.raw.write('retry: 1000\n\n');
-    const stream = new EventStream(tenant, source, start, reply.raw, this.changes);
-    this.streams.add(owner, stream);
-    reply.raw.once('close', () => this.streams.remove(owner, stream));
+    reply.raw.once('close', end);
   }
 
   beforeApplicationShutdown(): void {
     this.streams.closeAll();
   }
+}
+
+/**
+ * Messages as browsers read them. `event: event` has an id and can be resumed from it, the others have none.
+ *
+ * @param namesCluster says of changes which cluster they are of
+ */
+function eventSourceSink(response: ServerResponse, namesCluster: boolean): StreamSink {
+  const write = (text: string) => writeBounded(response, `${text}\n\n`);
+  return {
+    event: (view) => write(`id: ${view.id}\nevent: event\ndata: ${JSON.stringify(view)}`),
+    change: ({ clusterId, subject }) =>
+      write(`event: change\ndata: ${JSON.stringify(namesCluster ? { clusterId, subject } : { subject })}`),
+    gap: () => write('event: gap\ndata: {}'),
+    stillHere: () => write(': still here'),
+    end: () => void response.end(),
+  };
 }

@@ -21,8 +21,17 @@ const pageInfo = new GraphQLObjectType({
   },
 });
 
+/** Connections that were made, by their items' type: several fields have the same one. */
+const CONNECTIONS = new WeakMap<GraphQLObjectType, GraphQLObjectType>();
+
 /** The connection of one type, as Relay specifies it. Lists go forward only. */
 export function connectionType(node: GraphQLObjectType): GraphQLObjectType {
+  const made = CONNECTIONS.get(node) ?? makeConnection(node);
+  CONNECTIONS.set(node, made);
+  return made;
+}
+
+function makeConnection(node: GraphQLObjectType): GraphQLObjectType {
   const edge = new GraphQLObjectType({
     name: `${node.name}Edge`,
     fields: {

@@ -2,6 +2,7 @@
 import { StorageFault } from '@holdfast/core/model/faults.js';
 import type { Action } from '@holdfast/core/policy/permissions.js';
 import type { Page } from '@holdfast/database/queries/list-rows.js';
+import type { FastifyReply } from 'fastify';
 import {
   type GraphQLFieldConfig,
   type GraphQLFieldConfigArgumentMap,
@@ -13,16 +14,23 @@ import {
   type GraphQLResolveInfo,
 } from 'graphql';
 import type { z } from 'zod';
-import { assertAllowed } from '../auth/authenticator.js';
+import { assertAllowed, assertWithinClusters } from '../auth/authenticator.js';
 import { ClusterPath } from '../clusters/cluster.schemas.js';
 import type { ListQuery } from '../platform/schemas.js';
 import type { Tenant } from '../platform/tenant.js';
 import { bodyPointer, invalidRequest } from '../platform/validation.pipe.js';
 import { VolumePath } from '../volumes/volume.schemas.js';
 import { CONNECTION_ARGUMENTS, connectionOf, connectionType, listRequestOf } from './connection.js';
+import type { Loaders } from './loaders.js';
 
 /** What every resolver gets: made by the plugin once per request, after the sign-in was checked. */
-export type GraphqlContext = { tenant: Tenant };
+export type GraphqlContext = {
+  readonly tenant: Tenant;
+  readonly reply: FastifyReply;
+  readonly loaders: Loaders;
+  /** Header of a subscription that is resumed; undefined: it is a new one, or no subscription. */
+  readonly lastEventId: string | undefined;
+};
 
 export type Field = GraphQLFieldConfig<unknown, GraphqlContext>;
 export type Fields = Record<string, Field>;
@@ -41,6 +49,7 @@ export function field<Schema extends z.ZodType>(
     type: new GraphQLNonNull(type),
     args: options.args,
     resolve(_source, given, { tenant: caller }, info) {
+      assertWithinClusters(caller, options.access, given);
       const tenant = assertAllowed(caller, options.access);
       const parsed = options.schema.safeParse(given);
       if (!parsed.success) throw invalidRequest(parsed.error.issues, bodyPointer);

@@ -1,12 +1,20 @@
 import { StorageFault } from '@holdfast/core/model/faults.js';
-import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { type ExecutionResult, GraphQLError, NoSchemaIntrospectionCustomRule } from 'graphql';
-import mercurius, { type MercuriusContext, type MercuriusOptions } from 'mercurius';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import {
+  type ExecutionResult,
+  GraphQLError,
+  type GraphQLSchema,
+  NoSchemaIntrospectionCustomRule,
+  type ValidationRule,
+} from 'graphql';
+import mercurius, { type MercuriusOptions } from 'mercurius';
 import type { Authenticator } from '../auth/authenticator.js';
 import { sendProblem } from '../platform/problem.filter.js';
 import { faultOf, internalProblem, problemOf, problemSchema } from '../platform/problem.js';
 import { boundedRequest, INTROSPECTION_DEPTH_MAX, QUERY_CHARS_MAX } from './limits.js';
+import { loadersOf } from './loaders.js';
 import { type GraphqlServices, graphqlSchema } from './schema.js';
+import { noSubscriptions, serveSubscriptions } from './stream-route.js';
 
 /** Queries whose parsed form is kept. */
 const PARSED_QUERIES_MAX = 200;
@@ -21,7 +29,10 @@ export async function registerGraphql(
     // What goes wrong before GraphQL begins (no token, a body that is no JSON) is answered as everywhere.
     scope.setErrorHandler((error, request, reply) => sendProblem(error, request, reply));
     scope.addHook('preValidation', requireShortQuery);
-    await scope.register(mercurius, options(authenticator, services, introspection));
+    const schema = graphqlSchema(services);
+    const rules = introspection ? [boundedRequest] : [boundedRequest, NoSchemaIntrospectionCustomRule];
+    await scope.register(mercurius, options(authenticator, schema, rules));
+    serveSubscriptions(scope, authenticator, { schema, rules, format: formatErrors, statusOf });
   });
 }
 
@@ -42,32 +53,33 @@ async function requireShortQuery(request: FastifyRequest): Promise<void> {
 
 function options(
   authenticator: Authenticator,
-  services: GraphqlServices,
-  introspection: boolean,
+  schema: GraphQLSchema,
+  rules: readonly ValidationRule[],
 ): MercuriusOptions {
   return {
-    schema: graphqlSchema(services),
+    schema,
     path: '/graphql',
     graphiql: false,
     cache: PARSED_QUERIES_MAX,
     // Before our own bounds, which are narrower and see through fragments.
     queryDepth: INTROSPECTION_DEPTH_MAX,
-    validationRules: introspection ? [boundedRequest] : [boundedRequest, NoSchemaIntrospectionCustomRule],
-    context: async (request: FastifyRequest) => {
+    validationRules: [...rules, noSubscriptions],
+    context: async (request: FastifyRequest, reply: FastifyReply) => {
       // The log line of the request names its caller.
       request.tenant = await authenticator.requireUser(request);
-      return { request, tenant: request.tenant };
+      const { tenant } = request;
+      return { request, reply, tenant, loaders: loadersOf(tenant), lastEventId: undefined };
     },
-    errorFormatter: formatErrors,
+    errorFormatter: (result, context) =>
+      formatErrors(result, 'request' in context && isRequest(context.request) ? context.request : undefined),
   };
 }
 
 /** Errors of resolvers come with the data that there is, and with the same problem document as in REST. */
 function formatErrors(
   result: ExecutionResult,
-  context: MercuriusContext,
+  request: FastifyRequest | undefined,
 ): { statusCode: number; response: ExecutionResult } {
-  const request = 'request' in context && isRequest(context.request) ? context.request : undefined;
   const errors = (result.errors ?? []).flatMap(unwrapped).map((error) => withProblem(error, request));
   const ran = result.data !== null && result.data !== undefined;
   // Errors of a field name its path. Without one the request was refused as a whole, and nothing of it has run.

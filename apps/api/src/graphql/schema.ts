@@ -9,6 +9,7 @@ import { ClusterPath, clusterSchema } from '../clusters/cluster.schemas.js';
 import { clusterView } from '../clusters/cluster.view.js';
 import { clusterNotFound, requireCluster, requireUsableCluster } from '../clusters/require-cluster.js';
 import { eventSchema, eventView } from '../events/event.schemas.js';
+import type { EventStreams } from '../events/event-streams.js';
 import { DrainBody, drainPlanSchema } from '../nodes/drain.schemas.js';
 import { drainPlanView } from '../nodes/drain.view.js';
 import { DiskPath, diskSchema, NodePath, nodeSchema } from '../nodes/node.schemas.js';
@@ -26,6 +27,7 @@ import { volumeView } from '../volumes/volume.view.js';
 import { volumeSettingSchema } from '../volumes/volume-setting.schemas.js';
 import type { VolumesService } from '../volumes/volumes.service.js';
 import { auditedMutations } from './audited-mutations.js';
+import { addEdges } from './edges.js';
 import {
   type Fields,
   field,
@@ -36,16 +38,20 @@ import {
   tenantListField,
   withInput,
 } from './fields.js';
+import { GLOBAL_TYPES, globalIdQueries } from './global-ids.js';
 import { grantMutations, grantQueries } from './grant-fields.js';
 import { operationQueries } from './operation-fields.js';
 import { orphanMutations, orphanQueries } from './orphan-fields.js';
 import { rebuildMutations, rebuildQueries } from './rebuild-fields.js';
+import { type ControllerOf } from './route-field.js';
+import { ROUTE_MUTATIONS, ROUTE_QUERIES, routeFields } from './route-fields.js';
 import {
   recurringSnapshotMutations,
   recurringSnapshotQueries,
   snapshotMutations,
   snapshotQueries,
 } from './snapshot-fields.js';
+import { subscriptionFields } from './subscriptions.js';
 import { alertQueries, settingMutations, settingQueries, tenancyQueries } from './tenancy-queries.js';
 import { volumeMutations } from './volume-mutations.js';
 import { GraphqlTypes } from './zod-to-graphql.js';
@@ -58,29 +64,38 @@ export type GraphqlServices = {
   recurring: RecurringSnapshotsService;
   orphans: OrphansService;
   refused: RefusedWrites;
+  controllerOf: ControllerOf;
+  streams: EventStreams;
 };
 
 export function graphqlSchema(services: GraphqlServices): GraphQLSchema {
   const { volumes, rebuilds, placements, snapshots, recurring, orphans, refused } = services;
-  const types = new GraphqlTypes();
+  const types = new GraphqlTypes(GLOBAL_TYPES);
+  addEdges(types);
+  const queries = {
+    ...tenancyQueries(types),
+    ...clusterQueries(types),
+    ...settingQueries(types),
+    ...grantQueries(types),
+    ...alertQueries(types),
+    ...nodeQueries(types),
+    ...volumeQueries(types, volumes),
+    ...rebuildQueries(types, rebuilds),
+    ...placementQueries(types, placements),
+    ...snapshotQueries(types, snapshots),
+    ...recurringSnapshotQueries(types, recurring),
+    ...orphanQueries(types, orphans),
+    ...operationQueries(types),
+    ...routeFields(types, ROUTE_QUERIES, services.controllerOf),
+  };
   return new GraphQLSchema({
     query: new GraphQLObjectType<unknown, GraphqlContext>({
       name: 'Query',
-      fields: {
-        ...tenancyQueries(types),
-        ...clusterQueries(types),
-        ...settingQueries(types),
-        ...grantQueries(types),
-        ...alertQueries(types),
-        ...nodeQueries(types),
-        ...volumeQueries(types, volumes),
-        ...rebuildQueries(types, rebuilds),
-        ...placementQueries(types, placements),
-        ...snapshotQueries(types, snapshots),
-        ...recurringSnapshotQueries(types, recurring),
-        ...orphanQueries(types, orphans),
-        ...operationQueries(types),
-      },
+      fields: { ...globalIdQueries(queries), ...queries },
+    }),
+    subscription: new GraphQLObjectType<unknown, GraphqlContext>({
+      name: 'Subscription',
+      fields: subscriptionFields(types, services.streams),
     }),
     mutation: new GraphQLObjectType<unknown, GraphqlContext>({
       name: 'Mutation',
@@ -93,6 +108,7 @@ export function graphqlSchema(services: GraphqlServices): GraphQLSchema {
           ...snapshotMutations(types, snapshots),
           ...recurringSnapshotMutations(types, recurring),
           ...orphanMutations(types, orphans),
+          ...routeFields(types, ROUTE_MUTATIONS, services.controllerOf),
           ...Object.fromEntries(
             ALL_ACTIONS.map(({ mutation, field: fieldOf }) => [mutation, fieldOf(types)]),
           ),
@@ -146,7 +162,7 @@ function nodeQueries(types: GraphqlTypes): Fields {
         }),
       view: nodeView,
     }),
-    node: field(node, {
+    storageNode: field(node, {
       access: 'node:read',
       args: ids('clusterId', 'nodeId'),
       schema: NodePath.schema,

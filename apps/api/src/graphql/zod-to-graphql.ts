@@ -13,6 +13,7 @@ import {
   type GraphQLInputFieldConfigMap,
   GraphQLInputObjectType,
   type GraphQLInputType,
+  GraphQLInterfaceType,
   GraphQLList,
   GraphQLNonNull,
   GraphQLObjectType,
@@ -21,6 +22,7 @@ import {
   GraphQLString,
 } from 'graphql';
 import { z } from 'zod';
+import type { Fields, GraphqlContext } from './fields.js';
 
 export const SafeInteger = new GraphQLScalarType<number, number>({
   name: 'SafeInteger',
@@ -34,6 +36,13 @@ export const Value = new GraphQLScalarType({
   description: 'A text, a number, true or false, or such values by name.',
 });
 
+/** What Relay calls a node: an object that is found by its id alone. */
+export const NODE_INTERFACE = new GraphQLInterfaceType({
+  name: 'Node',
+  description: 'An object with an id that is unique over all kinds: `node(id:)` finds it.',
+  fields: { id: { type: new GraphQLNonNull(GraphQLID) } },
+});
+
 function toSafeInteger(value: unknown): number {
   if (typeof value === 'number' && Number.isSafeInteger(value)) return value;
   throw new TypeError(`${String(value)} is not a whole number of at most 2^53 − 1`);
@@ -42,6 +51,15 @@ function toSafeInteger(value: unknown): number {
 /** Types that have been made, by name: GraphQL wants each name once. */
 export class GraphqlTypes {
   private readonly outputs = new Map<string, GraphQLObjectType>();
+  private readonly further = new Map<string, Fields>();
+
+  /** @param globalTypes names of the types whose objects are found by their ids */
+  constructor(private readonly globalTypes: ReadonlySet<string>) {}
+
+  /** Adds fields to a type beside those of its schema, before the schema of the API is made. */
+  extend(name: string, fields: Fields): void {
+    this.further.set(name, { ...this.further.get(name), ...fields });
+  }
 
   /** The type of an answer's schema, whose name is the schema's id. */
   object(schema: z.ZodObject): GraphQLObjectType {
@@ -65,14 +83,17 @@ export class GraphqlTypes {
   private objectNamed(schema: z.ZodObject, name: string): GraphQLObjectType {
     const known = this.outputs.get(name);
     if (known !== undefined) return known;
-    const fields = (): GraphQLFieldConfigMap<unknown, unknown> =>
-      Object.fromEntries(
+    const fields = (): GraphQLFieldConfigMap<unknown, GraphqlContext> => ({
+      ...Object.fromEntries(
         Object.entries(shapeOf(schema)).map(([field, part]) => [
           field,
           withDescription({ type: this.outputType(part, name + capitalised(field)) }, part),
         ]),
-      );
-    const type = new GraphQLObjectType({ name, fields });
+      ),
+      ...this.further.get(name),
+    });
+    const interfaces = this.globalTypes.has(name) ? [NODE_INTERFACE] : [];
+    const type = new GraphQLObjectType({ name, interfaces, fields });
     this.outputs.set(name, type);
     return type;
   }
@@ -149,10 +170,13 @@ function withDescription<Config extends object>(config: Config, schema: z.ZodTyp
 /** Names that clients know of types which are described anew by their field, and would have their schema's name. */
 const KEPT_NAMES = new Set(['ExplanationNext']);
 
+/** Schemas whose name means something else in GraphQL: there a node is any object with an id. */
+const RENAMED = new Map([['Node', 'StorageNode']]);
+
 /** The name of a schema; a field that only describes one anew (`.describe`) has the name of what it describes. */
 function idOf(schema: z.core.$ZodType): string | undefined {
   const id = z.globalRegistry.get(schema)?.id;
-  if (typeof id === 'string') return id;
+  if (typeof id === 'string') return RENAMED.get(id) ?? id;
   const { parent } = schema._zod;
   return parent === undefined ? undefined : idOf(parent);
 }

@@ -2,6 +2,7 @@ import type { DiskId, NodeId } from '@holdfast/core/model/ids.js';
 import { z } from 'zod';
 import { storageSchema } from '../clusters/cluster.schemas.js';
 import { dto } from '../platform/dto.js';
+import { labelChanges, labelsSchema, newLabels } from '../platform/label-schemas.js';
 import {
   bytes,
   clusterIdInPath,
@@ -31,6 +32,7 @@ export const nodeSchema = z
       .describe('Failure domain of the node; null: no label. Nodes without one form one unnamed zone.'),
     region: z.string().nullable().describe('Larger failure domain; null: no label.'),
     tags: z.array(z.string()).describe("What volumes' node selectors may ask for."),
+    labels: labelsSchema,
     allowScheduling: z.boolean().describe('False: no new replica is placed on it.'),
     cordoned: z
       .boolean()
@@ -85,6 +87,7 @@ export const diskSchema = z
       .describe('`filesystem`: a folder, for volumes of engine v1; `block`: a file or device, for v2.'),
     fileSystem: z.string().describe('Such as `ext4` or `xfs`; empty when unknown, and for block disks.'),
     tags: z.array(z.string()).describe("What volumes' disk selectors may ask for."),
+    labels: labelsSchema,
     allowScheduling: z.boolean().describe('False: no new replica is placed on it.'),
     evictionRequested: z.boolean().describe('True: its replicas are replaced elsewhere, then removed.'),
     storageReserved: bytes.describe('Bytes kept free of replicas, for others who use the disk.'),
@@ -132,6 +135,7 @@ export class PatchNodeBody extends dto(
         .boolean()
         .describe('True: replace its replicas elsewhere, then remove them; needs `allowScheduling` false.'),
       tags,
+      labels: labelChanges,
       zone: label.describe('Failure domain of the node; null takes the label off.'),
       region: label.describe('Larger failure domain; null takes the label off.'),
     })
@@ -174,6 +178,7 @@ export class CreateDiskBody extends dto(
           'new disk. A device has its own.',
       ),
     tags: tags.default([]),
+    labels: newLabels.optional(),
     allowScheduling: z
       .boolean()
       .default(true)
@@ -190,6 +195,7 @@ export class PatchDiskBody extends dto(
         .boolean()
         .describe('True: replace its replicas elsewhere, then remove them; needs `allowScheduling` false.'),
       tags,
+      labels: labelChanges,
       storageReserved: bytes.describe('Bytes to keep free of replicas; at most what the disk holds.'),
     })
     .partial(),

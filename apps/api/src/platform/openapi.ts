@@ -3,16 +3,16 @@
  * parameters, `@Route` for the rest, and zod's JSON Schemas.
  */
 import { RequestMethod, type Type } from '@nestjs/common';
-import { METHOD_METADATA, PATH_METADATA, ROUTE_ARGS_METADATA } from '@nestjs/common/constants.js';
-import { RouteParamtypes } from '@nestjs/common/enums/route-paramtypes.enum.js';
+import { METHOD_METADATA, PATH_METADATA } from '@nestjs/common/constants.js';
 import { z } from 'zod';
 import { DRY_RUN_TYPE, dryRunSchema } from '../dry-runs/dry-run.schemas.js';
 import { schemaOf } from './dto.js';
 import { REQUEST_EXAMPLES } from './examples.js';
+import { type HandlerParameter, handlerParameters, routeOptionsOf } from './handler-parameters.js';
 import { problemExample, problemSchema } from './problem.js';
 import { refusalsOf } from './refusals.js';
 import { readIfMatch } from './request.js';
-import { ROUTE_OPTIONS, type RouteOptions } from './route.decorator.js';
+import type { RouteOptions } from './route.decorator.js';
 
 type JsonSchema = Record<string, unknown>;
 type Operation = Record<string, unknown>;
@@ -85,10 +85,10 @@ function* routesOf(controller: Type): Generator<DescribedRoute> {
   const base = String(Reflect.getMetadata(PATH_METADATA, controller) ?? '');
   const tag = controller.name.replace(/Controller$/, '').toLowerCase();
   for (const name of Object.getOwnPropertyNames(controller.prototype)) {
-    const handler: unknown = controller.prototype[name];
-    if (typeof handler !== 'function') continue;
-    const options: RouteOptions | undefined = Reflect.getMetadata(ROUTE_OPTIONS, handler);
+    const options = routeOptionsOf(controller, name);
     if (options === undefined) continue;
+    const handler: object = controller.prototype[name];
+    const parameters = handlerParameters(controller, name);
     const method: RequestMethod = Reflect.getMetadata(METHOD_METADATA, handler);
     const tail = String(Reflect.getMetadata(PATH_METADATA, handler) ?? '');
     const path = `/${base}/${tail}`.replace(/\/+/g, '/').replace(/(.)\/$/, '$1');
@@ -98,24 +98,20 @@ function* routesOf(controller: Type): Generator<DescribedRoute> {
       operationId: `${tag}_${name}`,
       tag,
       options,
-      body: parameterSchema(controller, name, RouteParamtypes.BODY),
-      query: parameterSchema(controller, name, RouteParamtypes.QUERY),
-      parameters: parameterSchema(controller, name, RouteParamtypes.PARAM),
-      takesIfMatch: sourcesOf(controller, name).some(([, { factory }]) => factory === readIfMatch),
+      body: parameterSchema(parameters, 'body'),
+      query: parameterSchema(parameters, 'query'),
+      parameters: parameterSchema(parameters, 'path'),
+      takesIfMatch: parameters.some(({ factory }) => factory === readIfMatch),
     };
   }
 }
 
 /** The schema of the handler's parameter that takes the body, the query or the path. */
-function parameterSchema(controller: Type, name: string, kind: RouteParamtypes): z.ZodType | undefined {
-  const types: unknown[] = Reflect.getMetadata('design:paramtypes', controller.prototype, name) ?? [];
-  const found = sourcesOf(controller, name).find(([key]) => key.startsWith(`${kind}:`));
-  return found === undefined ? undefined : schemaOf(types[found[1].index]);
-}
-
-/** Where each of the handler's parameters comes from; `factory` is the function of a decorator of our own. */
-function sourcesOf(controller: Type, name: string): [string, { index: number; factory?: unknown }][] {
-  return Object.entries(Reflect.getMetadata(ROUTE_ARGS_METADATA, controller, name) ?? {});
+function parameterSchema(
+  parameters: readonly HandlerParameter[],
+  from: HandlerParameter['from'],
+): z.ZodType | undefined {
+  return schemaOf(parameters.find((parameter) => parameter.from === from)?.type);
 }
 
 function operationOf(

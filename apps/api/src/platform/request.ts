@@ -27,11 +27,14 @@ function requestOf(context: ExecutionContext): FastifyRequest {
   return context.switchToHttp().getRequest<FastifyRequest>();
 }
 
-export const CurrentTenant = createParamDecorator((_data: unknown, context: ExecutionContext): Tenant => {
+export function readTenant(_data: unknown, context: ExecutionContext): Tenant {
   const { tenant } = requestOf(context);
   if (tenant === undefined) throw new Bug('a handler asks for a tenant on a route without one');
   return tenant;
-});
+}
+
+/** A handler's parameter for the caller. */
+export const CurrentTenant = createParamDecorator(readTenant);
 
 export const CurrentAgent = createParamDecorator((_data: unknown, context: ExecutionContext): AgentActor => {
   const { agent } = requestOf(context);

@@ -76,9 +76,19 @@ export class ListQuery extends dto(
   }),
 ) {}
 
+/** Cursors of the items of pages that were made by `pageView`: an edge of GraphQL has one, an item in REST has none. */
+const CURSORS = new WeakMap<object, readonly string[]>();
+
 /** A page as REST shows it. */
 export function pageView<From, To>(page: Page<From>, view: (item: From) => To) {
-  return { items: page.items.map(view), nextCursor: page.nextCursor };
+  const shown = { items: page.items.map(view), nextCursor: page.nextCursor };
+  CURSORS.set(shown, page.cursors);
+  return shown;
+}
+
+/** The cursor of each item of a page that `pageView` has made. */
+export function cursorsOf(page: object): readonly string[] {
+  return CURSORS.get(page) ?? [];
 }
 
 /** `{items, nextCursor}` of one kind of item. */

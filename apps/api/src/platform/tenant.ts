@@ -43,6 +43,8 @@ export type Rehearsed = {
   readonly events: StoredEvent[];
 };
 
+/** Arguments of fields that stand in a route's address: ids, and names of what has no id. */
+const NAMES_TARGET = /(?:Id|^name|Name)$/;
 const NO_LIMITS: ScopeLimits = { clusterIds: undefined, projectIds: undefined };
 
 /** One request's view of the database: its organization's rows, and every change with its audit entry. */
@@ -73,7 +75,7 @@ export class Tenant {
   ofField(action: string, given: Readonly<Record<string, unknown>>): Tenant {
     const parameters = Object.fromEntries(
       Object.entries(given).flatMap(([name, value]) =>
-        name.endsWith('Id') && typeof value === 'string' ? [[name, value] as const] : [],
+        NAMES_TARGET.test(name) && typeof value === 'string' ? [[name, value] as const] : [],
       ),
     );
     return new Tenant(this.actor, this.scope, { ...this.request, action, parameters }, this.rehearsed);

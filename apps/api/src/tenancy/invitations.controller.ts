@@ -62,7 +62,8 @@ export class InvitationsController {
   })
   async create(@CurrentTenant() tenant: Tenant, @Body() { email, role, validHours }: CreateInvitationBody) {
     const { organizationId, userId, role: byRole } = tenant.actor;
-    hasToAct(decideRoleChange({ byRole, before: undefined, after: role, otherOwners: 1 }));
+    const newcomer = { before: undefined, otherOwners: 1, isServiceAccount: false };
+    hasToAct(decideRoleChange({ ...newcomer, byRole, after: role }));
     const invitation = {
       id: asId<InvitationId>(tenant.newId()),
       organizationId,

@@ -47,7 +47,7 @@ export class MembersController {
     access: 'member:write',
     summary: "Change a member's role; owners by owners only",
     answer: MemberDto,
-    refuses: ['member.not_found', 'member.last_owner'],
+    refuses: ['member.not_found', 'member.last_owner', 'member.no_owner'],
   })
   async patch(
     @CurrentTenant() tenant: Tenant,
@@ -96,6 +96,8 @@ async function decided(sql: Sql, { actor }: Tenant, { userId, role, ifVersion }:
   const member = await requireMember(sql, userId);
   assertVersion(member.version, ifVersion);
   const otherOwners = owners.filter((owner) => owner !== userId).length;
-  const decision = decideRoleChange({ byRole: actor.role, before: member.role, after: role, otherOwners });
+  const { isServiceAccount, role: before } = member;
+  const change = { byRole: actor.role, before, after: role, otherOwners, isServiceAccount };
+  const decision = decideRoleChange(change);
   return { member, isChange: hasToAct(decision) };
 }

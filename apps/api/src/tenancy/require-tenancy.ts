@@ -30,9 +30,11 @@ export async function requireInvitation(sql: Sql, id: InvitationId): Promise<Inv
 /** @throws StorageFault `….not_found` */
 export function there<Row>(
   row: Row | undefined,
-  kind: 'organization' | 'project' | 'member' | 'invitation',
+  kind: 'organization' | 'project' | 'member' | 'invitation' | 'service_account',
   id: string,
 ): Row {
   if (row !== undefined) return row;
-  throw new StorageFault(`${kind}.not_found`, { publicMessage: `there is no ${kind} ${id}` });
+  throw new StorageFault(`${kind}.not_found`, {
+    publicMessage: `there is no ${kind.replace('_', ' ')} ${id}`,
+  });
 }

@@ -27,6 +27,11 @@ export const memberSchema = z
     email: z.string().describe('E-mail address that the user signs in with.'),
     name: z.string().describe("The user's name, for people."),
     role: z.enum(ORGANIZATION_ROLES).describe('What the user may do in the organization.'),
+    isServiceAccount: z
+      .boolean()
+      .describe(
+        'True: a service account, which has tokens and never signs in; its address is of no mailbox.',
+      ),
     version,
     createdAt: time.describe('When the user joined the organization.'),
   })

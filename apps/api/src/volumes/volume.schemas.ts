@@ -6,6 +6,7 @@ import { REBUILD_HOLDS, REPLICA_COUNT_MAX, REPLICA_COUNT_MIN } from '@holdfast/c
 import { z } from 'zod';
 import { placementExplanationSchema } from '../placements/explanation.schemas.js';
 import { dto } from '../platform/dto.js';
+import { labelChanges, labelsSchema, newLabels } from '../platform/label-schemas.js';
 import {
   bytes,
   clusterIdInPath,
@@ -75,11 +76,12 @@ export class CreateVolumeBody extends dto(
     size: sizeSchema,
     dataEngine: dataEngine.optional(),
     topologyRequirement: topologyRequirement.optional(),
+    labels: newLabels.optional(),
     ...z.object(changeable).partial().shape,
   }),
 ) {}
 
-export class PatchVolumeBody extends dto(z.strictObject(changeable).partial()) {}
+export class PatchVolumeBody extends dto(z.strictObject({ ...changeable, labels: labelChanges }).partial()) {}
 
 export class AttachBody extends dto(
   z.strictObject({
@@ -227,6 +229,7 @@ export const volumeSchema = z
       .describe('Tags that a disk must have, all of them, to hold a copy; empty: any disk.'),
     topologyRequirement,
     dataLocality: changeable.dataLocality,
+    labels: labelsSchema,
     ...overrideSchemas,
     integrityCheckedAt: time
       .nullable()

@@ -36,6 +36,7 @@ export function volumeView({ volume, replicas }: VolumeWithReplicas, user: Acces
     diskSelector: [...spec.diskSelector],
     topologyRequirement: spec.topologyRequirement.map((term) => ({ ...term })),
     dataLocality: spec.dataLocality,
+    labels: { ...volume.labels },
     ...overridesFrom(({ field }) => spec[field]),
     integrityCheckedAt: isoOrNull(volume.integrityCheckedAt),
     state: shownState(volume),

@@ -54,7 +54,10 @@ test(
   async () => {
     const findings: string[] = [];
     let answered = 0;
-    const requests = await graphqlRequests(api, REQUESTS / 5, SEED);
+    const requests = await graphqlRequests(api, ['query', 'mutation'], {
+      requests: REQUESTS / 5,
+      seed: SEED,
+    });
     for (const { query, variables } of requests) {
       const { status, body } = await api.graphql(query, variables);
       const errors: readonly { extensions?: { code?: string } }[] = body.errors ?? [];
@@ -67,6 +70,30 @@ test(
     }
     expect(findings.slice(0, 10)).toEqual([]);
     expect(answered).toBeGreaterThan(requests.length * 0.1);
+  },
+  TEST_MS_MAX,
+);
+
+test(
+  'no subscription makes the server fail',
+  async () => {
+    const port = await api.listen();
+    const statuses = new Set<number>();
+    const requests = await graphqlRequests(api, ['subscription'], { requests: 200, seed: SEED });
+    for (const request of requests) {
+      const reader = new AbortController();
+      const answer = await fetch(`http://127.0.0.1:${port}/graphql/stream`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${TEST_SECRETS.token}`, 'content-type': 'application/json' },
+        body: JSON.stringify(request),
+        signal: reader.signal,
+      });
+      statuses.add(answer.status);
+      // One that is let in has no end.
+      reader.abort();
+    }
+    expect([...statuses].filter((status) => status >= 500)).toEqual([]);
+    expect(statuses).toContain(200);
   },
   TEST_MS_MAX,
 );

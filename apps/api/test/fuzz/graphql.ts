@@ -10,6 +10,7 @@ import {
   type IntrospectionQuery,
   isEnumType,
   isInputObjectType,
+  isInterfaceType,
   isListType,
   isNonNullType,
   isObjectType,
@@ -18,7 +19,10 @@ import type { ApiFixture } from '../api-fixture.js';
 import { HOSTILE } from './values.js';
 
 export type GraphqlRequest = { readonly query: string; readonly variables: Record<string, unknown> };
-type Root = { readonly kind: 'query' | 'mutation'; readonly field: GraphQLField<unknown, unknown> };
+type Root = {
+  readonly kind: 'query' | 'mutation' | 'subscription';
+  readonly field: GraphQLField<unknown, unknown>;
+};
 
 const UNKNOWN_IDS = ['0193a1b2-0000-7000-8000-000000000000'];
 /** Of nested objects: what is deeper is asked about by fields of its own. */
@@ -26,22 +30,20 @@ const DEPTH_MAX = 2;
 
 export async function graphqlRequests(
   api: ApiFixture,
-  requests: number,
-  seed: number,
+  kinds: readonly Root['kind'][],
+  { requests, seed }: { requests: number; seed: number },
 ): Promise<GraphqlRequest[]> {
   const { body } = await api.graphql(getIntrospectionQuery());
   // The answer to the query above, by the library that makes both.
   const schema = buildClientSchema(body.data as IntrospectionQuery);
-  const roots: Root[] = [
-    ...Object.values(schema.getQueryType()?.getFields() ?? {}).map((field) => ({
-      kind: 'query' as const,
-      field,
-    })),
-    ...Object.values(schema.getMutationType()?.getFields() ?? {}).map((field) => ({
-      kind: 'mutation' as const,
-      field,
-    })),
-  ];
+  const types = {
+    query: schema.getQueryType(),
+    mutation: schema.getMutationType(),
+    subscription: schema.getSubscriptionType(),
+  };
+  const roots: Root[] = kinds.flatMap((kind) =>
+    Object.values(types[kind]?.getFields() ?? {}).map((field) => ({ kind, field })),
+  );
   const known = await knownIds(api);
   return roots.flatMap((root, index) =>
     fc.sample(requestOf(root, known), { seed: seed + index, numRuns: Math.ceil(requests / roots.length) }),
@@ -86,6 +88,7 @@ function requestOf(
 
 function selectionOf(type: GraphQLOutputType, depth: number): string {
   const named = getNamedType(type);
+  if (isInterfaceType(named)) return '{ __typename id }';
   if (!isObjectType(named)) return '';
   const fields = Object.values(named.getFields()).filter(
     ({ args }) => !args.some((arg) => isNonNullType(arg.type)),

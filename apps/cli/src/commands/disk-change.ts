@@ -6,6 +6,7 @@ import { Context, print } from '../context.js';
 import { CliError, EXIT } from '../exit-codes.js';
 import { parseSwitch } from '../output/choices.js';
 import { formatItem } from '../output/format.js';
+import { parseLabels, parseNewLabels } from '../output/labels.js';
 import { collect, given } from '../output/options.js';
 import { parseSize } from '../output/quantities.js';
 import type { Disk, Node } from '../types.js';
@@ -21,6 +22,7 @@ type AddOptions = {
   size?: number;
   reserve?: number;
   tag: string[];
+  label?: string[];
   wait?: true;
 };
 
@@ -39,15 +41,17 @@ export function addDiskAdd(disk: Command): void {
     .option('--size <size>', 'most that its copies may take, such as 100GiB', parseSize)
     .option('--reserve <size>', 'bytes to keep free of replicas', parseSize)
     .option('--tag <tag>', 'for disk selectors; may be given again', collect, [])
+    .option('--label <labels...>', 'key=value, to find it by')
     .option('--wait', 'return when it is ready, or refused (exit code 3), or after --timeout')
     .action(async (nodeName: string, path: string, options: AddOptions, command: Command) => {
       const context = new Context(command);
       const node = await context.node(nodeName);
-      const { name, type, size, reserve: storageReserved, tag: tags } = options;
+      const { name, type, size, reserve: storageReserved, tag: tags, label } = options;
+      const labels = label === undefined ? undefined : parseNewLabels(label);
       const added = await bodyOf(
         context.api.POST(DISKS, {
           params: { path: { clusterId: node.clusterId, nodeId: node.id } },
-          body: { path, type, tags, ...given({ name, size, storageReserved }) },
+          body: { path, type, tags, ...given({ name, size, storageReserved, labels }) },
         }),
       );
       const now = options.wait === true ? await settled(context, node, added) : added;
@@ -66,6 +70,7 @@ type SetOptions = {
   reserve?: number;
   tag?: string[];
   clearTags?: true;
+  label?: string[];
 };
 
 export function addDiskSet(disk: Command): void {
@@ -83,15 +88,17 @@ export function addDiskSet(disk: Command): void {
     .option('--reserve <size>', 'bytes to keep free of replicas', parseSize)
     .option('--tag <tag>', 'replaces its tags; may be given again', collect)
     .option('--clear-tags', 'take all of its tags off')
+    .option('--label <labels...>', 'key=value sets a label, key- takes it off; others stay')
     .action(async (nodeName: string, name: string, options: SetOptions, command: Command) => {
       const context = new Context(command);
       const { node, disk: found } = await diskOf(context, nodeName, name);
-      const { scheduling, evict, reserve: storageReserved, tag, clearTags } = options;
+      const { scheduling, evict, reserve: storageReserved, tag, clearTags, label } = options;
       const body = given({
         allowScheduling: scheduling ?? (evict === true ? false : undefined),
         evictionRequested: evict,
         storageReserved,
         tags: clearTags === true ? [] : tag,
+        labels: label === undefined ? undefined : parseLabels(label),
       });
       if (Object.keys(body).length === 0) throw new CliError(EXIT.usage, 'say what to change: see --help');
       const changed = await bodyOf(context.api.PATCH(DISK, { params: { path: pathOf(node, found) }, body }));

@@ -2,6 +2,7 @@ import { formatBytes } from '@holdfast/core/model/bytes.js';
 import { Command } from 'commander';
 import { Context, print } from '../context.js';
 import { formatList } from '../output/format.js';
+import { labelsText } from '../output/labels.js';
 import { isTrue } from '../output/states.js';
 import type { Column } from '../output/table.js';
 import type { Disk, Node } from '../types.js';
@@ -23,6 +24,7 @@ const COLUMNS: Column<Row>[] = [
   { header: 'size', cell: (disk) => formatBytes(disk.storageMaximum), align: 'right' },
   { header: 'tags', cell: (disk) => disk.tags.join(',') || '-' },
   { header: 'id', cell: (disk) => disk.id, wide: true },
+  { header: 'labels', cell: (disk) => labelsText(disk.labels), wide: true },
   { header: 'folder', cell: (disk) => disk.path, wide: true },
   { header: 'note', cell: (disk) => directIoRefusal(disk) ?? '', wide: true },
 ];

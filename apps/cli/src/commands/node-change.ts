@@ -5,6 +5,7 @@ import { Context, print } from '../context.js';
 import { CliError, EXIT } from '../exit-codes.js';
 import { parseSwitch } from '../output/choices.js';
 import { formatItem } from '../output/format.js';
+import { parseLabels } from '../output/labels.js';
 import { collect, given } from '../output/options.js';
 import { nodeLook } from '../output/states.js';
 
@@ -19,6 +20,7 @@ type SetOptions = {
   region?: string;
   tag?: string[];
   clearTags?: true;
+  label?: string[];
 };
 
 export function addNodeSet(node: Command): void {
@@ -36,15 +38,17 @@ export function addNodeSet(node: Command): void {
     .option('--region <region>', `larger failure domain; ${NO_LABEL} takes the label off`)
     .option('--tag <tag>', 'replaces its tags; may be given again', collect)
     .option('--clear-tags', 'take all of its tags off')
+    .option('--label <labels...>', 'key=value sets a label, key- takes it off; others stay')
     .action(async (name: string, options: SetOptions, command: Command) => {
       const context = new Context(command);
-      const { scheduling, evict, zone, region, tag, clearTags } = options;
+      const { scheduling, evict, zone, region, tag, clearTags, label } = options;
       const body = given({
         allowScheduling: scheduling ?? (evict === true ? false : undefined),
         evictionRequested: evict,
         zone: labelOf(zone),
         region: labelOf(region),
         tags: clearTags === true ? [] : tag,
+        labels: label === undefined ? undefined : parseLabels(label),
       });
       if (Object.keys(body).length === 0) throw new CliError(EXIT.usage, 'say what to change: see --help');
       const { clusterId, id: nodeId } = await context.node(name);

@@ -2,6 +2,7 @@ import { Command } from 'commander';
 import { bodyOf } from '../api.js';
 import { Context, print } from '../context.js';
 import { formatItem, formatList } from '../output/format.js';
+import { labelsText } from '../output/labels.js';
 import { age, parseDurationMs } from '../output/quantities.js';
 import { nodeLook } from '../output/states.js';
 import type { Column } from '../output/table.js';
@@ -21,6 +22,7 @@ function columns(now: Date): Column<Node>[] {
       cell: (node) => (node.lastHeartbeatAt === null ? 'never' : `${age(node.lastHeartbeatAt, now)} ago`),
     },
     { header: 'id', cell: (node) => node.id, wide: true },
+    { header: 'labels', cell: (node) => labelsText(node.labels), wide: true },
   ];
 }
 

@@ -3,6 +3,7 @@ import { EXIT } from '../exit-codes.js';
 import { patchBody, planText } from './volume-set.js';
 
 test.each<[string, Parameters<typeof patchBody>[0], Record<string, unknown>]>([
+  ['labels that are named', { label: ['team=a', 'old-'] }, { labels: { team: 'a', old: null } }],
   ['nothing', {}, {}],
   ['a count', { replicas: '3' }, { numberOfReplicas: 3 }],
   ['a mode', { snapshotDataIntegrity: 'enabled' }, { snapshotDataIntegrity: 'enabled' }],

@@ -11,6 +11,7 @@ import { Context, print, remark } from '../context.js';
 import { CliError, EXIT } from '../exit-codes.js';
 import { type Choices, parseChoice } from '../output/choices.js';
 import { formatItem, formatList } from '../output/format.js';
+import { parseLabels } from '../output/labels.js';
 import { parseCount } from '../output/quantities.js';
 import type { Column } from '../output/table.js';
 import type { PatchPlan, VolumeChange, VolumeSetting } from '../types.js';
@@ -54,6 +55,11 @@ const FIELDS: readonly Field[] = [
     flags: '--disk-selector [tags...]',
     help: 'only disks that have all these tags; without tags any disk',
     change: (given) => ({ diskSelector: tagsOf(given) }),
+  },
+  {
+    flags: '--label <labels...>',
+    help: 'key=value sets a label, key- takes it off; others stay',
+    change: (given) => ({ labels: parseLabels(tagsOf(given)) }),
   },
   ...VOLUME_OVERRIDES.map(fieldOf),
 ];

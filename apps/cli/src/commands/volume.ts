@@ -5,6 +5,7 @@ import { Context, keyOf, print, remark, type VolumeKey } from '../context.js';
 import { CliError, EXIT } from '../exit-codes.js';
 import { type Choices, parseChoice } from '../output/choices.js';
 import { formatItem, formatList, isForPeople } from '../output/format.js';
+import { labelsText, parseNewLabels } from '../output/labels.js';
 import { age, parseCount, parseSize } from '../output/quantities.js';
 import { isHealthyCopy, robustnessLook } from '../output/states.js';
 import type { Column } from '../output/table.js';
@@ -39,6 +40,7 @@ function columns(nodeName: NameOf, now: Date): Column<Volume>[] {
     { header: 'written', cell: (volume) => formatBytes(volume.writtenBytes), align: 'right' },
     { header: 'age', cell: (volume) => age(volume.createdAt, now), align: 'right' },
     { header: 'id', cell: (volume) => volume.id, wide: true },
+    { header: 'labels', cell: (volume) => labelsText(volume.labels), wide: true },
     { header: 'address', cell: (volume) => volume.endpoint?.nbdUri ?? '-', wide: true },
   ];
 }
@@ -80,6 +82,7 @@ type CreateOptions = {
   dataLocality?: string;
   diskChoice?: string;
   project?: string;
+  label?: string[];
 };
 
 function addCreate(volume: Command): void {
@@ -94,6 +97,7 @@ function addCreate(volume: Command): void {
     .option('--data-engine <engine>', 'v1, on folders, or v2, on block disks (default: v1)')
     .option('--data-locality <mode>', 'disabled, best-effort or strict-local')
     .option('--disk-choice <choice>', "spread or pack: which disk of a node (default: the cluster's setting)")
+    .option('--label <labels...>', 'key=value, to find it by: --filter labels.key=value')
     .option('--project <id>', 'where the token may see several')
     .description('make a volume and place its copies')
     .action(async (name: string, options: CreateOptions, command: Command) => {
@@ -141,6 +145,7 @@ function createBody(name: string, options: CreateOptions): NewVolume {
     ...(dataEngine === undefined ? {} : { dataEngine: parseChoice(dataEngine, DATA_ENGINES) }),
     ...(dataLocality === undefined ? {} : { dataLocality: parseChoice(dataLocality, DATA_LOCALITIES) }),
     ...(diskChoice === undefined ? {} : { replicaDiskChoice: parseChoice(diskChoice, DISK_CHOICES) }),
+    ...(options.label === undefined ? {} : { labels: parseNewLabels(options.label) }),
     ...(options.project === undefined ? {} : { projectId: options.project }),
   };
 }

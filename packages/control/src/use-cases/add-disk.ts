@@ -1,5 +1,6 @@
 import { StorageFault } from '@holdfast/core/model/faults.js';
 import { asId, type ClusterId, type DiskId, type NodeId } from '@holdfast/core/model/ids.js';
+import { changedLabels, type Labels } from '@holdfast/core/model/labels.js';
 import {
   type DiskAddition,
   decideDiskAddition,
@@ -16,6 +17,7 @@ export type AddDisk = {
     tags: readonly string[];
     allowScheduling: boolean;
     storageReservedBytes: number;
+    labels?: Labels | undefined;
   };
   /** Given by the caller, so that a request that is repeated after a crash adds no second disk. */
   diskId?: DiskId | undefined;
@@ -36,12 +38,18 @@ export function addDisk(ports: UseCasePorts, input: AddDisk): Promise<DiskId> {
       throw new StorageFault('node.not_found', { publicMessage: `the cluster has no node ${input.nodeId}` });
     }
     if (disks.some(({ id }) => id === diskId)) return diskId;
-    const { tags, allowScheduling, storageReservedBytes, ...addition } = input.disk;
+    const { tags, allowScheduling, storageReservedBytes, labels, ...addition } = input.disk;
     const named = { ...addition, name: addition.name ?? addition.path.split('/').at(-1) ?? '' };
     const ofNode = disks.filter((disk) => disk.nodeId === node.id);
     hasToAct(decideDiskAddition(named, node, ofNode));
     const now = ports.clock.now();
-    const spec = { tags, allowScheduling, storageReservedBytes };
+    const given = changedLabels(undefined, labels ?? {});
+    const spec = {
+      tags,
+      allowScheduling,
+      storageReservedBytes,
+      ...(given === undefined ? {} : { labels: given }),
+    };
     const disk = pendingDisk(named, spec, { diskId, nodeId: node.id, now });
     await ports.store.commit({ kind: 'node', nodeId: node.id, ifVersion: node.version }, [
       { kind: 'disk.create', disk },

@@ -10,6 +10,7 @@ import {
   type ProjectId,
   type VolumeId,
 } from '@holdfast/core/model/ids.js';
+import { changedLabels, type Labels } from '@holdfast/core/model/labels.js';
 import type { GrantedTags } from '@holdfast/core/model/volume.js';
 import type { VolumeFill } from '@holdfast/core/model/volume-fill.js';
 import type { VolumeSpecInput } from '@holdfast/core/policy/volume-spec.js';
@@ -26,6 +27,7 @@ export type CreateVolumeInput = VolumeSpecInput & {
   fill?: VolumeFill;
   /** What the grant demands, in another organization's cluster. */
   grantedTags?: GrantedTags | undefined;
+  labels?: Labels | undefined;
 };
 
 /** `creations` left out: a transaction for each. */
@@ -49,7 +51,7 @@ export async function createVolume(
 }
 
 function requestFor({ clock, random }: UseCasePorts, input: CreateVolumeInput): CreationRequest {
-  const { organizationId, projectId, clusterId, name, fill, grantedTags, ...spec } = input;
+  const { organizationId, projectId, clusterId, name, fill, grantedTags, labels, ...spec } = input;
   return {
     volumeId: asId(random.id()),
     replicaIdentities: Array.from({ length: identitiesNeeded(spec) }, () => ({
@@ -63,6 +65,7 @@ function requestFor({ clock, random }: UseCasePorts, input: CreateVolumeInput): 
     spec,
     fill,
     grantedTags,
+    labels: changedLabels(undefined, labels ?? {}),
     requestedAt: clock.now(),
   };
 }

@@ -1,5 +1,6 @@
 import { StorageFault } from '@holdfast/core/model/faults.js';
 import type { ClusterId, DiskId } from '@holdfast/core/model/ids.js';
+import { changedLabels, type LabelChanges } from '@holdfast/core/model/labels.js';
 import type { StorageDisk } from '@holdfast/core/model/node.js';
 import { decideDiskEviction } from '@holdfast/core/policy/decide-eviction.js';
 import { diskChangeNews, diskEvent } from '@holdfast/core/policy/disk-events.js';
@@ -18,6 +19,8 @@ export type DiskSpecPatch = {
   evictionRequested?: boolean | undefined;
   tags?: readonly string[] | undefined;
   storageReservedBytes?: number | undefined;
+  /** Those that are named change. */
+  labels?: LabelChanges | undefined;
 };
 
 /**
@@ -51,13 +54,17 @@ export function patchDisk(
   });
 }
 
-type DiskSpec = Pick<StorageDisk, 'allowScheduling' | 'evictionRequested' | 'tags' | 'storageReservedBytes'>;
+type DiskSpec = Pick<
+  StorageDisk,
+  'allowScheduling' | 'evictionRequested' | 'tags' | 'storageReservedBytes' | 'labels'
+>;
 
 function patchedDisk(disk: StorageDisk, patch: DiskSpecPatch): DiskSpec {
   return {
     allowScheduling: patch.allowScheduling ?? disk.allowScheduling,
     evictionRequested: patch.evictionRequested ?? disk.evictionRequested,
     tags: patch.tags ?? disk.tags,
+    labels: changedLabels(disk.labels, patch.labels ?? {}),
     storageReservedBytes: patch.storageReservedBytes ?? disk.storageReservedBytes,
   };
 }

@@ -1,3 +1,4 @@
+import { changedLabels, type LabelChanges } from '@holdfast/core/model/labels.js';
 import type { StorageNode } from '@holdfast/core/model/node.js';
 import { decideNodeEviction } from '@holdfast/core/policy/decide-eviction.js';
 import { changeNode, type NodeKey } from './change-node.js';
@@ -12,6 +13,8 @@ export type NodeSpecPatch = {
   tags?: readonly string[] | undefined;
   zone?: string | null | undefined;
   region?: string | null | undefined;
+  /** Those that are named change. */
+  labels?: LabelChanges | undefined;
 };
 
 /**
@@ -31,7 +34,7 @@ export function patchNode(ports: UseCasePorts, input: NodeKey & { patch: NodeSpe
 
 type NodeSpec = Pick<
   StorageNode,
-  'allowScheduling' | 'cordoned' | 'evictionRequested' | 'tags' | 'zone' | 'region'
+  'allowScheduling' | 'cordoned' | 'evictionRequested' | 'tags' | 'zone' | 'region' | 'labels'
 >;
 
 function patchedNode(node: StorageNode, patch: NodeSpecPatch): NodeSpec {
@@ -40,6 +43,7 @@ function patchedNode(node: StorageNode, patch: NodeSpecPatch): NodeSpec {
     cordoned: patch.cordoned ?? node.cordoned,
     evictionRequested: patch.evictionRequested ?? node.evictionRequested,
     tags: patch.tags ?? node.tags,
+    labels: changedLabels(node.labels, patch.labels ?? {}),
     zone: patch.zone === undefined ? node.zone : (patch.zone ?? undefined),
     region: patch.region === undefined ? node.region : (patch.region ?? undefined),
   };

@@ -1,4 +1,5 @@
 import type { VolumeId } from '@holdfast/core/model/ids.js';
+import { changedLabels, type LabelChanges, type Labels } from '@holdfast/core/model/labels.js';
 import type { Volume, VolumeSpec } from '@holdfast/core/model/volume.js';
 import { volumeEvent } from '@holdfast/core/model/volume-facts.js';
 import { VOLUME_OVERRIDES } from '@holdfast/core/model/volume-overrides.js';
@@ -6,7 +7,17 @@ import { changedFields } from '@holdfast/core/policy/changed-fields.js';
 import { decideLocality } from '@holdfast/core/policy/decide-locality.js';
 import { assertVolumeSpec, patchedSpec, type VolumeSpecPatch } from '@holdfast/core/policy/volume-spec.js';
 import type { Change, VolumeView } from '../ports/store.js';
-import { assertNotDeleting, hasToAct, loadVolume, retryConflicts, type UseCasePorts } from './use-case.js';
+import {
+  assertNotDeleting,
+  changedPart,
+  hasToAct,
+  loadVolume,
+  retryConflicts,
+  type UseCasePorts,
+} from './use-case.js';
+
+/** What users may change of a volume. Of labels those that are named. */
+export type VolumePatchInput = VolumeSpecPatch & { labels?: LabelChanges | undefined };
 
 /**
  * Changes what is wanted of a volume. The reconciler builds or removes copies to match.
@@ -15,21 +26,22 @@ import { assertNotDeleting, hasToAct, loadVolume, retryConflicts, type UseCasePo
  */
 export function patchVolume(
   ports: UseCasePorts,
-  input: { volumeId: VolumeId; patch: VolumeSpecPatch; ifVersion?: number | undefined },
+  input: { volumeId: VolumeId; patch: VolumePatchInput; ifVersion?: number | undefined },
 ): Promise<void> {
   return retryConflicts(async () => {
     const view = await loadVolume(ports.store, input.volumeId, input.ifVersion);
     const { volume } = view;
     const spec = wantedSpec(volume, input.patch);
+    const labels = changedLabels(volume.labels, input.patch.labels ?? {});
     // Setting how it is balanced, even to the same, lets balancing go on that had stopped for copies that went to and fro.
     const resumed = input.patch.replicaAutoBalance === undefined ? {} : { balance: undefined };
     await ports.store.commit({ kind: 'volume', volumeId: volume.id, ifVersion: volume.version }, [
       {
         kind: 'volume.patch',
         volumeId: volume.id,
-        patch: { ...resumed, spec, generation: volume.generation + 1 },
+        patch: { ...resumed, ...changedPart(volume, { labels }), spec, generation: volume.generation + 1 },
       },
-      ...specNews(view, spec, ports.clock.now()),
+      ...specNews(view, spec, labels, ports.clock.now()),
     ]);
   });
 }
@@ -56,10 +68,13 @@ const CHANGED_FIELDS = [
   ...VOLUME_OVERRIDES.map(({ field }) => field),
 ] as const;
 
-function specNews(view: VolumeView, spec: VolumeSpec, now: Date): Change[] {
-  const { name, spec: before } = view.volume;
-  const changed = changedFields(before, spec, CHANGED_FIELDS);
-  if (changed === undefined) return [];
-  const message = `volume ${name}: ${changed}`;
+function specNews(view: VolumeView, spec: VolumeSpec, labels: Labels | undefined, now: Date): Change[] {
+  const { name, spec: before, labels: labelsBefore } = view.volume;
+  const changed = [
+    changedFields(before, spec, CHANGED_FIELDS) ?? [],
+    changedFields({ labels: labelsBefore }, { labels }, ['labels']) ?? [],
+  ].flat();
+  if (changed.length === 0) return [];
+  const message = `volume ${name}: ${changed.join('; ')}`;
   return [{ kind: 'event', event: volumeEvent(view, now, { type: 'VolumeChanged', message }) }];
 }

@@ -3,6 +3,7 @@
 import type { SpaceBooking } from '../model/changes.js';
 import type { ClusterEvent } from '../model/event.js';
 import type { ClusterId, NodeId, OrganizationId, ProjectId, ReplicaId, VolumeId } from '../model/ids.js';
+import type { Labels } from '../model/labels.js';
 import { newReplica, type Replica } from '../model/replica.js';
 import type { ClusterSettings } from '../model/setting.js';
 import type { StoredExplanation } from '../model/stored-explanation.js';
@@ -32,6 +33,7 @@ export type CreationRequest = {
   readonly fill: VolumeFill | undefined;
   /** Of the grant, in another organization's cluster. */
   readonly grantedTags?: GrantedTags | undefined;
+  readonly labels?: Labels | undefined;
   readonly requestedAt: Date;
 };
 

@@ -3,11 +3,14 @@
  * tighter. `state=degraded AND (zone in (a, b) OR name=pg-*) AND size>=100Gi`.
  *
  * A value is a word, or text in double quotes. A word that ends in `*` stands for all texts that begin so; in quotes the star is a
- * star. Numbers may end in Ki, Mi, Gi or Ti.
+ * star. Numbers may end in Ki, Mi, Gi or Ti. A label is a field of its own, `labels.team`: `labels.team=*` has it, whatever its value,
+ * and `labels.team!=*` lacks it.
  */
 import { StorageFault } from '../model/faults.js';
+import { LABEL_KEY } from '../model/labels.js';
 
-export type FieldType = 'text' | 'id' | 'number' | 'time' | 'boolean';
+/** `labels`: a text for each key, `labels.team`; an object may lack any. */
+export type FieldType = 'text' | 'id' | 'number' | 'time' | 'boolean' | 'labels';
 /** What a list may be filtered by: names as the API has them. */
 export type FieldTypes = Readonly<Record<string, FieldType>>;
 
@@ -29,6 +32,8 @@ const DEPTH_MAX = 5;
 const FILTER_LENGTH_MAX = 1_000;
 
 const TOKEN = /\s*(?:(?<mark>[(),])|(?<operator>!=|>=|<=|=|>|<)|"(?<quoted>[^"]*)"|(?<word>[^\s"(),=!<>]+))/y;
+/** Beginning of the fields of labels. */
+const LABELS = 'labels.';
 const FIELD = /^[A-Za-z][A-Za-z.]*$/;
 const UNITS: Readonly<Record<string, number>> = { '': 1, Ki: 2 ** 10, Mi: 2 ** 20, Gi: 2 ** 30, Ti: 2 ** 40 };
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
@@ -105,7 +110,7 @@ class Reader {
 
   private comparison(): Comparison {
     const name = this.take('word');
-    if (!FIELD.test(name.text)) throw unreadable(this.text, name.at);
+    if (!FIELD.test(name.text) && labelKeyOf(name.text) === undefined) throw unreadable(this.text, name.at);
     if (this.comparisons === COMPARISONS_MAX) throw invalid(`has more than ${COMPARISONS_MAX} comparisons`);
     this.comparisons += 1;
     const type = typeOf(this.fields, name.text);
@@ -160,13 +165,21 @@ function joined(kind: 'and' | 'or', parts: readonly Filter[]): Filter {
 }
 
 function typeOf(fields: FieldTypes, name: string): FieldType {
+  if (labelKeyOf(name) !== undefined && Object.values(fields).includes('labels')) return 'labels';
   const type = Object.hasOwn(fields, name) ? fields[name] : undefined;
+  if (type === 'labels') throw invalid(`needs the key of a label, as in ${name}.team`);
   if (type === undefined) throw invalid(`has no field ${name}; there are ${Object.keys(fields).join(', ')}`);
   return type;
 }
 
+/** The key in the name of a label's field; undefined for other fields. */
+export function labelKeyOf(field: string): string | undefined {
+  const key = field.startsWith(LABELS) ? field.slice(LABELS.length) : '';
+  return LABEL_KEY.test(key) ? key : undefined;
+}
+
 function comparisonOf(field: string, type: FieldType, operator: string, { kind, text }: Token): Comparison {
-  const isPrefix = type === 'text' && kind === 'word' && text.endsWith('*');
+  const isPrefix = (type === 'text' || type === 'labels') && kind === 'word' && text.endsWith('*');
   const known = OPERATORS.find((one) => one === operator);
   if (known === undefined) throw invalid(`has no operator ${operator}`);
   const isOrdered = type === 'number' || type === 'time';
@@ -187,6 +200,7 @@ const OPERATORS = ['!=', '>=', '<=', '=', '>', '<'] as const;
 function readValue(type: FieldType, name: string, text: string): FilterValue {
   switch (type) {
     case 'text':
+    case 'labels':
       return text;
     case 'id':
       if (!UUID.test(text)) throw invalid(`needs an id for ${name}`);

@@ -10,8 +10,9 @@ const KEYS_MAX = 3;
 export function parseSort(text: string, fields: FieldTypes): SortKey[] {
   const keys = text.split(',').map((part): SortKey => {
     const name = part.trim().replace(/^-/, '');
-    if (!Object.hasOwn(fields, name))
-      throw invalidQuery('sort', `has no field ${name}; there are ${Object.keys(fields).join(', ')}`);
+    const known = Object.keys(fields).filter((field) => fields[field] !== 'labels');
+    if (!known.includes(name))
+      throw invalidQuery('sort', `has no field ${name}; there are ${known.join(', ')}`);
     return { field: name, descending: part.trim().startsWith('-') };
   });
   if (keys.length > KEYS_MAX) throw invalidQuery('sort', `has more than ${KEYS_MAX} fields`);

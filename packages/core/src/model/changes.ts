@@ -65,14 +65,14 @@ export function opensPlaces(patch: Opening): boolean {
   return isLabelled || isOutOfMaintenance || isOpened;
 }
 
-/** Does a change of a disk concern the volumes with replicas there? Commits change only those conditions that are shown. */
+/** Does a change of a disk concern the volumes with replicas there? Commits change only those conditions that are shown; labels are for users. */
 export function concernsReplicas(patch: DiskPatch): boolean {
-  return Object.keys(patch).some((field) => field !== 'conditions');
+  return Object.keys(patch).some((field) => field !== 'conditions' && field !== 'labels');
 }
 
-/** Does a change of a node concern its volumes? How far its drain is only tells of them. */
+/** Does a change of a node concern its volumes? How far its drain is only tells of them, and labels are for users. */
 export function concernsVolumes(patch: NodePatch): boolean {
-  return Object.keys(patch).some((field) => field !== 'drainStatus');
+  return Object.keys(patch).some((field) => field !== 'drainStatus' && field !== 'labels');
 }
 
 export type OrphanPatch = Partial<Pick<Orphan, 'announcedAt' | 'removal'>>;

@@ -1,5 +1,6 @@
 import { type Condition } from './condition.js';
 import type { ClusterId, DiskId, NodeId } from './ids.js';
+import type { Labels } from './labels.js';
 import type { NodeDrain, NodeDrainStatus } from './node-drain.js';
 
 /** Which data engine a volume uses: v1 keeps files on a file system, v2 keeps ranges on a block disk. */
@@ -19,6 +20,8 @@ export type StorageNode = {
   zone: string | undefined;
   region: string | undefined;
   tags: readonly string[];
+  /** `undefined`: it has none. */
+  labels?: Labels | undefined;
   allowScheduling: boolean;
   cordoned: boolean;
   evictionRequested: boolean;
@@ -79,6 +82,8 @@ export type StorageDisk = {
   /** `ext4`, `xfs`, …; empty when unknown. */
   fileSystem: string;
   tags: readonly string[];
+  /** `undefined`: it has none. */
+  labels?: Labels | undefined;
   allowScheduling: boolean;
   evictionRequested: boolean;
   storageReservedBytes: number;

@@ -1,6 +1,7 @@
 import type { Condition } from './condition.js';
 import type { CopyRecord } from './copy-record.js';
 import type { ClusterId, OrganizationId, ProjectId, VolumeId } from './ids.js';
+import type { Labels } from './labels.js';
 import type { VolumeChain } from './layer-task.js';
 import type { DataEngine } from './node.js';
 import type { RecurringSnapshot } from './recurring-snapshot.js';
@@ -96,6 +97,8 @@ export type Volume = {
   spec: VolumeSpec;
   /** Set for a volume in another organization's cluster, by its grant; `undefined`: the cluster is its organization's own. */
   grantedTags?: GrantedTags | undefined;
+  /** `undefined`: it has none. */
+  labels?: Labels | undefined;
   generation: number;
   /** The newest generation that the reconciler has acted on. */
   observedGeneration: number;
@@ -158,11 +161,13 @@ export type NewVolumeFacts = Pick<
   /** What it is to be filled from before users may attach it. */
   fill: VolumeFill | undefined;
   grantedTags?: GrantedTags | undefined;
+  labels?: Labels | undefined;
 };
 
 /** A volume that was just created: nothing of it is attached, wanted, observed or written. */
 export function newVolume(facts: NewVolumeFacts): Volume {
-  const { id, organizationId, projectId, clusterId, name, spec, fill, grantedTags, createdAt } = facts;
+  const { id, organizationId, projectId, clusterId, name, spec, fill, grantedTags, labels, createdAt } =
+    facts;
   return {
     id,
     organizationId,
@@ -171,6 +176,7 @@ export function newVolume(facts: NewVolumeFacts): Volume {
     name,
     spec,
     ...(grantedTags === undefined ? {} : { grantedTags }),
+    ...(labels === undefined ? {} : { labels }),
     generation: 1,
     observedGeneration: 0,
     lifecycle: { state: 'creating', request: undefined },

@@ -19,5 +19,8 @@ export function changedFields<Spec>(
 
 function textOf(value: unknown): string {
   if (value === undefined || value === '') return 'empty';
-  return Array.isArray(value) ? `[${value.join(', ')}]` : String(value);
+  if (Array.isArray(value)) return `[${value.join(', ')}]`;
+  if (typeof value !== 'object' || value === null) return String(value);
+  const parts = Object.entries(value).map(([key, part]) => `${key}=${String(part)}`);
+  return `{${parts.join(', ')}}`;
 }

@@ -2,7 +2,13 @@ import { describe, expect, test } from '@jest/globals';
 import { decideRoleChange, type RoleChange } from './decide-membership.js';
 
 /** An owner makes a viewer an operator; another owner is there. Each case differs in what it names. */
-const CHANGE: RoleChange = { byRole: 'owner', before: 'viewer', after: 'operator', otherOwners: 1 };
+const CHANGE: RoleChange = {
+  byRole: 'owner',
+  before: 'viewer',
+  after: 'operator',
+  otherOwners: 1,
+  isServiceAccount: false,
+};
 
 describe('decideRoleChange', () => {
   test.each<{ name: string; change: Partial<RoleChange>; want: string }>([
@@ -30,6 +36,12 @@ describe('decideRoleChange', () => {
       name: 'the last owner who leaves',
       change: { before: 'owner', after: undefined, otherOwners: 0 },
       want: 'member.last_owner',
+    },
+    { name: 'a service account', change: { isServiceAccount: true }, want: 'allow' },
+    {
+      name: 'a service account as an owner',
+      change: { isServiceAccount: true, after: 'owner' },
+      want: 'member.no_owner',
     },
     { name: 'a first owner', change: { before: undefined, after: 'owner', otherOwners: 0 }, want: 'allow' },
   ])('$name: $want', ({ change, want }) => {

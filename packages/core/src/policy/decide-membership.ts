@@ -11,14 +11,23 @@ export type RoleChange = {
   readonly after: OrganizationRole | undefined;
   /** Owners beside this member. */
   readonly otherOwners: number;
+  /** It never signs in, so an organization with no other owner could not be reached. */
+  readonly isServiceAccount: boolean;
 };
 
-export function decideRoleChange(change: RoleChange): Decision<'auth.forbidden' | 'member.last_owner'> {
-  const { byRole, before, after, otherOwners } = change;
+export function decideRoleChange(
+  change: RoleChange,
+): Decision<'auth.forbidden' | 'member.last_owner' | 'member.no_owner'> {
+  const { byRole, before, after, otherOwners, isServiceAccount } = change;
   if (before === after) return unchanged(`the role is ${before} already`);
   if (byRole !== 'owner' && (before === 'owner' || after === 'owner')) {
     return refuse('auth.forbidden', `only owners make and unmake owners; your role is ${byRole}`, [
       'ask an owner of the organization',
+    ]);
+  }
+  if (isServiceAccount && after === 'owner') {
+    return refuse('member.no_owner', 'a service account can not be an owner, as it never signs in', [
+      'make it an admin',
     ]);
   }
   if (before === 'owner' && otherOwners === 0) {

@@ -16,7 +16,7 @@ export function diskEvent(
   return { clusterId, ...news, subject: { kind: 'disk', id }, volumeId: undefined, at };
 }
 
-const CHANGED_FIELDS = ['allowScheduling', 'tags', 'storageReservedBytes'] as const;
+const CHANGED_FIELDS = ['allowScheduling', 'tags', 'labels', 'storageReservedBytes'] as const;
 
 type DiskSpec = Pick<StorageDisk, (typeof CHANGED_FIELDS)[number] | 'evictionRequested'>;
 

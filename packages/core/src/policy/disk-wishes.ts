@@ -10,7 +10,7 @@ export type DiskWishes = NonNullable<HeartbeatReply['disks']>;
 /** The row of a disk that its agent has yet to set up. It takes no replica before the agent reports it ready. */
 export function pendingDisk(
   { path, name, type, sizeBytes }: DiskAddition & { name: string },
-  spec: Pick<StorageDisk, 'tags' | 'allowScheduling' | 'storageReservedBytes'>,
+  spec: Pick<StorageDisk, 'tags' | 'allowScheduling' | 'storageReservedBytes' | 'labels'>,
   { diskId, nodeId, now }: { diskId: DiskId; nodeId: NodeId; now: Date },
 ): StorageDisk {
   const pending = {

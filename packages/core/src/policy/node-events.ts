@@ -21,7 +21,7 @@ export function nodeChangeEvents(before: StorageNode, after: StorageNode, at: Da
   return news.flatMap((one) => (one === undefined ? [] : [nodeEvent(before, one, at)]));
 }
 
-const CHANGED_FIELDS = ['allowScheduling', 'tags', 'zone', 'region'] as const;
+const CHANGED_FIELDS = ['allowScheduling', 'tags', 'labels', 'zone', 'region'] as const;
 
 function specNews(before: StorageNode, after: StorageNode): NodeNews | undefined {
   const changed = changedFields(before, after, CHANGED_FIELDS);

@@ -42,7 +42,10 @@ export const PERMISSIONS = {
   'organization:read': reads('member', 'see the organization and who one is in it'),
   'organization:write': writes('owner', 'rename the organization, and create further ones'),
   'member:read': reads('viewer', 'see who belongs to the organization, and who is invited'),
-  'member:write': writes('admin', 'invite users, change their roles and remove them; owners by owners only'),
+  'member:write': writes(
+    'admin',
+    'invite users, have service accounts, change their roles and remove them; owners by owners only',
+  ),
   'project:read': reads('member', 'see projects, and who has a role in them', 'viewer'),
   'project:write': writes('admin', 'create and delete projects'),
   'project:manage': writes('admin', 'rename a project, and say who has which role in it', 'admin'),

@@ -10,6 +10,7 @@ const ROWS: Readonly<Record<string, { readonly table: string; readonly key: stri
   organization: { table: 'organization', key: 'id' },
   project: { table: 'project', key: 'id' },
   user: { table: 'membership', key: 'user_id' },
+  serviceAccount: { table: 'membership', key: 'user_id' },
   token: { table: 'token', key: 'id' },
   cluster: { table: 'cluster', key: 'id' },
   grant: { table: 'cluster_grant', key: 'id' },

@@ -26,6 +26,7 @@ type PlainModel =
   | 'userIdentity'
   | 'firstLink'
   | 'token'
+  | 'cluster'
   | 'silence'
   | 'webhook'
   | 'webhookSecret'

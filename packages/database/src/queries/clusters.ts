@@ -2,6 +2,7 @@ import { assertVersion } from '@holdfast/control/use-cases/use-case.js';
 import { StorageFault } from '@holdfast/core/model/faults.js';
 import type { ClusterId, NodeId, OrganizationId, VolumeId } from '@holdfast/core/model/ids.js';
 import type { Robustness } from '@holdfast/core/model/volume.js';
+import { withPlainRows } from '../plain/plain-rows.js';
 import type { Sql } from '../sql/scope.js';
 import { bytesSum } from '../sql/sums.js';
 import { type ListRequest, listRows, mapPage, type Page } from './list-rows.js';
@@ -80,6 +81,14 @@ export async function findCluster(sql: Sql, clusterId: ClusterId): Promise<Clust
   return rows.map(readCluster)[0];
 }
 
+/** Clusters by their ids, in no order; those that are not there are left out. */
+export async function findClusters(sql: Sql, clusterIds: readonly ClusterId[]): Promise<ClusterSummary[]> {
+  const { rows } = await sql.query<ClusterRow>(`SELECT c.*, ${SUMMARY} FROM cluster c WHERE c.id = ANY($1)`, [
+    clusterIds,
+  ]);
+  return rows.map(readCluster);
+}
+
 export async function createCluster(
   sql: Sql,
   cluster: { id: ClusterId; organizationId: OrganizationId; name: string; now: Date },
@@ -145,13 +154,17 @@ export type StoredSettings = {
   readonly version: number;
 };
 
-export async function findSettings(sql: Sql, clusterId: ClusterId): Promise<StoredSettings | undefined> {
-  const { rows } = await sql.query<StoredSettings>(
-    `SELECT c.settings_version AS version, coalesce((SELECT jsonb_object_agg(s.name, s.value) FROM setting s WHERE s.cluster_id = c.id), '{}')
-       AS overrides FROM cluster c WHERE c.id = $1`,
-    [clusterId],
-  );
-  return rows[0];
+/** For users who look at them. What placement and workers read of them comes with the fleet, by SQL. */
+export function findSettings(sql: Sql, clusterId: ClusterId): Promise<StoredSettings | undefined> {
+  return withPlainRows(sql, async ({ cluster }) => {
+    const found = await cluster.findUnique({
+      where: { id: clusterId },
+      select: { settingsVersion: true, settings: { select: { name: true, value: true } } },
+    });
+    if (found === null) return undefined;
+    const { settings, settingsVersion: version } = found;
+    return { overrides: Object.fromEntries(settings.map(({ name, value }) => [name, value])), version };
+  });
 }
 
 export async function hasCluster(sql: Sql, clusterId: ClusterId): Promise<boolean> {

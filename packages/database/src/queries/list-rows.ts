@@ -1,9 +1,12 @@
 import { createHash } from 'node:crypto';
 import {
+  type Comparison,
   type FieldType,
   type FieldTypes,
   type Filter,
+  type FilterValue,
   invalidQuery,
+  labelKeyOf,
   parseFilter,
 } from '@holdfast/core/listing/filter.js';
 import { parseSort } from '@holdfast/core/listing/sort.js';
@@ -54,6 +57,7 @@ const SQL_TYPE: Record<FieldType, string> = {
   number: 'numeric',
   time: 'timestamptz',
   boolean: 'boolean',
+  labels: 'text',
 };
 
 /** Where a row stands in the list: the values that it is sorted by, the unique key last. */
@@ -71,29 +75,85 @@ export async function listRows<Row extends Record<string, unknown>>(
   source: ListSource,
   request: ListRequest,
 ): Promise<Page<Row>> {
+  const values: unknown[] = [];
+  const { text, fingerprint } = statementOf(source, request, values);
+  const { rows } = await sql.query<Row & Position>(text, values);
+  return pageOf(rows, request, fingerprint);
+}
+
+/** Lists in one statement: each is a part of it, with values of its own. */
+export const LISTS_MAX = 200;
+
+/**
+ * The same page of several lists, such as the snapshots of each volume of a page, by one statement.
+ *
+ * @returns a page for each source, in their order
+ */
+export async function listRowsOfEach<Row extends Record<string, unknown>>(
+  sql: Sql,
+  sources: readonly ListSource[],
+  request: ListRequest,
+): Promise<Page<Row>[]> {
+  if (sources.length === 0) return [];
+  if (sources.length > LISTS_MAX) throw new Bug(`more than ${LISTS_MAX} lists were asked for at once`);
+  const values: unknown[] = [];
+  const parts = sources.map((source) => statementOf(source, request, values));
+  const texts = parts.map(
+    ({ text }, index) =>
+      `SELECT ${index} AS list_index, row_number() OVER () AS list_rank, page.* FROM (${text}) page`,
+  );
+  const { rows } = await sql.query<Row & Position & { list_index: number; list_rank: number }>(
+    `${texts.join(' UNION ALL ')} ORDER BY list_index, list_rank`,
+    values,
+  );
+  return parts.map(({ fingerprint }, index) =>
+    pageOf(
+      rows.filter(({ list_index }) => list_index === index),
+      request,
+      fingerprint,
+    ),
+  );
+}
+
+/** @param values of the statement, to which its own are added */
+function statementOf(
+  source: ListSource,
+  request: ListRequest,
+  values: unknown[],
+): { text: string; fingerprint: string } {
   const sort = request.sort ?? source.defaultSort;
   const types = typesOf(source.fields);
   const order = orderOf(source, sort, types);
   const fingerprint = fingerprintOf([sort, request.filter ?? '', source.from, ...source.where.values]);
-  const values: unknown[] = [...source.where.values];
   const place = (value: unknown) => `$${values.push(value)}`;
   const filter = parseFilter(request.filter ?? '', types);
   const conditions = [
-    source.where.text,
+    placed(source.where, place),
     ...(filter === undefined ? [] : [conditionOf(filter, source.fields, place)]),
     ...(request.cursor === undefined
       ? []
       : [afterCursor(order, readCursor(request.cursor, fingerprint, order.length), place)]),
   ];
   const position = order.map(({ field }) => `(${field.sql})::text`).join(', ');
-  const { rows } = await sql.query<Row & Position>(
-    `SELECT ${source.columns}, ARRAY[${position}] AS list_position
+  const text = `SELECT ${source.columns}, ARRAY[${position}] AS list_position
      FROM ${source.from} WHERE ${conditions.join(' AND ')}
      ORDER BY ${order.map(({ field, descending }) => `${field.sql} ${descending ? 'DESC' : 'ASC'}`).join(', ')}
-     LIMIT ${place(request.limit + 1)}`,
-    values,
-  );
-  const items = rows.slice(0, request.limit);
+     LIMIT ${place(request.limit + 1)}`;
+  return { text, fingerprint };
+}
+
+/** The source's own conditions, whose `$1`, `$2` … become the places of their values in the statement. */
+function placed({ text, values }: ListSource['where'], place: Place): string {
+  const places = values.map(place);
+  return text.replace(/\$(\d+)/g, (_, number: string) => places[Number(number) - 1] ?? '');
+}
+
+function pageOf<Row extends Record<string, unknown>>(
+  rows: readonly (Row & Position)[],
+  { limit }: ListRequest,
+  fingerprint: string,
+): Page<Row> {
+  const items = rows.slice(0, limit);
   const cursors = items.map((row) => cursorOf(row, fingerprint));
   return { items, cursors, nextCursor: rows.length > items.length ? (cursors.at(-1) ?? null) : null };
 }
@@ -135,8 +195,10 @@ function conditionOf(filter: Filter, fields: ListFields, place: Place): string {
     const parts = filter.parts.map((part) => conditionOf(part, fields, place));
     return `(${parts.join(filter.kind === 'and' ? ' AND ' : ' OR ')})`;
   }
-  const { sql, type } = fieldOf(fields, filter.field);
   const { operator, values } = filter;
+  const key = labelKeyOf(filter.field);
+  if (key !== undefined) return labelCondition(filter, key, fieldOf(fields, 'labels').sql, place);
+  const { sql, type } = fieldOf(fields, filter.field);
   const [value = ''] = values;
   const one = (given: unknown) => `${place(given)}::${SQL_TYPE[type]}`;
   switch (operator) {
@@ -152,6 +214,35 @@ function conditionOf(filter: Filter, fields: ListFields, place: Place): string {
     default:
       return `${sql} ${operator} ${one(value)}`;
   }
+}
+
+/**
+ * Objects by a label, from the table that has a row for each: its index answers under row-level security, which an index of JSON
+ * can't.
+ *
+ * @param id column of the object's id
+ */
+function labelCondition({ operator, values }: Comparison, key: string, id: string, place: Place): string {
+  const isNegative = operator === '!=' || operator === 'not-prefix';
+  const [value = ''] = values;
+  const wanted = [
+    'l.organization_id = (SELECT current_organization_id())',
+    `l.key = ${place(key)}`,
+    ...labelValue(operator, value, values, place),
+  ];
+  return `${id} ${isNegative ? 'NOT IN' : 'IN'} (SELECT l.object_id FROM object_label l WHERE ${wanted.join(' AND ')})`;
+}
+
+function labelValue(
+  operator: Comparison['operator'],
+  value: FilterValue,
+  values: readonly FilterValue[],
+  place: Place,
+): string[] {
+  if (operator === 'in') return [`l.value = ANY (${place([...values])}::text[])`];
+  if (operator === '=' || operator === '!=') return [`l.value = ${place(value)}`];
+  // Every value begins with nothing: the label is there.
+  return value === '' ? [] : [`starts_with(l.value, ${place(value)})`];
 }
 
 /** Rows behind the position: by one comparison of rows where all fields go one way, which an index answers. */

@@ -5,12 +5,12 @@ import { withPlainRows } from '../plain/plain-rows.js';
 import type { Sql } from '../sql/scope.js';
 import { type ListRequest, listRows } from './list-rows.js';
 
-type Person = { userId: UserId; email: string; name: string };
+type Person = { userId: UserId; email: string; name: string; isServiceAccount: boolean };
 type Membership<Role> = Person & { role: Role; version: number; createdAt: Date };
 export type MemberRow = Membership<OrganizationRole>;
 export type ProjectMemberRow = Membership<ProjectRole>;
 
-const PERSON = { select: { email: true, name: true } } as const;
+const PERSON = { select: { email: true, name: true, serviceOf: true } } as const;
 const MEMBER = { role: true, version: true, createdAt: true } as const;
 
 const FIELDS = {
@@ -30,7 +30,8 @@ function listFrom<Row extends Record<string, unknown>>(
   return listRows<Row>(
     sql,
     {
-      columns: 'm.user_id AS "userId", u.email, u.name, m.role, m.version, m.created_at AS "createdAt"',
+      columns: `m.user_id AS "userId", u.email, u.name, u.service_of IS NOT NULL AS "isServiceAccount", m.role, m.version,
+        m.created_at AS "createdAt"`,
       from: `${table} m JOIN app_user u ON u.id = m.user_id`,
       key: FIELDS.id,
       fields: FIELDS,
@@ -57,8 +58,12 @@ export function findMember(sql: Sql, userId: UserId): Promise<MemberRow | undefi
     if (row === null) return undefined;
     const { user, role, ...rest } = row;
     // The column's CHECK knows these roles only.
-    return { userId, ...user, ...rest, role: role as OrganizationRole };
+    return { userId, ...person(user), ...rest, role: role as OrganizationRole };
   });
+}
+
+function person({ serviceOf, ...user }: { email: string; name: string; serviceOf: string | null }) {
+  return { ...user, isServiceAccount: serviceOf !== null };
 }
 
 /** Does the user of this address belong to the organization? */
@@ -83,10 +88,11 @@ export function setMemberRole(sql: Sql, userId: UserId, role: OrganizationRole):
   });
 }
 
-/** Ends the membership, and the user's tokens and sessions in the organization with it. */
+/** Ends the membership, and the user's tokens and sessions in the organization with it. A service account is gone then. */
 export function removeMember(sql: Sql, userId: UserId): Promise<void> {
-  return withPlainRows(sql, async ({ membership, token }) => {
+  return withPlainRows(sql, async ({ membership, token, user }) => {
     await token.deleteMany({ where: { userId } });
+    await user.deleteMany({ where: { id: userId, serviceOf: { not: null } } });
     await membership.deleteMany({ where: { userId } });
   });
 }
@@ -105,7 +111,7 @@ export function findProjectMember(
     if (row === null) return undefined;
     const { membership, role, ...rest } = row;
     // The column's CHECK knows these roles only.
-    return { userId, ...membership.user, ...rest, role: role as ProjectRole };
+    return { userId, ...person(membership.user), ...rest, role: role as ProjectRole };
   });
 }
 

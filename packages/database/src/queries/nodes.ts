@@ -5,7 +5,14 @@ import { type DiskRow, readDisk } from '../rows/disk-row.js';
 import { type NodeRow, readNode } from '../rows/node-row.js';
 import type { Sql } from '../sql/scope.js';
 import { bytesSum } from '../sql/sums.js';
-import { type ListRequest, listRows, mapPage, type Page } from './list-rows.js';
+import {
+  type ListRequest,
+  type ListSource,
+  listRows,
+  listRowsOfEach,
+  mapPage,
+  type Page,
+} from './list-rows.js';
 
 /** A node, and the sums over its disks. */
 export type NodeWithStorage = {
@@ -26,6 +33,7 @@ const NODE_FIELDS = {
   cordoned: { sql: 'n.cordoned', type: 'boolean' },
   allowScheduling: { sql: 'n.allow_scheduling', type: 'boolean' },
   createdAt: { sql: 'n.created_at', type: 'time' },
+  labels: { sql: 'n.id', type: 'labels' },
 } as const;
 
 const SUMS = `
@@ -44,24 +52,39 @@ type NodeListRow = NodeRow & {
   replicas: number;
 } & NodeWithStorage['storage'];
 
+const nodesOf = (clusterId: ClusterId): ListSource => ({
+  columns: `n.*, ${SUMS}`,
+  from: 'node n',
+  key: NODE_FIELDS.id,
+  fields: NODE_FIELDS,
+  defaultSort: 'name',
+  where: { text: 'n.cluster_id = $1', values: [clusterId] },
+});
+
 export async function listNodes(
   sql: Sql,
   clusterId: ClusterId,
   request: ListRequest,
 ): Promise<Page<NodeWithStorage>> {
-  const page = await listRows<NodeListRow>(
-    sql,
-    {
-      columns: `n.*, ${SUMS}`,
-      from: 'node n',
-      key: NODE_FIELDS.id,
-      fields: NODE_FIELDS,
-      defaultSort: 'name',
-      where: { text: 'n.cluster_id = $1', values: [clusterId] },
-    },
-    request,
-  );
-  return mapPage(page, readNodeWithStorage);
+  return mapPage(await listRows<NodeListRow>(sql, nodesOf(clusterId), request), readNodeWithStorage);
+}
+
+/** A page of nodes for each cluster, by one statement. */
+export async function listNodesOfEach(
+  sql: Sql,
+  clusterIds: readonly ClusterId[],
+  request: ListRequest,
+): Promise<Page<NodeWithStorage>[]> {
+  const pages = await listRowsOfEach<NodeListRow>(sql, clusterIds.map(nodesOf), request);
+  return pages.map((page) => mapPage(page, readNodeWithStorage));
+}
+
+/** Nodes of any cluster, in no order; those that are not there are left out. */
+export async function findNodes(sql: Sql, nodeIds: readonly NodeId[]): Promise<NodeWithStorage[]> {
+  const { rows } = await sql.query<NodeListRow>(`SELECT n.*, ${SUMS} FROM node n WHERE n.id = ANY($1)`, [
+    nodeIds,
+  ]);
+  return rows.map(readNodeWithStorage);
 }
 
 export async function findNode(
@@ -122,30 +145,43 @@ const DISK_FIELDS = {
   storageMaximum: { sql: 'd.storage_maximum_bytes', type: 'number' },
   storageAvailable: { sql: 'd.storage_available_bytes', type: 'number' },
   storageScheduled: { sql: 'd.storage_scheduled_bytes', type: 'number' },
+  labels: { sql: 'd.id', type: 'labels' },
 } as const;
 
+/** Whose disks are listed: of a node, or of the whole cluster. */
+export type DisksOf = { readonly clusterId: ClusterId; readonly nodeId?: NodeId };
+
+const disksOf = ({ clusterId, nodeId }: DisksOf): ListSource => ({
+  columns: 'd.*',
+  from: 'disk d',
+  key: DISK_FIELDS.id,
+  fields: DISK_FIELDS,
+  defaultSort: 'name',
+  where: {
+    text: 'd.cluster_id = $1 AND ($2::uuid IS NULL OR d.node_id = $2)',
+    values: [clusterId, nodeId ?? null],
+  },
+});
+
 /** The disks of a node, or of the whole cluster. */
-export async function listDisks(
+export async function listDisks(sql: Sql, where: DisksOf, request: ListRequest): Promise<Page<StorageDisk>> {
+  return mapPage(await listRows<DiskRow>(sql, disksOf(where), request), readDisk);
+}
+
+/** A page of disks for each node or cluster, by one statement. */
+export async function listDisksOfEach(
   sql: Sql,
-  where: { clusterId: ClusterId; nodeId?: NodeId },
+  owners: readonly DisksOf[],
   request: ListRequest,
-): Promise<Page<StorageDisk>> {
-  const page = await listRows<DiskRow>(
-    sql,
-    {
-      columns: 'd.*',
-      from: 'disk d',
-      key: DISK_FIELDS.id,
-      fields: DISK_FIELDS,
-      defaultSort: 'name',
-      where: {
-        text: 'd.cluster_id = $1 AND ($2::uuid IS NULL OR d.node_id = $2)',
-        values: [where.clusterId, where.nodeId ?? null],
-      },
-    },
-    request,
-  );
-  return mapPage(page, readDisk);
+): Promise<Page<StorageDisk>[]> {
+  const pages = await listRowsOfEach<DiskRow>(sql, owners.map(disksOf), request);
+  return pages.map((page) => mapPage(page, readDisk));
+}
+
+/** Disks of any cluster, in no order; those that are not there are left out. */
+export async function findDisks(sql: Sql, diskIds: readonly DiskId[]): Promise<StorageDisk[]> {
+  const { rows } = await sql.query<DiskRow>('SELECT * FROM disk WHERE id = ANY($1)', [diskIds]);
+  return rows.map(readDisk);
 }
 
 export async function findDisk(

@@ -1,4 +1,5 @@
 /** Accounts of users whom an OpenID provider vouches for. Needs the system scope: the caller has no session yet. */
+import { StorageFault } from '@holdfast/core/model/faults.js';
 import { asId, type OrganizationId, type UserId } from '@holdfast/core/model/ids.js';
 import type { OrganizationRole } from '@holdfast/core/policy/permissions.js';
 import { withPlainRows } from '../plain/plain-rows.js';
@@ -53,12 +54,18 @@ function linkUser(
 ): Promise<string> {
   const { email, name } = person;
   return withPlainRows(sql, async ({ user, userIdentity }) => {
-    const { id } = await user.upsert({
+    const { id, serviceOf } = await user.upsert({
       where: { email },
       create: { id: newUserId, email, name, createdAt: now },
       update: {},
     });
+    if (serviceOf !== null) throw addressOfNoMailbox();
     await userIdentity.create({ data: { issuer, subject, userId: id } });
     return id;
   });
+}
+
+/** A provider that vouches for the address of a service account has not verified it. */
+function addressOfNoMailbox(): StorageFault {
+  return new StorageFault('auth.invalid', { publicMessage: 'the address is of a service account' });
 }

@@ -2,7 +2,14 @@ import type { ClusterId, SnapshotId, VolumeId } from '@holdfast/core/model/ids.j
 import type { Snapshot } from '@holdfast/core/model/snapshot.js';
 import { readSnapshot, type SnapshotRow } from '../rows/snapshot-row.js';
 import type { Sql } from '../sql/scope.js';
-import { type ListRequest, listRows, mapPage, type Page } from './list-rows.js';
+import {
+  type ListRequest,
+  type ListSource,
+  listRows,
+  listRowsOfEach,
+  mapPage,
+  type Page,
+} from './list-rows.js';
 
 /** A snapshot, with whether the head of its volume stands on it. */
 export type PlacedSnapshot = { snapshot: Snapshot; isHeadParent: boolean };
@@ -22,24 +29,31 @@ const FIELDS = {
 const COLUMNS = `s.*, coalesce(v.chain->>'headParentId' = s.id::text, false) AS is_head_parent`;
 const FROM = 'snapshot s JOIN volume v ON v.id = s.volume_id';
 
+const snapshotsOf = ({ volumeId, clusterId }: VolumeKey): ListSource => ({
+  columns: COLUMNS,
+  from: FROM,
+  key: FIELDS.id,
+  fields: FIELDS,
+  defaultSort: 'createdAt',
+  where: { text: 's.volume_id = $1 AND v.cluster_id = $2', values: [volumeId, clusterId] },
+});
+
 export async function listSnapshots(
   sql: Sql,
   key: VolumeKey,
   request: ListRequest,
 ): Promise<Page<PlacedSnapshot>> {
-  const page = await listRows<Row>(
-    sql,
-    {
-      columns: COLUMNS,
-      from: FROM,
-      key: FIELDS.id,
-      fields: FIELDS,
-      defaultSort: 'createdAt',
-      where: { text: 's.volume_id = $1 AND v.cluster_id = $2', values: [key.volumeId, key.clusterId] },
-    },
-    request,
-  );
-  return mapPage(page, read);
+  return mapPage(await listRows<Row>(sql, snapshotsOf(key), request), read);
+}
+
+/** A page of snapshots for each volume, by one statement. */
+export async function listSnapshotsOfEach(
+  sql: Sql,
+  keys: readonly VolumeKey[],
+  request: ListRequest,
+): Promise<Page<PlacedSnapshot>[]> {
+  const pages = await listRowsOfEach<Row>(sql, keys.map(snapshotsOf), request);
+  return pages.map((page) => mapPage(page, read));
 }
 
 export async function findSnapshot(

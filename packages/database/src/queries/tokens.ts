@@ -133,6 +133,7 @@ const FIELDS = {
   id: { sql: 't.id', type: 'id' },
   name: { sql: 't.name', type: 'text' },
   kind: { sql: 't.kind', type: 'text' },
+  userId: { sql: `coalesce(t.user_id, '00000000-0000-0000-0000-000000000000')`, type: 'id' },
   createdAt: { sql: 't.created_at', type: 'time' },
 } as const;
 

@@ -8,7 +8,7 @@ import {
 } from '../rows/replica-row.js';
 import { readVolume, type VolumeRow } from '../rows/volume-row.js';
 import type { Sql } from '../sql/scope.js';
-import { type ListRequest, listRows, type Page } from './list-rows.js';
+import { type ListRequest, type ListSource, listRows, listRowsOfEach, type Page } from './list-rows.js';
 
 /** A replica with what users need to find it. */
 export type PlacedReplica = { replica: ShownReplica; zone: string | undefined };
@@ -30,6 +30,7 @@ const FIELDS = {
   attachedNodeId: { sql: `coalesce(v.attached_node_id, '00000000-0000-0000-0000-000000000000')`, type: 'id' },
   writtenBytes: { sql: 'v.written_bytes', type: 'number' },
   createdAt: { sql: 'v.created_at', type: 'time' },
+  labels: { sql: 'v.id', type: 'labels' },
   sourceVolumeId: {
     sql: `coalesce((v.fill->>'sourceVolumeId')::uuid, '00000000-0000-0000-0000-000000000000')`,
     type: 'id',
@@ -45,28 +46,45 @@ const FIELDS = {
 /** As the policy says too, but so that the index of an organization's volumes is used. */
 const OWN = 'v.organization_id = (SELECT current_organization_id())';
 
+const volumesOf = (clusterId: ClusterId | undefined): ListSource => ({
+  columns: 'v.*',
+  from: 'volume v',
+  key: FIELDS.id,
+  fields: FIELDS,
+  defaultSort: 'name',
+  where:
+    clusterId === undefined ? { text: OWN, values: [] } : { text: 'v.cluster_id = $1', values: [clusterId] },
+});
+
 /** @param clusterId left out: of all clusters that the tenant sees */
 export async function listVolumes(
   sql: Sql,
   clusterId: ClusterId | undefined,
   request: ListRequest,
 ): Promise<Page<VolumeWithReplicas>> {
-  const page = await listRows<VolumeRow>(
-    sql,
-    {
-      columns: 'v.*',
-      from: 'volume v',
-      key: FIELDS.id,
-      fields: FIELDS,
-      defaultSort: 'name',
-      where:
-        clusterId === undefined
-          ? { text: OWN, values: [] }
-          : { text: 'v.cluster_id = $1', values: [clusterId] },
-    },
-    request,
-  );
+  const page = await listRows<VolumeRow>(sql, volumesOf(clusterId), request);
   return { ...page, items: await withReplicas(sql, page.items.map(readVolume)) };
+}
+
+/** A page of volumes for each cluster, by one statement for them and one for their replicas. */
+export async function listVolumesOfEach(
+  sql: Sql,
+  clusterIds: readonly ClusterId[],
+  request: ListRequest,
+): Promise<Page<VolumeWithReplicas>[]> {
+  const pages = await listRowsOfEach<VolumeRow>(sql, clusterIds.map(volumesOf), request);
+  const volumes = await withReplicas(
+    sql,
+    pages.flatMap(({ items }) => items.map(readVolume)),
+  );
+  const byId = new Map(volumes.map((found) => [found.volume.id, found]));
+  return pages.map((page) => ({ ...page, items: page.items.flatMap(({ id }) => byId.get(id) ?? []) }));
+}
+
+/** Volumes of any cluster, in no order; those that are not there are left out. */
+export async function findVolumes(sql: Sql, volumeIds: readonly VolumeId[]): Promise<VolumeWithReplicas[]> {
+  const { rows } = await sql.query<VolumeRow>('SELECT * FROM volume WHERE id = ANY($1)', [volumeIds]);
+  return withReplicas(sql, rows.map(readVolume));
 }
 
 export async function findVolume(sql: Sql, key: VolumeKey): Promise<VolumeWithReplicas | undefined> {

@@ -1,7 +1,15 @@
 import type { DiskId, NodeId } from '@holdfast/core/model/ids.js';
+import type { Labels } from '@holdfast/core/model/labels.js';
 import type { DiskConditionType, StorageDisk } from '@holdfast/core/model/node.js';
 import { asJson, columnsOf, type Table } from '../sql/table.js';
-import { dateOrNull, type JsonRow, orUndefined, readConditions, type StoredCondition } from './json.js';
+import {
+  dateOrNull,
+  type JsonRow,
+  orUndefined,
+  readConditions,
+  readLabels,
+  type StoredCondition,
+} from './json.js';
 
 const column = columnsOf<StorageDisk>();
 
@@ -15,6 +23,7 @@ export const DISKS: Table<StorageDisk> = {
     column('type', 'type'),
     column('fileSystem', 'file_system'),
     column('tags', 'tags'),
+    column('labels', 'labels', asJson),
     column('allowScheduling', 'allow_scheduling'),
     column('evictionRequested', 'eviction_requested'),
     column('storageReservedBytes', 'storage_reserved_bytes'),
@@ -38,6 +47,7 @@ export type DiskRow = {
   type: StorageDisk['type'];
   file_system: string;
   tags: string[];
+  labels: Labels | null;
   allow_scheduling: boolean;
   eviction_requested: boolean;
   storage_reserved_bytes: number;
@@ -62,6 +72,7 @@ export function readDisk(row: DiskRow): StorageDisk {
     type: row.type,
     fileSystem: row.file_system,
     tags: row.tags,
+    labels: readLabels(row.labels),
     allowScheduling: row.allow_scheduling,
     evictionRequested: row.eviction_requested,
     storageReservedBytes: row.storage_reserved_bytes,

@@ -1,4 +1,5 @@
 import type { Condition } from '@holdfast/core/model/condition.js';
+import { type Labels, sortedLabels } from '@holdfast/core/model/labels.js';
 
 /** What becomes of a type when it goes through JSON: dates are texts. */
 export type Stored<T> = T extends Date
@@ -28,6 +29,11 @@ export function readConditions<Type extends string>(
     message: condition.message,
     lastTransitionAt: new Date(condition.lastTransitionAt),
   }));
+}
+
+/** Labels as they were stored. JSON in Postgres keeps an order of its own. */
+export function readLabels(stored: Labels | null): Labels | undefined {
+  return stored === null ? undefined : sortedLabels(stored);
 }
 
 /** SQL has one way to say that there is nothing, and so have we. */

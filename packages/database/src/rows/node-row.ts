@@ -1,4 +1,5 @@
 import type { ClusterId, NodeId } from '@holdfast/core/model/ids.js';
+import type { Labels } from '@holdfast/core/model/labels.js';
 import type { NodeMaintenance, StorageNode } from '@holdfast/core/model/node.js';
 import { asJson, columnsOf, type Table } from '../sql/table.js';
 import { type DrainColumns, readDrain, readDrainStatus } from './drain-columns.js';
@@ -7,6 +8,7 @@ import {
   type JsonRow,
   orUndefined,
   readConditions,
+  readLabels,
   type Stored,
   type StoredCondition,
 } from './json.js';
@@ -22,6 +24,7 @@ export const NODES: Table<StorageNode> = {
     column('zone', 'zone'),
     column('region', 'region'),
     column('tags', 'tags'),
+    column('labels', 'labels', asJson),
     column('allowScheduling', 'allow_scheduling'),
     column('cordoned', 'cordoned'),
     column('evictionRequested', 'eviction_requested'),
@@ -45,6 +48,7 @@ export type NodeRow = DrainColumns & {
   zone: string | null;
   region: string | null;
   tags: string[];
+  labels: Labels | null;
   allow_scheduling: boolean;
   cordoned: boolean;
   eviction_requested: boolean;
@@ -67,6 +71,7 @@ export function readNode(row: NodeRow): StorageNode {
     zone: orUndefined(row.zone),
     region: orUndefined(row.region),
     tags: row.tags,
+    labels: readLabels(row.labels),
     allowScheduling: row.allow_scheduling,
     cordoned: row.cordoned,
     evictionRequested: row.eviction_requested,

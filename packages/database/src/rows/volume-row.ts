@@ -1,5 +1,6 @@
 import type { CopyRecord } from '@holdfast/core/model/copy-record.js';
 import type { ClusterId, OrganizationId, ProjectId, VolumeId } from '@holdfast/core/model/ids.js';
+import type { Labels } from '@holdfast/core/model/labels.js';
 import type { VolumeChain } from '@holdfast/core/model/layer-task.js';
 import type { RecurringSnapshot } from '@holdfast/core/model/recurring-snapshot.js';
 import type { BalanceHistory } from '@holdfast/core/model/relocation.js';
@@ -15,7 +16,7 @@ import type {
   VolumeVerification,
 } from '@holdfast/core/model/volume.js';
 import { asJson, type Column, columnsOf, type Table } from '../sql/table.js';
-import { orUndefined, readConditions, type Stored, type StoredCondition } from './json.js';
+import { orUndefined, readConditions, readLabels, type Stored, type StoredCondition } from './json.js';
 import { OVERRIDE_COLUMNS, type OverrideRow, readOverrides } from './override-columns.js';
 import { LIFECYCLE_COLUMNS, type LifecycleRow, readLifecycle } from './volume-lifecycle-columns.js';
 import { readTask, TASK_COLUMNS, type TaskRow } from './volume-task-columns.js';
@@ -64,6 +65,7 @@ export const VOLUMES: Table<Volume> = {
     column('rebuildHold', 'rebuild_hold'),
     column('balance', 'balance', asJson),
     column('grantedTags', 'granted_tags', asJson),
+    column('labels', 'labels', asJson),
     column('createdAt', 'created_at'),
   ],
 };
@@ -103,6 +105,7 @@ export type VolumeRow = LifecycleRow &
     rebuild_hold: Volume['rebuildHold'] | null;
     balance: Stored<BalanceHistory> | null;
     granted_tags: GrantedTags | null;
+    labels: Labels | null;
     created_at: Date;
     version: number;
     reconcile_due_at: Date | null;
@@ -118,6 +121,7 @@ export function readVolume(row: VolumeRow): Volume {
     name: row.name,
     spec: readSpec(row),
     grantedTags: orUndefined(row.granted_tags),
+    labels: readLabels(row.labels),
     generation: row.generation,
     observedGeneration: row.observed_generation,
     lifecycle: readLifecycle(row),

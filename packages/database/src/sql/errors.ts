@@ -19,6 +19,10 @@ const TAKEN = {
   cluster: { code: 'cluster.name_taken', message: 'there is a cluster of that name' },
   project: { code: 'project.name_taken', message: 'there is a project of that name' },
   organization: { code: 'organization.name_taken', message: 'there is an organization of that name' },
+  'service account': {
+    code: 'service_account.name_taken',
+    message: 'there is a service account of that name',
+  },
 } as const satisfies Record<string, { code: FaultCode; message: string }>;
 
 /** Unique constraints that users can run into by a name they choose. */
@@ -28,6 +32,7 @@ const NAME_CONSTRAINTS: Readonly<Record<string, keyof typeof TAKEN>> = {
   cluster_organization_id_name_key: 'cluster',
   project_organization_id_name_key: 'project',
   organization_name_key: 'organization',
+  app_user_service_of_name_key: 'service account',
 };
 
 /** What Postgres or the connection to it says, as a fault that callers know; anything unexpected stays as it is. */

@@ -1,0 +1,195 @@
+/**
+ * Makes a field of the GraphQL API of a route: the handler runs as for a REST request, after the same checks, so that the two
+ * APIs can't differ. Its path becomes arguments, its body `input`, a page a connection, an answer without a body `true`.
+ */
+import { Bug } from '@holdfast/core/model/faults.js';
+import type { Type } from '@nestjs/common';
+import type { FastifyReply } from 'fastify';
+import {
+  GraphQLBoolean,
+  type GraphQLFieldConfigArgumentMap,
+  GraphQLList,
+  GraphQLNonNull,
+  type GraphQLObjectType,
+} from 'graphql';
+import { z } from 'zod';
+import { assertAllowed, assertWithinClusters } from '../auth/authenticator.js';
+import { schemaOf } from '../platform/dto.js';
+import { type HandlerParameter, handlerParameters, routeOptionsOf } from '../platform/handler-parameters.js';
+import { readIfMatch, readTenant } from '../platform/request.js';
+import type { RouteOptions } from '../platform/route.decorator.js';
+import { cursorsOf, ListQuery } from '../platform/schemas.js';
+import type { Tenant } from '../platform/tenant.js';
+import { bodyPointer, invalidRequest } from '../platform/validation.pipe.js';
+import { CONNECTION_ARGUMENTS, connectionOf, connectionType, listRequestOf } from './connection.js';
+import { type Field, fieldTenant, type GraphqlContext, ids, nothingThere } from './fields.js';
+import { type GraphqlTypes, SafeInteger } from './zod-to-graphql.js';
+
+/** Handler of a route: its controller, and the name of its method. */
+export type RouteHandler = readonly [controller: Type, method: string];
+
+/** Gives the controller that the process has made of a class. */
+export type ControllerOf = (controller: Type) => object;
+
+type Parts = {
+  readonly parameters: readonly HandlerParameter[];
+  readonly path: z.ZodObject;
+  readonly body: z.ZodObject | undefined;
+  readonly isList: boolean;
+  readonly takesIfMatch: boolean;
+};
+
+/** @param name of the field: its input type has it too */
+export function routeField(
+  types: GraphqlTypes,
+  name: string,
+  [controller, method]: RouteHandler,
+  controllerOf: ControllerOf,
+): Field {
+  const options = routeOptionsOf(controller, method);
+  if (options === undefined) throw new Bug(`${controller.name} has no route ${method}`);
+  const { access } = options;
+  if (access === 'public' || access === 'agent') throw new Bug(`${name} would need no user`);
+  const parts = partsOf(controller, method);
+  const answer = answerOf(types, options, parts.isList);
+  return {
+    type: new GraphQLNonNull(answer.type),
+    description: options.summary,
+    args: argumentsOf(types, name, parts),
+    async resolve(_source, given, context, info) {
+      assertWithinClusters(context.tenant, access, given);
+      const tenant = fieldTenant(assertAllowed(context.tenant, access), given, info);
+      const handler: unknown = controller.prototype[method];
+      if (typeof handler !== 'function') throw new Bug(`${method} is no handler`);
+      const values = valuesOf(parts, given, tenant, context);
+      const result: unknown = await Reflect.apply(handler, controllerOf(controller), values);
+      return answer.shown(result, given);
+    },
+  };
+}
+
+function partsOf(controller: Type, method: string): Parts {
+  const parameters = handlerParameters(controller, method);
+  const typed = (from: HandlerParameter['from']) =>
+    parameters.find((parameter) => parameter.from === from)?.type;
+  const body = schemaOf(typed('body'));
+  const query = typed('query');
+  if (query !== undefined && query !== ListQuery) throw new Bug(`${method} takes a query that is no list's`);
+  return {
+    parameters,
+    path: objectOf(schemaOf(typed('path')) ?? z.object({})),
+    body: body === undefined ? undefined : objectOf(body),
+    isList: query === ListQuery,
+    takesIfMatch: parameters.some(({ factory }) => factory === readIfMatch),
+  };
+}
+
+function objectOf(schema: z.ZodType): z.ZodObject {
+  if (schema instanceof z.ZodObject) return schema;
+  throw new Bug('a path or a body is no object');
+}
+
+function argumentsOf(
+  types: GraphqlTypes,
+  name: string,
+  { path, body, isList, takesIfMatch }: Parts,
+): GraphQLFieldConfigArgumentMap {
+  const hasInput = body !== undefined && Object.keys(body.shape).length > 0;
+  const inputName = `${name.charAt(0).toUpperCase()}${name.slice(1)}Input`;
+  return {
+    ...ids(...Object.keys(path.shape)),
+    ...(isList ? CONNECTION_ARGUMENTS : {}),
+    ...(hasInput ? { input: { type: new GraphQLNonNull(types.input(body, inputName)) } } : {}),
+    ...(takesIfMatch
+      ? {
+          ifVersion: {
+            type: SafeInteger,
+            description: 'The version that was read; refused when it is another.',
+          },
+        }
+      : {}),
+  };
+}
+
+type Given = Readonly<Record<string, unknown>>;
+
+/** The handler's arguments, in its order. */
+function valuesOf({ parameters, path, body }: Parts, given: Given, tenant: Tenant, context: GraphqlContext) {
+  const values: unknown[] = [];
+  for (const { index, from, factory } of parameters) {
+    if (from === 'path') values[index] = readPath(path, given);
+    else if (from === 'query') values[index] = listRequestOf(given);
+    else if (from === 'body') values[index] = readBody(body ?? z.object({}), given.input ?? {});
+    else if (from === 'reply') values[index] = withoutHeaders(context.reply);
+    else if (factory === readTenant) values[index] = tenant;
+    else if (factory === readIfMatch) values[index] = given.ifVersion ?? undefined;
+    else throw new Bug('a handler asks for what a field does not have');
+  }
+  return values;
+}
+
+/** An id that is none can't be the id of anything, as in an address. */
+function readPath(schema: z.ZodObject, given: Given): unknown {
+  const result = schema.safeParse(given);
+  if (!result.success) throw nothingThere();
+  return result.data;
+}
+
+function readBody(schema: z.ZodObject, input: unknown): unknown {
+  const result = schema.safeParse(input);
+  if (result.success) return result.data;
+  throw invalidRequest(result.error.issues, (path) => bodyPointer(['input', ...path]));
+}
+
+/** The reply as handlers know it. Tags and addresses that they set belong to one object, which a GraphQL answer is not. */
+function withoutHeaders(reply: FastifyReply): FastifyReply {
+  const ignored = { value: (): FastifyReply => silent };
+  const silent: FastifyReply = Object.create(reply, { header: ignored, code: ignored });
+  return silent;
+}
+
+type Answer = {
+  readonly type:
+    | GraphQLNonNull<GraphQLObjectType>
+    | GraphQLObjectType
+    | typeof GraphQLBoolean
+    | GraphQLList<GraphQLNonNull<GraphQLObjectType>>;
+  shown(result: unknown, given: Given): unknown;
+};
+
+function answerOf(types: GraphqlTypes, { answer }: RouteOptions, isList: boolean): Answer {
+  if (answer === undefined) return { type: GraphQLBoolean, shown: () => true };
+  const schema = objectOf(answer.schema);
+  const item = itemOf(schema);
+  if (item === undefined) return { type: types.object(schema), shown: (result) => result };
+  const type = types.object(item);
+  if (!isList)
+    return { type: new GraphQLList(new GraphQLNonNull(type)), shown: (page) => requirePage(page).items };
+  return {
+    type: connectionType(type),
+    shown(result, given) {
+      const page = requirePage(result);
+      const { cursor } = listRequestOf(given);
+      return connectionOf({ ...page, cursors: [...cursorsOf(page)] }, cursor, (view) => view);
+    },
+  };
+}
+
+/** What a page is of; undefined for answers that are no page. */
+function itemOf({ shape }: z.ZodObject): z.ZodObject | undefined {
+  const { items, nextCursor } = shape;
+  if (nextCursor === undefined || !(items instanceof z.ZodArray)) return undefined;
+  const { element } = items;
+  return element instanceof z.ZodObject ? element : undefined;
+}
+
+type PageView = { items: unknown[]; nextCursor: string | null };
+
+function requirePage(result: unknown): PageView {
+  if (typeof result === 'object' && result !== null && 'items' in result && 'nextCursor' in result) {
+    const { items, nextCursor } = result;
+    if (Array.isArray(items) && (typeof nextCursor === 'string' || nextCursor === null))
+      return Object.assign(result, { items, nextCursor });
+  }
+  throw new Bug('a route with a page has answered with something else');
+}

@@ -1,0 +1,111 @@
+/** Fields that are made of routes, by their names. What is not here has fields of its own, beside the services that they call. */
+import { AlertsController } from '../alerts/alerts.controller.js';
+import { SilencesController } from '../alerts/silences.controller.js';
+import { AuditController } from '../audit/audit.controller.js';
+import { SessionsController } from '../auth/sessions.controller.js';
+import { TokensController } from '../auth/tokens.controller.js';
+import { ClustersController } from '../clusters/clusters.controller.js';
+import { EventsController } from '../events/events.controller.js';
+import { DisksController } from '../nodes/disks.controller.js';
+import { JoinTokensController } from '../nodes/join-tokens.controller.js';
+import { NodesController } from '../nodes/nodes.controller.js';
+import { OperationsController } from '../operations/operations.controller.js';
+import { InvitationsController } from '../tenancy/invitations.controller.js';
+import { MembersController } from '../tenancy/members.controller.js';
+import { ProjectMembersController } from '../tenancy/project-members.controller.js';
+import { QuotasController } from '../tenancy/quotas.controller.js';
+import { ServiceAccountsController } from '../tenancy/service-accounts.controller.js';
+import { TenancyController } from '../tenancy/tenancy.controller.js';
+import { AllVolumesController } from '../volumes/all-volumes.controller.js';
+import { ReplicasController } from '../volumes/replicas.controller.js';
+import { VolumesController } from '../volumes/volumes.controller.js';
+import { WebhookDeliveriesController } from '../webhooks/webhook-deliveries.controller.js';
+import { WebhooksController } from '../webhooks/webhooks.controller.js';
+import type { Fields } from './fields.js';
+import { type ControllerOf, type RouteHandler, routeField } from './route-field.js';
+import type { GraphqlTypes } from './zod-to-graphql.js';
+
+type Routes = Readonly<Record<string, RouteHandler>>;
+
+export const ROUTE_QUERIES: Routes = {
+  organization: [TenancyController, 'organization'],
+  organizationQuota: [QuotasController, 'ofOrganization'],
+  project: [TenancyController, 'project'],
+  projectMembers: [ProjectMembersController, 'list'],
+  projectMember: [ProjectMembersController, 'get'],
+  member: [MembersController, 'get'],
+  invitations: [InvitationsController, 'list'],
+  invitation: [InvitationsController, 'get'],
+  serviceAccounts: [ServiceAccountsController, 'list'],
+  serviceAccount: [ServiceAccountsController, 'get'],
+  whoAmI: [SessionsController, 'whoAmI'],
+  sessions: [SessionsController, 'list'],
+  auditEntries: [AuditController, 'list'],
+  verifyAudit: [AuditController, 'verify'],
+  webhookDeliveries: [WebhookDeliveriesController, 'list'],
+  webhookDelivery: [WebhookDeliveriesController, 'get'],
+  clusterRisk: [ClustersController, 'risk'],
+  replicaCounts: [ClustersController, 'replicaCounts'],
+  alert: [AlertsController, 'get'],
+  silence: [SilencesController, 'get'],
+  joinTokens: [JoinTokensController, 'list'],
+  nodeDisks: [DisksController, 'list'],
+  allVolumes: [AllVolumesController, 'list'],
+  allEvents: [EventsController, 'listAll'],
+  allOperations: [OperationsController, 'listAll'],
+  findOperation: [OperationsController, 'find'],
+  replicas: [ReplicasController, 'list'],
+  replica: [ReplicasController, 'get'],
+  planReplicaMove: [ReplicasController, 'planMove'],
+  planVolumePatch: [VolumesController, 'planPatch'],
+};
+
+export const ROUTE_MUTATIONS: Routes = {
+  createOrganization: [TenancyController, 'createOrganization'],
+  patchOrganization: [TenancyController, 'patchOrganization'],
+  setOrganizationQuota: [QuotasController, 'putOfOrganization'],
+  createProject: [TenancyController, 'createProject'],
+  patchProject: [TenancyController, 'patchProject'],
+  deleteProject: [TenancyController, 'deleteProject'],
+  setProjectQuota: [QuotasController, 'putOfProject'],
+  setProjectMember: [ProjectMembersController, 'put'],
+  deleteProjectMember: [ProjectMembersController, 'delete'],
+  patchMember: [MembersController, 'patch'],
+  deleteMember: [MembersController, 'delete'],
+  createInvitation: [InvitationsController, 'create'],
+  deleteInvitation: [InvitationsController, 'delete'],
+  createServiceAccount: [ServiceAccountsController, 'create'],
+  patchServiceAccount: [ServiceAccountsController, 'patch'],
+  deleteServiceAccount: [ServiceAccountsController, 'delete'],
+  createServiceAccountToken: [ServiceAccountsController, 'createToken'],
+  endSession: [SessionsController, 'end'],
+  changePassword: [SessionsController, 'changePassword'],
+  createToken: [TokensController, 'create'],
+  rotateToken: [TokensController, 'rotate'],
+  deleteToken: [TokensController, 'delete'],
+  createWebhook: [WebhooksController, 'create'],
+  patchWebhook: [WebhooksController, 'patch'],
+  deleteWebhook: [WebhooksController, 'delete'],
+  rotateWebhookSecret: [WebhooksController, 'rotateSecret'],
+  redeliverWebhook: [WebhookDeliveriesController, 'redeliver'],
+  createCluster: [ClustersController, 'create'],
+  patchCluster: [ClustersController, 'patch'],
+  deleteCluster: [ClustersController, 'delete'],
+  createSilence: [SilencesController, 'create'],
+  endSilence: [SilencesController, 'delete'],
+  patchNode: [NodesController, 'patch'],
+  deleteNode: [NodesController, 'delete'],
+  revokeNodeIdentity: [JoinTokensController, 'revoke'],
+  createJoinToken: [JoinTokensController, 'create'],
+  deleteJoinToken: [JoinTokensController, 'delete'],
+  createDisk: [DisksController, 'create'],
+  patchDisk: [DisksController, 'patch'],
+  deleteDisk: [DisksController, 'delete'],
+  deleteReplica: [ReplicasController, 'delete'],
+};
+
+export function routeFields(types: GraphqlTypes, routes: Routes, controllerOf: ControllerOf): Fields {
+  return Object.fromEntries(
+    Object.entries(routes).map(([name, route]) => [name, routeField(types, name, route, controllerOf)]),
+  );
+}
