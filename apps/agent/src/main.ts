@@ -13,7 +13,7 @@ type Prepared = { config: AgentConfig; log: pino.Logger; tunnels: TlsTunnels | u
 async function prepare(): Promise<Prepared> {
   const config = readConfig(process.env);
   const log = pino({ name: 'agent', base: { node: config.nodeName } });
-  return { config, log, tunnels: await TlsTunnels.prepare(config.nbdTls, config.stateDirectory, log) };
+  return { config, log, tunnels: await TlsTunnels.prepare(config, log) };
 }
 
 async function main(): Promise<void> {

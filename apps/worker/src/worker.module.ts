@@ -4,6 +4,7 @@ import { systemScope } from '@holdfast/database/sql/scope.js';
 import { FleetReader } from '@holdfast/database/store/fleet-reader.js';
 import { PostgresOutbox } from '@holdfast/database/store/postgres-outbox.js';
 import { PostgresStore } from '@holdfast/database/store/postgres-store.js';
+import { engineSecret, snapshotSecret } from '@holdfast/identity/copy-secret.js';
 import { openBackend } from '@holdfast/jobs/backend.js';
 import { WakeQueue } from '@holdfast/jobs/wake-queue.js';
 import { WebhookQueue } from '@holdfast/jobs/webhook-queue.js';
@@ -88,6 +89,7 @@ function openWorker(config: WorkerConfig): Worker {
     queue,
     clock: systemClock,
     random: systemRandom,
+    copySecrets: { forEngine: engineSecret, forSnapshot: snapshotSecret },
     startedAt: systemClock.now(),
   };
   const metrics: WorkerMetrics = new WorkerMetrics(scope, () => runtime.longRuns());
