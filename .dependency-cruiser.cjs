@@ -46,6 +46,7 @@ const ROOMS = {
     'packages/api-client',
     'packages/core',
     'packages/data-engine/src/nbd',
+    'packages/database/src/backup',
     'packages/scenario',
     'packages/simulator',
   ],
