@@ -7,7 +7,8 @@ const ROOMS = {
   'packages/control': ['packages/core'],
   'packages/data-engine': ['packages/core/src/model'],
   'packages/identity': [],
-  'packages/database': ['packages/core', 'packages/control', 'packages/identity'],
+  'packages/tracing': [],
+  'packages/database': ['packages/core', 'packages/control', 'packages/identity', 'packages/tracing'],
   'packages/jobs': ['packages/core', 'packages/control'],
   'packages/api-client': [],
   'packages/ui': [],
@@ -20,6 +21,7 @@ const ROOMS = {
     'packages/identity',
     'packages/jobs',
     'packages/simulator',
+    'packages/tracing',
   ],
   'apps/worker': [
     'packages/core',
@@ -27,12 +29,14 @@ const ROOMS = {
     'packages/database',
     'packages/identity',
     'packages/jobs',
+    'packages/tracing',
   ],
   'apps/agent': [
     'packages/core/src/model',
     'packages/core/src/rebuild',
     'packages/data-engine',
     'packages/identity',
+    'packages/tracing',
     'packages/api-client',
   ],
   'apps/console': [

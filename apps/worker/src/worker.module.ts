@@ -8,6 +8,7 @@ import { engineSecret, snapshotSecret } from '@holdfast/identity/copy-secret.js'
 import { openBackend } from '@holdfast/jobs/backend.js';
 import { WakeQueue } from '@holdfast/jobs/wake-queue.js';
 import { WebhookQueue } from '@holdfast/jobs/webhook-queue.js';
+import { traceOfLine } from '@holdfast/tracing/spans.js';
 import {
   type DynamicModule,
   Inject,
@@ -77,7 +78,7 @@ export class WorkerModule implements OnApplicationBootstrap, OnApplicationShutdo
 }
 
 function openWorker(config: WorkerConfig): Worker {
-  const log = pino({ name: 'worker', level: config.logLevel });
+  const log = pino({ name: 'worker', level: config.logLevel, mixin: traceOfLine });
   const pool = createPool(config.databaseUrl, { connectionsMax: CONNECTIONS_MAX, applicationName: 'worker' });
   const scope = systemScope(pool);
   const backend = openBackend({ redisUrl: config.redisUrl, databaseUrl: config.databaseUrl });

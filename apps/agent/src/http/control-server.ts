@@ -3,6 +3,7 @@
  * unless the agent is reached by the loopback; commands to a copy carry that copy's secret, and come over TLS from a node of
  * the cluster; `/livez` and `/readyz` need none.
  */
+
 import type { X509Certificate } from 'node:crypto';
 import type { RequestListener } from 'node:http';
 import { TLSSocket } from 'node:tls';
@@ -22,6 +23,7 @@ import { COMMAND_TRAITS, isCommandName } from '@holdfast/data-engine/protocol/co
 import { isWorkerCertificate, readNodeCertificate } from '@holdfast/identity/certificate.js';
 import type { NodeName } from '@holdfast/identity/names.js';
 import type { SharedPorts } from '@holdfast/identity/shared-port.js';
+import { addSpans } from '@holdfast/tracing/fastify-spans.js';
 import Fastify, { type FastifyInstance, type FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import { z } from 'zod';
@@ -81,6 +83,7 @@ export function createControlServer(options: ControlServerOptions): FastifyInsta
     logger: false,
     serverFactory: (handler: RequestListener) => options.ports.make(handler),
   });
+  addSpans(server, () => false);
   allowEmptyJson(server);
   server.setErrorHandler((error, _request, reply) => {
     const problem = problemOf(error);
