@@ -2,7 +2,7 @@
 import crypto from 'node:crypto';
 import type { RebuildOptions, RebuildReport, ReplicaAddress } from '@holdfast/core/model/agent-protocol.js';
 import type { RebuildPhase } from '@holdfast/core/model/rebuild.js';
-import type { BenchStack, BenchVolume } from './stack.js';
+import { type BenchStack, type BenchVolume, secretAt } from './stack.js';
 
 const LOOK_MS = 5;
 
@@ -29,7 +29,7 @@ export async function follow(
   const startedMs = performance.now();
   await stack.command({ volumeId, epoch }, 'start-rebuild', {
     rebuildId,
-    target,
+    target: { ...target, secret: secretAt(target, epoch) },
     sourceReplicaIds: [source.replicaId],
     options,
   });

@@ -23,6 +23,7 @@ import {
 } from '@holdfast/core/model/engine-commands.js';
 import { asId, type NodeId, type ReplicaId } from '@holdfast/core/model/ids.js';
 import { NbdClient } from '@holdfast/data-engine/nbd/client.js';
+import { engineSecret } from '@holdfast/identity/copy-secret.js';
 import { FakeAuthority } from './fake-authority.js';
 
 /** The agent's own program: benchmarks are built into a folder beside it. */
@@ -106,7 +107,7 @@ export class BenchStack {
       sizeBytes,
       attachmentSecret: 'bench-attachment-secret',
       record: { epoch: epoch - 1, dataGeneration: 0, members },
-      replicas,
+      replicas: replicas.map((address) => ({ ...address, secret: secretAt(address, epoch) })),
       replicaTimeoutMs: 8000,
     });
     const { endpoint } = startEngineReplySchema.parse(reply);
@@ -288,4 +289,9 @@ function portOf(server: net.Server): number {
 function pidOf(child: ChildProcess): number {
   if (child.pid === undefined) throw new Error('the agent did not start');
   return child.pid;
+}
+
+/** What a worker makes of a copy's key for an engine of that epoch; on the loopback no copy looks at the node. */
+export function secretAt({ secret, nodeId }: ReplicaAddress, epoch: number): string {
+  return engineSecret(secret, { epoch, nodeId });
 }

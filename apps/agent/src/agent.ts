@@ -26,7 +26,7 @@ import { createControlServer } from './http/control-server.js';
 import { faultOf } from './http-replica-control.js';
 import { ControlPlane } from './identity/control-plane.js';
 import { AgentMetrics } from './metrics/agent-metrics.js';
-import { type GatewayTls, NbdGateway } from './nbd-gateway.js';
+import { NbdGateway } from './nbd-gateway.js';
 import { Replicas } from './replicas.js';
 import { controlSecret } from './secrets.js';
 import type { TlsTunnels } from './tls-tunnels.js';
@@ -88,7 +88,13 @@ export class Agent {
       endpoint: { host: config.advertiseHost, port: config.nbdPort, tls: config.nbdTls.mode === 'require' },
       changed: () => this.heartbeat.soon(),
     });
-    this.gateway = new NbdGateway(this.engines, this.replicas, gatewayTls(config, tunnels));
+    this.gateway = new NbdGateway({
+      engines: this.engines,
+      replicas: this.replicas,
+      usersTls: config.nbdTls.mode,
+      tunnels,
+      ownNodeId: () => ways.controlPlane.nodeId,
+    });
     this.server = createControlServer({
       replicas: this.replicas,
       engines: this.engines,
@@ -191,10 +197,6 @@ export class Agent {
       engines: this.engines.reports(),
     };
   }
-}
-
-function gatewayTls({ nbdTls }: AgentConfig, tunnels: TlsTunnels | undefined): GatewayTls | undefined {
-  return nbdTls.mode === 'off' || tunnels === undefined ? undefined : { mode: nbdTls.mode, tunnels };
 }
 
 /** The host as a URL has it: IPv6 addresses in brackets. */

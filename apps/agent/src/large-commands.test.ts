@@ -4,6 +4,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { MIB } from '@holdfast/core/model/bytes.js';
 import type { Answer, Ask } from '@holdfast/data-engine/protocol/commands.js';
 import { LAYERS_MAX } from '@holdfast/data-engine/protocol/layers.js';
+import type { CopyUse } from '@holdfast/identity/copy-secret.js';
 import { sharedPorts } from '@holdfast/identity/shared-port.js';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import type { FastifyInstance } from 'fastify';
@@ -26,7 +27,8 @@ const replicaId = crypto.randomUUID();
 beforeEach(async () => {
   // The casts: these calls use nothing else of the two.
   const replicas = {
-    mayCommand: (id: string, secret: string) => id === replicaId && secret === SECRET,
+    useOf: (id: string, secret: string): CopyUse | undefined =>
+      id === replicaId && secret === SECRET ? { kind: 'engine', epoch: 1, nodeId: replicaId } : undefined,
     damageOf: () => undefined,
     command: async (_id: string, _name: string, ask: unknown) => {
       received = ask;

@@ -1,4 +1,6 @@
 /** Entry of the agent process. */
+import { traceOfLine } from '@holdfast/tracing/spans.js';
+import { startTracing } from '@holdfast/tracing/start-tracing.js';
 import pino from 'pino';
 import { Agent } from './agent.js';
 import { type AgentConfig, readConfig } from './config.js';
@@ -12,8 +14,8 @@ type Prepared = { config: AgentConfig; log: pino.Logger; tunnels: TlsTunnels | u
 /** Reads and checks the configuration. @throws Error with a text for the operator */
 async function prepare(): Promise<Prepared> {
   const config = readConfig(process.env);
-  const log = pino({ name: 'agent', base: { node: config.nodeName } });
-  return { config, log, tunnels: await TlsTunnels.prepare(config.nbdTls, config.stateDirectory, log) };
+  const log = pino({ name: 'agent', base: { node: config.nodeName }, mixin: traceOfLine });
+  return { config, log, tunnels: await TlsTunnels.prepare(config, log) };
 }
 
 async function main(): Promise<void> {
@@ -21,6 +23,7 @@ async function main(): Promise<void> {
     console.error(error instanceof Error ? error.message : error);
     process.exit(2);
   });
+  const tracing = await startTracing('holdfast-agent', process.env);
   const agent = await Agent.start(config, tunnels, log);
   log.info({ control: config.controlPort, nbd: config.nbdPort }, 'agent is ready');
 
@@ -30,7 +33,8 @@ async function main(): Promise<void> {
     stopping = true;
     log.info({ signal }, 'stopping');
     setTimeout(() => process.exit(1), STOP_MAX_MS).unref();
-    agent.stop().then(
+    const stopped = agent.stop().then(() => tracing.stop());
+    stopped.then(
       () => process.exit(0),
       (error: unknown) => {
         log.error({ error }, 'the stop was not clean');

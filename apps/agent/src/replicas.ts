@@ -21,11 +21,12 @@ import type { ReplicaExportName } from '@holdfast/data-engine/protocol/export-na
 import { loadMetadata, type ReplicaMetadata } from '@holdfast/data-engine/replica/metadata.js';
 import { Replica } from '@holdfast/data-engine/replica/replica.js';
 import { isExpected, removeIf } from '@holdfast/data-engine/replica-server/removal.js';
+import type { CopyUse } from '@holdfast/identity/copy-secret.js';
 import type { Logger } from 'pino';
+import { admitsTo, copyUse } from './copy-access.js';
 import type { Disk } from './disks/disk.js';
 import type { Host, HostPool } from './hosts/host-pool.js';
 import type { NoMethods, ReplicaHostMethods } from './hosts/host-protocol.js';
-import { sameSecret } from './secrets.js';
 import { within } from './within.js';
 
 export type ReplicaHost = Host<ReplicaHostMethods, NoMethods>;
@@ -224,15 +225,15 @@ export class Replicas {
     return (await disk.replicaIds()).length === 0;
   }
 
-  /** True when the text is that copy's secret. An unknown copy has none. */
-  mayCommand(replicaId: string, secret: string): boolean {
+  /** What the secret admits the caller to. An unknown copy admits to nothing. */
+  useOf(replicaId: string, secret: string, caller: string | undefined): CopyUse | undefined {
     const known = this.known.get(replicaId);
-    return known !== undefined && sameSecret(known.metadata.secret, secret);
+    return known === undefined ? undefined : copyUse(known.metadata.secret, secret, caller);
   }
 
-  describe(name: ReplicaExportName): ExportInfo | undefined {
+  describe(name: ReplicaExportName, caller: string | undefined): ExportInfo | undefined {
     const known = this.known.get(name.replicaId);
-    if (known === undefined || !sameSecret(known.metadata.secret, name.secret)) return undefined;
+    if (known === undefined || !admitsTo(known.metadata.secret, name, caller)) return undefined;
     const readOnly = name.kind !== 'replica';
     return { sizeBytes: known.metadata.sizeBytes, readOnly, blockSizeMinBytes: readOnly ? 1 : BLOCK_BYTES };
   }

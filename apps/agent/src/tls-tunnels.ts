@@ -1,32 +1,37 @@
 /**
  * Way of a connection through TLS: from STARTTLS at the agent's NBD port to a TLS host, which decrypts it, and back
- * through the plaintext socket, a Unix socket in the agent's state folder that speaks plain NBD.
+ * through a plaintext socket, a Unix socket in the agent's state folder that speaks plain NBD. There is one for users and
+ * one for other nodes, and each is there only where such clients are.
  */
 import crypto from 'node:crypto';
 import fs from 'node:fs/promises';
 import type net from 'node:net';
 import path from 'node:path';
-import { Certificates } from '@holdfast/data-engine/nbd/certificates.js';
+import { type CertificateFiles, Certificates } from '@holdfast/data-engine/nbd/certificates.js';
 import { stopReading, takeBuffered } from '@holdfast/data-engine/nbd/release-socket.js';
+import { isLoopback } from '@holdfast/identity/names.js';
 import type { Logger } from 'pino';
+import type { AgentConfig } from './config.js';
 import { HostPool } from './hosts/host-pool.js';
 import type { NoMethods, TlsHostMethods } from './hosts/host-protocol.js';
-import type { TlsConfig } from './tls-environment.js';
 
 /** Most connections of one TLS host: these end when it dies, and these share one core. */
 const HOST_TUNNELS_MAX = 32;
 /** Longest path of a Unix socket that the kernel takes, in bytes. */
 const SOCKET_PATH_BYTES_MAX = 107;
 
+type TunnelConfig = Pick<AgentConfig, 'nbdTls' | 'stateDirectory' | 'advertiseHost'>;
+
 export class TlsTunnels {
-  readonly plaintextPath: string;
   private readonly pool: HostPool<TlsHostMethods, NoMethods>;
 
   private constructor(
-    stateDirectory: string,
+    /** Path of the plaintext socket for users; `undefined` where they use no TLS. */
+    readonly usersPath: string | undefined,
+    /** Path of the plaintext socket for other nodes; `undefined` on the loopback. */
+    readonly nodesPath: string | undefined,
     private readonly log: Logger,
   ) {
-    this.plaintextPath = plaintextPathOf(stateDirectory);
     this.pool = new HostPool({
       entry: './tls-host.js',
       residentsMax: HOST_TUNNELS_MAX,
@@ -36,29 +41,20 @@ export class TlsTunnels {
   }
 
   /**
-   * Checks the certificates and makes the tunnels; `undefined` where TLS is off.
+   * Checks the certificates and makes the tunnels; `undefined` where there is no TLS.
    *
    * @throws Error that names the variable, when a file is missing or the files don't fit together
    */
   static async prepare(
-    config: TlsConfig,
-    stateDirectory: string,
+    { nbdTls, stateDirectory, advertiseHost }: TunnelConfig,
     log: Logger,
   ): Promise<TlsTunnels | undefined> {
-    if (config.mode === 'off') return undefined;
-    const { certFile, keyFile, caFile } = config.files;
-    const variables = { CERT: certFile, KEY: keyFile, CA: caFile };
-    for (const [name, file] of Object.entries(variables)) {
-      await fs.access(file, fs.constants.R_OK).catch((error: Error) => {
-        throw new Error(`HOLDFAST_NBD_TLS_${name}: ${error.message}`);
-      });
-    }
-    await new Certificates(config.files).current().catch((error: Error) => {
-      throw new Error(`HOLDFAST_NBD_TLS_CERT, _KEY and _CA do not fit together: ${error.message}`);
-    });
-    const tunnels = new TlsTunnels(stateDirectory, log);
-    // A killed agent may have left its socket behind.
-    await fs.rm(tunnels.plaintextPath, { force: true });
+    if (nbdTls.mode !== 'off') await requireGoodFiles(nbdTls.files);
+    const usersPath = nbdTls.mode === 'off' ? undefined : socketPath(stateDirectory, 'nbd.sock');
+    const nodesPath = isLoopback(advertiseHost) ? undefined : socketPath(stateDirectory, 'nodes.sock');
+    if (usersPath === undefined && nodesPath === undefined) return undefined;
+    const tunnels = new TlsTunnels(usersPath, nodesPath, log);
+    await tunnels.removeSockets();
     return tunnels;
   }
 
@@ -74,7 +70,7 @@ export class TlsTunnels {
     try {
       const { peer } = this.pool.assignHost(tunnelId);
       peer
-        .call('tunnel', { noZeroes, plaintextPath: this.plaintextPath }, socket)
+        .call('tunnel', { noZeroes, usersPath: this.usersPath, nodesPath: this.nodesPath }, socket)
         .catch((error: Error) => this.log.info({ reason: error.message }, 'a TLS connection was refused'))
         .finally(() => this.pool.leave(tunnelId));
     } catch (error) {
@@ -85,12 +81,31 @@ export class TlsTunnels {
 
   async stop(): Promise<void> {
     await this.pool.stop();
-    await fs.rm(this.plaintextPath, { force: true });
+    await this.removeSockets();
+  }
+
+  /** A killed agent leaves its sockets behind. */
+  private async removeSockets(): Promise<void> {
+    for (const file of [this.usersPath, this.nodesPath]) {
+      if (file !== undefined) await fs.rm(file, { force: true });
+    }
   }
 }
 
-function plaintextPathOf(stateDirectory: string): string {
-  const plaintextPath = path.join(stateDirectory, 'nbd.sock');
+async function requireGoodFiles(files: CertificateFiles): Promise<void> {
+  const variables = { CERT: files.certFile, KEY: files.keyFile, CA: files.caFile };
+  for (const [name, file] of Object.entries(variables)) {
+    await fs.access(file, fs.constants.R_OK).catch((error: Error) => {
+      throw new Error(`HOLDFAST_NBD_TLS_${name}: ${error.message}`);
+    });
+  }
+  await new Certificates(files).current().catch((error: Error) => {
+    throw new Error(`HOLDFAST_NBD_TLS_CERT, _KEY and _CA do not fit together: ${error.message}`);
+  });
+}
+
+function socketPath(stateDirectory: string, name: string): string {
+  const plaintextPath = path.join(stateDirectory, name);
   if (Buffer.byteLength(plaintextPath) <= SOCKET_PATH_BYTES_MAX) return plaintextPath;
   throw new Error(
     `HOLDFAST_STATE_DIR: ${plaintextPath} is too long for a socket: with TLS, choose a shorter folder`,

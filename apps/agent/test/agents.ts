@@ -1,7 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import crypto from 'node:crypto';
 import { once } from 'node:events';
-import fs from 'node:fs/promises';
+import fs from 'node:fs';
+import type http from 'node:http';
+import https from 'node:https';
 import os from 'node:os';
 import path from 'node:path';
 import type { Heartbeat, ReplicaAddress, StartEngineReply } from '@holdfast/core/model/agent-protocol.js';
@@ -12,11 +14,15 @@ import {
 } from '@holdfast/core/model/engine-commands.js';
 import { asId, type NodeId, type ReplicaId } from '@holdfast/core/model/ids.js';
 import { NbdClient } from '@holdfast/data-engine/nbd/client.js';
+import { makeWorkerCertificate } from '@holdfast/identity/authority.js';
+import { engineSecret, snapshotSecret } from '@holdfast/identity/copy-secret.js';
+import { isLoopback, nodeDnsName } from '@holdfast/identity/names.js';
 import { freePort } from '@holdfast/testkit/free-port.js';
 import { FakeApi } from './fake-api.js';
 
 export const AGENT_MAIN = path.resolve(import.meta.dirname, '../dist/main.js');
-const REPLICA_SECRET = 'a-replica-secret-of-enough-length';
+/** Key of every copy. */
+const REPLICA_KEY = 'a-replica-secret-of-enough-length';
 
 /** A real agent process from the build, in a process group of its own, as the local stack starts it. */
 export class AgentProcess {
@@ -41,6 +47,12 @@ export class AgentProcess {
       detached: true,
     });
     return this.api.until(this.name, () => true);
+  }
+
+  /** Its node, by the identity that it has joined with. */
+  get nodeId(): NodeId {
+    const text = fs.readFileSync(path.join(this.stateDirectory, 'identity/identity.json'), 'utf8');
+    return asId<NodeId>(String(JSON.parse(text).nodeId));
   }
 
   get beat(): Heartbeat {
@@ -76,11 +88,11 @@ export class AgentProcess {
   /** Pids of its child processes whose command line contains the text. */
   async hostPids(text: string): Promise<number[]> {
     const pids: number[] = [];
-    for (const name of await fs.readdir('/proc')) {
-      const stat = await fs.readFile(`/proc/${name}/stat`, 'utf8').catch(() => '');
+    for (const name of await fs.promises.readdir('/proc')) {
+      const stat = await fs.promises.readFile(`/proc/${name}/stat`, 'utf8').catch(() => '');
       const parent = Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1]);
       if (parent !== this.child?.pid) continue;
-      const command = await fs.readFile(`/proc/${name}/cmdline`, 'utf8').catch(() => '');
+      const command = await fs.promises.readFile(`/proc/${name}/cmdline`, 'utf8').catch(() => '');
       if (command.includes(text)) pids.push(Number(name));
     }
     return pids;
@@ -98,7 +110,7 @@ export class AgentProcess {
 
   /** Sends a command to an engine, as a worker does. */
   command(volumeId: string, name: EngineCommandName, ask: object): ReturnType<AgentProcess['call']> {
-    return this.call('POST', `/v1/engines/${volumeId}/commands/${name}`, ask);
+    return this.call('POST', `/v1/engines/${volumeId}/commands/${name}`, withSecrets(ask, this.nodeId));
   }
 
   /** The layers of a volume whose engine runs here. */
@@ -113,16 +125,49 @@ export class AgentProcess {
     body?: unknown,
     secret?: string,
   ): Promise<{ status: number; body: Record<string, unknown> }> {
-    const response = await fetch(`${this.beat.node.controlUrl}${route}`, {
-      method,
-      headers: {
-        authorization: `Bearer ${secret ?? this.beat.node.controlSecret}`,
-        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-      },
-      ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
-    });
+    const text = typeof body === 'string' ? body : JSON.stringify(body);
+    const headers = {
+      authorization: `Bearer ${secret ?? this.beat.node.controlSecret}`,
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+    };
+    const { controlUrl } = this.beat.node;
+    if (!isLoopback(new URL(controlUrl).hostname)) return this.callAsWorker(method, route, text, headers);
+    const sent = body === undefined ? {} : { body: text };
+    const response = await fetch(`${controlUrl}${route}`, { method, headers, ...sent });
     // The cast: every answer of the agent is a JSON object.
     return { status: response.status, body: (await response.json()) as Record<string, unknown> };
+  }
+
+  /** Over TLS with a worker's certificate, which an agent beyond the loopback asks for. */
+  private async callAsWorker(
+    method: string,
+    route: string,
+    text: string | undefined,
+    headers: http.OutgoingHttpHeaders,
+  ): ReturnType<AgentProcess['call']> {
+    const { authority } = this.api;
+    const life = { now: new Date(), notAfter: new Date(Date.now() + 3_600_000) };
+    const { certificatePem: cert, keyPem: key } = await makeWorkerCertificate(authority, life);
+    const shown = {
+      cert,
+      key,
+      ca: authority.certificatePem,
+      servername: nodeDnsName(this.nodeId),
+      agent: false,
+    };
+    const { hostname, port } = new URL(this.beat.node.controlUrl);
+    const to = { host: hostname.replace(/[[\]]/g, ''), port, path: route, method, headers, ...shown };
+    return new Promise((resolve, reject) => {
+      const call = https.request(to, async (response) => {
+        const chunks: Buffer[] = [];
+        for await (const chunk of response) chunks.push(chunk);
+        // The cast: every answer of the agent is a JSON object.
+        const answer = JSON.parse(Buffer.concat(chunks).toString('utf8')) as Record<string, unknown>;
+        resolve({ status: response.statusCode ?? 0, body: answer });
+      });
+      call.on('error', reject);
+      call.end(text);
+    });
   }
 }
 
@@ -140,7 +185,7 @@ export class AgentCluster {
   ) {}
 
   async start(count: number): Promise<void> {
-    this.folder = await fs.mkdtemp(path.join(os.tmpdir(), 'holdfast-agents-'));
+    this.folder = await fs.promises.mkdtemp(path.join(os.tmpdir(), 'holdfast-agents-'));
     this.apiUrl = await this.api.start();
     for (let i = 1; i <= count; i += 1) await this.add(`node-${i}`);
     await Promise.all(this.agents.map((agent) => agent.start()));
@@ -179,7 +224,7 @@ export class AgentCluster {
       await agent.kill();
     }
     await this.api.stop();
-    await fs.rm(this.folder, { recursive: true, force: true });
+    await fs.promises.rm(this.folder, { recursive: true, force: true });
   }
 }
 
@@ -193,6 +238,24 @@ export type TestVolume = {
   replicas: { agent: AgentProcess; address: ReplicaAddress }[];
   record: { epoch: number; dataGeneration: number; members: string[] };
 };
+
+/** The address with the secret of an engine, which addresses of the tests have no place for: they outlive attachments. */
+export function forEngine(address: ReplicaAddress, epoch: number, nodeId: string): ReplicaAddress {
+  return { ...address, secret: engineSecret(address.secret, { epoch, nodeId }) };
+}
+
+/** A command's ask with the secrets that the worker makes of the copies' keys. */
+function withSecrets(ask: object, nodeId: string): object {
+  if ('target' in ask && 'epoch' in ask) {
+    // The casts: the test has put them together so.
+    return { ...ask, target: forEngine(ask.target as ReplicaAddress, Number(ask.epoch), nodeId) };
+  }
+  if (!('sources' in ask && 'snapshotId' in ask)) return ask;
+  const reader = { snapshotId: String(ask.snapshotId), nodeId };
+  const secretOf = (key: string) => snapshotSecret(key, reader);
+  const sources = ask.sources as ReplicaAddress[];
+  return { ...ask, sources: sources.map((source) => ({ ...source, secret: secretOf(source.secret) })) };
+}
 
 /** A volume with one copy on each of the agents. */
 export async function createVolume(
@@ -222,17 +285,17 @@ export async function addReplica(
 ): Promise<ReplicaAddress> {
   const { volumeId, sizeBytes } = volume;
   const diskId = agent.beat.disks.find(({ type }) => type === volume.diskType)?.diskId;
-  const created = { replicaId, volumeId, diskId, sizeBytes, secret: REPLICA_SECRET, record };
+  const created = { replicaId, volumeId, diskId, sizeBytes, secret: REPLICA_KEY, record };
   const { status, body } = await agent.call('POST', '/v1/replicas', created);
   if (status !== 200) throw new Error(JSON.stringify(body));
   const { controlUrl, nbdHost, nbdPort } = agent.beat.node;
   const address = {
     replicaId: asId<ReplicaId>(replicaId),
-    nodeId: asId<NodeId>(crypto.randomUUID()),
+    nodeId: agent.nodeId,
     controlUrl,
     nbdHost,
     nbdPort,
-    secret: REPLICA_SECRET,
+    secret: REPLICA_KEY,
   };
   volume.replicas.push({ agent, address });
   return address;
@@ -250,7 +313,9 @@ export async function attach(
     sizeBytes: volume.sizeBytes,
     attachmentSecret: 'an-attachment-secret',
     record: over.record ?? volume.record,
-    replicas: over.replicas ?? volume.replicas.map(({ address }) => address),
+    replicas: (over.replicas ?? volume.replicas.map(({ address }) => address)).map((address) =>
+      forEngine(address, epoch, on.nodeId),
+    ),
     replicaTimeoutMs: over.replicaTimeoutMs ?? 8000,
   });
   if (status !== 200) throw new Error(JSON.stringify(body));

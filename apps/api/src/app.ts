@@ -2,12 +2,14 @@ import type { IncomingMessage, RequestListener } from 'node:http';
 import cookie from '@fastify/cookie';
 import { systemRandom } from '@holdfast/database/clock-and-random.js';
 import { sharedPorts } from '@holdfast/identity/shared-port.js';
+import { addSpans } from '@holdfast/tracing/fastify-spans.js';
+import { traceOfLine } from '@holdfast/tracing/spans.js';
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, LogController } from 'fastify';
 import { type Logger, pino } from 'pino';
 import { appModule, CONTROLLERS } from './app.module.js';
-import { Authenticator, traceIdOf } from './auth/authenticator.js';
+import { Authenticator } from './auth/authenticator.js';
 import type { Config } from './config.js';
 import { EventStreams } from './events/event-streams.js';
 import { OpenStreams } from './events/open-streams.js';
@@ -25,6 +27,7 @@ import { addEntityTags } from './platform/entity-tags.js';
 import { sendProblem } from './platform/problem.filter.js';
 import { requireReadable } from './platform/readable-request.js';
 import { RefusedWrites } from './platform/refused-writes.js';
+import { traceIdOf } from './platform/trace-id.js';
 import { RebuildsService } from './rebuilds/rebuilds.service.js';
 import { RecurringSnapshotsService } from './snapshots/recurring-snapshots.service.js';
 import { SnapshotsService } from './snapshots/snapshots.service.js';
@@ -40,7 +43,7 @@ export type App = { nest: NestFastifyApplication; fastify: FastifyInstance; drai
 
 /** Builds the whole API without listening. */
 export async function createApp(config: Config): Promise<App> {
-  const logger: Logger = pino({ level: config.logLevel, base: { name: 'api' } });
+  const logger: Logger = pino({ level: config.logLevel, base: { name: 'api' }, mixin: traceOfLine });
   const ports = sharedPorts();
   const adapter = new FastifyAdapter({
     // Users over HTTP and agents over TLS on one port.
@@ -60,6 +63,8 @@ export async function createApp(config: Config): Promise<App> {
     },
   });
   const fastify: FastifyInstance = adapter.getInstance();
+  // Of agents there are so many calls that only those which belong to a trace are told.
+  addSpans(fastify, ({ url }) => isOfUsers(url));
   addHooks(fastify, config.cookieSecure);
   const draining = addDraining(fastify);
   const nest = await NestFactory.create<NestFastifyApplication>(
@@ -104,6 +109,11 @@ const HEADERS = {
 };
 const TLS_HEADERS = { ...HEADERS, 'strict-transport-security': 'max-age=31536000; includeSubDomains' };
 
+/** Is it asked by users or their programs, and not by agents or what watches the process? */
+function isOfUsers(url: string): boolean {
+  return url.startsWith('/graphql') || (url.startsWith('/api/') && !url.startsWith('/api/v1/agent/'));
+}
+
 /** @param isTls users reach it over HTTPS */
 function addHooks(fastify: FastifyInstance, isTls: boolean): void {
   fastify.addHook('onRoute', (route) => {
@@ -119,9 +129,7 @@ function addHooks(fastify: FastifyInstance, isTls: boolean): void {
   fastify.addHook('preValidation', requireReadable);
   fastify.addHook('onResponse', async (request, reply) => {
     const { method, url } = request;
-    const isOfUsers =
-      url.startsWith('/graphql') || (url.startsWith('/api/') && !url.startsWith('/api/v1/agent/'));
-    const quiet = reply.statusCode < 400 && !isOfUsers;
+    const quiet = reply.statusCode < 400 && !isOfUsers(url);
     const { tenant, agent } = request;
     const line = {
       requestId: request.id,

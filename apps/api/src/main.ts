@@ -4,6 +4,7 @@
  * It holds no state: killed at any moment it loses at most the answers under way, and several may run at once. It
  * does not wait for Postgres to be up; /readyz says so until then.
  */
+import { startTracing } from '@holdfast/tracing/start-tracing.js';
 import { createApp } from './app.js';
 import { readConfig } from './config.js';
 
@@ -11,6 +12,7 @@ import { readConfig } from './config.js';
 const SHUTDOWN_TIMEOUT_MS = 8_000;
 
 const config = readConfig(process.env);
+const tracing = await startTracing('holdfast-api', process.env);
 const { nest, fastify, draining } = await createApp(config);
 await nest.listen(config.port, config.host);
 fastify.log.info({ host: config.host, port: config.port }, 'listening');
@@ -23,6 +25,7 @@ async function stop(signal: NodeJS.Signals): Promise<void> {
   setTimeout(() => process.exit(1), SHUTDOWN_TIMEOUT_MS).unref();
   await draining.begin();
   await nest.close();
+  await tracing.stop();
   process.exit(0);
 }
 process.on('SIGTERM', (signal) => void stop(signal));

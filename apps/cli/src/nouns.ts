@@ -33,6 +33,7 @@ export const NOUNS: readonly Noun[] = [
   noun(['grant', 'grants'], async () => (await import('./commands/grant.js')).grantCommand()),
   noun(['quota'], async () => (await import('./commands/quota.js')).quotaCommand()),
   noun(['api'], async () => (await import('./commands/raw-api.js')).apiCommand()),
+  noun(['backup', 'backups'], async () => (await import('./commands/backup.js')).backupCommand()),
   noun(['local'], async () => (await import('./commands/local.js')).localCommand()),
   noun(['conformance'], async () => (await import('./commands/conformance.js')).conformanceCommand()),
   noun(['simulate'], async () => (await import('./commands/simulate.js')).simulateCommand()),

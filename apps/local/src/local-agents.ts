@@ -149,7 +149,9 @@ export function baseEnvironment(): Record<string, string> {
     'NODE_EXTRA_CA_CERTS',
     'HOLDFAST_LOG_LEVEL',
   ];
-  return { ...surroundings(names), NODE_ENV: 'production' };
+  // OpenTelemetry's own variables, which say whether and where traces are sent.
+  const telemetry = Object.keys(process.env).filter((name) => name.startsWith('OTEL_'));
+  return { ...surroundings([...names, ...telemetry]), NODE_ENV: 'production' };
 }
 
 /** TLS variables, which are passed to each agent. All agents may use one certificate: they share one address. */

@@ -1,3 +1,4 @@
+import { startTracing } from '@holdfast/tracing/start-tracing.js';
 import 'reflect-metadata';
 import { NestFactory } from '@nestjs/core';
 import { readConfig } from './config.js';
@@ -8,6 +9,7 @@ const STOP_TIMEOUT_MS = 8_000;
 
 async function main(): Promise<void> {
   const config = readConfig(process.env);
+  const tracing = await startTracing('holdfast-worker', process.env);
   const app = await NestFactory.createApplicationContext(WorkerModule.register(config), {
     logger: ['error', 'warn'],
     abortOnError: false,
@@ -18,13 +20,16 @@ async function main(): Promise<void> {
     isStopping = true;
     // A worker that is killed loses nothing, so one that can't finish in time may simply end.
     setTimeout(() => process.exit(0), STOP_TIMEOUT_MS).unref();
-    app.close().then(
-      () => process.exit(0),
-      (error: unknown) => {
-        console.error(error);
-        process.exit(1);
-      },
-    );
+    app
+      .close()
+      .then(() => tracing.stop())
+      .then(
+        () => process.exit(0),
+        (error: unknown) => {
+          console.error(error);
+          process.exit(1);
+        },
+      );
   };
   process.on('SIGTERM', stop);
   process.on('SIGINT', stop);

@@ -4,9 +4,11 @@ import { systemScope } from '@holdfast/database/sql/scope.js';
 import { FleetReader } from '@holdfast/database/store/fleet-reader.js';
 import { PostgresOutbox } from '@holdfast/database/store/postgres-outbox.js';
 import { PostgresStore } from '@holdfast/database/store/postgres-store.js';
+import { engineSecret, snapshotSecret } from '@holdfast/identity/copy-secret.js';
 import { openBackend } from '@holdfast/jobs/backend.js';
 import { WakeQueue } from '@holdfast/jobs/wake-queue.js';
 import { WebhookQueue } from '@holdfast/jobs/webhook-queue.js';
+import { traceOfLine } from '@holdfast/tracing/spans.js';
 import {
   type DynamicModule,
   Inject,
@@ -76,7 +78,7 @@ export class WorkerModule implements OnApplicationBootstrap, OnApplicationShutdo
 }
 
 function openWorker(config: WorkerConfig): Worker {
-  const log = pino({ name: 'worker', level: config.logLevel });
+  const log = pino({ name: 'worker', level: config.logLevel, mixin: traceOfLine });
   const pool = createPool(config.databaseUrl, { connectionsMax: CONNECTIONS_MAX, applicationName: 'worker' });
   const scope = systemScope(pool);
   const backend = openBackend({ redisUrl: config.redisUrl, databaseUrl: config.databaseUrl });
@@ -88,6 +90,7 @@ function openWorker(config: WorkerConfig): Worker {
     queue,
     clock: systemClock,
     random: systemRandom,
+    copySecrets: { forEngine: engineSecret, forSnapshot: snapshotSecret },
     startedAt: systemClock.now(),
   };
   const metrics: WorkerMetrics = new WorkerMetrics(scope, () => runtime.longRuns());

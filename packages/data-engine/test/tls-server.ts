@@ -41,7 +41,8 @@ export class TlsServer {
     const acceptTls = async (socket: net.Socket, noZeroes: boolean) => {
       served.sockets.add(socket);
       const identity = await certificates.current();
-      await carryTunnel(socket, { identity, noZeroes, plaintextPath }).catch((error) =>
+      const end = { identity, admit: () => ({ path: plaintextPath, peer: '' }) };
+      await carryTunnel(socket, { endFor: () => end, noZeroes }).catch((error) =>
         served.failures.push(error),
       );
     };

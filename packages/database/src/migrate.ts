@@ -38,10 +38,16 @@ type Applied = { migration_name: string; checksum: string; finished: boolean };
  * Brings the database up to date and returns the names of what was applied now.
  *
  * @param ownerUrl connects as the owner of the tables; the api and system roles can't do this
+ * @param through name of the last one to apply; left out: all
  * @throws StorageFault `store.unavailable` when an applied migration's text has changed since, or one has failed half way
  */
-export async function migrate(ownerUrl: string, directory = MIGRATIONS_DIRECTORY): Promise<string[]> {
-  const migrations = await readMigrations(directory);
+export async function migrate(
+  ownerUrl: string,
+  directory = MIGRATIONS_DIRECTORY,
+  through?: string,
+): Promise<string[]> {
+  const all = await readMigrations(directory);
+  const migrations = through === undefined ? all : all.filter(({ name }) => name <= through);
   const client = new pg.Client({ connectionString: ownerUrl });
   await client.connect();
   try {
@@ -56,6 +62,11 @@ export async function migrate(ownerUrl: string, directory = MIGRATIONS_DIRECTORY
     // Ending the session also releases the advisory lock.
     await client.end();
   }
+}
+
+/** The migrations that this program knows, in order. */
+export async function knownMigrations(): Promise<{ name: string; checksum: string }[]> {
+  return (await readMigrations(MIGRATIONS_DIRECTORY)).map(({ name, checksum }) => ({ name, checksum }));
 }
 
 async function readMigrations(directory: string): Promise<Migration[]> {

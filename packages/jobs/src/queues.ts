@@ -11,19 +11,26 @@ export const QUEUE_NAMES = {
   cluster: 'holdfast-cluster',
 } as const satisfies Record<WakeUp['kind'], string>;
 
-/** Payload of a job: an id and nothing else, because the worker that runs it reads the current state. */
-export const jobSchema = z.strictObject({ id: z.string().uuid() });
+/** Payload of a job: an id, because the worker that runs it reads the current state, and the trace that it is part of. */
+export const jobSchema = z.strictObject({
+  id: z.string().uuid(),
+  traceparent: z.string().max(64).optional(),
+});
 export type Job = z.infer<typeof jobSchema>;
 
 export function jobOf(wakeUp: WakeUp): Job {
-  return { id: wakeUp.kind === 'volume' ? wakeUp.volumeId : wakeUp.clusterId };
+  const { traceparent } = wakeUp;
+  const id = wakeUp.kind === 'volume' ? wakeUp.volumeId : wakeUp.clusterId;
+  return traceparent === undefined ? { id } : { id, traceparent };
 }
 
 /** The wake-up in a job's payload. `undefined`: the job is not Holdfast's, and another run would not change that. */
 export function wakeUpOf(kind: WakeUp['kind'], data: unknown): WakeUp | undefined {
   const parsed = jobSchema.safeParse(data);
   if (!parsed.success) return undefined;
+  const { id, traceparent } = parsed.data;
+  const traced = traceparent === undefined ? {} : { traceparent };
   return kind === 'volume'
-    ? { kind, volumeId: asId<VolumeId>(parsed.data.id) }
-    : { kind, clusterId: asId<ClusterId>(parsed.data.id) };
+    ? { kind, volumeId: asId<VolumeId>(id), ...traced }
+    : { kind, clusterId: asId<ClusterId>(id), ...traced };
 }

@@ -7,6 +7,7 @@
  */
 
 import type { Clock } from '@holdfast/control/ports/clock.js';
+import type { CopySecrets } from '@holdfast/control/ports/copy-secrets.js';
 import type { WakeUp } from '@holdfast/control/ports/queue.js';
 import { reconcileCluster } from '@holdfast/control/reconcilers/reconcile-cluster.js';
 import { reconcileVolume } from '@holdfast/control/reconcilers/reconcile-volume.js';
@@ -43,6 +44,12 @@ const TICK_MS = 500;
 export const QUEUE_SETTLES_MS = 60_000;
 /** Wake-ups worked off in one tick. A cluster that needs more in half a virtual second goes round in circles. */
 const WAKE_UPS_PER_TICK_MAX = 2_000;
+
+/** Nothing in a simulated cluster reads a secret; they only differ as real ones do. */
+const COPY_SECRETS: CopySecrets = {
+  forEngine: (key, { epoch, nodeId }) => `${key} at ${epoch} on ${nodeId}`,
+  forSnapshot: (key, { snapshotId, nodeId }) => `${key} for ${snapshotId} on ${nodeId}`,
+};
 
 export class World {
   readonly random: SeededRandom;
@@ -136,7 +143,16 @@ export class World {
 
   private startWorker(): ReconcilerPorts {
     const { store, agents, queue, clock, random } = this;
-    const calm: ReconcilerPorts = { store, agents, queue, clock, random, startedAt: clock.now() };
+    const startedAt = clock.now();
+    const calm: ReconcilerPorts = {
+      store,
+      agents,
+      queue,
+      clock,
+      random,
+      copySecrets: COPY_SECRETS,
+      startedAt,
+    };
     return withFaults(calm, () => this.faults);
   }
 

@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import fs from 'node:fs';
 import net from 'node:net';
@@ -12,6 +12,10 @@ export type RedisServer = {
   url: string;
   /** Has it forget everything. */
   forget(): Promise<void>;
+  /** Ends the process with all it knew; connections break, and nothing listens until `begin`. */
+  end(): Promise<void>;
+  /** Starts it again, empty, on the same port. */
+  begin(): Promise<void>;
   stop(): Promise<void>;
 };
 
@@ -38,22 +42,35 @@ export async function startRedis(): Promise<RedisServer> {
     '--dir',
     directory,
   ];
+  let server = await spawned(port, args);
+  const end = async () => {
+    if (server.exitCode !== null || server.signalCode !== null) return;
+    const gone = once(server, 'exit');
+    server.kill('SIGTERM');
+    await gone;
+  };
+  return {
+    url: `redis://127.0.0.1:${port}`,
+    forget: () => flushAll(port),
+    end,
+    async begin() {
+      server = await spawned(port, args);
+    },
+    async stop() {
+      await end();
+      fs.rmSync(directory, { recursive: true, force: true });
+    },
+  };
+}
+
+async function spawned(port: number, args: readonly string[]): Promise<ChildProcess> {
   const server = spawn('redis-server', args, { stdio: 'ignore' });
   const deadline = Date.now() + READY_TIMEOUT_MS;
   while (!(await accepts(port))) {
     if (server.exitCode !== null || Date.now() > deadline) throw new Error('redis-server did not start');
     await sleep(20);
   }
-  return {
-    url: `redis://127.0.0.1:${port}`,
-    forget: () => flushAll(port),
-    async stop() {
-      const gone = new Promise((resolve) => server.once('exit', resolve));
-      server.kill('SIGTERM');
-      await gone;
-      fs.rmSync(directory, { recursive: true, force: true });
-    },
-  };
+  return server;
 }
 
 function accepts(port: number): Promise<boolean> {

@@ -8,15 +8,18 @@ import { StorageFault } from '@holdfast/core/model/faults.js';
 import { planLayers } from '@holdfast/core/rebuild/plan-layers.js';
 import { Engine } from '@holdfast/data-engine/engine/engine.js';
 import { runEngineCommand } from '@holdfast/data-engine/engine/engine-commands.js';
+import { chooseTls } from '@holdfast/data-engine/nbd/client-tls.js';
+import { readerSecret } from '@holdfast/identity/copy-secret.js';
 import { connectByHttp } from '../http-replica-control.js';
-import { requireTlsOfEnvironment, runAsHost } from './host-process.js';
+import { tlsBetweenNodes } from './data-tls.js';
+import { runAsHost } from './host-process.js';
 import type { AgentMethods, EngineHostMethods } from './host-protocol.js';
 import { IpcPeer } from './ipc-peer.js';
 
 /** Interval of the one timer that checks all copies of all engines for silence. */
 const TICK_MS = 250;
 
-requireTlsOfEnvironment();
+chooseTls(tlsBetweenNodes(process.env));
 const engines = new Map<string, Engine>();
 const peer = new IpcPeer<AgentMethods, EngineHostMethods>(process);
 /** Volumes whose report is due at the end of this turn of the event loop, so that many changes make one report. */
@@ -63,6 +66,7 @@ peer.handle('start', async ({ volumeId, engine: spec }) => {
     {
       connectControl: connectByHttp,
       planLayers,
+      lendSecret: readerSecret,
       confirmRecord: async (record) => {
         await peer.call('confirm-record', { volumeId, record, grantId: spec.grantId });
       },

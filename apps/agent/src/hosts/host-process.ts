@@ -1,7 +1,4 @@
 /** Life of a host process: it ends when its agent does, and ignores the signals that are meant for the agent. */
-import { Certificates } from '@holdfast/data-engine/nbd/certificates.js';
-import { requireTls } from '@holdfast/data-engine/nbd/client-tls.js';
-import { tlsOfEnvironment } from '../tls-environment.js';
 
 /** Time limit of the flush when the agent is gone. */
 const FLUSH_MAX_MS = 2_000;
@@ -17,10 +14,4 @@ export function runAsHost(flush: () => Promise<void>): void {
       () => process.exit(1),
     );
   });
-}
-
-/** Makes this process use TLS towards copies on other nodes, where the agent requires TLS of its own clients. */
-export function requireTlsOfEnvironment(): void {
-  const tls = tlsOfEnvironment(process.env);
-  if (tls.mode === 'require') requireTls(new Certificates(tls.files));
 }

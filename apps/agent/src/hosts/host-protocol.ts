@@ -39,8 +39,14 @@ export type EngineHostMethods = {
 };
 
 export type TlsHostMethods = {
-  /** Carries a connection whose client waits for the answer to STARTTLS. Returns when the connection has ended. */
-  tunnel: { params: { noZeroes: boolean; plaintextPath: string }; result: null };
+  /**
+   * Carries a connection whose client waits for the answer to STARTTLS. Returns when the connection has ended. The paths are
+   * those of the plaintext sockets for users and for other nodes, where there are such.
+   */
+  tunnel: {
+    params: { noZeroes: boolean; usersPath?: string | undefined; nodesPath?: string | undefined };
+    result: null;
+  };
 };
 
 /** Calls that an engine host makes to the agent. */

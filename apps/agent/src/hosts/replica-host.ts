@@ -2,15 +2,18 @@
  * Entry of a replica host: a process that holds some of the node's copies open. If it dies, their engines drop these
  * copies, and they are rebuilt.
  */
+import { chooseTls } from '@holdfast/data-engine/nbd/client-tls.js';
 import type { Answer, Ask, CommandName } from '@holdfast/data-engine/protocol/commands.js';
 import { ReplicaService } from '@holdfast/data-engine/replica-server/replica-service.js';
+import { admitsTo } from '../copy-access.js';
 import { connectByHttp } from '../http-replica-control.js';
-import { requireTlsOfEnvironment, runAsHost } from './host-process.js';
+import { tlsBetweenNodes } from './data-tls.js';
+import { runAsHost } from './host-process.js';
 import type { NoMethods, ReplicaHostMethods } from './host-protocol.js';
 import { IpcPeer } from './ipc-peer.js';
 
-requireTlsOfEnvironment();
-const service = new ReplicaService(connectByHttp);
+chooseTls(tlsBetweenNodes(process.env));
+const service = new ReplicaService(connectByHttp, { admits: admitsTo });
 const peer = new IpcPeer<NoMethods, ReplicaHostMethods>(process);
 
 peer.handle('open', async ({ diskPath, replicaId }) => {

@@ -3,6 +3,7 @@
  * unless the agent is reached by the loopback; commands to a copy carry that copy's secret, and come over TLS from a node of
  * the cluster; `/livez` and `/readyz` need none.
  */
+
 import type { X509Certificate } from 'node:crypto';
 import type { RequestListener } from 'node:http';
 import { TLSSocket } from 'node:tls';
@@ -20,10 +21,13 @@ import type { VolumeId } from '@holdfast/core/model/ids.js';
 import { idField } from '@holdfast/core/model/message-fields.js';
 import { COMMAND_TRAITS, isCommandName } from '@holdfast/data-engine/protocol/commands.js';
 import { isWorkerCertificate, readNodeCertificate } from '@holdfast/identity/certificate.js';
+import type { NodeName } from '@holdfast/identity/names.js';
 import type { SharedPorts } from '@holdfast/identity/shared-port.js';
+import { addSpans } from '@holdfast/tracing/fastify-spans.js';
 import Fastify, { type FastifyInstance, type FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import { z } from 'zod';
+import { mayCommand } from '../copy-access.js';
 import type { Engines } from '../engines.js';
 import type { Replicas } from '../replicas.js';
 import { sameSecret } from '../secrets.js';
@@ -79,6 +83,7 @@ export function createControlServer(options: ControlServerOptions): FastifyInsta
     logger: false,
     serverFactory: (handler: RequestListener) => options.ports.make(handler),
   });
+  addSpans(server, () => false);
   allowEmptyJson(server);
   server.setErrorHandler((error, _request, reply) => {
     const problem = problemOf(error);
@@ -121,12 +126,17 @@ function requireWorker(request: FastifyRequest): void {
 
 /** @throws StorageFault `auth.forbidden` unless it came from a node of this agent's cluster */
 function requireNode(request: FastifyRequest, ownCluster: string | undefined): void {
-  const certificate = peerOf(request);
-  const node = certificate === undefined ? undefined : readNodeCertificate(certificate);
+  const node = callerOf(request);
   if (node !== undefined && node.clusterId === ownCluster) return;
   throw new StorageFault('auth.forbidden', {
     publicMessage: 'this call is taken over TLS with the certificate of a node of this cluster only',
   });
+}
+
+/** The node that the caller's certificate names. */
+function callerOf(request: FastifyRequest): NodeName | undefined {
+  const certificate = peerOf(request);
+  return certificate === undefined ? undefined : readNodeCertificate(certificate);
 }
 
 /** The certificate of who calls, if it is of this control plane and good now: a connection may outlive it. */
@@ -180,33 +190,37 @@ function engineRoutes(scope: FastifyInstance, { engines }: ControlServerOptions)
   });
 }
 
-/** Route of replica commands. Engines and rebuild targets on any node of the cluster use it, with the copy's own secret. */
+/** Route of replica commands. Engines and rebuild targets on any node of the cluster use it, with a secret of that copy. */
 function commandRoute(server: FastifyInstance, { replicas }: ControlServerOptions): void {
+  const useOf = (request: FastifyRequest, replicaId: string) =>
+    replicas.useOf(replicaId, bearerOf(request), callerOf(request)?.nodeId);
   const asked = new MessagePages();
   const answers = new MessagePages(REPLY_CHARS);
   server.post('/v1/replicas/:replicaId/commands/:name', async (request) => {
     const { replicaId, name } = check(commandParams, request.params);
     // A missing copy and a wrong secret must look the same to a caller without the secret. A copy that can't be read
     // has lost its secret: every caller is told why, because its engine has to hear it, and nothing more.
-    if (!replicas.mayCommand(replicaId, bearerOf(request)))
-      throw replicas.damageOf(replicaId) ?? wrongSecret();
+    const use = useOf(request, replicaId);
+    if (use === undefined) throw replicas.damageOf(replicaId) ?? wrongSecret();
     const paged = pagedBody.safeParse(request.body);
-    const ask = paged.success ? asked.whole(paged.data.pagedMessage) : request.body;
-    const reply = await replicas.command(replicaId, name, check(COMMAND_SCHEMAS[name], ask));
+    const body = paged.success ? asked.whole(paged.data.pagedMessage) : request.body;
+    const ask = check(COMMAND_SCHEMAS[name], body);
+    if (!mayCommand(use, name, ask.epoch)) throw wrongSecret();
+    const reply = await replicas.command(replicaId, name, ask);
     if (COMMAND_TRAITS[name].replyLength === 'bounded') return { reply };
     const text = JSON.stringify(reply);
     return text.length > REPLY_CHARS ? { pagedReply: answers.offer(text) } : { reply };
   });
   server.post('/v1/replicas/:replicaId/messages/:messageId/:page', async (request) => {
     const { replicaId, messageId, page } = check(pageParams, request.params);
-    if (!replicas.mayCommand(replicaId, bearerOf(request))) throw wrongSecret();
+    if (useOf(request, replicaId) === undefined) throw wrongSecret();
     const { count, text } = check(pageBody, request.body);
     asked.take(messageId, page, count, text);
     return {};
   });
   server.post('/v1/replicas/:replicaId/replies/:messageId/:page', async (request) => {
     const { replicaId, messageId, page } = check(pageParams, request.params);
-    if (!replicas.mayCommand(replicaId, bearerOf(request))) throw wrongSecret();
+    if (useOf(request, replicaId) === undefined) throw wrongSecret();
     return { text: answers.page(messageId, page) };
   });
 }

@@ -60,6 +60,11 @@ export class ControlPlane {
     return this.identity?.clusterId;
   }
 
+  /** This node's id; `undefined`: it has not joined yet. */
+  get nodeId(): string | undefined {
+    return this.identity?.nodeId;
+  }
+
   /** Sends a heartbeat; joins or renews first where that is due. */
   async report(heartbeat: Heartbeat, timeoutMs: number): Promise<JsonAnswer> {
     await this.prepare();

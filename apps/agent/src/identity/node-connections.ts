@@ -1,29 +1,34 @@
 /**
  * Connections to agents of other nodes, over TLS with this node's certificate. Whoever answers has to show the certificate of
  * the node that was meant.
- *
- * Host processes use them too: they read the identity from the state folder, where the agent renews it.
  */
 import https from 'node:https';
-import { StorageFault } from '@holdfast/core/model/faults.js';
+import type { TlsIdentity } from '@holdfast/data-engine/nbd/certificates.js';
 import { nodeDnsName } from '@holdfast/identity/names.js';
-import { IdentityFolder, type StoredIdentity } from './stored-identity.js';
+import { OwnIdentity } from './own-identity.js';
+import type { StoredIdentity } from './stored-identity.js';
 
-/** How late a renewed certificate is shown at most: it is renewed when half of its life is left. */
-const READ_AGAIN_MS = 1_000;
-
-type Known = { readonly identity: StoredIdentity; readonly byNode: Map<string, https.Agent> };
+/** What a node shows to others, and by whom theirs must be signed. */
+export function nodeTls(identity: StoredIdentity): TlsIdentity {
+  const { authorities: ca, certificatePem: cert, keyPem: key } = identity;
+  return { ca, cert, key, minVersion: 'TLSv1.3' };
+}
 
 export class NodeConnections {
-  private known: Known | undefined;
-  private readAtMs = Number.NEGATIVE_INFINITY;
+  private readonly identity: OwnIdentity;
+  private byNode: { readonly of: StoredIdentity; readonly agents: Map<string, https.Agent> } | undefined;
 
-  constructor(private readonly stateDirectory: string) {}
+  constructor(stateDirectory: string) {
+    this.identity = new OwnIdentity(stateDirectory);
+  }
 
   /** @throws StorageFault `agent.unreachable` while this node has no certificate */
   async to(nodeId: string): Promise<https.Agent> {
-    const { identity, byNode } = await this.current();
-    const found = byNode.get(nodeId);
+    const identity = await this.identity.current();
+    // Calls under way end on the connections that they have; idle ones are closed by the other side.
+    if (this.byNode?.of !== identity) this.byNode = { of: identity, agents: new Map() };
+    const { agents } = this.byNode;
+    const found = agents.get(nodeId);
     if (found !== undefined) return found;
     const made = new https.Agent({
       keepAlive: true,
@@ -31,33 +36,10 @@ export class NodeConnections {
       maxFreeSockets: 8,
       // Each connection proves both certificates anew.
       maxCachedSessions: 0,
-      minVersion: 'TLSv1.3',
-      ca: identity.authorities,
-      cert: identity.certificatePem,
-      key: identity.keyPem,
+      ...nodeTls(identity),
       servername: nodeDnsName(nodeId),
     });
-    byNode.set(nodeId, made);
+    agents.set(nodeId, made);
     return made;
   }
-
-  private async current(): Promise<Known> {
-    const nowMs = performance.now();
-    if (this.known !== undefined && nowMs < this.readAtMs + READ_AGAIN_MS) return this.known;
-    const identity = await (await IdentityFolder.open(this.stateDirectory)).read();
-    // A file that can't be read now is no reason to do without what was read before.
-    if (identity !== undefined && !isSame(identity, this.known?.identity)) {
-      // Calls under way end on the connections that they have; idle ones are closed by the other side.
-      this.known = { identity, byNode: new Map() };
-    }
-    this.readAtMs = nowMs;
-    if (this.known !== undefined) return this.known;
-    throw new StorageFault('agent.unreachable', {
-      publicMessage: 'this node has no certificate yet, without which other nodes do not hear it',
-    });
-  }
-}
-
-function isSame(a: StoredIdentity, b: StoredIdentity | undefined): boolean {
-  return a.certificatePem === b?.certificatePem && a.authorities.join() === b.authorities.join();
 }

@@ -13,6 +13,7 @@ import { Databases } from '../platform/databases.js';
 import { SharedRead } from '../platform/shared-read.js';
 import { Tenant } from '../platform/tenant.js';
 import { CONFIG } from '../platform/tokens.js';
+import { traceIdOf } from '../platform/trace-id.js';
 import { rolesOf, type UserActor } from './actor.js';
 import { RequestQuotas } from './request-quotas.js';
 import { assertUsedFromWithin, limitsOf } from './token-limits.js';
@@ -165,12 +166,6 @@ function parametersOf(request: FastifyRequest): Record<string, string> {
   return typeof params === 'object' && params !== null
     ? Object.fromEntries(Object.entries(params).map(([name, value]) => [name, String(value)]))
     : {};
-}
-
-/** The trace that the caller says the request belongs to (W3C Trace Context). */
-export function traceIdOf({ headers }: Pick<FastifyRequest, 'headers'>): string {
-  const { traceparent } = headers;
-  return typeof traceparent === 'string' ? (/^[0-9a-f]{2}-([0-9a-f]{32})-/.exec(traceparent)?.[1] ?? '') : '';
 }
 
 function forbidden(publicMessage: string): StorageFault {

@@ -22,7 +22,8 @@ import { Route } from '../platform/route.decorator.js';
 import { ListQuery, pageView } from '../platform/schemas.js';
 import type { Tenant } from '../platform/tenant.js';
 import { CONFIG } from '../platform/tokens.js';
-import { sessionCookie, traceIdOf } from './authenticator.js';
+import { traceIdOf } from '../platform/trace-id.js';
+import { sessionCookie } from './authenticator.js';
 import { cookieOptions, openSession } from './open-session.js';
 import {
   ChangePasswordBody,

@@ -10,7 +10,8 @@ import {
 import mercurius, { type MercuriusOptions } from 'mercurius';
 import type { Authenticator } from '../auth/authenticator.js';
 import { sendProblem } from '../platform/problem.filter.js';
-import { faultOf, internalProblem, problemOf, problemSchema } from '../platform/problem.js';
+import { faultOf, inTrace, internalProblem, problemOf, problemSchema } from '../platform/problem.js';
+import { traceIdOf } from '../platform/trace-id.js';
 import { boundedRequest, INTROSPECTION_DEPTH_MAX, QUERY_CHARS_MAX } from './limits.js';
 import { loadersOf } from './loaders.js';
 import { type GraphqlServices, graphqlSchema } from './schema.js';
@@ -110,8 +111,10 @@ function withProblem(error: GraphQLError, request: FastifyRequest | undefined): 
   const known = faultOf(originalError);
   const requestId = request?.id ?? '';
   if (known === undefined) request?.log.error({ err: originalError }, 'GraphQL request failed');
-  const problem =
-    known === undefined ? internalProblem(requestId) : problemOf(known.fault, requestId, known.status);
+  const problem = inTrace(
+    known === undefined ? internalProblem(requestId) : problemOf(known.fault, requestId, known.status),
+    request === undefined ? '' : traceIdOf(request),
+  );
   return new GraphQLError(problem.detail, {
     nodes: error.nodes ?? null,
     path: error.path ?? null,

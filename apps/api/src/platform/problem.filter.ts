@@ -1,7 +1,8 @@
 import { type ArgumentsHost, Catch, type ExceptionFilter } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { faultOf, INTERNAL, internalProblem, problemOf } from './problem.js';
+import { faultOf, INTERNAL, inTrace, internalProblem, problemOf } from './problem.js';
 import { RefusedWrites } from './refused-writes.js';
+import { traceIdOf } from './trace-id.js';
 
 /** Every error of every route leaves the process here, as a problem document. */
 @Catch()
@@ -42,5 +43,5 @@ export function sendProblem(error: unknown, request: FastifyRequest, reply: Fast
   return reply
     .code(problem.status)
     .header('content-type', 'application/problem+json; charset=utf-8')
-    .send(JSON.stringify(problem));
+    .send(JSON.stringify(inTrace(problem, traceIdOf(request))));
 }

@@ -16,6 +16,10 @@ export const problemSchema = z
     detail: z.string().describe('What is wrong with this request, in a sentence.'),
     code: z.string().describe('Stable code of the refusal, for programs; each operation lists its own.'),
     requestId: z.string().describe("The request's id in the server's log, as in the header `X-Request-Id`."),
+    traceId: z
+      .string()
+      .optional()
+      .describe('The trace that the request is part of (W3C Trace Context); left out: none.'),
     retryable: z.boolean().describe('The same request may succeed later; `Retry-After` says when to try.'),
     errors: z
       .array(
@@ -93,6 +97,11 @@ export function internalProblem(requestId: string): Problem {
 }
 
 const REQUEST_ID_EXAMPLE = '01a1fd5b-0000-7000-8000-0000000000aa';
+
+/** The problem with the trace that its request is part of, where there is one. */
+export function inTrace(problem: Problem, traceId: string): Problem {
+  return traceId === '' ? problem : { ...problem, traceId };
+}
 
 /** A problem document with the first of these codes, for the OpenAPI document. */
 export function problemExample(status: number, codes: readonly string[]): Problem {

@@ -25,6 +25,7 @@ import {
 import { faultCodeOf, StorageFault } from '@holdfast/core/model/faults.js';
 import type { ReplicaId, VolumeId } from '@holdfast/core/model/ids.js';
 import { isLoopback, nodeDnsName } from '@holdfast/identity/names.js';
+import { currentTraceparent, inSpan } from '@holdfast/tracing/spans.js';
 import { Agent, type Dispatcher, errors, request } from 'undici';
 import type { z } from 'zod';
 import { AgentCircuits, SilenceError } from './agent-circuits.js';
@@ -175,7 +176,7 @@ export class HttpAgentClient implements AgentClient {
     const { status, text } = await this.circuits
       .run(
         controlUrl,
-        () => this.exchange(agent, `${controlUrl}${call.path}`, call),
+        () => this.traced(agent, call, () => this.exchange(agent, `${controlUrl}${call.path}`, call)),
         () => unreachable(agent, 'it has not answered for a while, and does not answer now'),
       )
       .catch((error: unknown) => {
@@ -185,6 +186,13 @@ export class HttpAgentClient implements AgentClient {
     const body = parseJson(text);
     if (status < 300) return body;
     throw refusal(agent, status, body);
+  }
+
+  /** A call that belongs to a trace is a span of it; heartbeats' checks and the sweep's calls belong to none. */
+  private traced<T>(agent: AgentTarget, { method, path }: Call, work: () => Promise<T>): Promise<T> {
+    if (currentTraceparent() === undefined) return work();
+    const attributes = { 'http.request.method': method, 'url.path': path, 'holdfast.node.id': agent.id };
+    return inSpan(`agent ${method}`, { kind: 'client', attributes }, work);
   }
 
   private async exchange(
@@ -201,6 +209,7 @@ export class HttpAgentClient implements AgentClient {
           headers: {
             ...way.headers,
             authorization: `Bearer ${agent.controlSecret}`,
+            ...traceHeader(),
             ...(call.body === undefined ? {} : { 'content-type': 'application/json' }),
           },
           body: call.body === undefined ? null : JSON.stringify(call.body),
@@ -249,6 +258,11 @@ export class HttpAgentClient implements AgentClient {
       return !(error instanceof SilenceError || error instanceof errors.ConnectTimeoutError);
     }
   }
+}
+
+function traceHeader(): { traceparent?: string } {
+  const traceparent = currentTraceparent();
+  return traceparent === undefined ? {} : { traceparent };
 }
 
 /** In words of ours: what the other end or the network said is for the log, and tenants would learn addresses by it. */

@@ -4,6 +4,7 @@
  * Crash behaviour: nothing here is remembered. A job whose worker died is delivered again, an outbox row stays until
  * its job is queued, and the sweep wakes whatever both missed.
  */
+
 import type { Outbox } from '@holdfast/control/ports/outbox.js';
 import type { WakeUp } from '@holdfast/control/ports/queue.js';
 import { reconcileCluster } from '@holdfast/control/reconcilers/reconcile-cluster.js';
@@ -16,6 +17,7 @@ import { withoutAwaited } from '@holdfast/jobs/handed-over.js';
 import { OutboxRelay } from '@holdfast/jobs/outbox-relay.js';
 import type { WakeQueue } from '@holdfast/jobs/wake-queue.js';
 import { WakeWorkers } from '@holdfast/jobs/wake-workers.js';
+import { inSpan } from '@holdfast/tracing/spans.js';
 import type { Logger } from 'pino';
 import { LongRuns } from './long-runs.js';
 import { Repeat } from './repeat.js';
@@ -103,7 +105,7 @@ export class ReconcileRuntime {
     const { clusterId } = wakeUp;
     this.parts.queue.handedOver.began(wakeUp);
     await this.clusters.run(clusterId, () =>
-      this.measured('cluster', async () => {
+      this.measured(wakeUp, async () => {
         await reconcileCluster(this.parts.ports, clusterId);
         return 'done';
       }),
@@ -114,7 +116,7 @@ export class ReconcileRuntime {
     const { volumeId } = wakeUp;
     this.parts.queue.handedOver.began(wakeUp);
     await this.volumes.run(volumeId, (mayAct) =>
-      this.measured('volume', async () => {
+      this.measured(wakeUp, async () => {
         const outcome = await reconcileVolume(this.parts.ports, volumeId, { mayAct });
         if (outcome.steps > 0 || outcome.did === 'waiting')
           this.parts.log.debug({ volumeId, ...outcome }, 'volume');
@@ -123,11 +125,12 @@ export class ReconcileRuntime {
     );
   }
 
-  private async measured(kind: WakeUp['kind'], run: () => Promise<string>): Promise<void> {
+  private async measured(wakeUp: WakeUp, run: () => Promise<string>): Promise<void> {
+    const { kind } = wakeUp;
     const beganMs = performance.now();
     let outcome = 'failed';
     try {
-      outcome = await run();
+      outcome = await traced(wakeUp, run);
     } finally {
       this.parts.onRun?.(kind, outcome, (performance.now() - beganMs) / 1000);
     }
@@ -136,4 +139,13 @@ export class ReconcileRuntime {
   private warn(error: unknown, message: string): void {
     this.parts.log.warn({ err: error }, message);
   }
+}
+
+/** A run is part of the trace of the request that it comes from. The sweep's runs, of which there are many, make none. */
+function traced<T>(wakeUp: WakeUp, run: () => Promise<T>): Promise<T> {
+  const { kind, traceparent } = wakeUp;
+  if (traceparent === undefined) return run();
+  const id = wakeUp.kind === 'volume' ? wakeUp.volumeId : wakeUp.clusterId;
+  const attributes = { [`holdfast.${kind}.id`]: id };
+  return inSpan(`reconcile ${kind}`, { kind: 'consumer', traceparent, attributes }, run);
 }

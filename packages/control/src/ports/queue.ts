@@ -1,10 +1,14 @@
 import type { ClusterId, VolumeId } from '@holdfast/core/model/ids.js';
 
 /** What a wake-up names. It carries no data: the reconciler that is woken reads the current state. */
-export type WakeUp =
+export type WakeUp = (
   | { kind: 'volume'; volumeId: VolumeId }
   /** Admission of rebuilds, and the check which nodes are alive. */
-  | { kind: 'cluster'; clusterId: ClusterId };
+  | { kind: 'cluster'; clusterId: ClusterId }
+) & {
+  /** Trace of the request that it comes from, in W3C's form. Of wake-ups that are merged, one's. */
+  traceparent?: string | undefined;
+};
 
 /**
  * Wakes reconcilers, at least once. A wake-up for something that already waits is merged with it; one that comes

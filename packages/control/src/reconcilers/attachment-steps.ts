@@ -71,6 +71,7 @@ async function startOnCurrentCopies(
   const copies = await openCopies(ports, view, refusals);
   const decision = decideStart(view, recordsOf(copies), ports.clock.now(), refusals);
   if (decision.kind === 'wait') return waitForCopies(ports, view, { copies, attention: decision.attention });
+  const secretOf = (key: string) => ports.copySecrets.forEngine(key, { epoch: volume.epoch, nodeId });
   const reply = await ports.agents.startEngine(await agentOf(ports, nodeId), volume.id, {
     volumeName: volume.name,
     epoch: volume.epoch,
@@ -78,7 +79,7 @@ async function startOnCurrentCopies(
     sizeBytes: volume.spec.sizeBytes,
     attachmentSecret: grantOf(volume)?.secret ?? '',
     record: decision.record,
-    replicas: decision.current.map((replicaId) => addressOf(view, replicaOf(view, replicaId))),
+    replicas: decision.current.map((replicaId) => addressOf(view, replicaOf(view, replicaId), secretOf)),
     replicaTimeoutMs: settingsOf(fleet.settings, volume.spec.dataEngine)['engine-replica-timeout'] * 1000,
   });
   await commitVolume(ports, view, engineStarted(view, nodeId, reply, ports.clock.now()));

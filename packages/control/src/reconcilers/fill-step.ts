@@ -1,6 +1,7 @@
 import { fillBegun, fillRefused } from '@holdfast/core/lifecycle/conclude-fill.js';
 import type { ReplicaAddress } from '@holdfast/core/model/agent-protocol.js';
 import { isFault, StorageFault } from '@holdfast/core/model/faults.js';
+import type { NodeId } from '@holdfast/core/model/ids.js';
 import { isHealthy } from '@holdfast/core/model/replica.js';
 import { isOnReadyNode } from '@holdfast/core/model/volume-facts.js';
 import type { VolumeFill } from '@holdfast/core/model/volume-fill.js';
@@ -22,7 +23,7 @@ export async function fillVolume(ports: ReconcilerPorts, view: VolumeView): Prom
   const holderId = holderOf(volume);
   if (fill === undefined || holderId === undefined) return 'pause';
   try {
-    const sources = await sourcesOf(ports, fill);
+    const sources = await sourcesOf(ports, fill, holderId);
     const { snapshotId } = fill;
     const agent = await agentOf(ports, holderId);
     await ports.agents.command(agent, volume.id, 'fill', {
@@ -41,7 +42,11 @@ export async function fillVolume(ports: ReconcilerPorts, view: VolumeView): Prom
 }
 
 /** The full copies of the source that can be reached, whether it is attached or not: its snapshots do not change. */
-async function sourcesOf({ store }: ReconcilerPorts, fill: VolumeFill): Promise<ReplicaAddress[]> {
+async function sourcesOf(
+  { store, copySecrets }: ReconcilerPorts,
+  fill: VolumeFill,
+  nodeId: NodeId,
+): Promise<ReplicaAddress[]> {
   const source = await store.loadVolume(fill.sourceVolumeId);
   const snapshot = source?.snapshots.find(({ id }) => id === fill.snapshotId);
   if (source === undefined || snapshot?.state !== 'ready') {
@@ -55,5 +60,7 @@ async function sourcesOf({ store }: ReconcilerPorts, fill: VolumeFill): Promise<
       publicMessage: `no full copy of volume ${source.volume.name} can be reached`,
     });
   }
-  return copies.map((replica) => addressOf(source, replica));
+  const reader = { snapshotId: fill.snapshotId, nodeId };
+  const secretOf = (key: string) => copySecrets.forSnapshot(key, reader);
+  return copies.map((replica) => addressOf(source, replica, secretOf));
 }

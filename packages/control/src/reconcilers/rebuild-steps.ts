@@ -73,10 +73,12 @@ export async function startRebuild(
   const settings = settingsOf(fleet.settings, volume.spec.dataEngine);
   const holderId = holderOf(volume);
   if (holderId === undefined) return 'pause';
+  const engine = { epoch: volume.epoch, nodeId: holderId };
+  const secretOf = (key: string) => ports.copySecrets.forEngine(key, engine);
   await ports.agents.command(await agentOf(ports, holderId), volume.id, 'start-rebuild', {
     rebuildId,
     epoch: volume.epoch,
-    target: addressOf(view, replicaOf(view, rebuild.targetReplicaId)),
+    target: addressOf(view, replicaOf(view, rebuild.targetReplicaId), secretOf),
     sourceReplicaIds: [...rebuild.sourceReplicaIds],
     options: {
       purgesFirst: rebuild.purgesFirst && purgesBeforeRebuild(view),

@@ -2,6 +2,7 @@ import { StorageFault } from '@holdfast/core/model/faults.js';
 import type { NodeId } from '@holdfast/core/model/ids.js';
 import type { AgentClient, AgentTarget } from '../ports/agent-client.js';
 import type { Clock, Random } from '../ports/clock.js';
+import type { CopySecrets } from '../ports/copy-secrets.js';
 import type { Queue } from '../ports/queue.js';
 import type { Change, Store, VolumeView } from '../ports/store.js';
 
@@ -11,6 +12,7 @@ export type ReconcilerPorts = {
   queue: Queue;
   clock: Clock;
   random: Random;
+  copySecrets: CopySecrets;
   /** Since when this process has been running: of what was before it knows only what the store says. */
   startedAt: Date;
 };

@@ -35,12 +35,22 @@ export function nodeOf({ fleet }: VolumeView, replica: Replica): StorageNode {
   return node;
 }
 
-/** Where an engine reaches a replica. @throws StorageFault `agent.unreachable` when its agent never registered */
-export function addressOf(view: VolumeView, replica: Replica): ReplicaAddress {
+/**
+ * Where an engine reaches a replica, and with which secret.
+ *
+ * @param secretOf makes the secret of the replica's key, for that engine
+ * @throws StorageFault `agent.unreachable` when its agent never registered
+ */
+export function addressOf(
+  view: VolumeView,
+  replica: Replica,
+  secretOf: (key: string) => string,
+): ReplicaAddress {
   const node = nodeOf(view, replica);
   const { controlUrl, nbdHost, nbdPort } = node;
   if (controlUrl === undefined || nbdHost === undefined || nbdPort === undefined) {
     throw new StorageFault('agent.unreachable', { publicMessage: `node ${node.name} has no agent` });
   }
-  return { replicaId: replica.id, nodeId: node.id, controlUrl, nbdHost, nbdPort, secret: replica.secret };
+  const secret = secretOf(replica.secret);
+  return { replicaId: replica.id, nodeId: node.id, controlUrl, nbdHost, nbdPort, secret };
 }

@@ -32,6 +32,10 @@ const warning = (subject: EventSubjectKind, when: string) =>
 const error = (subject: EventSubjectKind, when: string) => ({ severity: 'error', subject, when }) as const;
 
 export const EVENT_TYPES = {
+  DatabaseRestored: warning(
+    'cluster',
+    "the control plane's database was restored from a backup, whose time is named",
+  ),
   SettingChanged: info('setting', 'a setting of the cluster gets another value, or its default again'),
 
   NodeReady: info('node', "the node's agent is heard for the first time, or again"),

@@ -81,6 +81,8 @@ export type EngineDependencies = Partial<Ports> & {
    */
   confirmRecord: (record: CopyRecord) => Promise<void>;
   planLayers: PlanLayers;
+  /** Makes of the engine's secret for a copy one with which another node may read it, for a rebuild. */
+  lendSecret?: (secret: string, readerNodeId: string) => string;
   /** Called when the engine's report changed in a way that is worth telling at once. */
   onChange: () => void;
 };

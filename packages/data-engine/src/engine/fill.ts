@@ -92,7 +92,7 @@ export class Fill {
 
   private async copyFrom(source: PullSource): Promise<void> {
     const exportName = formatExportName({ kind: 'snapshot', layerId: this.spec.snapshotId, ...source });
-    const address = { host: source.nbdHost, port: source.nbdPort, exportName };
+    const address = { host: source.nbdHost, port: source.nbdPort, nodeId: source.nodeId, exportName };
     const client = await portsOf(this.host.dependencies).connectData(address, CONNECT_TIMEOUT_MS);
     const inFlight = new Set<Promise<void>>();
     const failures: unknown[] = [];

@@ -5,7 +5,7 @@
  * syncs its frozen layers itself, and proves by content that it has them; only then is it promoted. If the engine
  * dies, the target is no member of any record, and the next rebuild continues with what it has.
  */
-import type { RebuildOptions, RebuildReport } from '@holdfast/core/model/agent-protocol.js';
+import type { RebuildOptions, RebuildReport, ReplicaAddress } from '@holdfast/core/model/agent-protocol.js';
 import { faultCodeOf, isFault, StorageFault } from '@holdfast/core/model/faults.js';
 import type { ReplicaId } from '@holdfast/core/model/ids.js';
 import { NO_BYTES } from '@holdfast/core/model/rebuild.js';
@@ -150,6 +150,12 @@ export class RebuildRun {
     return this.link;
   }
 
+  /** The address of a source, with a secret that lets the target's node read it and no more. */
+  private lent(source: ReplicaAddress): ReplicaAddress {
+    const { lendSecret = (secret) => secret } = this.host.dependencies;
+    return { ...source, secret: lendSecret(source.secret, this.rebuild.target.nodeId) };
+  }
+
   /** Has the target pull from one source after another until it has verified everything. */
   private async pull(link: ReplicaLink, layers: PulledLayer[]): Promise<void> {
     const { epoch } = this.host.spec;
@@ -162,7 +168,7 @@ export class RebuildRun {
       await link.control.command('pull', {
         epoch,
         rebuildId: this.rebuildId,
-        sources: sources.map(({ address }) => ({ ...address })),
+        sources: sources.map(({ address }) => this.lent(address)),
         layers,
         blockHash,
         tuning: this.tuning,

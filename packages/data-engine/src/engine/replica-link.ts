@@ -2,7 +2,7 @@ import type { ReplicaAddress } from '@holdfast/core/model/agent-protocol.js';
 import { StorageFault } from '@holdfast/core/model/faults.js';
 import type { ReplicaId } from '@holdfast/core/model/ids.js';
 import type { ReplicaMode } from '@holdfast/core/model/replica.js';
-import { type ConnectData, connectByNbd, type DataLink } from '../nbd/data-link.js';
+import { type ConnectData, connectByNbd, type DataAddress, type DataLink } from '../nbd/data-link.js';
 import type { Answer, Ask, ConnectControl, HeadReply, ReplicaControl } from '../protocol/commands.js';
 import { formatExportName } from '../protocol/export-names.js';
 
@@ -80,6 +80,10 @@ export class ReplicaLink {
   }
 }
 
+function dataAddress({ nbdHost, nbdPort, nodeId }: ReplicaAddress, exportName: string): DataAddress {
+  return { host: nbdHost, port: nbdPort, nodeId, exportName };
+}
+
 type Opened = { opened: Answer<'open'>; client: DataLink };
 
 type LayerChange = 'snapshot' | 'unfreeze' | 'revert' | 'prepare';
@@ -114,7 +118,7 @@ export async function openLink(
   openings += 1;
   const ask = { epoch, afresh: mode === 'WO', grantId, count: openings };
   const { opened, client } = await openBoth(address, control, ask, (exportName) =>
-    connectData({ host: address.nbdHost, port: address.nbdPort, exportName }, timeoutMs),
+    connectData(dataAddress(address, exportName), timeoutMs),
   );
   return new ReplicaLink(address, control, client, opened, mode, grantId);
 }
@@ -133,7 +137,7 @@ export async function reopenLink(
 ): Promise<DataLink> {
   const { address, opened: before } = link;
   const { opened, client } = await link.openAgain(epoch, (exportName) =>
-    connectData({ host: address.nbdHost, port: address.nbdPort, exportName }, timeoutMs),
+    connectData(dataAddress(address, exportName), timeoutMs),
   );
   if (opened.kept || (opened.life !== undefined && opened.life === before.life)) return client;
   client.close();

@@ -6,7 +6,7 @@ import tls from 'node:tls';
 export type CertificateFiles = { certFile: string; keyFile: string; caFile: string };
 
 /** Options for `node:tls`; both sides require the other's certificate. */
-export type TlsIdentity = { cert: Buffer; key: Buffer; ca: Buffer; minVersion: 'TLSv1.2' };
+export type TlsIdentity = Pick<tls.SecureContextOptions, 'cert' | 'key' | 'ca' | 'minVersion'>;
 
 /**
  * Reads the files again for every connection; there are few, so renewed certificates take effect at once, without a

@@ -1,7 +1,8 @@
 /** Client side of the NBD handshake, on top of a reader that returns exactly n bytes. */
 import type { Socket } from 'node:net';
+import type { ConnectionOptions } from 'node:tls';
 import { ByteQueue } from './byte-queue.js';
-import { isTlsRequired, securedByTls } from './client-tls.js';
+import { securedByTls } from './client-tls.js';
 import {
   ALLOCATION_CONTEXT,
   HandshakeFlag,
@@ -79,14 +80,14 @@ export type OpenedExport = {
 /** @throws ProtocolError, NbdError for a refused export, or a TLS error */
 export async function clientHandshake(
   connection: Connection,
-  host: string,
+  tls: ConnectionOptions | undefined,
   exportName: string,
 ): Promise<OpenedExport> {
   const reader = new ExactReader(connection);
   await readGreeting(reader);
   connection.socket.write(clientFlags(true));
-  if (!isTlsRequired()) return chooseExport(connection, reader, exportName);
-  const secure = asConnection(await startTls(connection.socket, reader, host));
+  if (tls === undefined) return chooseExport(connection, reader, exportName);
+  const secure = asConnection(await startTls(connection.socket, reader, tls));
   return chooseExport(secure, new ExactReader(secure), exportName);
 }
 
@@ -102,14 +103,14 @@ async function readGreeting(reader: ExactReader): Promise<void> {
   }
 }
 
-async function startTls(socket: Socket, reader: ExactReader, host: string): Promise<Socket> {
+async function startTls(socket: Socket, reader: ExactReader, tls: ConnectionOptions): Promise<Socket> {
   socket.write(option(Option.StartTls, Buffer.alloc(0)));
   const { error } = await readReplies(reader, Option.StartTls);
   if (error !== undefined)
     throw new ProtocolError(`the server does no TLS, which this node requires: ${error}`);
   // Plaintext in front of the tunnel may have been injected by an attacker.
   if (reader.release().length > 0) throw new ProtocolError('the server spoke before the TLS handshake');
-  return securedByTls(socket, host);
+  return securedByTls(socket, tls);
 }
 
 async function chooseExport(

@@ -1,31 +1,46 @@
 /**
- * TLS for outgoing NBD connections. Set per process and not per call, so that no connection can be forgotten: on a
- * node that requires TLS, everything that its engines and rebuilds send goes through it.
+ * TLS for outgoing NBD connections. Chosen per process and not per call, so that no connection can be forgotten: the
+ * process says once which of its connections use TLS, and with which certificates.
  */
 import type { Socket } from 'node:net';
 import tls from 'node:tls';
 import type { Certificates } from './certificates.js';
 import { ProtocolError } from './errors.js';
 
-let required: Certificates | undefined;
+/** What a connection goes to. `nodeId`: the node that has to answer; absent where any server of that host will do. */
+export type NbdPeer = { readonly host: string; readonly nodeId?: string | undefined };
+
+/** Options for `node:tls` with which the peer is reached; `undefined`: without TLS. */
+export type TlsChoice = (peer: NbdPeer) => Promise<tls.ConnectionOptions | undefined>;
+
+let choice: TlsChoice | undefined;
+
+/** From now on every NBD connection of this process is made as the choice says. `undefined`: all without TLS. */
+export function chooseTls(next: TlsChoice | undefined): void {
+  choice = next;
+}
 
 /** From now on every NBD connection of this process uses TLS, or fails. `undefined` ends that. */
 export function requireTls(certificates: Certificates | undefined): void {
-  required = certificates;
+  chooseTls(certificates === undefined ? undefined : withCertificates(certificates));
 }
 
-export function isTlsRequired(): boolean {
-  return required !== undefined;
+/** Choice of TLS for all connections: the server's certificate has to be of the same CA, and for the host. */
+export function withCertificates(certificates: Certificates): TlsChoice {
+  return async ({ host }) => ({ ...(await certificates.current()), host });
+}
+
+export function tlsTowards(peer: NbdPeer): Promise<tls.ConnectionOptions | undefined> | undefined {
+  return choice?.(peer);
 }
 
 /**
  * Runs the TLS handshake after the server has agreed to STARTTLS.
  *
- * @throws Error when the server's certificate is not of the CA or not for this host
+ * @throws Error when the server's certificate is not of the CA or not for what was asked for
  */
-export async function securedByTls(socket: Socket, host: string): Promise<Socket> {
-  if (required === undefined) throw new Error('no certificates were given');
-  const secure = tls.connect({ ...(await required.current()), socket, host });
+export async function securedByTls(socket: Socket, options: tls.ConnectionOptions): Promise<Socket> {
+  const secure = tls.connect({ ...options, socket });
   return new Promise((resolve, reject) => {
     secure.once('secureConnect', () => resolve(secure));
     // Not removed: until the client adds its own handlers, a reset must not be an uncaught error.

@@ -9,7 +9,7 @@ import { BLOCK_BYTES, MIB } from '@holdfast/core/model/bytes.js';
 import { SYSTEM_TIME, type Time } from '../base/time.js';
 import { ByteQueue } from './byte-queue.js';
 import { clientHandshake, type ServerTerms } from './client-handshake.js';
-import { isTlsRequired } from './client-tls.js';
+import { type NbdPeer, tlsTowards } from './client-tls.js';
 import {
   Command,
   CommandFlag,
@@ -27,7 +27,7 @@ import { ReadAssembly } from './read-assembly.js';
 import { type Reply, ReplyReader } from './replies.js';
 import type { Slab } from './slab.js';
 
-export type NbdAddress = { host: string; port: number; exportName: string };
+export type NbdAddress = NbdPeer & { port: number; exportName: string };
 
 type Pending = {
   sentAtMs: number;
@@ -79,10 +79,10 @@ export class NbdClient implements NbdExport {
   static async connect(address: NbdAddress, timeoutMs: number, time: Time = SYSTEM_TIME): Promise<NbdClient> {
     const { host, port, exportName } = address;
     const begunAtMs = time.nowMs();
+    const tls = await tlsTowards(address);
     // TLS needs a stream; plain connections read into slabs.
-    const connection = isTlsRequired()
-      ? asConnection(net.connect({ host, port, noDelay: true }))
-      : connectTo(host, port);
+    const connection =
+      tls === undefined ? connectTo(host, port) : asConnection(net.connect({ host, port, noDelay: true }));
     const { socket } = connection;
     let failure: Error | undefined;
     socket.on('error', (error) => {
@@ -93,7 +93,7 @@ export class NbdClient implements NbdExport {
       timeoutMs,
     );
     try {
-      const opened = await clientHandshake(connection, host, exportName);
+      const opened = await clientHandshake(connection, tls, exportName);
       const client = new NbdClient(opened.connection, opened.terms, begunAtMs, time);
       client.start(opened.rest);
       return client;

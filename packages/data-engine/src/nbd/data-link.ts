@@ -1,9 +1,10 @@
 /** Data connection to a copy or one of its layers: the part of an NBD client that engines and rebuilds use. */
 import type { Time } from '../base/time.js';
 import { NbdClient } from './client.js';
+import type { NbdPeer } from './client-tls.js';
 import type { NbdExport } from './export.js';
 
-export type DataAddress = { host: string; port: number; exportName: string };
+export type DataAddress = NbdPeer & { port: number; exportName: string };
 
 export interface DataLink extends NbdExport {
   readonly closed: boolean;

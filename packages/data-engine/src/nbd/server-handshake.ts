@@ -30,9 +30,19 @@ import {
 
 /** Lookup of exports for the handshake. */
 export interface ExportDirectory {
-  /** `undefined` for an unknown name, and for a wrong secret: a client must not be able to tell them apart. */
-  describe(exportName: string): ExportInfo | undefined;
+  /**
+   * `undefined` for an unknown name, and for a wrong secret: a client must not be able to tell them apart.
+   *
+   * @param peer what is known of the client from its connection, if anything
+   */
+  describe(exportName: string, peer: string | undefined): ExportInfo | undefined;
 }
+
+/**
+ * What is known of the client from its connection. `peerBytes`: that many come ahead of all that the client says, from
+ * the tunnel that has judged its certificate.
+ */
+export type HandshakeClient = { readonly peer?: string | undefined; readonly peerBytes?: number | undefined };
 
 /** TLS policy of a connection. `inside`: the connection came through a tunnel already, so STARTTLS is an error. */
 export type TlsOffer = 'off' | 'allow' | 'require' | 'inside';
@@ -54,12 +64,16 @@ export class ServerHandshake {
   /** The export that `base:allocation` was selected for; a selection for another name does not count. */
   private allocationContextOf: string | undefined;
   private optionsSeen = 0;
+  private peer: string | undefined;
 
   constructor(
     private readonly directory: ExportDirectory,
     private readonly send: (frame: Buffer) => void,
     private readonly tls: TlsOffer = 'off',
-  ) {}
+    private readonly client: HandshakeClient = {},
+  ) {
+    this.peer = client.peer;
+  }
 
   greeting(): Buffer {
     const frame = Buffer.alloc(18);
@@ -73,6 +87,11 @@ export class ServerHandshake {
 
   feed(chunk: Buffer): HandshakeStep {
     this.queue.push(chunk);
+    const { peerBytes } = this.client;
+    if (peerBytes !== undefined && this.peer === undefined) {
+      if (this.queue.length < peerBytes) return MORE;
+      this.peer = this.queue.take(peerBytes).toString('latin1');
+    }
     if (!this.clientFlagsSeen) {
       if (this.queue.length < 4) return MORE;
       const problem = this.readClientFlags();
@@ -163,7 +182,7 @@ export class ServerHandshake {
 
   private chooseByExportName(data: Buffer): HandshakeStep {
     const exportName = data.toString('utf8');
-    if (data.length > NAME_BYTES_MAX || this.directory.describe(exportName) === undefined) {
+    if (data.length > NAME_BYTES_MAX || this.directory.describe(exportName, this.peer) === undefined) {
       // EXPORT_NAME has no error reply; the specification requires a close.
       return { kind: 'close', reason: 'unknown export' };
     }
@@ -180,7 +199,7 @@ export class ServerHandshake {
     if (!wellFormed) return this.refuse(option, OptionReply.ErrInvalid, 'malformed export request');
     if (name.text.length > NAME_BYTES_MAX) return this.refuse(option, OptionReply.ErrTooBig, 'name too long');
 
-    const info = this.directory.describe(name.text);
+    const info = this.directory.describe(name.text, this.peer);
     if (info === undefined) return this.refuse(option, OptionReply.ErrUnknown, 'no such export');
     if (option === Option.Go) return this.chosen(name.text, 'go');
     this.send(infoReplies(option, info));
@@ -221,7 +240,7 @@ export class ServerHandshake {
     if (request === undefined)
       return this.refuse(option, OptionReply.ErrInvalid, 'malformed context request');
     const { exportName } = request;
-    if (this.directory.describe(exportName) === undefined) {
+    if (this.directory.describe(exportName, this.peer) === undefined) {
       return this.refuse(option, OptionReply.ErrUnknown, 'no such export');
     }
     const wanted = select

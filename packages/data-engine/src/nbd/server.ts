@@ -8,7 +8,12 @@ import net from 'node:net';
 import type { NbdExport } from './export.js';
 import type { Negotiated } from './handshake-frames.js';
 import { NbdServerConnection } from './server-connection.js';
-import { type ExportDirectory, handshakeReply, ServerHandshake } from './server-handshake.js';
+import {
+  type ExportDirectory,
+  type HandshakeClient,
+  handshakeReply,
+  ServerHandshake,
+} from './server-handshake.js';
 
 /** Time limit of a handshake, in milliseconds; the client is then disconnected. */
 const HANDSHAKE_TIMEOUT_MS = 10_000;
@@ -26,6 +31,8 @@ export type NbdServerOptions = {
   accept: Accept;
   /** Plaintext only if absent. */
   tls?: { offer: 'allow' | 'require'; accept: AcceptTls } | { offer: 'inside' };
+  /** What is known of a client from its connection; the directory is told. */
+  clientOf?: (socket: net.Socket) => HandshakeClient;
   handshakeTimeoutMs?: number;
 };
 
@@ -68,8 +75,9 @@ export class NbdServer {
   }
 
   private shake(socket: net.Socket): void {
-    const { directory, tls } = this.options;
-    const handshake = new ServerHandshake(directory, (frame) => socket.write(frame), tls?.offer);
+    const { directory, tls, clientOf } = this.options;
+    const send = (frame: Buffer) => socket.write(frame);
+    const handshake = new ServerHandshake(directory, send, tls?.offer, clientOf?.(socket));
     const giveUp = setTimeout(
       () => socket.destroy(),
       this.options.handshakeTimeoutMs ?? HANDSHAKE_TIMEOUT_MS,

@@ -5,6 +5,7 @@
  * Both directions are pipes with backpressure: while one side does not read, the other is not read either, so that a
  * connection holds no more than the buffers of its two sockets.
  */
+import type { X509Certificate } from 'node:crypto';
 import { once } from 'node:events';
 import net from 'node:net';
 import { pipeline } from 'node:stream/promises';
@@ -17,28 +18,34 @@ import { startTlsReply } from './server-handshake.js';
 /** Time limit of the TLS handshake; the same as that of the rest of the negotiation. */
 const TLS_HANDSHAKE_MAX_MS = 10_000;
 
-export type Tunnel = {
+/** Plaintext socket that decrypted bytes go to, and what it is told about the client in front of them. */
+export type Plaintext = { path: string; peer: string };
+
+/** One identity of a TLS server, and where those go who trust it. */
+export type TunnelEnd = {
   identity: TlsIdentity;
+  /** @param shown the client's certificate, which is of the identity's CA. @throws Error that says why it is refused */
+  admit(shown: X509Certificate): Plaintext;
+};
+
+export type Tunnel = {
+  /** The end for the name that a client asks for; `''` where it asks for none. `undefined`: there is no such name. */
+  endFor(serverName: string): TunnelEnd | undefined;
   /** The client's choice before STARTTLS that still counts after it. */
   noZeroes: boolean;
-  /** Path of the plaintext socket. */
-  plaintextPath: string;
 };
 
 /**
  * Answers STARTTLS and carries the connection until one side ends it.
  *
- * @throws Error when the client shows no certificate of the CA, breaks the protocol or disconnects; its connection is
+ * @throws Error when the client shows no certificate that is admitted, breaks the protocol or disconnects; its connection is
  *   closed then, and nothing else is.
  */
-export async function carryTunnel(
-  socket: net.Socket,
-  { identity, noZeroes, plaintextPath }: Tunnel,
-): Promise<void> {
+export async function carryTunnel(socket: net.Socket, { endFor, noZeroes }: Tunnel): Promise<void> {
   let plaintext: net.Socket | undefined;
   try {
-    const secure = await acceptTls(socket, identity);
-    plaintext = await openPlaintext(plaintextPath, noZeroes);
+    const { secure, end } = await acceptTls(socket, endFor);
+    plaintext = await openPlaintext(admitted(secure, end), noZeroes);
     // If one direction fails, so does the other; if one ends, the other may still have replies to carry.
     const [up, down] = await Promise.allSettled([pipeline(secure, plaintext), pipeline(plaintext, secure)]);
     if (up.status === 'rejected' && down.status === 'rejected') throw up.reason;
@@ -48,19 +55,38 @@ export async function carryTunnel(
   }
 }
 
-/** A server for this one connection, which never listens: Node verifies clients' certificates in servers only. */
-function acceptTls(socket: net.Socket, identity: TlsIdentity): Promise<tls.TLSSocket> {
+function admitted(secure: tls.TLSSocket, end: TunnelEnd): Plaintext {
+  const shown = secure.getPeerX509Certificate();
+  if (shown === undefined) throw new ProtocolError('the client shows no certificate');
+  return end.admit(shown);
+}
+
+/**
+ * A server for this one connection, which never listens: Node verifies clients' certificates in servers only. The end
+ * that the client asks for decides which certificate it is shown, and by which CA its own is judged.
+ */
+function acceptTls(
+  socket: net.Socket,
+  endFor: Tunnel['endFor'],
+): Promise<{ secure: tls.TLSSocket; end: TunnelEnd }> {
+  let end = endFor('');
   const server = tls.createServer({
-    ...identity,
+    ...end?.identity,
     requestCert: true,
     rejectUnauthorized: true,
     handshakeTimeout: TLS_HANDSHAKE_MAX_MS,
+    SNICallback: (serverName, done) => {
+      end = endFor(serverName);
+      if (end === undefined) done(new ProtocolError('there is no such server here'));
+      else done(null, tls.createSecureContext(end.identity));
+    },
   });
   return new Promise((resolve, reject) => {
     server.once('secureConnection', (secure) => {
       // From here on the pipes report errors.
       secure.on('error', () => undefined);
-      resolve(secure);
+      if (end === undefined) reject(new ProtocolError('there is no such server here'));
+      else resolve({ secure, end });
     });
     server.once('tlsClientError', reject);
     socket.on('error', reject);
@@ -70,11 +96,11 @@ function acceptTls(socket: net.Socket, identity: TlsIdentity): Promise<tls.TLSSo
 }
 
 /** Connects to the plain server and brings it to the client's state: after the greeting and the client's flags. */
-async function openPlaintext(plaintextPath: string, noZeroes: boolean): Promise<net.Socket> {
-  const plaintext = net.connect(plaintextPath);
+async function openPlaintext({ path, peer }: Plaintext, noZeroes: boolean): Promise<net.Socket> {
+  const plaintext = net.connect(path);
   try {
     await once(plaintext, 'connect');
-    plaintext.write(clientFlags(noZeroes));
+    plaintext.write(Buffer.concat([Buffer.from(peer, 'latin1'), clientFlags(noZeroes)]));
     await dropGreeting(plaintext);
     return plaintext;
   } catch (error) {

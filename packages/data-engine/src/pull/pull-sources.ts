@@ -44,7 +44,7 @@ export class PullSources {
 
   private async connect(source: PullSource, layerId: string): Promise<DataLink> {
     const exportName = formatExportName({ kind: 'layer', layerId, epoch: this.epoch, ...source });
-    const address = { host: source.nbdHost, port: source.nbdPort, exportName };
+    const address = { host: source.nbdHost, port: source.nbdPort, nodeId: source.nodeId, exportName };
     const client = await this.connectData(address, CONNECT_TIMEOUT_MS);
     this.clients.add(client);
     client.onClose(() => this.clients.delete(client));

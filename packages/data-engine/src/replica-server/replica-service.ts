@@ -13,7 +13,7 @@ import { type Ports, portsOf } from '../nbd/ports.js';
 import { serveExport } from '../nbd/server.js';
 import { handshakeRefusal } from '../nbd/server-handshake.js';
 import type { Answer, Ask, CommandName, ConnectControl } from '../protocol/commands.js';
-import { parseExportName } from '../protocol/export-names.js';
+import { parseExportName, type ReplicaExportName } from '../protocol/export-names.js';
 import { Replica } from '../replica/replica.js';
 import { LayerHashing } from './layer-hashing.js';
 import { ReadTrails } from './read-trails.js';
@@ -29,19 +29,24 @@ const CLOSING_MAX_MS = 10_000;
 /** Step of that wait, in milliseconds. */
 const WAIT_STEP_MS = 100;
 
+/** Does the name's secret admit to what it names, at a copy with this key? */
+export type Admits = (key: string, name: ReplicaExportName) => boolean;
+
 export class ReplicaService {
   private readonly served = new Map<string, Promise<ServedReplica>>();
 
   private readonly ports: Ports;
   private readonly openDisk: OpenDisk;
+  private readonly admits: Admits;
 
   /** Disks are opened in replica processes only: engines load none of the code that reads and writes them. */
   constructor(
     private readonly connectControl: ConnectControl,
-    ports: Partial<Ports & { readonly openDisk: OpenDisk }> = {},
+    ports: Partial<Ports & { readonly openDisk: OpenDisk; readonly admits: Admits }> = {},
   ) {
     this.ports = portsOf(ports);
     this.openDisk = ports.openDisk ?? openDiskStore;
+    this.admits = ports.admits ?? ((key, { secret }) => key === secret);
   }
 
   get replicaIds(): string[] {
@@ -119,7 +124,7 @@ export class ReplicaService {
     try {
       if (name === undefined) throw notFound();
       const served = await this.find(name.replicaId);
-      if (served.replica.metadata.secret !== name.secret) throw notFound();
+      if (!this.admits(served.replica.metadata.secret, name)) throw notFound();
       const target = openExport(served.replica, name);
       // The client may have gone while its copy was being opened: no later event would remove it from the list.
       if (socket.destroyed) return;

@@ -24,6 +24,7 @@ export type ReplicaMetadata = {
   volumeId: string;
   diskId: string;
   sizeBytes: number;
+  /** Key of which the secrets are made that admit engines and readers; no engine is told it. */
   secret: string;
   /** The highest epoch at which the copy was opened; lower ones are fenced. */
   epoch: number;

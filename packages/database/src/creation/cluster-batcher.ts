@@ -14,6 +14,7 @@ import type { DiskId } from '@holdfast/core/model/ids.js';
 import { fillOf } from '@holdfast/core/model/volume-task.js';
 import { type PassedQuota, quotaRefusal } from '@holdfast/core/policy/quota.js';
 import { FleetCache } from '@holdfast/core/scheduling/index/fleet-cache.js';
+import { currentTraceparent } from '@holdfast/tracing/spans.js';
 import type { AuditEntry } from '../queries/audit.js';
 import { conflict, nameTaken } from '../sql/errors.js';
 import { type Scope, type Sql, transaction } from '../sql/scope.js';
@@ -48,6 +49,7 @@ type Waiting = {
   readonly request: CreationRequest;
   readonly audit: (() => AuditEntry) | undefined;
   readonly askedAtMs: number;
+  readonly traceparent: string | undefined;
   attempt: number;
   resolve(created: Created): void;
   reject(error: unknown): void;
@@ -74,7 +76,8 @@ export class ClusterBatcher {
   create(request: CreationRequest, audit: (() => AuditEntry) | undefined): Promise<Created> {
     if (this.waiting.length >= WAITING_MAX) throw tooMany();
     return new Promise<Created>((resolve, reject) => {
-      this.waiting.push({ request, audit, askedAtMs: performance.now(), attempt: 1, resolve, reject });
+      const asked = { askedAtMs: performance.now(), traceparent: currentTraceparent() };
+      this.waiting.push({ request, audit, ...asked, attempt: 1, resolve, reject });
       void this.run();
     });
   }
@@ -189,7 +192,7 @@ export class ClusterBatcher {
         sql,
         this.place,
         made.map(({ decision }) => decision),
-        entries,
+        { auditEntries: entries, traceparents: made.map(({ waiting }) => waiting.traceparent) },
       );
     }
     return new Set(made);

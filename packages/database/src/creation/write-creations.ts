@@ -70,12 +70,19 @@ export async function insertVolumes(
   return new Set(rows.map(({ id }) => id));
 }
 
+/** What is stored with new volumes, of the requests that they were asked for by. */
+export type Alongside = {
+  readonly auditEntries: readonly AuditEntry[];
+  /** The trace of each volume's request, in the order of the volumes. */
+  readonly traceparents: readonly (string | undefined)[];
+};
+
 /** Stores what belongs to volumes that were made: replicas, bookings, events, wake-ups and the audit log. */
 export async function insertBelongings(
   sql: Sql,
   { organizationId, clusterId }: CreationPlace,
   created: readonly NewVolume[],
-  auditEntries: readonly AuditEntry[],
+  { auditEntries, traceparents }: Alongside,
 ): Promise<void> {
   const replicas = created.flatMap((one) => one.replicas);
   const { text, values } = insertList(
@@ -98,7 +105,8 @@ export async function insertBelongings(
        FROM unnest($5::text[], $6::text[], $7::uuid[], $8::text[], $9::timestamptz[])
          AS e(type, severity, volume_id, message, at)
      ), woken AS (
-       INSERT INTO outbox (organization_id, kind, target_id) SELECT $1::uuid, 'volume', id FROM unnest($7::uuid[]) id
+       INSERT INTO outbox (organization_id, kind, target_id, traceparent)
+       SELECT $1::uuid, 'volume', id, traceparent FROM unnest($7::uuid[], $10::text[]) AS w(id, traceparent)
      )
      SELECT pg_notify('${CHANGE_CHANNEL}', concat_ws(' ', $1, $2, 'volume', id)) FROM unnest($7::uuid[]) id
      UNION ALL SELECT pg_notify('${EVENT_CHANNEL}', concat_ws(' ', $1, $2))
@@ -113,6 +121,7 @@ export async function insertBelongings(
       events.map(({ volumeId }) => volumeId),
       events.map(({ message }) => message),
       events.map(({ at }) => at),
+      traceparents.map((traceparent) => traceparent ?? null),
     ],
   );
   await insertAuditEntries(sql, auditEntries);

@@ -6,7 +6,7 @@ import { Listener } from '../sql/listener.js';
 import { systemScope, unsyncedTransaction } from '../sql/scope.js';
 import { OUTBOX_CHANNEL } from './touched.js';
 
-type Row = { kind: WakeUp['kind']; target_id: string };
+type Row = { kind: WakeUp['kind']; target_id: string; traceparent: string | null };
 
 export class PostgresOutbox implements Outbox {
   /** @param pool connects as the system role, which sees the rows of all organizations */
@@ -21,7 +21,7 @@ export class PostgresOutbox implements Outbox {
       // Rows that another relay is handing over are left to it.
       const { rows } = await sql.query<Row>(
         `DELETE FROM outbox WHERE id IN (SELECT id FROM outbox ORDER BY id LIMIT $1 FOR UPDATE SKIP LOCKED)
-         RETURNING kind, target_id`,
+         RETURNING kind, target_id, traceparent`,
         [limit],
       );
       if (rows.length > 0) await handOver(distinct(rows));
@@ -46,11 +46,16 @@ export class PostgresOutbox implements Outbox {
 
 /** Many rows of one burst name the same thing. */
 function distinct(rows: readonly Row[]): WakeUp[] {
-  return [...new Map(rows.map((row) => [`${row.kind} ${row.target_id}`, wakeUpOf(row)])).values()];
+  const traced = rows.filter(({ traceparent }) => traceparent !== null);
+  // The last one of each stays: one that belongs to a trace, where there is one.
+  return [
+    ...new Map([...rows, ...traced].map((row) => [`${row.kind} ${row.target_id}`, wakeUpOf(row)])).values(),
+  ];
 }
 
-function wakeUpOf({ kind, target_id: id }: Row): WakeUp {
+function wakeUpOf({ kind, target_id: id, traceparent }: Row): WakeUp {
+  const traced = traceparent === null ? {} : { traceparent };
   return kind === 'volume'
-    ? { kind, volumeId: asId<VolumeId>(id) }
-    : { kind, clusterId: asId<ClusterId>(id) };
+    ? { kind, volumeId: asId<VolumeId>(id), ...traced }
+    : { kind, clusterId: asId<ClusterId>(id), ...traced };
 }

@@ -1,5 +1,6 @@
 import { DUE_AT_ONCE } from '@holdfast/control/ports/store.js';
 import type { ClusterId, VolumeId } from '@holdfast/core/model/ids.js';
+import { currentTraceparent } from '@holdfast/tracing/spans.js';
 import type { Sql } from '../sql/scope.js';
 
 /** Wakes the relay, which turns outbox rows into jobs. */
@@ -47,14 +48,14 @@ export async function writeOutbox(sql: Sql, { volumes, clusters, lookedAfter }: 
        UNION ALL
        SELECT organization_id, id, 'cluster', id FROM cluster WHERE id = ANY($2)
      ), written AS (
-       INSERT INTO outbox (organization_id, kind, target_id)
-       SELECT coalesce((SELECT current_organization_id()), organization_id), kind, id FROM targets
+       INSERT INTO outbox (organization_id, kind, target_id, traceparent)
+       SELECT coalesce((SELECT current_organization_id()), organization_id), kind, id, $5::text FROM targets
        WHERE id IS DISTINCT FROM $4::uuid RETURNING id
      ), told AS (SELECT pg_notify('${OUTBOX_CHANNEL}', '') FROM written LIMIT 1)
      SELECT pg_notify('${CHANGE_CHANNEL}', concat_ws(' ', organization_id, cluster_id, kind, id)),
        (SELECT count(*) FROM told)
      FROM targets`,
-    [[...volumes], [...clusters], DUE_AT_ONCE, lookedAfter ?? null],
+    [[...volumes], [...clusters], DUE_AT_ONCE, lookedAfter ?? null, currentTraceparent() ?? null],
   );
 }
 

@@ -1,0 +1,40 @@
+/** What is changed of restored rows before anything reads them: they tell of a time that is over. */
+import type pg from 'pg';
+import type { BackupHeader } from './contents.js';
+
+const AUTO_DELETION = 'orphan-resource-auto-deletion';
+
+/**
+ * - Every volume is due, so that the reconcilers hold what agents say against it.
+ * - Copies of volumes that were made since look like orphans, so nothing removes orphans unasked until a user says so again.
+ * - Sessions are over: some may have been ended since.
+ * - The log of events is ordered by transaction ids, of which a new database begins with small ones.
+ */
+export async function afterRestore(client: pg.Client, header: BackupHeader, now: Date): Promise<void> {
+  await client.query('UPDATE volume SET reconcile_due_at = $1, reconcile_marks = reconcile_marks + 1', [now]);
+  await client.query('DELETE FROM setting WHERE name = $1', [AUTO_DELETION]);
+  await client.query('UPDATE cluster SET settings_version = settings_version + 1');
+  await client.query(`DELETE FROM token WHERE kind = 'session'`);
+  await moveEventLog(client, header);
+  await tellClusters(client, header, now);
+}
+
+/** Puts all stored ids below those that are given out from now on. */
+async function moveEventLog(client: pg.Client, { nextTransactionId }: BackupHeader): Promise<void> {
+  const { rows } = await client.query<{ own: string }>('SELECT pg_current_xact_id()::text AS own');
+  const by = nextTransactionId - Number(rows[0]?.own ?? 0);
+  if (by <= 0) return;
+  for (const table of ['event', 'webhook', 'webhook_delivery']) {
+    // Those of long ago share the id 0; within it the log goes by the events' own numbers.
+    await client.query(`UPDATE ${table} SET transaction_id = greatest(transaction_id - $1, 0)`, [by]);
+  }
+}
+
+async function tellClusters(client: pg.Client, { takenAt }: BackupHeader, now: Date): Promise<void> {
+  await client.query(
+    `INSERT INTO event (organization_id, cluster_id, transaction_id, type, severity, subject_kind, subject_id, message, at)
+     SELECT organization_id, id, pg_current_xact_id()::text::bigint, 'DatabaseRestored', 'warning', 'cluster', id::text, $1, $2
+     FROM cluster`,
+    [`the control plane's database was restored from a backup of ${takenAt}`, now],
+  );
+}
