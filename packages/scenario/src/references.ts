@@ -50,12 +50,16 @@ function addNode(known: Known, node: NodeGiven): void {
 }
 
 function madeVolume(entry: Entry): string[] {
-  return entry.kind === 'step' && entry.call.name === 'createVolume' ? [entry.call.ask.name] : [];
+  return entry.kind === 'step' ? newVolumes(entry.call) : [];
+}
+
+function newVolumes({ name, ask }: StepCall): string[] {
+  return name === 'createVolume' || name === 'cloneVolume' ? [ask.name] : [];
 }
 
 function learn(known: Known, call: StepCall): void {
   if (call.name === 'addNode') addNode(known, call.ask);
-  if (call.name === 'createVolume') known.volumes.add(call.ask.name);
+  for (const volume of newVolumes(call)) known.volumes.add(volume);
   if (call.name !== 'addDisk') return;
   const { node } = call.ask;
   const index = [...known.disks].filter((disk) => disk.startsWith(`${node}/`)).length;

@@ -41,8 +41,17 @@ export const STEPS = {
   failRebuilds: z
     .strictObject({ ...copy, times: z.int().min(1).optional() })
     .describe('The next rebuilds of a copy fail; all of them where no number is named.'),
-  loseCopy: z.strictObject(copy).describe("A copy's files vanish from its disk."),
-  damageCopy: z.strictObject(copy).describe("A block of a copy's files is changed behind its back."),
+  moveDisk: z
+    .strictObject({ disk: diskName, to: nodeName })
+    .describe('A disk is pulled out and put into another node, with the copies on it. It keeps its name.'),
+  loseCopy: z
+    .strictObject({ ...copy, unlessLast: z.boolean().optional() })
+    .describe("A copy's files vanish from its disk; with `unlessLast` only where another full copy is left."),
+  damageCopy: z
+    .strictObject({ ...copy, snapshot: name.optional() })
+    .describe(
+      "A block of a copy's files is changed behind its back: of a snapshot, or of what was written since.",
+    ),
 
   cordon: nodeName,
   uncordon: nodeName,
@@ -68,6 +77,7 @@ export const STEPS = {
     tags: tags.optional(),
     storageReserved: sizeSchema.optional(),
   }),
+  removeOrphan: nodeName.describe('A user has the oldest copy on a node removed that belongs to no replica.'),
   addNode: nodeGiven,
   addDisk: z.strictObject({ node: nodeName, ...diskGiven.shape }),
 
@@ -79,6 +89,9 @@ export const STEPS = {
   detach: z.strictObject({ ...ofVolume, force: z.boolean().optional() }),
   write: volumeName.describe('A user writes once, and remembers it if it was acknowledged.'),
   expand: z.strictObject({ ...ofVolume, size: sizeSchema }),
+  cloneVolume: z
+    .strictObject({ ...snapshot, name })
+    .describe('A new volume is filled from a snapshot of another one.'),
   takeSnapshot: z.strictObject(snapshot),
   deleteSnapshot: z.strictObject(snapshot),
   revert: z.strictObject(snapshot),

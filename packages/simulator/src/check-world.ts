@@ -7,7 +7,7 @@ export async function checkWorld(world: World): Promise<string[]> {
   const { store, clusterId } = world;
   const queue = await store.loadAdmissions(clusterId, { now: world.clock.now(), limit: 1 });
   const findings = [
-    ...world.placementFindings,
+    ...world.momentFindings,
     ...checkBookings(await store.loadFleet(clusterId)),
     ...checkRebuildLimits(queue),
   ];

@@ -28,6 +28,8 @@ export class SimAgentClient implements AgentClient {
     private readonly surroundingsOf: (node: SimNode) => EngineSurroundings,
     /** Told of every call that may change something of a volume. */
     private readonly onCall: (volumeId: VolumeId) => void,
+    /** Told of each copy just before it is removed as an orphan. */
+    private readonly onOrphan: (copy: SimCopy) => void,
   ) {}
 
   async createReplica(agent: AgentTarget, replica: CreateReplica): Promise<void> {
@@ -43,6 +45,7 @@ export class SimAgentClient implements AgentClient {
       record: record ?? undefined,
       epoch: 0,
       rebuilding: false,
+      isKnownDamaged: false,
       writes: new Set(),
       layers: [],
     });
@@ -76,6 +79,7 @@ export class SimAgentClient implements AgentClient {
       copy.record?.epoch === orphan.record?.epoch &&
       copy.record?.dataGeneration === orphan.record?.dataGeneration;
     if (!isSame) throw new StorageFault('agent.refused', { publicMessage: 'it is another copy by now' });
+    this.onOrphan(copy);
     copies.delete(replicaId);
   }
 

@@ -41,6 +41,13 @@ export class SimClient {
     this.acknowledged.clear();
   }
 
+  /** After a salvage: also a copy that is known to be damaged is what the user wants to go on with. */
+  settleFor(): void {
+    this.forget();
+    for (const { copies } of this.world.nodes)
+      for (const copy of copies.values()) if (copy.volumeId === this.volumeId) copy.isKnownDamaged = false;
+  }
+
   /** Acknowledged writes that some copy which the engine would read from does not hold. */
   async missing(): Promise<number[]> {
     const { replicas } = await this.view();

@@ -17,6 +17,8 @@ export type SimCopy = {
   grantId?: string | undefined;
   /** True while a rebuild has begun to fill it and has not ended. */
   rebuilding: boolean;
+  /** True once a comparison with most other copies has shown that it is damaged, until it is rebuilt. */
+  isKnownDamaged: boolean;
   writes: Set<number>;
   /** Oldest first. Never changed in place, so that a rebuild may hand the list over. */
   layers: readonly SimLayer[];
@@ -29,9 +31,17 @@ export type SimLayer = {
   readonly origin: 'user' | 'system';
   readonly createdAt: string;
   readonly removed: boolean;
-  readonly isHashed: boolean;
+  /** As it was computed last; `undefined` before it was. */
+  readonly checksum: string | undefined;
+  /** A block of its file was changed behind the copy's back. */
+  readonly isDamaged: boolean;
   readonly writes: ReadonlySet<number>;
 };
+
+/** Checksum of a layer's file as it is now. */
+export function layerChecksum({ writes, isDamaged }: SimLayer): string {
+  return `${[...writes].join()}${isDamaged ? ' damaged' : ''}`;
+}
 
 /** What writes a copy holds, in a form that is equal for equal contents. */
 export function checksumOf(copy: SimCopy): string {

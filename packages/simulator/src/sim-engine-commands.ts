@@ -41,8 +41,8 @@ const HANDLERS: EngineHandlers<SimEngine> = {
     layers.remove(snapshotId);
     return null;
   },
-  'hash-snapshot': ({ layers }, { snapshotId }) => {
-    layers.hash(snapshotId);
+  'hash-snapshot': ({ layers }, { snapshotId, force }) => {
+    layers.hash(snapshotId, force);
     return null;
   },
   revert: ({ layers }, { snapshotId }) => {

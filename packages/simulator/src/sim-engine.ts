@@ -62,6 +62,7 @@ export class SimEngine {
       start.sizeBytes,
       () => this.withMode('RW').flatMap((id) => this.surroundings.reach(id) ?? []),
       () => this.rebuilds.some(({ report }) => report.state === 'running'),
+      (replicaId, reason) => this.drop(replicaId, reason),
     );
   }
 
@@ -190,7 +191,7 @@ export class SimEngine {
     await this.dropUnreachable();
     if (this.state === 'waiting-record') await this.spreadRecord();
     const rebuild = this.rebuilds.find(({ report }) => report.state === 'running');
-    this.layers.tick();
+    await this.layers.tick();
     this.fillTick();
     if (rebuild === undefined || rebuild.report.paused === true || !this.isServing) return;
     const target = this.surroundings.reach(rebuild.request.target.replicaId);
@@ -211,6 +212,7 @@ export class SimEngine {
     target.writes = new Set(source.writes);
     target.layers = source.layers;
     target.rebuilding = false;
+    target.isKnownDamaged = false;
     this.modes.set(target.replicaId, { mode: 'RW', reason: '' });
     rebuild.report = { ...rebuild.report, state: 'succeeded', phase: 'done' };
     await this.spreadRecord();

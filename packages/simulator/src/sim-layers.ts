@@ -1,7 +1,10 @@
 /** The layers of simulated copies, as the control plane sees them: taken, marked, reverted to, purged and hashed. */
+
+import { decideCorrupted, type HashedCopy } from '@holdfast/core/model/decide-corrupted.js';
 import type { EngineAnswer } from '@holdfast/core/model/engine-commands.js';
 import { StorageFault } from '@holdfast/core/model/faults.js';
-import { checksumOf, type SimCopy, type SimLayer } from './sim-copy.js';
+import type { ReplicaId } from '@holdfast/core/model/ids.js';
+import { checksumOf, layerChecksum, type SimCopy, type SimLayer } from './sim-copy.js';
 
 /** Ticks of the world for which a purge or a hash goes on behind its answer. */
 const BUSY_TURNS = 2;
@@ -9,12 +12,13 @@ const BUSY_TURNS = 2;
 export class SimLayers {
   /** How many were begun. */
   purges = 0;
-  private busy: { what: string; turnsLeft: number; finish: () => void } | undefined;
+  private busy: { what: string; turnsLeft: number; finish: () => void | Promise<void> } | undefined;
 
   constructor(
     private sizeBytes: number,
     private readonly current: () => readonly SimCopy[],
     private readonly isRebuilding: () => boolean,
+    private readonly drop: (replicaId: ReplicaId, reason: string) => Promise<void>,
   ) {}
 
   get isBusy(): boolean {
@@ -25,12 +29,13 @@ export class SimLayers {
     return this.busy !== undefined;
   }
 
-  tick(): void {
+  async tick(): Promise<void> {
     if (this.busy === undefined) return;
     this.busy.turnsLeft -= 1;
     if (this.busy.turnsLeft > 0) return;
-    this.busy.finish();
+    const { finish } = this.busy;
     this.busy = undefined;
+    await finish();
   }
 
   describe(): EngineAnswer<'layers'> {
@@ -55,16 +60,17 @@ export class SimLayers {
         heldBytes: 4096 * layer.writes.size,
         checksums: copies.map(({ replicaId }) => ({
           replicaId,
-          checksum: layer.isHashed ? [...layer.writes].join() : null,
+          checksum: layer.checksum ?? null,
         })),
       })),
     };
   }
 
-  take(layer: Omit<SimLayer, 'writes' | 'isHashed' | 'removed'>): void {
+  take(layer: Pick<SimLayer, 'id' | 'name' | 'origin' | 'createdAt'>): void {
     for (const copy of this.current()) {
       if (copy.layers.some(({ id }) => id === layer.id)) continue;
-      const taken = { ...layer, removed: false, writes: new Set(copy.writes), isHashed: false };
+      const isNew = { removed: false, checksum: undefined, isDamaged: false };
+      const taken = { ...layer, ...isNew, writes: new Set(copy.writes) };
       copy.layers = [...copy.layers, taken];
     }
   }
@@ -94,14 +100,40 @@ export class SimLayers {
     this.start('purging', () => this.keep((layer) => !layer.removed && layer.origin === 'user'));
   }
 
-  hash(snapshotId: string): void {
+  /** @param force reads again what has a checksum already */
+  hash(snapshotId: string, force: boolean): void {
     this.require(snapshotId);
-    this.start('hashing', () =>
-      this.onAll((layer) => (layer.id === snapshotId ? { ...layer, isHashed: true } : layer)),
-    );
+    this.start('hashing', () => this.compare(snapshotId, force));
   }
 
-  private start(what: string, finish: () => void): void {
+  /** The copies whose layer is damaged are dropped, by the real engine's rule. */
+  private async compare(snapshotId: string, force: boolean): Promise<void> {
+    const hashed: HashedCopy<ReplicaId>[] = [];
+    for (const copy of this.current()) {
+      const layer = copy.layers.find(({ id }) => id === snapshotId);
+      if (layer === undefined) continue;
+      const isRead = force || layer.checksum === undefined;
+      const checksum = isRead ? layerChecksum(layer) : (layer.checksum ?? '');
+      const silentlyCorrupted = layer.checksum !== undefined && layer.checksum !== checksum;
+      copy.layers = copy.layers.map((one) => (one === layer ? { ...layer, checksum } : one));
+      hashed.push({ replicaId: copy.replicaId, checksum, silentlyCorrupted });
+    }
+    this.noteDamage(snapshotId);
+    for (const replicaId of decideCorrupted(hashed)) await this.drop(replicaId, 'a snapshot is damaged');
+  }
+
+  /** What is damaged for certain: most copies were read, and are sound. */
+  private noteDamage(snapshotId: string): void {
+    const compared = this.current().flatMap((copy) => {
+      const layer = copy.layers.find(({ id }) => id === snapshotId);
+      return layer === undefined ? [] : [{ copy, isFoundOut: layer.checksum?.endsWith('damaged') === true }];
+    });
+    const found = compared.filter(({ isFoundOut }) => isFoundOut);
+    if (2 * found.length >= compared.length) return;
+    for (const { copy } of found) copy.isKnownDamaged = true;
+  }
+
+  private start(what: string, finish: () => void | Promise<void>): void {
     this.busy = { what, turnsLeft: BUSY_TURNS, finish };
   }
 

@@ -6,7 +6,7 @@
 import type { WakeUp } from '@holdfast/control/ports/queue.js';
 import type { VolumeView } from '@holdfast/control/ports/store.js';
 import { checkBookedSums } from '@holdfast/core/checks/booking-sums.js';
-import { checkFailover } from '@holdfast/core/checks/switches.js';
+import { checkCordonDetachment, checkFailover } from '@holdfast/core/checks/switches.js';
 import { checkVolume } from '@holdfast/core/checks/volume-invariants.js';
 import { checkRebuildWaits, checkVolumeWaits } from '@holdfast/core/checks/wait-invariants.js';
 import { Bug } from '@holdfast/core/model/faults.js';
@@ -89,7 +89,7 @@ export class WorldWatch {
   }
 
   private async afterTick(): Promise<void> {
-    this.report(this.world.placementFindings);
+    this.report(this.world.momentFindings);
     const { changed } = this.world.fleet;
     for (const volumeId of changed) {
       const engines = this.world.fleet.enginesOf(volumeId);
@@ -98,7 +98,7 @@ export class WorldWatch {
     }
     changed.clear();
     this.watchBookings();
-    this.watchFailovers();
+    this.watchEvents();
   }
 
   /** What waits in a queue that has not changed for a while has been looked at, and says for what it waits. */
@@ -109,12 +109,14 @@ export class WorldWatch {
     this.report(checkRebuildWaits(queued.filter(({ queuedAt }) => queuedAt.getTime() <= sinceMs)));
   }
 
-  private watchFailovers(): void {
+  private watchEvents(): void {
     const { events, tables } = this.world.store;
     for (const { type, volumeId } of events.slice(this.eventsSeen)) {
       const volume = volumeId === undefined ? undefined : tables.volumes.get(asId<VolumeId>(volumeId));
-      if (type === 'VolumeFailedOver' && volume !== undefined)
-        this.report(checkFailover({ volume, settings: this.settings() }));
+      if (volume === undefined) continue;
+      const judged = { volume, settings: this.settings() };
+      if (type === 'VolumeFailedOver') this.report(checkFailover(judged));
+      if (type === 'VolumeDetachedFromCordonedNode') this.report(checkCordonDetachment(judged));
     }
     this.eventsSeen = events.length;
   }
@@ -144,6 +146,8 @@ export class WorldWatch {
       const copies = engine.copiesInUse();
       if (!engine.isServing || copies === undefined) continue;
       writers += 1;
+      if (copies.some(({ isKnownDamaged }) => isKnownDamaged))
+        this.report([`a copy of volume ${volumeId} is read from and known to be damaged`]);
       const acknowledged = this.world.acknowledged.get(volumeId) ?? NONE;
       if (copies.some(({ writes }) => [...acknowledged].some((number) => !writes.has(number))))
         this.report([`a copy of volume ${volumeId} is read from and lacks acknowledged writes`]);

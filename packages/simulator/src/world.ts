@@ -14,8 +14,8 @@ import { reconcileVolume } from '@holdfast/control/reconcilers/reconcile-volume.
 import type { ReconcilerPorts } from '@holdfast/control/reconcilers/reconciler-ports.js';
 import { SWEEP_INTERVAL_MS, sweep } from '@holdfast/control/reconcilers/sweep.js';
 import type { UseCasePorts } from '@holdfast/control/use-cases/use-case.js';
-import { checkPlacement } from '@holdfast/core/checks/placement-invariants.js';
-import { checkMove } from '@holdfast/core/checks/switches.js';
+import { checkGrowth, checkPlacement } from '@holdfast/core/checks/placement-invariants.js';
+import { checkMove, checkOrphanRemoval } from '@holdfast/core/checks/switches.js';
 import { nextTime } from '@holdfast/core/lifecycle/plan-volume-step.js';
 import { Bug, isFault } from '@holdfast/core/model/faults.js';
 import {
@@ -67,8 +67,8 @@ export class World {
   /** Called after each run of a reconciler, and after each tick, by what watches the world. */
   onWakeUp: (wakeUp: WakeUp) => Promise<void> = async () => undefined;
   onTick: () => Promise<void> = async () => undefined;
-  /** What was wrong with replicas when they were given their places. */
-  readonly placementFindings: string[] = [];
+  /** What was wrong when it happened: with places, bookings and removals of orphans. */
+  readonly momentFindings: string[] = [];
   /** What it takes to fill a copy that is to hold so much. */
   workOf: (heldBytes: number) => RebuildWork = () => ANY_REBUILD;
   /** Writes of users that were acknowledged, by volume. */
@@ -94,6 +94,7 @@ export class World {
     this.organizationId = asId<OrganizationId>(this.random.id());
     this.projectId = asId<ProjectId>(this.random.id());
     this.store.createCluster(this.clusterId);
+    this.store.onGrowth = (growth) => this.momentFindings.push(...checkGrowth(growth));
     this.store.isSettled = (volumeId, now) => this.quiet.isSettled(volumeId, now.getTime());
     this.useCases = { store: this.store, clock: this.clock, random: this.random };
     this.fleet = new SimFleet({
@@ -107,6 +108,7 @@ export class World {
       ({ id }) => this.fleet.nodeWith(id),
       (node) => this.fleet.surroundingsOf(node),
       (volumeId) => this.fleet.stir(volumeId),
+      ({ replicaId }) => this.judgeOrphan(replicaId),
     );
     this.reconcilers = this.startWorker();
   }
@@ -125,10 +127,24 @@ export class World {
   /** By the limits, labels and switches of this moment: later ones may be others. */
   private judge({ reason, ...placement }: ObservedPlacement): void {
     const { volume, fleet } = placement;
-    this.placementFindings.push(
+    this.momentFindings.push(
       ...checkPlacement({ ...placement, now: this.clock.now() }),
       ...checkMove(reason, { volume, settings: fleet.settings }),
     );
+  }
+
+  /** By the rows of this moment: a replica that takes the id over later is refused by the store. */
+  private judgeOrphan(replicaId: ReplicaId): void {
+    const { clusters, orphans, replicas } = this.store.tables;
+    const settings = clusters.get(this.clusterId)?.settings;
+    const orphan = [...orphans.values()].find((one) => one.replicaId === replicaId);
+    if (settings === undefined) return;
+    const found = checkOrphanRemoval(
+      { replicaId, removal: orphan?.removal },
+      replicas.get(replicaId),
+      settings,
+    );
+    this.momentFindings.push(...found);
   }
 
   /** Has the volume been looked at since anything changed that its plan depends on? */

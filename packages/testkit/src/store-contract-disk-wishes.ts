@@ -127,6 +127,20 @@ export function diskWishesContract(makeStore: MakeStore): void {
     expect(await rows()).toEqual([DISK]);
   });
 
+  test('a disk that its agent does not report any more is not ready, until it is reported again', async () => {
+    await fixture.node();
+    await fixture.store.recordHeartbeat(clusterId(), aHeartbeat('node-2', { disks: [] }), NOON);
+    const readiness = async () => conditionOf((await fixture.disk()).conditions, 'Ready');
+    await beat();
+    expect(await readiness()).toMatchObject({ status: 'False', reason: 'DiskNotReported' });
+    await beat(aDiskReport(DISK));
+    expect(await readiness()).toMatchObject({ status: 'True' });
+    await beat();
+    const elsewhere = aHeartbeat('node-2', { disks: [aDiskReport(DISK)] });
+    const { nodeId } = await fixture.store.recordHeartbeat(clusterId(), elsewhere, secondsAfterNoon(30));
+    expect(await fixture.disk()).toMatchObject({ nodeId });
+  });
+
   test('the disk of a node that does not answer goes at once', async () => {
     await fixture.node();
     await remove(DISK);

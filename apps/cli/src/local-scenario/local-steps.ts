@@ -35,8 +35,10 @@ const IMPOSSIBLE = [
   'fillDisk',
   'workerDown',
   'failRebuilds',
+  'moveDisk',
   'loseCopy',
   'damageCopy',
+  'removeOrphan',
   'addNode',
   'addDisk',
   'recurringSnapshot',
@@ -55,8 +57,10 @@ function impossibleSteps(): Pick<StepHandlers, (typeof IMPOSSIBLE)[number]> {
     fillDisk: refuse('fillDisk'),
     workerDown: refuse('workerDown'),
     failRebuilds: refuse('failRebuilds'),
+    moveDisk: refuse('moveDisk'),
     loseCopy: refuse('loseCopy'),
     damageCopy: refuse('damageCopy'),
+    removeOrphan: refuse('removeOrphan'),
     addNode: refuse('addNode'),
     addDisk: refuse('addDisk'),
     recurringSnapshot: refuse('recurringSnapshot'),
@@ -115,6 +119,7 @@ type VolumeStep =
   | 'write'
   | 'expand'
   | 'takeSnapshot'
+  | 'cloneVolume'
   | 'deleteSnapshot'
   | 'revert'
   | 'purge'
@@ -138,6 +143,11 @@ function volumeSteps(cluster: LocalCluster, writer: LocalWriter): Pick<StepHandl
     expand: ({ volume, size }) => done(api.POST(`${VOLUME}/expand`, { ...at(volume), body: { size } })),
     takeSnapshot: ({ volume, snapshot: name }) =>
       done(api.POST(`${VOLUME}/snapshots`, { ...at(volume), body: { name } })),
+    cloneVolume: async ({ volume, snapshot, name }) => {
+      const snapshotId = await cluster.snapshotId(volume, snapshot);
+      const { id } = await asked(api.POST(`${VOLUME}/clone`, { ...at(volume), body: { snapshotId, name } }));
+      cluster.volumeIds.set(name, id);
+    },
     deleteSnapshot: async ({ volume, snapshot }) => {
       const snapshotId = await cluster.snapshotId(volume, snapshot);
       const path = { ...at(volume).params.path, snapshotId };

@@ -6,7 +6,7 @@ import { describe, expect, test } from '@jest/globals';
 import type { SettingName } from '../model/setting.js';
 import type { VolumeSpec } from '../model/volume.js';
 import type { SettingValue } from '../settings/effective.js';
-import { checkPlacement, type PlacementEvent } from './placement-invariants.js';
+import { checkGrowth, checkPlacement, type PlacementEvent } from './placement-invariants.js';
 
 type Planted = {
   node?: NodePart;
@@ -208,5 +208,26 @@ describe('checkPlacement', () => {
     },
   ])('no finding is: $name', ({ ...planted }) => {
     expect(findings(planted)).toEqual([]);
+  });
+});
+
+describe('checkGrowth', () => {
+  const growth = (growthBytes: number, diskId = 'a-1') =>
+    checkGrowth({
+      fleet: aFleet({ a: { disks: { 'a-1': { storageScheduledBytes: 90 * GIB } } } }),
+      volume: { name: 'v' },
+      booking: { ...BOOKING, diskId: asId<DiskId>(diskId), sizeBytes: growthBytes },
+    });
+
+  test.each([
+    { name: 'up to the limit', bytes: 10 * GIB, want: [] },
+    { name: 'past the limit', bytes: 10 * GIB + 1, want: [expect.stringContaining('its limit is')] },
+    { name: 'what is given back', bytes: -GIB, want: [] },
+  ])('judges what is booked by the limit of its disk: $name', ({ bytes, want }) => {
+    expect(growth(bytes)).toEqual(want);
+  });
+
+  test('names a disk that is not there', () => {
+    expect(growth(GIB, 'a-9')).toEqual([expect.stringContaining('which the fleet does not have')]);
   });
 });

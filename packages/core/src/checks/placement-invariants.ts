@@ -44,6 +44,24 @@ export function checkPlacement(event: PlacementEvent): string[] {
   ].map((finding) => `${subject} was placed on disk ${disk.name} of ${node.name} ${finding}`);
 }
 
+export type GrowthEvent = {
+  /** As it was just before. */
+  readonly fleet: FleetView;
+  readonly volume: Pick<Volume, 'name'>;
+  readonly booking: SpaceBooking;
+};
+
+/** A replica that grows is booked within the limit of its disk too. What is given back needs no room. */
+export function checkGrowth({ fleet, volume, booking }: GrowthEvent): string[] {
+  const disk = fleet.disks.find(({ id }) => id === booking.diskId);
+  if (disk === undefined)
+    return [`volume ${volume.name} grows on disk ${booking.diskId}, which the fleet does not have`];
+  if (booking.sizeBytes <= 0) return [];
+  return bookingFindings(disk, booking, fleet).map(
+    (finding) => `volume ${volume.name} grows on disk ${disk.name} ${finding}`,
+  );
+}
+
 /** No booking past the limit that was in force when it was made. */
 function bookingFindings(
   disk: StorageDisk,

@@ -1,9 +1,17 @@
 /** What a setting turns off is found when it begins nevertheless, and not where the volume says otherwise. */
-import { A_SPEC } from '@holdfast/testkit/builders.js';
+import { A_SPEC, testId } from '@holdfast/testkit/builders.js';
 import { expect, test } from '@jest/globals';
+import { asId, type ReplicaId } from '../model/ids.js';
 import type { VolumeSpec } from '../model/volume.js';
 import { effectiveSettings } from '../settings/effective.js';
-import { checkFailover, checkHashing, checkMove, checkPurgeFirst } from './switches.js';
+import {
+  checkCordonDetachment,
+  checkFailover,
+  checkHashing,
+  checkMove,
+  checkOrphanRemoval,
+  checkPurgeFirst,
+} from './switches.js';
 
 const judged = (spec: Partial<VolumeSpec>, overrides: Record<string, unknown> = {}) => ({
   volume: { name: 'v1', spec: { ...A_SPEC, ...spec } },
@@ -12,6 +20,14 @@ const judged = (spec: Partial<VolumeSpec>, overrides: Record<string, unknown> = 
 const BALANCED = { 'replica-auto-balance': 'best-effort' };
 const HASHED = { 'snapshot-data-integrity': 'fast-check' };
 const UNHASHED = { 'snapshot-data-integrity': 'disabled' };
+const orphan = (by?: 'person' | 'setting') => ({
+  replicaId: 'r1',
+  removal: by === undefined ? undefined : { by },
+});
+const ORPHANS_GO = effectiveSettings({ 'orphan-resource-auto-deletion': 'replica-data' });
+const ORPHANS_STAY = effectiveSettings({});
+const CORDON = { 'detach-manually-attached-volumes-when-cordoned': true };
+const A_REPLICA = { id: asId<ReplicaId>(testId(1)) };
 const KEPT = { 'auto-cleanup-system-generated-snapshot': false };
 const UNPURGED = { 'disable-snapshot-purge': true };
 
@@ -37,6 +53,38 @@ test.each<{ name: string; found: readonly string[]; count: number }>([
     count: 0,
   },
   { name: 'failover of the volume', found: checkFailover(judged({ failoverDelay: 30 })), count: 0 },
+  {
+    name: 'failover that the volume refuses',
+    found: checkFailover(judged({ failoverDelay: -1 }, { 'volume-failover-delay': 30 })),
+    count: 1,
+  },
+  { name: 'detachment at a cordon that is off', found: checkCordonDetachment(judged({})), count: 1 },
+  { name: 'detachment at a cordon', found: checkCordonDetachment(judged({}, CORDON)), count: 0 },
+  {
+    name: 'an orphan that a setting removes',
+    found: checkOrphanRemoval(orphan('setting'), undefined, ORPHANS_GO),
+    count: 0,
+  },
+  {
+    name: 'an orphan that a setting removes while it is off',
+    found: checkOrphanRemoval(orphan('setting'), undefined, ORPHANS_STAY),
+    count: 1,
+  },
+  {
+    name: 'an orphan that a user removes',
+    found: checkOrphanRemoval(orphan('person'), undefined, ORPHANS_STAY),
+    count: 0,
+  },
+  {
+    name: 'an orphan whose removal was never asked for',
+    found: checkOrphanRemoval(orphan(), undefined, ORPHANS_GO),
+    count: 1,
+  },
+  {
+    name: "a replica's copy that is removed as an orphan",
+    found: checkOrphanRemoval(orphan('person'), A_REPLICA, ORPHANS_STAY),
+    count: 1,
+  },
   { name: 'hashing that is off', found: checkHashing(judged({}, UNHASHED)), count: 1 },
   { name: 'hashing of the cluster', found: checkHashing(judged({}, HASHED)), count: 0 },
   { name: 'clean-up that is off', found: checkPurgeFirst(effectiveSettings(KEPT)), count: 1 },

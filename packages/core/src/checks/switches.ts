@@ -2,7 +2,10 @@
  * Invariants of switches: what a setting turns off is not begun. Judged when it begins, by the values in force then. Each
  * finding is a sentence.
  */
+
+import type { OrphanRemoval } from '../model/orphan.js';
 import type { RelocationReason } from '../model/relocation.js';
+import type { Replica } from '../model/replica.js';
 import type { ClusterSettings } from '../model/setting.js';
 import type { Volume } from '../model/volume.js';
 
@@ -25,6 +28,36 @@ export function checkFailover({ volume, settings }: Judged): string[] {
   const own = volume.spec.failoverDelay;
   const delay = own === 0 ? settings['volume-failover-delay'] : own;
   return delay <= 0 ? [`volume ${volume.name} failed over although its policy says never`] : [];
+}
+
+/** A user's volume is detached from a cordoned node only while that is switched on. */
+export function checkCordonDetachment({ volume, settings }: Judged): string[] {
+  return settings['detach-manually-attached-volumes-when-cordoned']
+    ? []
+    : [`volume ${volume.name} was detached from a cordoned node, which is switched off`];
+}
+
+/**
+ * What is removed as an orphan is no replica's copy, and goes by the setting only while that is on.
+ *
+ * @param replica the replica with its id, where there is one
+ */
+export function checkOrphanRemoval(
+  {
+    replicaId,
+    removal,
+  }: { readonly replicaId: string; readonly removal: Pick<OrphanRemoval, 'by'> | undefined },
+  replica: Pick<Replica, 'id'> | undefined,
+  settings: ClusterSettings,
+): string[] {
+  const isOn = settings['orphan-resource-auto-deletion'].split(';').includes('replica-data');
+  return [
+    ...(replica === undefined ? [] : [`copy ${replicaId} was removed as an orphan and is a replica's`]),
+    ...(removal === undefined
+      ? [`copy ${replicaId} was removed as an orphan, which was never asked for`]
+      : []),
+    ...(removal?.by === 'setting' && !isOn ? [`copy ${replicaId} was removed by a setting that is off`] : []),
+  ];
 }
 
 /** A rebuild purges first only while clean-up is on and purges are not off. */

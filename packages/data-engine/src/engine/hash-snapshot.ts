@@ -2,10 +2,10 @@
  * Snapshot check: hashes one snapshot on all current copies, and drops those whose content is corrupted, so that they
  * are rebuilt from the others.
  */
+import { decideCorrupted, type HashedCopy } from '@holdfast/core/model/decide-corrupted.js';
 import { StorageFault } from '@holdfast/core/model/faults.js';
 import type { Time } from '../base/time.js';
 import type { Copies } from './copies.js';
-import { decideCorrupted, type HashedCopy } from './decide-corrupted.js';
 import type { ReplicaLink } from './replica-link.js';
 
 /** Polling interval for a copy's progress, in milliseconds. */

@@ -3,6 +3,7 @@ import type { DiskReport } from '@holdfast/core/model/agent-protocol.js';
 import { compareIds, type DiskId, type VolumeId } from '@holdfast/core/model/ids.js';
 import { diskEvent, diskRemovedNews } from '@holdfast/core/policy/disk-events.js';
 import { type DiskWishes, type SettledDisk, settledBy, wishesOf } from '@holdfast/core/policy/disk-wishes.js';
+import { unreportedDisks } from '@holdfast/core/policy/unreported-disks.js';
 import { type DiskRow, readDisk } from '../rows/disk-row.js';
 import { asJson } from '../sql/table.js';
 import { insertEvent } from './events.js';
@@ -29,7 +30,11 @@ export async function storeDisks(context: HeartbeatContext): Promise<DiskWishes 
   const ended = await endRows(context, settledBy(reports, ofNode));
   const moved = await adoptMovedDisks(context, reports, rows);
   const known = new Map<string, DiskRow>([...rows, ...moved].map((row) => [row.id, row]));
-  const changed = reports
+  const absent = unreportedDisks(
+    reports,
+    ofNode.filter(({ id }) => !ended.has(id)),
+  );
+  const changed = [...reports, ...absent]
     .map((report) => toUpdate(report, known.get(report.diskId), context))
     .filter((update) => update !== undefined);
   const wishes = wishesOf(ofNode.filter(({ id }) => !ended.has(id)));

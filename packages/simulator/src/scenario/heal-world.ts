@@ -32,6 +32,7 @@ const OPEN_SETTINGS = {
   'replica-soft-anti-affinity': true,
   'replica-zone-soft-anti-affinity': true,
   'allow-volume-creation-with-degraded-availability': true,
+  'storage-over-provisioning-percentage': 1_000,
   'orphan-resource-auto-deletion': 'replica-data',
   'orphan-resource-auto-deletion-grace-period': 0,
   'snapshot-data-integrity': 'disabled',
@@ -113,7 +114,7 @@ async function serve(world: World, client: SimClient): Promise<void> {
   if (volume.lifecycle.state === 'attaching') {
     await tolerated(async () => {
       await requestSalvage(useCases, { volumeId, replicaIds: [] });
-      client.forget();
+      client.settleFor();
     });
   }
   const paused = rebuilds.find((rebuild) => isActiveRebuild(rebuild) && rebuild.paused);

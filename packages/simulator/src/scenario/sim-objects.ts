@@ -1,11 +1,14 @@
 /** Objects of a simulated scenario by the names that its file calls them. */
+import { cloneVolume } from '@holdfast/control/use-cases/clone-volume.js';
 import { createVolume } from '@holdfast/control/use-cases/create-volume.js';
 import type { DiskId, NodeId, SnapshotId, VolumeId } from '@holdfast/core/model/ids.js';
 import { isActiveRebuild, type Rebuild } from '@holdfast/core/model/rebuild.js';
-import type { Replica } from '@holdfast/core/model/replica.js';
+import { isHealthy, type Replica } from '@holdfast/core/model/replica.js';
 import { ScenarioError } from '@holdfast/scenario/driver.js';
 import type { NewVolume } from '@holdfast/scenario/given.js';
+import type { StepAsk } from '@holdfast/scenario/steps.js';
 import { SimClient } from '../sim-client.js';
+import type { SimCopy } from '../sim-copy.js';
 import type { SimDisk } from '../sim-disk.js';
 import type { SimNode } from '../sim-node.js';
 import type { World } from '../world.js';
@@ -14,6 +17,8 @@ import { namesOf } from './sim-facts.js';
 export class SimObjects {
   private readonly clientsByName = new Map<string, SimClient>();
   private readonly namesById = new Map<string, string>();
+  /** Disks that were moved, by their former names. */
+  private readonly moved = new Map<string, SimDisk>();
 
   constructor(readonly world: World) {}
 
@@ -21,9 +26,19 @@ export class SimObjects {
     const { organizationId, projectId, clusterId, useCases } = this.world;
     const owner = { organizationId, projectId, clusterId };
     const { volumeId } = await createVolume(useCases, { ...owner, ...spec, sizeBytes: size });
+    return this.know(spec.name, volumeId);
+  }
+
+  async clone({ volume, snapshot, name }: StepAsk<'cloneVolume'>): Promise<SimClient> {
+    const volumeId = this.volumeId(volume);
+    const snapshotId = await this.snapshotId(volume, snapshot);
+    return this.know(name, await cloneVolume(this.world.useCases, { volumeId, snapshotId, name }));
+  }
+
+  private know(name: string, volumeId: VolumeId): SimClient {
     const client = new SimClient(this.world, volumeId);
-    this.clientsByName.set(spec.name, client);
-    this.namesById.set(volumeId, spec.name);
+    this.clientsByName.set(name, client);
+    this.namesById.set(volumeId, name);
     return client;
   }
 
@@ -34,6 +49,8 @@ export class SimObjects {
   client(volume: string): SimClient {
     const client = this.clientsByName.get(volume);
     if (client === undefined) throw new ScenarioError(`there is no volume ${volume} yet`);
+    if (!this.world.store.tables.volumes.has(client.volumeId))
+      throw new ScenarioError(`volume ${volume} was deleted`);
     return client;
   }
 
@@ -63,9 +80,21 @@ export class SimObjects {
 
   disk(name: string): SimDisk {
     const [nodeName = '', diskName] = name.split('/');
-    const disk = this.node(nodeName).disks.find((one) => one.name === diskName);
+    const disk = this.node(nodeName).disks.find((one) => one.name === diskName) ?? this.moved.get(name);
     if (disk === undefined) throw new ScenarioError(`there is no disk ${name} yet`);
     return disk;
+  }
+
+  /** The disk is known by its new place and by the name that it had before, until another one has that. */
+  moveDisk(name: string, to: string): void {
+    const disk = this.disk(name);
+    const target = this.node(to);
+    const from = this.world.nodes.find(({ disks }) => disks.includes(disk));
+    if (from === undefined || from === target) throw new ScenarioError(`disk ${name} is on node ${to}`);
+    if (target.disks.some((other) => other.name === disk.name))
+      throw new ScenarioError(`node ${to} has a disk ${disk.name} already`);
+    from.moveDisk(disk, target);
+    this.moved.set(name, disk);
   }
 
   /** @param on a node, or a disk as node/disk */
@@ -79,6 +108,21 @@ export class SimObjects {
     const [replica] = there;
     if (replica === undefined) throw new ScenarioError(`volume ${volume} has no replica on ${on}`);
     return replica;
+  }
+
+  /** The files of a replica. */
+  copyOf({ id }: Pick<Replica, 'id'>): SimCopy | undefined {
+    return this.world.fleet.holderOf(id)?.copies.get(id);
+  }
+
+  /** Is there another copy that is full as far as the volume's record knows, with its files? */
+  async hasSpare(volume: string, of: Replica): Promise<boolean> {
+    const { volume: row, replicas } = await this.client(volume).view();
+    const others = replicas.filter((other) => other.id !== of.id && isHealthy(other));
+    return others.some((other) => {
+      const { record, isKnownDamaged } = this.copyOf(other) ?? {};
+      return record !== undefined && row.record?.members.includes(other.id) === true && !isKnownDamaged;
+    });
   }
 
   async rebuild(volume: string): Promise<Rebuild> {

@@ -12,6 +12,7 @@ import { requestAttach } from '@holdfast/control/use-cases/request-attach.js';
 import { requestDelete } from '@holdfast/control/use-cases/request-delete.js';
 import { requestDetach } from '@holdfast/control/use-cases/request-detach.js';
 import { requestExpand } from '@holdfast/control/use-cases/request-expand.js';
+import { requestOrphanRemoval } from '@holdfast/control/use-cases/request-orphan-removal.js';
 import { requestReplicaRemoval } from '@holdfast/control/use-cases/request-replica-removal.js';
 import { requestSalvage } from '@holdfast/control/use-cases/request-salvage.js';
 import { requestVerify } from '@holdfast/control/use-cases/request-verify.js';
@@ -22,6 +23,7 @@ import {
   requestSnapshotDeletion,
 } from '@holdfast/control/use-cases/snapshots.js';
 import { tuneRebuild } from '@holdfast/control/use-cases/tune-rebuild.js';
+import { ScenarioError } from '@holdfast/scenario/driver.js';
 import type { NodeGiven } from '@holdfast/scenario/given.js';
 import type { StepHandlers } from '@holdfast/scenario/steps.js';
 import type { SimObjects } from './sim-objects.js';
@@ -49,6 +51,7 @@ type FaultStep =
   | 'fillDisk'
   | 'workerDown'
   | 'failRebuilds'
+  | 'moveDisk'
   | 'loseCopy'
   | 'damageCopy';
 
@@ -81,14 +84,27 @@ function faultSteps(objects: SimObjects): Pick<StepHandlers, FaultStep> {
       const { id } = await objects.replica(volume, on);
       world.rebuildFaults.set(id, times);
     },
-    loseCopy: async ({ volume, on }) => {
-      const { id } = await objects.replica(volume, on);
-      for (const node of world.nodes) node.copies.delete(id);
+    moveDisk: async ({ disk, to }) => {
+      // Connections to its copies end before they are somewhere else.
+      const pulled = objects.disk(disk);
+      pulled.isGone = true;
+      await world.advance(1);
+      objects.moveDisk(disk, to);
+      pulled.isGone = false;
     },
-    damageCopy: async ({ volume, on }) => {
-      const { id } = await objects.replica(volume, on);
+    loseCopy: async ({ volume, on, unlessLast = false }) => {
+      const replica = await objects.replica(volume, on);
+      if (unlessLast && !(await objects.hasSpare(volume, replica)))
+        throw new ScenarioError(`the copy of volume ${volume} on ${on} is its last full one`);
+      for (const node of world.nodes) node.copies.delete(replica.id);
+    },
+    damageCopy: async ({ volume, on, snapshot }) => {
+      const copy = objects.copyOf(await objects.replica(volume, on));
+      const id = snapshot === undefined ? undefined : await objects.snapshotId(volume, snapshot);
+      if (copy !== undefined && id !== undefined)
+        copy.layers = copy.layers.map((layer) => (layer.id === id ? { ...layer, isDamaged: true } : layer));
       // A number that no client writes: contents that differ from those of every other copy.
-      world.fleet.holderOf(id)?.copies.get(id)?.writes.add(-1);
+      if (copy !== undefined && id === undefined) copy.writes.add(-1);
       world.fleet.stir(objects.volumeId(volume));
     },
   };
@@ -103,6 +119,7 @@ type NodeStep =
   | 'endMaintenance'
   | 'patchNode'
   | 'patchDisk'
+  | 'removeOrphan'
   | 'addNode'
   | 'addDisk';
 
@@ -130,6 +147,12 @@ function nodeSteps(
         diskId: objects.diskId(disk),
         patch: { ...rest, storageReservedBytes },
       }),
+    removeOrphan: async (node) => {
+      const onNode = world.store.tables.orphans.by('node', objects.nodeId(node));
+      const [oldest] = onNode.sort((a, b) => a.firstSeenAt.getTime() - b.firstSeenAt.getTime());
+      if (oldest === undefined) throw new ScenarioError(`node ${node} has no orphan`);
+      await requestOrphanRemoval(useCases, { orphanId: oldest.id });
+    },
     addNode,
     addDisk: async ({ node, name, size, type, tags, storageReserved, allowScheduling }) => {
       const disk = objects
@@ -150,6 +173,7 @@ type VolumeStep =
   | 'detach'
   | 'write'
   | 'expand'
+  | 'cloneVolume'
   | 'takeSnapshot'
   | 'deleteSnapshot'
   | 'revert'
@@ -181,6 +205,9 @@ function volumeSteps(objects: SimObjects): Pick<StepHandlers, VolumeStep> {
       await objects.client(volume).write();
     },
     expand: ({ volume, size }) => requestExpand(useCases, { ...key(volume), sizeBytes: size }),
+    cloneVolume: async (ask) => {
+      await objects.clone(ask);
+    },
     takeSnapshot: async ({ volume, snapshot }) => {
       await requestSnapshot(useCases, { ...key(volume), name: snapshot });
     },
@@ -196,7 +223,7 @@ function volumeSteps(objects: SimObjects): Pick<StepHandlers, VolumeStep> {
     salvage: async (volume) => {
       await requestSalvage(useCases, { ...key(volume), replicaIds: [] });
       // The user goes on with copies that may lack what others hold.
-      objects.client(volume).forget();
+      objects.client(volume).settleFor();
     },
   };
 }

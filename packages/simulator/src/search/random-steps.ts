@@ -33,8 +33,11 @@ class Chance {
   copy(): { volume: string; on: string } {
     return { volume: this.volume(), on: this.node() };
   }
+  snapshotName(): string {
+    return `s${this.random.below(4)}`;
+  }
   snapshot(): { volume: string; snapshot: string } {
-    return { volume: this.volume(), snapshot: `s${this.random.below(4)}` };
+    return { volume: this.volume(), snapshot: this.snapshotName() };
   }
   flag(): boolean {
     return this.random.chance(0.5);
@@ -61,6 +64,7 @@ const SETTINGS: Readonly<Record<string, readonly (boolean | number | string)[]>>
   'replica-auto-balance-node-settling-time': [0, 600],
   'replica-relocate-on-selector-change': [true, false],
   'volume-failover-delay': [0, 30, 300],
+  'storage-over-provisioning-percentage': [10, 100, 200],
   'snapshot-data-integrity': ['disabled', 'enabled', 'fast-check'],
   'snapshot-data-integrity-immediate-check-after-snapshot-creation': [true, false],
 };
@@ -78,6 +82,9 @@ const FAULTS: Readonly<Record<string, readonly [share: number, Maker]>> = {
     (chance) => ({ fillDisk: { disk: chance.disk(), available: chance.random.below(100) * GIB } }),
   ],
   workerDown: [1, (chance) => ({ workerDown: 1 + chance.random.below(20) })],
+  moveDisk: [1, (chance) => ({ moveDisk: { disk: chance.disk(), to: chance.node() } })],
+  loseCopy: [1.5, (chance) => ({ loseCopy: { ...chance.copy(), unlessLast: true } })],
+  damageCopy: [2, (chance) => ({ damageCopy: { ...chance.copy(), snapshot: chance.snapshotName() } })],
   failRebuilds: [2, (chance) => ({ failRebuilds: { ...chance.copy(), times: 1 + chance.random.below(3) } })],
 };
 
@@ -109,6 +116,11 @@ const NODES: Readonly<Record<string, readonly [share: number, Maker]>> = {
     0.5,
     (chance) => ({ addDisk: { node: chance.node(), name: `more-${chance.index}`, size: 50 * GIB } }),
   ],
+  addNode: [
+    0.3,
+    (chance) => ({ addNode: { name: `new-${chance.index}`, zone: `z${chance.random.below(3)}` } }),
+  ],
+  removeOrphan: [1, (chance) => ({ removeOrphan: chance.node() })],
   openDisk: [
     2,
     (chance) => ({ patchDisk: { disk: chance.disk(), allowScheduling: true, evictionRequested: false } }),
@@ -148,11 +160,18 @@ const VOLUMES: Readonly<Record<string, readonly [share: number, Maker]>> = {
       },
     }),
   ],
+  cloneVolume: [1, (chance) => ({ cloneVolume: { ...chance.snapshot(), name: `clone-${chance.index}` } })],
+  deleteVolume: [0.3, (chance) => ({ deleteVolume: chance.volume() })],
   purge: [2, (chance) => ({ purge: chance.volume() })],
   revert: [0.5, (chance) => ({ revert: chance.snapshot() })],
   expand: [
     1,
-    (chance) => ({ expand: { volume: chance.volume(), size: 5 * GIB + (1 + chance.index) * MIB } }),
+    (chance) => ({
+      expand: {
+        volume: chance.volume(),
+        size: (5 + chance.random.below(40)) * GIB + (1 + chance.index) * MIB,
+      },
+    }),
   ],
   countReplicas: [
     2,
@@ -180,7 +199,7 @@ const VOLUMES: Readonly<Record<string, readonly [share: number, Maker]>> = {
   failover: [
     1,
     (chance) => ({
-      patchVolume: { volume: chance.volume(), failoverDelay: chance.random.pick([0, 20, 120]) },
+      patchVolume: { volume: chance.volume(), failoverDelay: chance.random.pick([0, 20, 120, -1]) },
     }),
   ],
   integrity: [

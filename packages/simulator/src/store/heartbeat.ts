@@ -17,6 +17,7 @@ import { judgeAgent, nameTaken } from '@holdfast/core/policy/agent-identity.js';
 import { diskEvent, diskRemovedNews } from '@holdfast/core/policy/disk-events.js';
 import { diskMovedNews, hasMoved } from '@holdfast/core/policy/disk-move.js';
 import { type SettledDisk, settledBy, wishesOf } from '@holdfast/core/policy/disk-wishes.js';
+import { unreportedDisks } from '@holdfast/core/policy/unreported-disks.js';
 import { writtenOn } from './apply-change.js';
 import { storeOrphans } from './orphans.js';
 import { type NodeRow, observationKey, type Transaction } from './tables.js';
@@ -46,7 +47,11 @@ export function storeHeartbeat(
   storeEngines(transaction, stored);
   const ofNode = [...transaction.tables.disks.values()].filter((disk) => disk.nodeId === nodeId);
   const ended = endDisks(transaction, stored, settledBy(heartbeat.disks, ofNode));
-  for (const disk of heartbeat.disks) storeDisk(transaction, stored, disk);
+  const absent = unreportedDisks(
+    heartbeat.disks,
+    ofNode.filter(({ id }) => !ended.has(id)),
+  );
+  for (const disk of [...heartbeat.disks, ...absent]) storeDisk(transaction, stored, disk);
   storeUsage(transaction, stored);
   storeOrphans(transaction, stored, newId);
   storeProgress(transaction, stored);

@@ -22,6 +22,7 @@ import type {
   VolumeView,
 } from '@holdfast/control/ports/store.js';
 import { START_CALL_MS_MAX } from '@holdfast/core/admission/plan-admissions.js';
+import type { GrowthEvent } from '@holdfast/core/checks/placement-invariants.js';
 import { pressingTask } from '@holdfast/core/lifecycle/plan-task-admission.js';
 import type { Heartbeat } from '@holdfast/core/model/agent-protocol.js';
 import { type CopyRecord, compareRecords } from '@holdfast/core/model/copy-record.js';
@@ -55,7 +56,7 @@ import { applyChange, takeGuard } from './apply-change.js';
 import { dueVolumes, recordDue, runFanOut } from './due-volumes.js';
 import { storeHeartbeat } from './heartbeat.js';
 import { affectedVolumes, rebuildSpeeds, volumesOnNode } from './node-volumes.js';
-import { type ObservedPlacement, observedPlacement } from './observed-placement.js';
+import { type ObservedPlacement, observedGrowth, observedPlacement } from './observed-placement.js';
 import { inContext, orphansOf } from './orphans.js';
 import { assertRebuildQuotas, assertWithinQuotas, quotaUse, rebuildQuotas } from './quotas.js';
 import {
@@ -85,6 +86,9 @@ export class MemoryStore implements Store {
 
   /** Volumes of nodes, as they were looked up last: a drain looks with every sweep. */
   private readonly onNodes = new Map<NodeId, { changes: number; volumes: NodeVolumes['volumes'] }>();
+
+  /** Hears of every replica that was booked to grow. */
+  onGrowth: (growth: GrowthEvent) => void = () => undefined;
 
   /** Would a run of the volume's reconciler change nothing? A simulated world knows; the due time stays as it is. */
   isSettled: (volumeId: VolumeId, now: Date) => boolean = () => false;
@@ -318,20 +322,25 @@ export class MemoryStore implements Store {
   }
 
   async commit(guard: CommitGuard, changes: readonly Change[]): Promise<void> {
-    const placements = this.transact((transaction) => {
+    const { placements, growths } = this.transact((transaction) => {
       const useBefore = quotaUse(this.tables);
       takeGuard(transaction, guard);
-      const placed = changes.map((change) => {
+      const observed = changes.map((change) => {
         const placement = observedPlacement(this.tables, change, () => this.fleetOf(change));
+        const growth = observedGrowth(this.tables, change, (volume) => this.fleet(volume.clusterId));
         applyChange(transaction, change, guard);
-        return placement;
+        return { placement, growth };
       });
       assertWithinQuotas(this.tables, useBefore);
       assertRebuildQuotas(this.tables, changes);
-      return placed;
+      return {
+        placements: observed.flatMap(({ placement }) => placement ?? []),
+        growths: observed.flatMap(({ growth }) => growth ?? []),
+      };
     });
     this.commits += 1;
-    for (const placement of placements) if (placement !== undefined) this.onPlacement(placement);
+    for (const placement of placements) this.onPlacement(placement);
+    for (const growth of growths) this.onGrowth(growth);
   }
 
   private fleetOf(change: Change): FleetView {

@@ -1,5 +1,5 @@
 import type { Change } from '@holdfast/control/ports/store.js';
-import type { PlacementEvent } from '@holdfast/core/checks/placement-invariants.js';
+import type { GrowthEvent, PlacementEvent } from '@holdfast/core/checks/placement-invariants.js';
 import type { SpaceBooking } from '@holdfast/core/model/changes.js';
 import type { NodeId, ReplicaId, VolumeId } from '@holdfast/core/model/ids.js';
 import type { RelocationReason } from '@holdfast/core/model/relocation.js';
@@ -39,6 +39,18 @@ export function observedPlacement(
   const relocation = change.kind === 'replica.create' ? change.replica.relocation : undefined;
   const { replacesId, reason } = relocation ?? {};
   return { fleet: fleet(), volume, others, replacesId, reason, nodeId, booking };
+}
+
+/** The growth of a replica that a change books, seen just before it is applied; `undefined` for any other change. */
+export function observedGrowth(
+  tables: Tables,
+  change: Change,
+  fleetOf: (volume: Volume) => FleetView,
+): GrowthEvent | undefined {
+  if (change.kind !== 'replica.resize' || change.booking === undefined) return undefined;
+  const replica = tables.replicas.get(change.replicaId);
+  const volume = replica === undefined ? undefined : tables.volumes.get(replica.volumeId);
+  return volume === undefined ? undefined : { fleet: fleetOf(volume), volume, booking: change.booking };
 }
 
 function placingOf(tables: Tables, change: Change): Placing | undefined {

@@ -29,7 +29,7 @@ export const MUTANTS = [
   },
   {
     name: 'stale-copies-believed',
-    seed: 120,
+    seed: 72,
     hole: 'an engine starts on every copy that answers, those that missed writes too',
     changes: [
       {
@@ -166,7 +166,7 @@ export const MUTANTS = [
   },
   {
     name: 'waits-without-a-cause',
-    seed: 147,
+    seed: 428,
     hole: 'a queued rebuild is not told what it waits for',
     changes: [
       {
@@ -190,7 +190,7 @@ export const MUTANTS = [
   },
   {
     name: 'purges-first-though-off',
-    seed: 352,
+    seed: 263,
     hole: 'rebuilds purge first although the clean-up is switched off',
     changes: [
       {
@@ -226,6 +226,31 @@ export const MUTANTS = [
         file: 'core/src/lifecycle/plan-failover.ts',
         find: "if (delay <= 0 || (state !== 'attached'",
         replace: "if ((state !== 'attached'",
+      },
+    ],
+  },
+  {
+    name: 'detached-though-off',
+    seed: 11,
+    hole: 'volumes are detached from cordoned nodes although the setting is off',
+    changes: [
+      {
+        file: 'core/src/lifecycle/plan-cordon-detachment.ts',
+        find: "if (!fleet.settings['detach-manually-attached-volumes-when-cordoned']) return undefined;",
+        replace: '',
+      },
+    ],
+  },
+  {
+    name: 'grown-past-the-limit',
+    seed: 3,
+    hole: 'an expansion is booked against no limit of its disks',
+    changes: [
+      {
+        file: 'core/src/policy/decide-expansion.ts',
+        find: 'undefined : bookingOn(disk, growthBytes, fleet);',
+        replace:
+          'undefined : { ...bookingOn(disk, growthBytes, fleet), limitBytes: Number.MAX_SAFE_INTEGER };',
       },
     ],
   },

@@ -1,6 +1,6 @@
 /** Result of hashing a snapshot on one copy. */
-export type HashedCopy = {
-  replicaId: string;
+export type HashedCopy<Id extends string = string> = {
+  replicaId: Id;
   checksum: string;
   /** True if it had another checksum before, although its files were not changed since. */
   silentlyCorrupted: boolean;
@@ -12,11 +12,11 @@ export type HashedCopy = {
  *
  * Never all: a corrupted copy is rebuilt from another one, and the last copy that may be good is kept.
  */
-export function decideCorrupted(copies: readonly HashedCopy[]): string[] {
+export function decideCorrupted<Id extends string>(copies: readonly HashedCopy<Id>[]): Id[] {
   const counts = new Map<string, number>();
   for (const { checksum } of copies) counts.set(checksum, (counts.get(checksum) ?? 0) + 1);
   const majority = [...counts].find(([, count]) => count * 2 > copies.length)?.[0];
-  const isCorrupted = (copy: HashedCopy) =>
+  const isCorrupted = (copy: HashedCopy<Id>) =>
     majority === undefined ? copy.silentlyCorrupted : copy.checksum !== majority;
   const corrupted = copies.filter(isCorrupted);
   return corrupted.length === copies.length ? [] : corrupted.map(({ replicaId }) => replicaId);
