@@ -4,7 +4,12 @@ import { beforeAll, describe, expect, test } from '@jest/globals';
 import { parse } from 'yaml';
 import { repositoryRoot, runTool } from './run-tool.js';
 
-type Service = { command?: string[]; healthcheck?: { test: string[] }; build?: { dockerfile: string } };
+type Service = {
+  command?: string[];
+  healthcheck?: { test: string[] };
+  build?: { dockerfile: string };
+  environment?: Record<string, string>;
+};
 type Compose = { services: Record<string, Service> };
 
 const inRepository = (file: string) => path.join(repositoryRoot, file);
@@ -39,8 +44,32 @@ describe('docker-compose.yml', () => {
 
   test('has Postgres, Redis, the control plane and three agents', () => {
     expect(Object.keys(compose.services).sort()).toEqual(
-      ['agent-1', 'agent-2', 'agent-3', 'api', 'console', 'postgres', 'prepare', 'redis', 'worker'].sort(),
+      [
+        ...['agent-1', 'agent-2', 'agent-3', 'api', 'console', 'worker'],
+        ...['certificates', 'postgres', 'prepare', 'redis'],
+      ].sort(),
     );
+  });
+
+  test('reaches Postgres and Redis over TLS that is verified, and has no secret of its own', () => {
+    const settings = Object.values(compose.services).flatMap(({ environment = {} }) =>
+      Object.entries(environment),
+    );
+    const addresses = settings.filter(([name]) => /^(DATABASE_(SYSTEM_)?URL|REDIS_URL)$/.test(name));
+    expect(addresses).toHaveLength(5);
+    for (const [, url] of addresses) {
+      expect(url).toMatch(
+        /^rediss:\/\/:\$\{\w+\}@|^postgresql:\/\/\w+:\$\{\w+\}@.*\?sslmode=verify-full&sslrootcert=/,
+      );
+    }
+    const secrets = settings.filter(([name]) => /PASSWORD|SECRET|TOKEN$|REDISCLI_AUTH/.test(name));
+    expect(secrets.length).toBeGreaterThan(5);
+    for (const [, value] of secrets) expect(value).toMatch(/^\$\{\w+(:[-?].*)?\}$/);
+    expect(compose.services.redis?.command?.join(' ')).toContain('--port 0 --tls-port 6379');
+    const rules = fs.readFileSync(inRepository('infra/docker/pg_hba.conf'), 'utf8').match(/^\w+/gm);
+    expect(rules).toEqual(['local', 'hostssl']);
+    expect(composeText).toContain('./infra/docker/pg_hba.conf:/etc/holdfast/pg_hba.conf:ro');
+    expect(compose.services.postgres?.command).toContain('hba_file=/etc/holdfast/pg_hba.conf');
   });
 
   test.each(ownCommands())('$service: $file exists', ({ file }) => {

@@ -6,6 +6,8 @@ const schema = z.object({
   DATABASE_SYSTEM_URL: z.string().url(),
   /** Where jobs live; without it they live in Postgres. */
   REDIS_URL: z.string().url().optional(),
+  /** Authority of a Redis at `rediss://`, a PEM file; left out: those that Node trusts. */
+  REDIS_CA_FILE: z.string().startsWith('/', 'an absolute path').optional(),
   HOLDFAST_LOG_LEVEL: z.enum(['debug', 'info', 'warn', 'error', 'silent']).default('info'),
   /** For /livez, /readyz and /metrics. */
   HOLDFAST_WORKER_PORT: z.coerce.number().int().min(0).max(65535).default(7403),
@@ -23,6 +25,7 @@ const schema = z.object({
 export type WorkerConfig = {
   readonly databaseUrl: string;
   readonly redisUrl: string | undefined;
+  readonly redisCaFile?: string | undefined;
   readonly logLevel: string;
   readonly port: number;
   readonly host: string;
@@ -43,6 +46,7 @@ export function readConfig(environment: NodeJS.ProcessEnv): WorkerConfig {
   return {
     databaseUrl: data.DATABASE_SYSTEM_URL,
     redisUrl: data.REDIS_URL,
+    redisCaFile: data.REDIS_CA_FILE,
     logLevel: data.HOLDFAST_LOG_LEVEL,
     port: data.HOLDFAST_WORKER_PORT,
     host: data.HOLDFAST_WORKER_HOST,

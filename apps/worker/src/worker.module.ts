@@ -81,7 +81,7 @@ function openWorker(config: WorkerConfig): Worker {
   const log = pino({ name: 'worker', level: config.logLevel, mixin: traceOfLine });
   const pool = createPool(config.databaseUrl, { connectionsMax: CONNECTIONS_MAX, applicationName: 'worker' });
   const scope = systemScope(pool);
-  const backend = openBackend({ redisUrl: config.redisUrl, databaseUrl: config.databaseUrl });
+  const backend = openBackend(config);
   const queue = new WakeQueue(backend, (error) => log.warn({ err: error }, 'the queue failed'));
   const agents = new HttpAgentClient(undefined, workerCertificate(scope));
   const ports = {

@@ -106,6 +106,19 @@ export function makeWorkerCertificate(authority: Authority, life: Life): Promise
   });
 }
 
+/** Makes a certificate of a server that is known by its host names: a database or a queue beside the control plane. */
+export function makeServerCertificate(
+  authority: Authority,
+  hosts: readonly string[],
+  life: Life,
+): Promise<KeyedCertificate> {
+  return makeKeyed(authority, life, {
+    subject: hosts[0] ?? 'server',
+    names: hosts.map((value) => ({ type: 'dns', value })),
+    uses: [ExtendedKeyUsage.serverAuth],
+  });
+}
+
 type Life = { now: Date; notAfter: Date };
 
 async function makeKeyed(

@@ -1,9 +1,12 @@
+import fs from 'node:fs';
 import { createPostgresBackend, Queue as RedisQueue, Worker as RedisWorker, withBackend } from 'bullmq';
 import { Redis } from 'ioredis';
 
 export type BackendOptions = {
   /** Redis that holds the jobs, if there is one. */
   redisUrl?: string | undefined;
+  /** PEM file of the authority that a Redis at `rediss://` is known by; left out: those that Node trusts. */
+  redisCaFile?: string | undefined;
   /** Postgres that holds them otherwise, in BullMQ's own tables, in a schema beside Holdfast's. */
   databaseUrl: string;
 };
@@ -40,8 +43,10 @@ const UNSYNCED = '-c synchronous_commit=off';
 /** Connections of each queue or worker on Postgres, beside one that listens. */
 const POSTGRES_CONNECTIONS = 2;
 
-export function openBackend({ redisUrl, databaseUrl }: BackendOptions): JobBackend {
-  return redisUrl === undefined || redisUrl === '' ? postgresBackend(databaseUrl) : redisBackend(redisUrl);
+export function openBackend({ redisUrl, redisCaFile, databaseUrl }: BackendOptions): JobBackend {
+  return redisUrl === undefined || redisUrl === ''
+    ? postgresBackend(databaseUrl)
+    : redisBackend(redisUrl, redisCaFile);
 }
 
 const workerTimes = {
@@ -51,9 +56,10 @@ const workerTimes = {
   maxStalledCount: 1_000,
 };
 
-function redisBackend(url: string): JobBackend {
+function redisBackend(url: string, caFile: string | undefined): JobBackend {
+  const tls = caFile === undefined ? {} : { tls: { ca: fs.readFileSync(caFile) } };
   // BullMQ asks for this setting on connections that block.
-  const connection = new Redis(url, { maxRetriesPerRequest: null });
+  const connection = new Redis(url, { maxRetriesPerRequest: null, ...tls });
   return {
     kind: 'redis',
     queue(name, onError) {

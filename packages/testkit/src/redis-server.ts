@@ -19,6 +19,14 @@ export type RedisServer = {
   stop(): Promise<void>;
 };
 
+/** As a deployment has it: by TLS only, and with a password. */
+export type RedisTls = { certFile: string; keyFile: string; password: string };
+
+function tlsArguments(port: number, { certFile, keyFile, password }: RedisTls): string[] {
+  const files = ['--tls-cert-file', certFile, '--tls-key-file', keyFile, '--tls-auth-clients', 'no'];
+  return ['--port', '0', '--tls-port', String(port), ...files, '--requirepass', password];
+}
+
 const READY_TIMEOUT_MS = 10_000;
 
 /** @throws Error in continuous integration, where a missing server would leave tests out unnoticed */
@@ -27,12 +35,11 @@ export function hasRedis(): boolean {
 }
 
 /** A real Redis of its own, on a free port, that keeps nothing. */
-export async function startRedis(): Promise<RedisServer> {
+export async function startRedis(tls?: RedisTls): Promise<RedisServer> {
   const port = await freePort();
   const directory = fs.mkdtempSync(path.join(os.tmpdir(), 'holdfast-redis-'));
   const args = [
-    '--port',
-    String(port),
+    ...(tls === undefined ? ['--port', String(port)] : tlsArguments(port, tls)),
     '--bind',
     '127.0.0.1',
     '--save',
@@ -50,7 +57,7 @@ export async function startRedis(): Promise<RedisServer> {
     await gone;
   };
   return {
-    url: `redis://127.0.0.1:${port}`,
+    url: `redis${tls === undefined ? '' : 's'}://127.0.0.1:${port}`,
     forget: () => flushAll(port),
     end,
     async begin() {

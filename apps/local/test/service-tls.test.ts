@@ -1,0 +1,137 @@
+/** Postgres and Redis of a deployment: by TLS with certificates of our own, and with a password. */
+import { X509Certificate } from 'node:crypto';
+import { once } from 'node:events';
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import tls from 'node:tls';
+import { startEmbeddedPostgres } from '@holdfast/database/embedded/postgres.js';
+import { migrate } from '@holdfast/database/migrate.js';
+import { prepareRoles } from '@holdfast/database/roles.js';
+import { createPool } from '@holdfast/database/sql/pool.js';
+import { openBackend } from '@holdfast/jobs/backend.js';
+import { eventually } from '@holdfast/testkit/eventually.js';
+import { hasRedis, startRedis } from '@holdfast/testkit/redis-server.js';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { ensureServiceCertificates, type ServiceFolders } from '../src/service-certificates.js';
+
+const NOW = new Date();
+const DAY_MS = 24 * 3_600_000;
+/** Whom Postgres runs as where these tests are run by root. */
+const NOBODY_ID = 65534;
+const PASSWORD = 'a-password-of-redis';
+
+let root: string;
+let folders: ServiceFolders;
+const ca = () => path.join(root, 'ca/ca.pem');
+const certificate = (host: string) =>
+  new X509Certificate(fs.readFileSync(path.join(root, host, 'server-cert.pem')));
+
+beforeAll(async () => {
+  root = fs.mkdtempSync(path.join(os.tmpdir(), 'holdfast-service-tls-'));
+  for (const folder of ['', 'ca', 'localhost', 'redis']) {
+    fs.mkdirSync(path.join(root, folder), { recursive: true });
+    fs.chmodSync(path.join(root, folder), 0o755);
+  }
+  const ownerId = process.getuid?.() === 0 ? NOBODY_ID : undefined;
+  const services = ['localhost', 'redis'].map((host) => ({ host, folder: path.join(root, host), ownerId }));
+  folders = { authority: path.join(root, 'ca'), services };
+  await ensureServiceCertificates(folders, NOW);
+});
+afterAll(() => fs.rmSync(root, { recursive: true, force: true }));
+
+describe('the certificates of Postgres and Redis', () => {
+  test('are for one host each, of one authority whose key is nowhere', () => {
+    const issuer = new X509Certificate(fs.readFileSync(ca()));
+    for (const host of ['localhost', 'redis']) {
+      expect(certificate(host).verify(issuer.publicKey)).toBe(true);
+      expect(certificate(host).checkHost(host)).toBe(host);
+      expect(certificate(host).checkHost('other')).toBeUndefined();
+      expect(fs.statSync(path.join(root, host, 'server-key.pem')).mode & 0o077).toBe(0);
+    }
+    expect(fs.readdirSync(path.join(root, 'ca'))).toEqual(['ca.pem']);
+  });
+
+  test.each<[string, Date, () => void, boolean]>([
+    ['stay while they are good', NOW, () => undefined, false],
+    ['are made anew before they end', new Date(NOW.getTime() + 680 * DAY_MS), () => undefined, true],
+    [
+      'are made anew where a run was cut short',
+      NOW,
+      () => fs.rmSync(path.join(root, 'redis/server-cert.pem')),
+      true,
+    ],
+  ])('certificates of services %s', async (_what, now, before, isNew) => {
+    before();
+    expect(await ensureServiceCertificates(folders, now)).toBe(isNew);
+    expect(await ensureServiceCertificates(folders, now)).toBe(false);
+  });
+});
+
+test('the control plane reaches Postgres by its name and authority only', async () => {
+  const directory = path.join(root, 'data');
+  const settings = {
+    ssl: 'on',
+    ssl_cert_file: path.join(root, 'localhost/server-cert.pem'),
+    ssl_key_file: path.join(root, 'localhost/server-key.pem'),
+    fsync: 'off',
+  };
+  const server = await startEmbeddedPostgres({ directory, settings });
+  const over = (host: string, file: string) => {
+    const url = new URL(server.url);
+    url.hostname = host;
+    url.search = `?sslmode=verify-full&sslrootcert=${file}`;
+    return url.href;
+  };
+  try {
+    await migrate(over('localhost', ca()));
+    const { systemUrl } = await prepareRoles(over('localhost', ca()));
+    const pool = createPool(systemUrl, { connectionsMax: 1, applicationName: 'test' });
+    const { rows } = await pool.query('SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()');
+    await pool.end();
+    expect(rows).toEqual([{ ssl: true }]);
+    await expect(migrate(over('127.0.0.1', ca()))).rejects.toThrow(/altnames|does not match/i);
+    const otherCa = path.join(root, 'localhost/server-cert.pem');
+    await expect(migrate(over('localhost', otherCa))).rejects.toThrow();
+  } finally {
+    await server.stop();
+  }
+}, 60_000);
+
+const withRedis = hasRedis() ? test : test.skip;
+
+withRedis(
+  'jobs go through Redis by TLS and with its password only',
+  async () => {
+    const redis = await startRedis({
+      certFile: path.join(root, 'localhost/server-cert.pem'),
+      keyFile: path.join(root, 'localhost/server-key.pem'),
+      password: PASSWORD,
+    });
+    const { port } = new URL(redis.url);
+    const done: unknown[] = [];
+    const redisUrl = `rediss://:${PASSWORD}@localhost:${port}`;
+    const backend = openBackend({ redisUrl, redisCaFile: ca(), databaseUrl: '' });
+    const queue = backend.queue('holdfast-test', () => undefined);
+    try {
+      const take = async (data: unknown) => void done.push(data);
+      const worker = backend.worker('holdfast-test', take, { concurrency: 1, onError: () => undefined });
+      await queue.add('wake', { id: 'x' });
+      await eventually(
+        'the job is done',
+        async () => done,
+        (all) => all.length === 1,
+      );
+      await Promise.all([worker.close(), queue.close()]);
+      const stranger = tls.connect({ port: Number(port), host: 'localhost', ca: fs.readFileSync(ca()) });
+      stranger.write('PING\r\n');
+      const [answer] = await once(stranger, 'data');
+      stranger.destroy();
+      expect(String(answer)).toContain('NOAUTH');
+    } finally {
+      await backend.close();
+      await redis.stop();
+    }
+  },
+  60_000,
+);
