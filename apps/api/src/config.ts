@@ -25,6 +25,12 @@ const environment = z.object({
     .default('')
     .transform(addressRangesOf)
     .refine((ranges) => ranges.every(isAddressRange), 'addresses or networks such as 10.0.0.0/8, by commas'),
+  /** Networks beside the public internet that webhooks may be sent to, as the worker has them. */
+  HOLDFAST_WEBHOOK_NETWORKS: z
+    .string()
+    .default('')
+    .transform(addressRangesOf)
+    .refine((ranges) => ranges.every(isAddressRange), 'addresses or networks such as 10.0.0.0/8, by commas'),
   /** Life of a node's certificate in hours. Agents renew them when half of it is over. */
   HOLDFAST_NODE_CERTIFICATE_HOURS: z.coerce
     .number()
@@ -46,6 +52,7 @@ export type Config = {
   tokenDaysMax: number;
   graphqlIntrospection: boolean;
   agentNetworks: readonly string[];
+  webhookNetworks?: readonly string[] | undefined;
   nodeCertificateHours: number;
   heartbeatIntervalMs: number;
   metricsToken?: string | undefined;
@@ -74,6 +81,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     tokenDaysMax: data.HOLDFAST_TOKEN_DAYS_MAX,
     graphqlIntrospection: data.HOLDFAST_GRAPHQL_INTROSPECTION,
     agentNetworks: data.HOLDFAST_AGENT_NETWORKS,
+    webhookNetworks: data.HOLDFAST_WEBHOOK_NETWORKS,
     nodeCertificateHours: data.HOLDFAST_NODE_CERTIFICATE_HOURS,
     heartbeatIntervalMs: data.HOLDFAST_HEARTBEAT_INTERVAL_MS,
     metricsToken: data.HOLDFAST_METRICS_TOKEN,

@@ -60,6 +60,12 @@ describe('a webhook', () => {
     { name: 'what is no address', wrong: { url: 'b2' } },
     { name: 'an address of no HTTP', wrong: { url: 'ftp://example.test' } },
     { name: 'an address with a user', wrong: { url: 'https://me@example.test' } },
+    { name: 'an address of this machine', wrong: { url: 'https://127.0.0.1/x' } },
+    { name: 'a name of this machine', wrong: { url: 'https://localhost:8443/x' } },
+    { name: 'an address of this machine as IPv6 has it', wrong: { url: 'https://[::ffff:127.0.0.1]/x' } },
+    { name: 'an address of a cloud for its machines', wrong: { url: 'http://169.254.169.254/latest' } },
+    { name: 'an address in a network of its operator', wrong: { url: 'https://10.1.2.3/x' } },
+    { name: "plain HTTP to an address that is not the operator's", wrong: { url: 'http://93.184.215.14/x' } },
     { name: 'a filter of no field', wrong: { filter: 'colour=red' } },
     { name: 'a filter that ends early', wrong: { filter: 'type=' } },
   ])('is refused with $name', async ({ wrong }) => {

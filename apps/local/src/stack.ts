@@ -259,6 +259,7 @@ export class Stack {
         'HOLDFAST_NODE_CERTIFICATE_HOURS',
         'HOLDFAST_AGENT_NETWORKS',
         'HOLDFAST_METRICS_TOKEN',
+        'HOLDFAST_WEBHOOK_NETWORKS',
       ]),
       HOLDFAST_API_PORT: String(this.config.ports.api),
       HOLDFAST_CONSOLE_URL: this.consoleUrl,

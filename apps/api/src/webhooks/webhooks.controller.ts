@@ -16,12 +16,15 @@ import {
   type WebhookRow,
 } from '@holdfast/database/queries/webhooks.js';
 import type { Sql } from '@holdfast/database/sql/scope.js';
-import { Body, Controller, Delete, Get, Param, Patch, Post, Query, Res } from '@nestjs/common';
+import { refusalOfReceiverUrl } from '@holdfast/identity/receiver-address.js';
+import { Body, Controller, Delete, Get, Inject, Param, Patch, Post, Query, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
+import type { Config } from '../config.js';
 import { CurrentTenant, IfMatch, tagged } from '../platform/request.js';
 import { Route } from '../platform/route.decorator.js';
 import { ListQuery, pageView } from '../platform/schemas.js';
 import type { Tenant } from '../platform/tenant.js';
+import { CONFIG } from '../platform/tokens.js';
 import {
   CreateWebhookBody,
   NewWebhookDto,
@@ -41,6 +44,8 @@ const HOUR_MS = 3_600_000;
 
 @Controller('api/v1/webhooks')
 export class WebhooksController {
+  constructor(@Inject(CONFIG) private readonly config: Config) {}
+
   @Get()
   @Route({ access: 'webhook:read', summary: 'List webhooks', answer: WebhookPage })
   async list(@CurrentTenant() tenant: Tenant, @Query() query: ListQuery) {
@@ -63,6 +68,7 @@ export class WebhooksController {
   ) {
     assertSeesAll(tenant);
     assertEventFilter(body.filter);
+    this.assertReceiver(body.url);
     const { organizationId } = tenant.actor;
     const id = asId<WebhookId>(tenant.newId());
     const secret = newSecret();
@@ -104,6 +110,7 @@ export class WebhooksController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ) {
     if (body.filter !== undefined) assertEventFilter(body.filter);
+    if (body.url !== undefined) this.assertReceiver(body.url);
     const change = Object.fromEntries(Object.entries(body).filter(([, value]) => value !== undefined));
     const changed = await tenant.write(async (sql) => {
       const { version } = await requireWebhook(sql, id);
@@ -156,6 +163,17 @@ export class WebhooksController {
       await rotateSecret(sql, { id: webhookId, organizationId }, { secret, now, overlapUntil });
     });
     return { secret: secret.secret, previousValidUntil: overlapUntil.toISOString() };
+  }
+
+  /** What a name leads to is checked when something is sent there. */
+  private assertReceiver(url: string): void {
+    const detail = refusalOfReceiverUrl(url, this.config.webhookNetworks ?? []);
+    if (detail === undefined) return;
+    throw new StorageFault('request.invalid', {
+      publicMessage: `a webhook can not be sent to ${url}: ${detail}`,
+      errors: [{ pointer: '/url', detail }],
+      cures: ['have the operator name its network in HOLDFAST_WEBHOOK_NETWORKS'],
+    });
   }
 }
 

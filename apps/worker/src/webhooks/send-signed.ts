@@ -10,8 +10,7 @@ import http from 'node:http';
 import https from 'node:https';
 import net from 'node:net';
 import type { Attempt } from '@holdfast/core/policy/webhook-delivery.js';
-import { isWithin } from '@holdfast/identity/address-ranges.js';
-import { isAllowedReceiver } from './receiver-address.js';
+import { isAllowedReceiver, NO_RECEIVER, refusalOfReceiver } from '@holdfast/identity/receiver-address.js';
 
 /** From the first byte to the answer's status. Less than a claim lasts. */
 const TIMEOUT_MS = 10_000;
@@ -47,9 +46,9 @@ export async function sendSigned(
   const sent = async (): Promise<Attempt> => {
     const found = await resolve(target.hostname.replace(/^\[|\]$/g, ''));
     const address = found.find((one) => isAllowedReceiver(one, networks));
-    if (address === undefined) return refused('its address is none that webhooks may be sent to');
-    if (target.protocol === 'http:' && !isWithin(address, networks))
-      return refused('beyond the networks that the operator names, webhooks are sent over https only');
+    if (address === undefined) return refused(NO_RECEIVER);
+    const refusal = refusalOfReceiver(target.protocol, address, networks);
+    if (refusal !== undefined) return refused(refusal);
     return post(target, address, message, limit);
   };
   return Promise.race([sent().catch((error: unknown) => refused(wordsOf(error))), late]);

@@ -3,7 +3,7 @@
  * could have the worker call what only the worker reaches.
  */
 import net from 'node:net';
-import { isWithin } from '@holdfast/identity/address-ranges.js';
+import { isWithin } from './address-ranges.js';
 
 /** What is no public IPv4 address (IANA's registry of special-purpose addresses, and multicast). */
 const SPECIAL_V4 = [
@@ -29,6 +29,29 @@ const SPECIAL_V4 = [
 const PUBLIC_V6 = ['2000::/3'];
 /** Of those not: special purposes, documentation, and tunnels that hold an IPv4 address of which nothing is known. */
 const SPECIAL_V6 = ['2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20'];
+
+export const NO_RECEIVER = 'its address is none that webhooks may be sent to';
+
+/** Why nothing is sent to an address, over `http:` or `https:`; undefined: it may be. */
+export function refusalOfReceiver(
+  protocol: string,
+  address: string,
+  networks: readonly string[],
+): string | undefined {
+  if (!isAllowedReceiver(address, networks)) return NO_RECEIVER;
+  if (protocol === 'http:' && !isWithin(address, networks)) {
+    return 'beyond the networks that the operator names, webhooks are sent over https only';
+  }
+  return undefined;
+}
+
+/** As {@link refusalOfReceiver}, of what a URL tells before its name is looked up: names are judged when something is sent. */
+export function refusalOfReceiverUrl(url: string, networks: readonly string[]): string | undefined {
+  const { hostname, protocol } = new URL(url);
+  const name = hostname.replace(/^\[|\]$/g, '');
+  const address = /^(.+\.)?localhost\.?$/.test(name) ? '127.0.0.1' : name;
+  return net.isIP(address) === 0 ? undefined : refusalOfReceiver(protocol, address, networks);
+}
 
 export function isAllowedReceiver(address: string, networks: readonly string[]): boolean {
   return isPublic(address) || isWithin(address, networks);
