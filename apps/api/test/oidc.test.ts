@@ -51,8 +51,14 @@ async function signIn() {
   return { answer, me: await api.call('GET', '/sessions/current', me) };
 }
 
-const refusal = ({ headers }: { headers: Record<string, unknown> }) =>
-  new URL(String(headers.location)).searchParams.get('refused');
+/** What the console is told when the browser is back there: once, and not by the address. */
+async function refusal({ headers }: { headers: Record<string, unknown> }) {
+  expect(headers.location).toBe(`${CONSOLE}/sign-in`);
+  const cookie = String(headers['set-cookie']).split(';')[0] ?? '';
+  const told = await api.call('GET', '/oidc', { token: null, headers: { cookie } });
+  expect(String(told.headers['set-cookie'])).toMatch(/^holdfast_oidc=;/);
+  return told.body.refused;
+}
 
 test('a user of the provider becomes a member with the role of the group, and has a session', async () => {
   const { answer, me } = await signIn();
@@ -98,7 +104,7 @@ test.each<{ name: string; user: Partial<ProviderUser>; told: string }>([
   provider.visitor = ['sub-eve', { ...provider.visitor[1], ...user }];
   const { cookie, back } = await begin();
   const answer = await end(back, cookie);
-  expect(refusal(answer)).toContain(told);
+  expect(await refusal(answer)).toContain(told);
   expect(String(answer.headers['set-cookie'])).not.toContain('holdfast_session');
   await api.app.nest.get(RefusedWrites).flush();
   const { rows } = await api.owner.query(
@@ -110,19 +116,19 @@ test.each<{ name: string; user: Partial<ProviderUser>; told: string }>([
 
 test('an answer counts for the browser that has begun, and for its own attempt only', async () => {
   const [mine, other] = [await begin(), await begin()];
-  expect(refusal(await end(mine.back, ''))).toContain('began elsewhere');
-  expect(refusal(await end(mine.back, `${mine.cookie.slice(0, -4)}AAAA`))).toContain('began elsewhere');
+  expect(await refusal(await end(mine.back, ''))).toContain('began elsewhere');
+  expect(await refusal(await end(mine.back, `${mine.cookie.slice(0, -4)}AAAA`))).toContain('began elsewhere');
   // Another attempt's state, nonce and verifier.
-  expect(refusal(await end(mine.back, other.cookie))).toContain('did not answer as it has to');
+  expect(await refusal(await end(mine.back, other.cookie))).toContain('did not answer as it has to');
   const wrong = new URL(mine.back);
   wrong.searchParams.set('code', 'guessed');
-  expect(refusal(await end(wrong, mine.cookie))).toContain('did not answer as it has to');
+  expect(await refusal(await end(wrong, mine.cookie))).toContain('did not answer as it has to');
 });
 
 test('a code is good once', async () => {
   const { cookie, back } = await begin();
   expect((await end(back, cookie)).headers.location).toBe(`${CONSOLE}/`);
-  expect(refusal(await end(back, cookie))).toContain('did not answer as it has to');
+  expect(await refusal(await end(back, cookie))).toContain('did not answer as it has to');
 });
 
 test('the console is told what to call the provider', async () => {

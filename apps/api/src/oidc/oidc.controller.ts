@@ -24,13 +24,23 @@ import { CookieSeal } from './sealed-cookie.js';
 
 /** As long as a user may take at the provider. */
 const ATTEMPT_MS = 10 * 60_000;
+/** As long as the console may take to ask why it was refused. */
+const TOLD_MS = 60_000;
 const ACTION = 'GET /api/v1/oidc/callback';
 
 class OidcDto extends dto(
   z
-    .object({ name: z.string().nullable().describe('What users know the provider by; null: there is none.') })
+    .object({
+      name: z.string().nullable().describe('What users know the provider by; null: there is none.'),
+      refused: z
+        .string()
+        .nullable()
+        .describe("Why this browser's last sign-in there was refused, told once; null: it was not."),
+    })
     .meta({ id: 'SignInProvider' }),
 ) {}
+
+const refusalSchema = z.object({ refused: z.string() });
 
 type Provider = { readonly config: OidcConfig; readonly client: OidcClient; readonly seal: CookieSeal };
 
@@ -54,8 +64,14 @@ export class OidcController {
 
   @Get()
   @Route({ access: 'public', summary: 'By which provider may users sign in?', answer: OidcDto })
-  provider() {
-    return { name: this.configured?.config.name ?? null };
+  provider(@Res({ passthrough: true }) reply: FastifyReply) {
+    if (this.configured === undefined) return { name: null, refused: null };
+    const { config, seal } = this.configured;
+    const told = refusalSchema.safeParse(
+      seal.open(reply.request.cookies[this.cookie] ?? '', systemClock.now()),
+    );
+    if (told.success) void reply.clearCookie(this.cookie, cookieOptions(this.config));
+    return { name: config.name, refused: told.data?.refused ?? null };
   }
 
   @Get('start')
@@ -92,9 +108,12 @@ export class OidcController {
       await reply.redirect(new URL('/', provider.config.consoleUrl).href, 303);
     } catch (error) {
       if (!isFault(error)) throw error;
-      const back = new URL('/sign-in', provider.config.consoleUrl);
-      back.searchParams.set('refused', error.details.publicMessage);
-      await reply.redirect(back.href, 303);
+      // Not in the address: a link could tell anything there in this console's name.
+      const endsAt = new Date(systemClock.now().getTime() + TOLD_MS);
+      const sealed = provider.seal.seal({ refused: error.details.publicMessage }, endsAt);
+      await reply
+        .setCookie(this.cookie, sealed, { ...cookieOptions(this.config), expires: endsAt })
+        .redirect(new URL('/sign-in', provider.config.consoleUrl).href, 303);
     }
   }
 

@@ -19,8 +19,8 @@ export default function SignInPage() {
 
   // A sign-in at the provider that was refused comes back here.
   useEffect(() => {
-    setError(new URLSearchParams(window.location.search).get('refused') ?? undefined);
-  }, []);
+    if (typeof provider?.refused === 'string') setError(provider.refused);
+  }, [provider?.refused]);
 
   async function submit(event: FormEvent<HTMLFormElement>) {
     event.preventDefault();
