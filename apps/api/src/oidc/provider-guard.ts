@@ -3,8 +3,10 @@
  * addresses are asked over HTTPS and are of other machines, unless the issuer that the operator named is itself on this one.
  */
 import dns from 'node:dns/promises';
+import net, { type LookupFunction } from 'node:net';
 import { isWithin } from '@holdfast/identity/address-ranges.js';
 import type { CustomFetch } from 'openid-client';
+import { Agent, fetch } from 'undici';
 
 const CALL_MS_MAX = 10_000;
 /** This machine, its links, and where clouds tell machines their secrets. */
@@ -20,26 +22,58 @@ export type Lookup = (name: string) => Promise<readonly string[]>;
 const systemLookup: Lookup = async (name) =>
   (await dns.lookup(name, { all: true })).map(({ address }) => address);
 
-/** @throws Error when the address may not be called */
-export async function assertMayCall(url: URL, issuer: URL, lookup: Lookup = systemLookup): Promise<void> {
-  if (isOnThisMachine(issuer) && url.host === issuer.host) return;
+/**
+ * The addresses that a call may go to; undefined: the issuer's own on this machine.
+ *
+ * @throws Error when the address may not be called
+ */
+export async function addressesToCall(
+  url: URL,
+  issuer: URL,
+  lookup: Lookup = systemLookup,
+): Promise<readonly string[] | undefined> {
+  if (isOnThisMachine(issuer) && url.host === issuer.host) return undefined;
   if (url.protocol !== 'https:') throw new Error(`the provider's address ${url.href} is not HTTPS`);
   const addresses = await lookup(url.hostname.replace(/^\[|\]$/g, ''));
   const wrong = addresses.find((address) => isWithin(address, NEVER));
   if (wrong !== undefined)
     throw new Error(`the provider's address ${url.href} is ${wrong}, which is not called`);
+  return addresses;
 }
 
-/** `fetch` for the provider alone. Redirects are not followed: they would lead past the check. */
-export function guardedFetch(issuer: URL): CustomFetch {
+/**
+ * `fetch` for the provider alone. It connects to the addresses that were checked, so a name that leads elsewhere a moment
+ * later changes nothing. Redirects are not followed: they would lead past the check.
+ */
+export function guardedFetch(issuer: URL, lookup: Lookup = systemLookup): CustomFetch {
   return async (address, { body = null, method, headers }) => {
-    await assertMayCall(new URL(address), issuer);
-    return fetch(address, {
-      body,
-      method,
-      headers,
-      redirect: 'error',
-      signal: AbortSignal.timeout(CALL_MS_MAX),
-    });
+    const addresses = await addressesToCall(new URL(address), issuer, lookup);
+    const dispatcher = new Agent(addresses === undefined ? {} : { connect: { lookup: alwaysTo(addresses) } });
+    try {
+      const answer = await fetch(address, {
+        body,
+        method,
+        headers,
+        dispatcher,
+        redirect: 'error',
+        signal: AbortSignal.timeout(CALL_MS_MAX),
+      });
+      const content = await answer.arrayBuffer();
+      const { status, statusText } = answer;
+      const given = { status, statusText, headers: [...answer.headers] };
+      return new Response(content.byteLength === 0 ? null : content, given);
+    } finally {
+      await dispatcher.close();
+    }
+  };
+}
+
+function alwaysTo(addresses: readonly string[]): LookupFunction {
+  const found = addresses.map((address) => ({ address, family: net.isIPv6(address) ? 6 : 4 }));
+  return (name, { all }, done) => {
+    const [first] = found;
+    if (first === undefined) done(new Error(`${name} has no address`), '');
+    else if (all === true) done(null, found);
+    else done(null, first.address, first.family);
   };
 }
