@@ -51,15 +51,6 @@ async function signIn() {
   return { answer, me: await api.call('GET', '/sessions/current', me) };
 }
 
-/** What the console is told when the browser is back there: once, and not by the address. */
-async function refusal({ headers }: { headers: Record<string, unknown> }) {
-  expect(headers.location).toBe(`${CONSOLE}/sign-in`);
-  const cookie = String(headers['set-cookie']).split(';')[0] ?? '';
-  const told = await api.call('GET', '/oidc', { token: null, headers: { cookie } });
-  expect(String(told.headers['set-cookie'])).toMatch(/^holdfast_oidc=;/);
-  return told.body.refused;
-}
-
 test('a user of the provider becomes a member with the role of the group, and has a session', async () => {
   const { answer, me } = await signIn();
   expect(answer).toMatchObject({ status: 303, headers: { location: `${CONSOLE}/` } });
@@ -91,6 +82,15 @@ test('an owner with a verified address stays an owner', async () => {
   await set('owner');
   expect((await signIn()).me.body).toMatchObject({ role: 'owner' });
 });
+
+/** What the console is told when the browser is back there: once, and not by the address. */
+async function refusal({ headers }: { headers: Record<string, unknown> }) {
+  expect(headers.location).toBe(`${CONSOLE}/sign-in`);
+  const cookie = String(headers['set-cookie']).split(';')[0] ?? '';
+  const told = await api.call('GET', '/oidc', { token: null, headers: { cookie } });
+  expect(String(told.headers['set-cookie'])).toMatch(/^holdfast_oidc=;/);
+  return told.body.refused;
+}
 
 test.each<{ name: string; user: Partial<ProviderUser>; told: string }>([
   {
