@@ -3,6 +3,12 @@ import { CERTIFICATE_DAYS_MAX } from '@holdfast/identity/authority-roles.js';
 import { z } from 'zod';
 import { type OidcConfig, oidcConfigOf, oidcEnvironment } from './oidc/oidc-config.js';
 
+const networks = z
+  .string()
+  .default('')
+  .transform(addressRangesOf)
+  .refine((ranges) => ranges.every(isAddressRange), 'addresses or networks such as 10.0.0.0/8, by commas');
+
 const environment = z.object({
   HOLDFAST_API_HOST: z.string().min(1).default('127.0.0.1'),
   HOLDFAST_API_PORT: z.coerce.number().int().min(0).max(65535).default(7400),
@@ -20,17 +26,9 @@ const environment = z.object({
   /** Lets its holder read /metrics; without one only callers on this machine may. */
   HOLDFAST_METRICS_TOKEN: z.union([z.literal(''), z.string().min(16)]).optional(),
   /** Networks that agents may say they are reached in, beside the address that they connect from (CIDR, by commas). */
-  HOLDFAST_AGENT_NETWORKS: z
-    .string()
-    .default('')
-    .transform(addressRangesOf)
-    .refine((ranges) => ranges.every(isAddressRange), 'addresses or networks such as 10.0.0.0/8, by commas'),
+  HOLDFAST_AGENT_NETWORKS: networks,
   /** Networks beside the public internet that webhooks may be sent to, as the worker has them. */
-  HOLDFAST_WEBHOOK_NETWORKS: z
-    .string()
-    .default('')
-    .transform(addressRangesOf)
-    .refine((ranges) => ranges.every(isAddressRange), 'addresses or networks such as 10.0.0.0/8, by commas'),
+  HOLDFAST_WEBHOOK_NETWORKS: networks,
   /** Life of a node's certificate in hours. Agents renew them when half of it is over. */
   HOLDFAST_NODE_CERTIFICATE_HOURS: z.coerce
     .number()

@@ -86,6 +86,7 @@ async function measureReads({ api, seed, recorded, scratch, children, quick }: R
     api: (index: number) => get(urls[index % urls.length] ?? '', seed.token),
     bare: (index: number) => get(`/${kind}/${index}`, seed.token),
     ratioTarget: READ_RATIO,
+    status: 200,
   });
   const one = pairOf('get', recorded.gets);
   await measurePair({ ...one, name: 'GET a volume', count: quick ? 500 : 4_000 });

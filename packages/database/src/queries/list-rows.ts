@@ -115,6 +115,26 @@ export async function listRowsOfEach<Row extends Record<string, unknown>>(
   );
 }
 
+/** What a page of lists is asked with: one list by its owner, or the list of each owner by one statement. */
+export type Lists<Owner, Item> = {
+  readonly page: (sql: Sql, owner: Owner, request: ListRequest) => Promise<Page<Item>>;
+  readonly pageOfEach: (sql: Sql, owners: readonly Owner[], request: ListRequest) => Promise<Page<Item>[]>;
+};
+
+/** Lists of one kind, each of an owner: the snapshots of a volume, the nodes of a cluster. */
+export function listsOf<Owner, Row extends Record<string, unknown>, Item>(
+  sourceOf: (owner: Owner) => ListSource,
+  read: (row: Row) => Item,
+): Lists<Owner, Item> {
+  return {
+    page: async (sql, owner, request) => mapPage(await listRows<Row>(sql, sourceOf(owner), request), read),
+    pageOfEach: async (sql, owners, request) => {
+      const pages = await listRowsOfEach<Row>(sql, owners.map(sourceOf), request);
+      return pages.map((page) => mapPage(page, read));
+    },
+  };
+}
+
 /** @param values of the statement, to which its own are added */
 function statementOf(
   source: ListSource,

@@ -5,14 +5,7 @@ import { type DiskRow, readDisk } from '../rows/disk-row.js';
 import { type NodeRow, readNode } from '../rows/node-row.js';
 import type { Sql } from '../sql/scope.js';
 import { bytesSum } from '../sql/sums.js';
-import {
-  type ListRequest,
-  type ListSource,
-  listRows,
-  listRowsOfEach,
-  mapPage,
-  type Page,
-} from './list-rows.js';
+import { type ListSource, listsOf } from './list-rows.js';
 
 /** A node, and the sums over its disks. */
 export type NodeWithStorage = {
@@ -61,23 +54,8 @@ const nodesOf = (clusterId: ClusterId): ListSource => ({
   where: { text: 'n.cluster_id = $1', values: [clusterId] },
 });
 
-export async function listNodes(
-  sql: Sql,
-  clusterId: ClusterId,
-  request: ListRequest,
-): Promise<Page<NodeWithStorage>> {
-  return mapPage(await listRows<NodeListRow>(sql, nodesOf(clusterId), request), readNodeWithStorage);
-}
-
-/** A page of nodes for each cluster, by one statement. */
-export async function listNodesOfEach(
-  sql: Sql,
-  clusterIds: readonly ClusterId[],
-  request: ListRequest,
-): Promise<Page<NodeWithStorage>[]> {
-  const pages = await listRowsOfEach<NodeListRow>(sql, clusterIds.map(nodesOf), request);
-  return pages.map((page) => mapPage(page, readNodeWithStorage));
-}
+/** Of a cluster, and of several clusters by one statement. */
+export const { page: listNodes, pageOfEach: listNodesOfEach } = listsOf(nodesOf, readNodeWithStorage);
 
 /** Nodes of any cluster, in no order; those that are not there are left out. */
 export async function findNodes(sql: Sql, nodeIds: readonly NodeId[]): Promise<NodeWithStorage[]> {
@@ -163,20 +141,8 @@ const disksOf = ({ clusterId, nodeId }: DisksOf): ListSource => ({
   },
 });
 
-/** The disks of a node, or of the whole cluster. */
-export async function listDisks(sql: Sql, where: DisksOf, request: ListRequest): Promise<Page<StorageDisk>> {
-  return mapPage(await listRows<DiskRow>(sql, disksOf(where), request), readDisk);
-}
-
-/** A page of disks for each node or cluster, by one statement. */
-export async function listDisksOfEach(
-  sql: Sql,
-  owners: readonly DisksOf[],
-  request: ListRequest,
-): Promise<Page<StorageDisk>[]> {
-  const pages = await listRowsOfEach<DiskRow>(sql, owners.map(disksOf), request);
-  return pages.map((page) => mapPage(page, readDisk));
-}
+/** Of a node or a whole cluster, and of several of them by one statement. */
+export const { page: listDisks, pageOfEach: listDisksOfEach } = listsOf(disksOf, readDisk);
 
 /** Disks of any cluster, in no order; those that are not there are left out. */
 export async function findDisks(sql: Sql, diskIds: readonly DiskId[]): Promise<StorageDisk[]> {

@@ -2,14 +2,7 @@ import type { ClusterId, SnapshotId, VolumeId } from '@holdfast/core/model/ids.j
 import type { Snapshot } from '@holdfast/core/model/snapshot.js';
 import { readSnapshot, type SnapshotRow } from '../rows/snapshot-row.js';
 import type { Sql } from '../sql/scope.js';
-import {
-  type ListRequest,
-  type ListSource,
-  listRows,
-  listRowsOfEach,
-  mapPage,
-  type Page,
-} from './list-rows.js';
+import { type ListSource, listsOf } from './list-rows.js';
 
 /** A snapshot, with whether the head of its volume stands on it. */
 export type PlacedSnapshot = { snapshot: Snapshot; isHeadParent: boolean };
@@ -38,23 +31,8 @@ const snapshotsOf = ({ volumeId, clusterId }: VolumeKey): ListSource => ({
   where: { text: 's.volume_id = $1 AND v.cluster_id = $2', values: [volumeId, clusterId] },
 });
 
-export async function listSnapshots(
-  sql: Sql,
-  key: VolumeKey,
-  request: ListRequest,
-): Promise<Page<PlacedSnapshot>> {
-  return mapPage(await listRows<Row>(sql, snapshotsOf(key), request), read);
-}
-
-/** A page of snapshots for each volume, by one statement. */
-export async function listSnapshotsOfEach(
-  sql: Sql,
-  keys: readonly VolumeKey[],
-  request: ListRequest,
-): Promise<Page<PlacedSnapshot>[]> {
-  const pages = await listRowsOfEach<Row>(sql, keys.map(snapshotsOf), request);
-  return pages.map((page) => mapPage(page, read));
-}
+/** Of a volume, and of several volumes by one statement. */
+export const { page: listSnapshots, pageOfEach: listSnapshotsOfEach } = listsOf(snapshotsOf, read);
 
 export async function findSnapshot(
   sql: Sql,

@@ -1,14 +1,13 @@
 // Volumes created per second over HTTP with their placement committed.
 import type { Figure } from '@holdfast/data-engine/bench/figure.js';
 import type { Pool } from '@holdfast/database/sql/pool.js';
-import { percentile, report } from '../report.js';
-import { type Answer, load, post } from './load.js';
-import { CONNECTIONS, median, ROUNDS } from './rounds.js';
+import { report } from '../report.js';
+import { type Answer, post } from './load.js';
+import { measurePair, ROUNDS } from './rounds.js';
 
 const SERVER_TIMING = /server-timing: wait;dur=([\d.]+), decide;dur=([\d.]+), commit;dur=([\d.]+)/;
 export const GIB = 2 ** 30;
 const REPLICAS = 3;
-const WARM = 300;
 /** Of what a bare server does with the same statements. */
 const RATIO = 0.5;
 
@@ -20,7 +19,7 @@ export type CreateLoad = {
   readonly clusterId: string;
   readonly token: string;
   readonly disks: number;
-  /** Volumes that the API creates in all rounds. */
+  /** Volumes that the API creates in all rounds, those that warm it included. */
   readonly count: number;
 };
 
@@ -29,41 +28,12 @@ export async function measureCreates(given: CreateLoad): Promise<void> {
   const address = `/api/v1/clusters/${clusterId}/volumes`;
   const create = (index: number) => post(address, token, volumeBody(`bench-${index}`));
   const bare = (index: number) => post(`/create/${index}`, token, volumeBody(`bare-${index}`));
-  const perRound = Math.ceil(count / ROUNDS);
-  const answers: Answer[] = [];
-  const rates = { api: [] as number[], bare: [] as number[] };
-  await load({ port: ports.api, connections: CONNECTIONS, count: WARM, request: create });
-  await load({ port: ports.bare, connections: CONNECTIONS, count: WARM, request: bare });
-  for (let round = 0; round < ROUNDS; round += 1) {
-    const from = (make: (index: number) => Buffer) => (index: number) =>
-      make(WARM + round * perRound + index);
-    const common = { connections: CONNECTIONS, count: perRound };
-    const onBare = await load({ ...common, port: ports.bare, request: from(bare) });
-    requireCreated('bare', onBare.statuses);
-    rates.bare.push(onBare.perSecond);
-    const onApi = await load({
-      ...common,
-      port: ports.api,
-      request: from(create),
-      onAnswer: (answer) => answers.push(answer),
-    });
-    requireCreated('api', onApi.statuses);
-    rates.api.push(onApi.perSecond);
-  }
-  await checkPlacements(system, WARM + ROUNDS * perRound);
-  const row = { bench: 'api', case: `create, ${disks} disks, ${REPLICAS} replicas` };
-  const [value, baseline] = [median(rates.api), median(rates.bare)];
-  report({ ...row, metric: 'volumes', value, unit: '/s', baseline, ratioTarget: RATIO });
-  const times = answers.map(({ ms }) => ms).sort((a, b) => a - b);
-  reportParts(row, answers);
-  report({ ...row, metric: 'answer p50', value: percentile(times, 0.5), unit: 'ms' });
-  report({ ...row, metric: 'answer p99', value: percentile(times, 0.99), unit: 'ms' });
-}
-
-function requireCreated(side: string, statuses: ReadonlyMap<number, number>): void {
-  if (statuses.size !== 1 || !statuses.has(201)) {
-    throw new Error(`creations by the ${side} server were answered ${JSON.stringify([...statuses])}`);
-  }
+  const perRound = Math.ceil(count / (ROUNDS + 1));
+  const name = `create, ${disks} disks, ${REPLICAS} replicas`;
+  const pair = { name, ports, api: create, bare, count: perRound, ratioTarget: RATIO, status: 201 };
+  const answers = await measurePair(pair);
+  await checkPlacements(system, (ROUNDS + 1) * perRound);
+  reportParts({ bench: 'api', case: name }, answers);
 }
 
 /**

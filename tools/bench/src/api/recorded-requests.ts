@@ -1,5 +1,6 @@
 // What the API sends to Postgres for a request, recorded from the whole API in this process.
 import { type App, createApp } from '@holdfast/api/app.js';
+import { readConfig } from '@holdfast/api/config.js';
 import type { RoleUrls } from '@holdfast/database/roles.js';
 import type { LocalSeed } from '@holdfast/database/seed-local.js';
 import type { Pool } from '@holdfast/database/sql/pool.js';
@@ -25,19 +26,13 @@ type Source = { urls: RoleUrls; seed: LocalSeed; system: Pool; newVolume: (name:
 
 export async function recordRequests({ urls, seed, system, newVolume }: Source): Promise<Recorded> {
   recordStatements();
-  const app = await createApp({
-    host: '127.0.0.1',
-    port: 0,
-    logLevel: 'silent',
-    databaseUrl: urls.apiUrl,
-    databaseSystemUrl: urls.systemUrl,
-    cookieSecure: false,
-    tokenDaysMax: 365,
-    graphqlIntrospection: true,
-    agentNetworks: [],
-    nodeCertificateHours: 24,
-    heartbeatIntervalMs: 2_000,
-  });
+  const app = await createApp(
+    readConfig({
+      HOLDFAST_LOG_LEVEL: 'silent',
+      DATABASE_URL: urls.apiUrl,
+      DATABASE_SYSTEM_URL: urls.systemUrl,
+    }),
+  );
   try {
     const volumes = `/api/v1/clusters/${seed.clusterId}/volumes`;
     const ask = asker(app, seed.token);

@@ -1,8 +1,8 @@
 // Rounds in which the API and its baseline take turns, so that a machine that is slower for a while is slower for both.
 import { percentile, report } from '../report.js';
-import { type LoadResult, load } from './load.js';
+import { type Answer, type LoadResult, load } from './load.js';
 
-export const CONNECTIONS = 16;
+const CONNECTIONS = 16;
 export const ROUNDS = 5;
 
 /** One kind of request, to the API and to the bare server. */
@@ -15,11 +15,14 @@ export type Pair = {
   readonly count: number;
   readonly ratioTarget: number;
   readonly p99Target?: number;
+  /** What every request is to be answered with. */
+  readonly status: number;
 };
 
-export async function measurePair(pair: Pair): Promise<void> {
+/** @returns the API's answers in the rounds that count */
+export async function measurePair(pair: Pair): Promise<readonly Answer[]> {
   const rates = { api: [] as number[], bare: [] as number[] };
-  const times: number[] = [];
+  const answers: Answer[] = [];
   for (let round = 0; round <= ROUNDS; round += 1) {
     for (const side of ['bare', 'api'] as const) {
       const result = await load({
@@ -27,11 +30,11 @@ export async function measurePair(pair: Pair): Promise<void> {
         connections: CONNECTIONS,
         count: pair.count,
         request: (index) => pair[side](round * pair.count + index),
-        onAnswer: ({ ms }) => {
-          if (side === 'api' && round > 0) times.push(ms);
+        onAnswer: (answer) => {
+          if (side === 'api' && round > 0) answers.push(answer);
         },
       });
-      requireDone(`${pair.name} (${side})`, result);
+      requireStatus(`${pair.name} (${side})`, pair.status, result);
       // The first round warms both.
       if (round > 0) rates[side].push(result.perSecond);
     }
@@ -46,19 +49,20 @@ export async function measurePair(pair: Pair): Promise<void> {
     baseline: median(rates.bare),
     ratioTarget,
   });
-  times.sort((a, b) => a - b);
+  const times = answers.map(({ ms }) => ms).sort((a, b) => a - b);
   report({ ...row, metric: 'answer p50', value: percentile(times, 0.5), unit: 'ms' });
   const target = pair.p99Target === undefined ? {} : { target: pair.p99Target, better: 'lower' as const };
   report({ ...row, metric: 'answer p99', value: percentile(times, 0.99), unit: 'ms', ...target });
+  return answers;
 }
 
-function requireDone(what: string, { statuses }: LoadResult): void {
+function requireStatus(what: string, wanted: number, { statuses }: LoadResult): void {
   for (const status of statuses.keys()) {
-    if (status >= 300) throw new Error(`${what} was answered ${status}`);
+    if (status !== wanted) throw new Error(`${what} was answered ${status}`);
   }
 }
 
-export function median(values: readonly number[]): number {
+function median(values: readonly number[]): number {
   return percentile(
     [...values].sort((a, b) => a - b),
     0.5,

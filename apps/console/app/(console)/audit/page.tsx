@@ -1,17 +1,13 @@
 'use client';
-import { Button } from '@holdfast/ui/button.js';
 import { Message } from '@holdfast/ui/message.js';
-import { Panel } from '@holdfast/ui/panel.js';
 import { Download } from 'lucide-react';
-import { Suspense } from 'react';
 import { useAuditPages } from '../../../src/api/queries';
 import { AuditLine } from '../../../src/audit/audit-line';
 import { VerifyChain } from '../../../src/audit/verify-chain';
 import { paths } from '../../../src/paths';
-import { ListSearch, type QuickFilter } from '../../../src/shared/list-search';
+import type { QuickFilter } from '../../../src/shared/list-search';
 import { PageHeader } from '../../../src/shared/page-header';
-import { Paged } from '../../../src/shared/paged';
-import { useSearchText } from '../../../src/shared/use-search-text';
+import { SearchedPages } from '../../../src/shared/searched-pages';
 
 const QUICK_FILTERS: readonly QuickFilter[] = [
   { label: 'All', filter: '' },
@@ -38,41 +34,26 @@ export default function AuditPage() {
       />
       <div className="flex flex-col gap-4">
         <VerifyChain />
-        <Suspense>
-          <Entries />
-        </Suspense>
+        <SearchedPages
+          title="All entries"
+          path={paths.audit}
+          usePages={useAuditPages}
+          what="the entries"
+          searchLabel="Search the audit log"
+          placeholder="A filter such as targetKind=volume"
+          quickFilters={QUICK_FILTERS}
+          none={<Message title="Nothing has been changed yet" />}
+          noMatch={(showAll) => <Message title="No entry matches" action={showAll} />}
+        >
+          {(found) => (
+            <ol>
+              {found.map((entry) => (
+                <AuditLine key={entry.id} entry={entry} />
+              ))}
+            </ol>
+          )}
+        </SearchedPages>
       </div>
     </>
-  );
-}
-
-function Entries() {
-  const [text, search] = useSearchText(paths.audit);
-  const entries = useAuditPages(text.trim());
-  const empty = (
-    <Message
-      title={text === '' ? 'Nothing has been changed yet' : 'No entry matches'}
-      action={text === '' ? undefined : <Button onClick={() => search('')}>Show all</Button>}
-    />
-  );
-  return (
-    <Panel title="All entries" flush>
-      <ListSearch
-        label="Search the audit log"
-        placeholder="A filter such as targetKind=volume"
-        quickFilters={QUICK_FILTERS}
-        text={text}
-        onText={search}
-      />
-      <Paged query={entries} what="the entries" rows={8} empty={empty}>
-        {(found) => (
-          <ol>
-            {found.map((entry) => (
-              <AuditLine key={entry.id} entry={entry} />
-            ))}
-          </ol>
-        )}
-      </Paged>
-    </Panel>
   );
 }
