@@ -136,7 +136,7 @@ describe('the quota of the organization', () => {
     await api.call('PUT', `/organizations/${organizationId}/quota`, limits);
     const fresh = await ApiFixture.beside(api);
     const fields = (names: string) =>
-      [...names].map((name) => `${name}: projects { nodes { id } }`).join(' ');
+      [...names].map((name) => `${name}: projects { edges { cursor } }`).join(' ');
     const spread = `query { ...Four } fragment Four on Query { ${fields('abcd')} }`;
     expect((await fresh.graphql(spread, {}, token)).body.errors).toBeUndefined();
     const refused = await fresh.graphql(`{ ${fields('ab')} }`, {}, token);
