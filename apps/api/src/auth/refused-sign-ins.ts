@@ -1,6 +1,6 @@
 /**
  * Refused sign-ins in the audit log: of a wrong password, of an account that is closed for a while, of an account, link or
- * provider's answer that nobody knows.
+ * provider's answer that is unknown.
  *
  * An attempt on a known account belongs to its organization. Any other belongs to none, so it is told to the organization that
  * was made first, which runs the installation: guesses at accounts are its to see.
