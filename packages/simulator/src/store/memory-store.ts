@@ -53,6 +53,7 @@ import {
 } from '@holdfast/core/settings/effective.js';
 import { admissionTasks, taskVolume } from './admission-tasks.js';
 import { applyChange, takeGuard } from './apply-change.js';
+import { backupOf, restoreTables, type TablesBackup } from './backup.js';
 import { dueVolumes, recordDue, runFanOut } from './due-volumes.js';
 import { storeHeartbeat } from './heartbeat.js';
 import { affectedVolumes, rebuildSpeeds, volumesOnNode } from './node-volumes.js';
@@ -84,6 +85,7 @@ export class MemoryStore implements Store {
   /** Fleets as they were made last, and after how many changes of their rows. */
   private readonly fleets = new Map<ClusterId, { readonly changes: number; readonly fleet: FleetView }>();
 
+  private backup: TablesBackup | undefined;
   private diskList:
     | { readonly changes: number; readonly ofNodes: string; readonly disks: FleetView['disks'] }
     | undefined;
@@ -139,6 +141,17 @@ export class MemoryStore implements Store {
         transaction.event(event);
       }
     });
+  }
+
+  backUp(): void {
+    this.backup = backupOf(this.tables);
+  }
+
+  /** Puts all rows back as they were at the last backup. */
+  restore(now: Date): void {
+    if (this.backup === undefined) throw new Bug('there is no backup to restore');
+    restoreTables(this.tables, this.backup, now);
+    this.changes += 1;
   }
 
   /** Sets the limits of an organization or a project. */
