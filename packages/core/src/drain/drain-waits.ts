@@ -1,7 +1,7 @@
 /** What a drain waits for, volume by volume: engines that run on the node, copies that only it holds, replicas that are to move. */
 import { blockText } from '../admission/waiting.js';
 import { type FleetLookup, remainingCopies, type VolumeOnNode } from '../lifecycle/node-volumes.js';
-import { awayUntil } from '../lifecycle/plan-offline-rebuild.js';
+import { awayUntil, restsUntil } from '../lifecycle/plan-offline-rebuild.js';
 import { placementOfMissing } from '../lifecycle/plan-replenishment.js';
 import { holdsData, isDrainedAway, protectedPeer } from '../model/drained-copies.js';
 import { isNodeReady, type StorageNode } from '../model/node.js';
@@ -168,9 +168,18 @@ function moveWait(replica: Replica, volume: VolumeOnNode, look: DrainLook): Said
   if (awaitsNode(volume, look)) return copyAwaited(volume, look);
   const placement = placementOfMissing({ ...volume, fleet: look.lookup.fleet }, look.now);
   if (placement === undefined) return copyAwaited(volume, look);
-  return placement.kind === 'refused'
-    ? noPlace(name, placement.refusals)
-    : rebuilding(name, 'is about to be built');
+  if (placement.kind === 'refused') return noPlace(name, placement.refusals);
+  const rested = volume.volume.lifecycle.state === 'detached' ? restsUntil(volume.volume) : undefined;
+  return rebuilding(
+    name,
+    rested !== undefined && rested > look.now
+      ? `is built from ${timeText(rested)} on: the last attempt came to nothing`
+      : 'is about to be built',
+  );
+}
+
+function timeText(time: Date): string {
+  return `${time.toISOString().slice(0, 19).replace('T', ' ')} UTC`;
 }
 
 /** A detached volume is not attached to be moved while a node that holds one of its copies is away for a moment. */
@@ -184,8 +193,7 @@ function copyAwaited(volume: VolumeOnNode, { lookup }: DrainLook): Said {
   const { name } = volume.volume;
   const awaited = awaitedCopies(volume, lookup)[0];
   const where = lookup.nodeOf(awaited?.replica.nodeId)?.name ?? 'another node';
-  const until =
-    awaited === undefined ? 'then' : `${awaited.until.toISOString().slice(0, 19).replace('T', ' ')} UTC`;
+  const until = awaited === undefined ? 'then' : timeText(awaited.until);
   return {
     reason: 'CopyAwaited',
     message: `the copy of volume ${name} on node ${where} may come back: no further one is built until ${until}`,
