@@ -120,6 +120,8 @@ function lastCopyWait(of: VolumeOnNode, look: DrainLook): Said {
   const { node } = look;
   const unreachable = unreachableEngine(of, look);
   if (unreachable !== undefined) return unreachable;
+  const stopped = rebuildsStopped(of, look);
+  if (rebuilds.some(isActiveRebuild) && stopped !== undefined) return stopped;
   if (rebuilds.some(isActiveRebuild)) {
     const message = `another copy of volume ${volume.name} is being rebuilt: so far only node ${node.name} holds a healthy one`;
     return { reason: 'Rebuilding', message, cures: [] };
@@ -158,11 +160,9 @@ function moveWait(replica: Replica, volume: VolumeOnNode, look: DrainLook): Said
   }
   const unreachable = unreachableEngine(volume, look);
   if (unreachable !== undefined) return unreachable;
+  const stopped = rebuildsStopped(volume, look);
+  if (stopped !== undefined) return stopped;
   if (coming > 0 || volume.rebuilds.some(isActiveRebuild)) return rebuilding(name, 'is being rebuilt');
-  if (look.lookup.fleet.settings[REBUILD_LIMIT] === 0) {
-    const cures = [`set ${REBUILD_LIMIT} to 1 or more`];
-    return { reason: 'RebuildsStopped', message: `no rebuild may start: ${REBUILD_LIMIT} is 0`, cures };
-  }
   if (look.placementsLeft === 0) return rebuilding(name, 'is yet to be placed');
   look.placementsLeft -= 1;
   if (awaitsNode(volume, look)) return copyAwaited(volume, look);
@@ -186,6 +186,14 @@ function timeText(time: Date): string {
 function awaitsNode({ volume, replicas }: VolumeOnNode, { lookup, now }: DrainLook): boolean {
   if (volume.lifecycle.state !== 'detached') return false;
   return replicas.some((replica) => awayUntil(replica, lookup.fleet) > now);
+}
+
+/** Neither a copy that is yet to be placed nor one whose rebuild is queued comes any further; a rebuild that runs does. */
+function rebuildsStopped({ rebuilds }: VolumeOnNode, { lookup }: DrainLook): Said | undefined {
+  if (lookup.fleet.settings[REBUILD_LIMIT] !== 0 || rebuilds.some(({ state }) => state === 'running'))
+    return undefined;
+  const cures = [`set ${REBUILD_LIMIT} to 1 or more`];
+  return { reason: 'RebuildsStopped', message: `no rebuild may start: ${REBUILD_LIMIT} is 0`, cures };
 }
 
 /** As long as a failed copy may come back no further one is built, and the volume keeps what it has. */
