@@ -33,7 +33,8 @@ export function planObservation(view: VolumeView, now: Date): Step | undefined {
 
 function recordChanges({ volume }: VolumeView, { record }: EngineReport): Change[] {
   if (volume.record !== undefined && !isNews(record, volume.record)) return [];
-  return [{ kind: 'volume.patch', volumeId: volume.id, patch: { record } }];
+  // Members that stored it are current: what a restored database had forgotten is told by them now.
+  return [{ kind: 'volume.patch', volumeId: volume.id, patch: { record, restoredAt: undefined } }];
 }
 
 /** Also that a record which the database had to hold first is on all its members by now. */
