@@ -4,7 +4,6 @@
  * Decisions name the place, and the store finds the event that told of it: the last one of `CAUSE_TYPES` about that place. Users then
  * read one line of a dead node, and its thousand effects under it.
  */
-import type { ClusterEvent } from './event.js';
 import type { EventType } from './event-types.js';
 
 export type EventCause = { readonly kind: 'node' | 'disk'; readonly id: string };
@@ -19,6 +18,6 @@ export const EARLY_EFFECTS: readonly EventType[] = ['ReplicaFailed', 'VolumeDegr
 export const DISK_EFFECTS_SECONDS = 60;
 
 /** Does this event claim early effects for itself? Only the loss of a place does. */
-export function claimsEffects({ type }: Pick<ClusterEvent, 'type'>): boolean {
+export function claimsEffects({ type }: { readonly type: EventType }): boolean {
   return type === 'NodeNotReady' || type === 'DiskNotReady';
 }

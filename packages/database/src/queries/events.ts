@@ -1,9 +1,17 @@
+import type { EVENT_FIELDS as LISTED_FIELDS } from '@holdfast/core/listing/list-fields.js';
 import type { ClusterEvent, EventSubject } from '@holdfast/core/model/event.js';
 import { CAUSE_TYPES } from '@holdfast/core/model/event-cause.js';
 import type { EventSeverity } from '@holdfast/core/model/event-types.js';
 import type { ClusterId } from '@holdfast/core/model/ids.js';
 import type { Sql } from '../sql/scope.js';
-import { filterCondition, type ListRequest, listRows, mapPage, type Page } from './list-rows.js';
+import {
+  type FieldsOf,
+  filterCondition,
+  type ListRequest,
+  listRows,
+  mapPage,
+  type Page,
+} from './list-rows.js';
 
 /** A place in a cluster's events: no event ever appears before one that has been read (ADR 0031). */
 export type EventPosition = { transactionId: number; id: number };
@@ -41,7 +49,7 @@ export const EVENT_FIELDS = {
   volumeId: { sql: `coalesce(e.volume_id, ${NONE})`, type: 'id' },
   at: { sql: 'e.at', type: 'time' },
   causeId: { sql: 'e.cause_id', type: 'number' },
-} as const;
+} as const satisfies FieldsOf<typeof LISTED_FIELDS>;
 
 /** Is an event one that others may follow from? As the partial index has it, which finds the last one of a place. */
 export const IS_CAUSE = `c.type IN ('${CAUSE_TYPES.join("', '")}')`;

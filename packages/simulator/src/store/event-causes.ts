@@ -8,7 +8,15 @@ import {
 } from '@holdfast/core/model/event-cause.js';
 import { asId, type DiskId, type NodeId } from '@holdfast/core/model/ids.js';
 import type { Replica } from '@holdfast/core/model/replica.js';
-import type { Tables } from './tables.js';
+
+/** The tables that causes are in and made of. */
+type Tables = {
+  readonly events: ClusterEvent[];
+  readonly causes: Map<ClusterEvent, ClusterEvent>;
+  readonly lastOfPlace: Map<string, ClusterEvent>;
+  readonly nodes: { get(id: NodeId): { readonly lastHeartbeatAt: Date | undefined } | undefined };
+  readonly replicas: { by(name: 'node' | 'disk', id: string): readonly Replica[] };
+};
 
 export function addEvent(tables: Tables, event: ClusterEvent): void {
   const cause = event.cause === undefined ? undefined : tables.lastOfPlace.get(event.cause.id);
