@@ -1,17 +1,5 @@
 'use client';
 import { clsx } from 'clsx';
-import {
-  Activity,
-  Bell,
-  Database,
-  FlaskConical,
-  Gauge,
-  HardDrive,
-  type LucideIcon,
-  RefreshCw,
-  ScrollText,
-  SlidersHorizontal,
-} from 'lucide-react';
 import Link from 'next/link';
 import { usePathname } from 'next/navigation';
 import type { ReactNode } from 'react';
@@ -21,19 +9,9 @@ import { paths } from '../paths';
 import { FreshnessProvider } from '../shared/freshness';
 import { Logo } from '../shared/logo';
 import { LiveBadge } from './live-badge';
+import { PLACES } from './places';
 import { SessionMenu } from './session-menu';
-
-const LINKS: { href: string; label: string; icon: LucideIcon }[] = [
-  { href: paths.overview, label: 'Overview', icon: Gauge },
-  { href: paths.volumes, label: 'Volumes', icon: Database },
-  { href: paths.nodes, label: 'Nodes and disks', icon: HardDrive },
-  { href: paths.rebuilds, label: 'Rebuilds', icon: RefreshCw },
-  { href: paths.alerts, label: 'Alerts', icon: Bell },
-  { href: paths.events, label: 'Events', icon: Activity },
-  { href: paths.whatIf, label: 'What if', icon: FlaskConical },
-  { href: paths.settings, label: 'Settings', icon: SlidersHorizontal },
-  { href: paths.audit, label: 'Audit', icon: ScrollText },
-];
+import { Shortcuts } from './shortcuts';
 
 /** The frame around every page: where one can go, which cluster this is, and how fresh what one sees is. */
 export function Shell({ children }: { children: ReactNode }) {
@@ -56,6 +34,9 @@ export function Shell({ children }: { children: ReactNode }) {
               <p className="text-xs text-muted">cluster {cluster.name}</p>
             </div>
           </div>
+          <div className="lg:px-3 lg:pb-2">
+            <Shortcuts />
+          </div>
           <Navigation />
           <div className="flex items-center gap-2 lg:mt-auto lg:flex-col lg:items-stretch lg:gap-3 lg:border-t lg:border-border lg:p-4 max-lg:ml-auto">
             <LiveBadge />
@@ -74,7 +55,7 @@ function Navigation() {
   const pathname = usePathname();
   return (
     <nav aria-label="Pages" className="flex gap-0.5 overflow-x-auto lg:flex-col lg:px-2">
-      {LINKS.map(({ href, label, icon: Icon }) => {
+      {PLACES.map(({ href, label, icon: Icon }) => {
         const current = href === paths.overview ? pathname === href : pathname.startsWith(href);
         return (
           <Link

@@ -16,6 +16,10 @@ import type { Sql } from '../sql/scope.js';
 /** What a list may be filtered and sorted by: its place in SQL. Never null when sorted by. */
 export type ListField = { readonly sql: string; readonly type: FieldType };
 export type ListFields = Readonly<Record<string, ListField>>;
+/** The places of fields that core names, each of its type. */
+export type FieldsOf<Types extends FieldTypes> = {
+  readonly [Name in keyof Types]: ListField & { readonly type: Types[Name] };
+};
 
 /** What a list request may say; all of it was text in a query string. */
 export type ListRequest = {

@@ -168,6 +168,11 @@ export class MemoryStore implements Store {
     return this.tables.events;
   }
 
+  /** The event that this one follows from. */
+  causeOf(event: ClusterEvent): ClusterEvent | undefined {
+    return this.tables.causes.get(event);
+  }
+
   get volumeIds(): VolumeId[] {
     return [...this.tables.volumes.keys()];
   }
