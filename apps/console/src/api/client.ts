@@ -16,7 +16,7 @@ const PULSE_MS_MAX = 4_000;
 const WRITE_MS_MAX = 60_000;
 
 /** Same origin: the console passes calls on, and the session's cookie goes along. */
-const client = createClient({ origin: '', fetch: fetchInTime });
+export const client = createClient({ origin: '', fetch: fetchInTime });
 
 function fetchInTime(request: Request): Promise<Response> {
   const inTime = AbortSignal.timeout(request.method === 'GET' ? READ_MS_MAX : WRITE_MS_MAX);
@@ -26,7 +26,7 @@ function fetchInTime(request: Request): Promise<Response> {
 type Answer<T> = { data?: T; error?: unknown; response: Response };
 
 /** The answer's body, or the refusal as an error. */
-async function ask<T>(answer: Promise<Answer<T>>): Promise<T> {
+export async function ask<T>(answer: Promise<Answer<T>>): Promise<T> {
   const { data, error, response } = await answer;
   if (!response.ok || data === undefined) throw toProblem(response.status, error);
   return data;
@@ -64,11 +64,11 @@ function pageQuery({ filter, sort, cursor }: PageAsk) {
   };
 }
 
-const CLUSTER = '/api/v1/clusters/{clusterId}' as const;
+export const CLUSTER = '/api/v1/clusters/{clusterId}' as const;
 type DrainPolicy = Schema<'NodeDrain'>['policy'];
 type NodeVerb = 'cordon' | 'uncordon' | 'cancel-drain' | 'end-maintenance';
-const NODE = `${CLUSTER}/nodes/{nodeId}` as const;
-const DISK = `${NODE}/disks/{diskId}` as const;
+export const NODE = `${CLUSTER}/nodes/{nodeId}` as const;
+export const DISK = `${NODE}/disks/{diskId}` as const;
 const REBUILD = `${CLUSTER}/rebuilds/{rebuildId}` as const;
 const VOLUME = `${CLUSTER}/volumes/{volumeId}` as const;
 

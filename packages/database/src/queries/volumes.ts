@@ -35,6 +35,16 @@ const FIELDS = {
     sql: `coalesce((v.fill->>'sourceVolumeId')::uuid, '00000000-0000-0000-0000-000000000000')`,
     type: 'id',
   },
+  'replicas.nodeId': {
+    sql: 'v.id',
+    type: 'ids',
+    idsWhere: 'SELECT r.volume_id FROM replica r WHERE r.node_id',
+  },
+  'replicas.diskId': {
+    sql: 'v.id',
+    type: 'ids',
+    idsWhere: 'SELECT r.volume_id FROM replica r WHERE r.disk_id',
+  },
   /** Larger is worse; 4: its serving node does not answer. */
   risk: {
     sql: `(CASE WHEN v.attention->>'code' = 'HolderUnreachable' THEN 4 WHEN v.robustness = 'faulted' THEN 3
