@@ -7,7 +7,7 @@ import { ask, client } from './client';
 /** Roles change rarely, and the API refuses in any case. */
 const FRESH_MS = 60_000;
 
-function usePermissions() {
+export function usePermissions() {
   return useQuery({
     queryKey: ['permissions'],
     queryFn: () => ask(client.GET('/api/v1/me/permissions')),

@@ -1,39 +1,13 @@
 'use client';
-import { clsx } from 'clsx';
-import {
-  Activity,
-  Bell,
-  Database,
-  FlaskConical,
-  Gauge,
-  HardDrive,
-  type LucideIcon,
-  RefreshCw,
-  ScrollText,
-  SlidersHorizontal,
-} from 'lucide-react';
-import Link from 'next/link';
-import { usePathname } from 'next/navigation';
 import type { ReactNode } from 'react';
 import { useCluster } from '../api/use-cluster';
 import { useLive } from '../api/use-live';
-import { paths } from '../paths';
 import { FreshnessProvider } from '../shared/freshness';
 import { Logo } from '../shared/logo';
+import { ClusterSwitch } from './cluster-switch';
 import { LiveBadge } from './live-badge';
+import { Navigation } from './navigation';
 import { SessionMenu } from './session-menu';
-
-const LINKS: { href: string; label: string; icon: LucideIcon }[] = [
-  { href: paths.overview, label: 'Overview', icon: Gauge },
-  { href: paths.volumes, label: 'Volumes', icon: Database },
-  { href: paths.nodes, label: 'Nodes and disks', icon: HardDrive },
-  { href: paths.rebuilds, label: 'Rebuilds', icon: RefreshCw },
-  { href: paths.alerts, label: 'Alerts', icon: Bell },
-  { href: paths.events, label: 'Events', icon: Activity },
-  { href: paths.whatIf, label: 'What if', icon: FlaskConical },
-  { href: paths.settings, label: 'Settings', icon: SlidersHorizontal },
-  { href: paths.audit, label: 'Audit', icon: ScrollText },
-];
 
 /** The frame around every page: where one can go, which cluster this is, and how fresh what one sees is. */
 export function Shell({ children }: { children: ReactNode }) {
@@ -48,12 +22,12 @@ export function Shell({ children }: { children: ReactNode }) {
         >
           Skip to content
         </a>
-        <aside className="flex border-border bg-raised lg:sticky lg:top-0 lg:h-screen lg:flex-col lg:border-r max-lg:items-center max-lg:gap-3 max-lg:border-b max-lg:px-3">
+        <aside className="relative flex border-border bg-raised lg:sticky lg:top-0 lg:h-screen lg:flex-col lg:border-r max-lg:items-center max-lg:gap-3 max-lg:border-b max-lg:px-3">
           <div className="flex items-center gap-2.5 px-1 py-3 lg:px-4 lg:py-4">
             <Logo />
             <div className="leading-tight max-sm:hidden">
               <p className="text-sm font-semibold">Holdfast</p>
-              <p className="text-xs text-muted">cluster {cluster.name}</p>
+              <ClusterSwitch />
             </div>
           </div>
           <Navigation />
@@ -67,31 +41,5 @@ export function Shell({ children }: { children: ReactNode }) {
         </main>
       </div>
     </FreshnessProvider>
-  );
-}
-
-function Navigation() {
-  const pathname = usePathname();
-  return (
-    <nav aria-label="Pages" className="flex gap-0.5 overflow-x-auto lg:flex-col lg:px-2">
-      {LINKS.map(({ href, label, icon: Icon }) => {
-        const current = href === paths.overview ? pathname === href : pathname.startsWith(href);
-        return (
-          <Link
-            key={href}
-            href={href}
-            aria-current={current ? 'page' : undefined}
-            aria-label={label}
-            className={clsx(
-              'flex h-9 items-center gap-2.5 rounded-md px-2.5 text-sm',
-              current ? 'bg-hover font-medium text-text' : 'text-muted hover:bg-hover hover:text-text',
-            )}
-          >
-            <Icon aria-hidden size={16} className={clsx(current && 'text-accent')} />
-            <span className="max-lg:hidden">{label}</span>
-          </Link>
-        );
-      })}
-    </nav>
   );
 }
