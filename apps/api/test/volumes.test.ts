@@ -53,6 +53,21 @@ describe('creating', () => {
     expect(JSON.stringify(explained.body.nextReplica)).toContain('node-a');
   });
 
+  test('is found by the node or disk of any of its copies', async () => {
+    const volume = await api.createVolume({ name: 'somewhere', numberOfReplicas: 1 });
+    const [copy] = Array.isArray(volume.replicas) ? volume.replicas : [];
+    const namesBy = async (filter: string) => {
+      const query = `filter=${encodeURIComponent(`${filter} AND name=somewhere`)}`;
+      const { body } = await api.call('GET', `${api.volumes}?${query}`);
+      return (body.items ?? []).map(({ name }) => name);
+    };
+    expect(await namesBy(`replicas.nodeId=${copy.nodeId}`)).toEqual(['somewhere']);
+    expect(await namesBy(`replicas.nodeId!=${copy.nodeId}`)).toEqual([]);
+    expect(await namesBy(`replicas.diskId in (${copy.diskId})`)).toEqual(['somewhere']);
+    expect(await namesBy(`replicas.diskId=${copy.nodeId}`)).toEqual([]);
+    await api.call('DELETE', `${api.volumes}/${volume.id}`);
+  });
+
   test('keeps to the zones that it names, shows them, and refuses another one later', async () => {
     const topologyRequirement = [{ zone: 'zone-c' }, { zone: 'zone-b', region: 'nowhere' }];
     const volume = await api.createVolume({ name: 'in-zone-c', numberOfReplicas: 1, topologyRequirement });

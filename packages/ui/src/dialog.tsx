@@ -22,7 +22,7 @@ export function Dialog({ open, onOpenChange, title, description, children }: Pro
             event.preventDefault();
             if (cameFrom.current instanceof HTMLElement) cameFrom.current.focus();
           }}
-          className="fixed top-[12vh] left-1/2 z-50 w-[min(32rem,calc(100vw-2rem))] -translate-x-1/2 rounded-lg border border-border bg-raised p-5 shadow-xl"
+          className="fixed top-[8vh] left-1/2 z-50 max-h-[84vh] overflow-y-auto w-[min(32rem,calc(100vw-2rem))] -translate-x-1/2 rounded-lg border border-border bg-raised p-5 shadow-xl"
         >
           <Radix.Title className="text-base font-semibold text-text">{title}</Radix.Title>
           <Radix.Description className="mt-1 text-sm text-muted">{description}</Radix.Description>

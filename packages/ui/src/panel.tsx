@@ -18,7 +18,7 @@ export function Panel({ title, hint, aside, children, className, flush = false }
       aria-label={title}
       className={clsx('rounded-lg border border-border bg-raised shadow-panel', className)}
     >
-      <header className="flex min-h-11 items-center justify-between gap-3 border-b border-border px-4 py-2">
+      <header className="flex min-h-11 flex-wrap items-center justify-between gap-x-3 gap-y-2 border-b border-border px-4 py-2">
         <div className="min-w-0">
           <h2 className="text-sm font-semibold text-text">{title}</h2>
           {hint !== undefined && <p className="text-xs text-muted">{hint}</p>}

@@ -16,12 +16,15 @@ type Props<Row> = {
   empty: ReactNode;
 };
 
-/** A dense table with a sticky header. Numbers go right, so that their digits line up. */
+/**
+ * A dense table. Numbers go right, so that their digits line up. On a phone each row is a card that names its
+ * values.
+ */
 export function Table<Row>({ label, rows, columns, rowKey, empty }: Props<Row>) {
   if (rows.length === 0) return empty;
   return (
-    <table aria-label={label} className="w-full border-collapse text-sm">
-      <thead>
+    <table aria-label={label} className="w-full border-collapse text-sm max-sm:block">
+      <thead className="max-sm:sr-only">
         <tr className="border-b border-border text-left text-xs text-muted">
           {columns.map((column) => (
             <th
@@ -34,15 +37,22 @@ export function Table<Row>({ label, rows, columns, rowKey, empty }: Props<Row>) 
           ))}
         </tr>
       </thead>
-      <tbody>
+      <tbody className="max-sm:block">
         {rows.map((row) => (
-          <tr key={rowKey(row)} className="border-b border-border last:border-0 hover:bg-hover">
+          <tr
+            key={rowKey(row)}
+            className="border-b border-border last:border-0 hover:bg-hover max-sm:block max-sm:px-4 max-sm:py-2"
+          >
             {columns.map((column) => (
               <td
                 key={column.header}
+                data-label={column.header}
                 className={clsx(
                   'h-9 px-4 align-middle',
+                  'max-sm:flex max-sm:h-auto max-sm:min-h-7 max-sm:max-w-none max-sm:items-center max-sm:justify-between max-sm:gap-3 max-sm:px-0',
+                  'max-sm:before:shrink-0 max-sm:before:text-xs max-sm:before:text-muted max-sm:before:content-[attr(data-label)]',
                   column.align === 'right' && 'whitespace-nowrap text-right tabular-nums',
+                  column.header === '' && 'max-sm:justify-end',
                   column.className,
                 )}
               >

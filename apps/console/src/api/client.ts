@@ -33,7 +33,7 @@ export async function ask<T>(answer: Promise<Answer<T>>): Promise<T> {
 }
 
 /** For a request whose answer has no body. */
-async function askDone(answer: Promise<Answer<unknown>>): Promise<void> {
+export async function askDone(answer: Promise<Answer<unknown>>): Promise<void> {
   const { error, response } = await answer;
   if (!response.ok) throw toProblem(response.status, error);
 }
@@ -41,7 +41,7 @@ async function askDone(answer: Promise<Answer<unknown>>): Promise<void> {
 type Page<T> = { items: T[]; nextCursor: string | null };
 type PageQuery = { limit: number; cursor?: string };
 
-async function askAll<T>(askPage: (query: PageQuery) => Promise<Answer<Page<T>>>): Promise<T[]> {
+export async function askAll<T>(askPage: (query: PageQuery) => Promise<Answer<Page<T>>>): Promise<T[]> {
   const items: T[] = [];
   let query: PageQuery = { limit: PAGE_LIMIT };
   for (let page = 0; page < PAGES_MAX; page += 1) {
@@ -55,7 +55,7 @@ async function askAll<T>(askPage: (query: PageQuery) => Promise<Answer<Page<T>>>
 
 export type PageAsk = { filter: string; sort?: string; cursor: string | undefined };
 
-function pageQuery({ filter, sort, cursor }: PageAsk) {
+export function pageQuery({ filter, sort, cursor }: PageAsk) {
   return {
     limit: ROWS_PER_PAGE,
     ...(sort === undefined ? {} : { sort }),
@@ -64,11 +64,11 @@ function pageQuery({ filter, sort, cursor }: PageAsk) {
   };
 }
 
-const CLUSTER = '/api/v1/clusters/{clusterId}' as const;
+export const CLUSTER = '/api/v1/clusters/{clusterId}' as const;
 type DrainPolicy = Schema<'NodeDrain'>['policy'];
 type NodeVerb = 'cordon' | 'uncordon' | 'cancel-drain' | 'end-maintenance';
-const NODE = `${CLUSTER}/nodes/{nodeId}` as const;
-const DISK = `${NODE}/disks/{diskId}` as const;
+export const NODE = `${CLUSTER}/nodes/{nodeId}` as const;
+export const DISK = `${NODE}/disks/{diskId}` as const;
 const REBUILD = `${CLUSTER}/rebuilds/{rebuildId}` as const;
 const VOLUME = `${CLUSTER}/volumes/{volumeId}` as const;
 

@@ -97,7 +97,7 @@ export function useVolumesNamed(volumeIds: readonly string[]) {
 }
 
 /** A list a page at a time. While another filter is asked for, what was found before stays. */
-function usePages<Page extends { nextCursor: string | null }>(
+export function usePages<Page extends { nextCursor: string | null }>(
   queryKey: readonly string[],
   askPage: (cursor: string | undefined) => Promise<Page>,
 ) {

@@ -1,19 +1,28 @@
 'use client';
 import { useQuery } from '@tanstack/react-query';
-import { createContext, type ReactNode, useContext, useEffect } from 'react';
+import { createContext, type ReactNode, useCallback, useContext, useEffect, useMemo, useState } from 'react';
 import { api } from './client';
 import { isProblem } from './problem';
 import type { Cluster } from './types';
 
 const RETRY_MS = 3_000;
 
-const ClusterContext = createContext<Cluster | undefined>(undefined);
+/** The cluster that this browser looked at last. */
+const CHOICE = 'holdfast-cluster';
 
-/** The cluster that every panel below reads. */
+type Choice = { cluster: Cluster; clusters: readonly Cluster[]; choose: (clusterId: string) => void };
+
+const ClusterContext = createContext<Choice | undefined>(undefined);
+
+/** The cluster that every panel below reads, and the others that there are. */
+export function useClusterChoice(): Choice {
+  const choice = useContext(ClusterContext);
+  if (choice === undefined) throw new Error('useCluster is used outside ClusterProvider');
+  return choice;
+}
+
 export function useCluster(): Cluster {
-  const cluster = useContext(ClusterContext);
-  if (cluster === undefined) throw new Error('useCluster is used outside ClusterProvider');
-  return cluster;
+  return useClusterChoice().cluster;
 }
 
 type Props = {
@@ -23,7 +32,7 @@ type Props = {
   problem: (error: unknown, retry: () => void) => ReactNode;
 };
 
-/** Finds the first cluster the session may see; without a session it asks for a sign-in. */
+/** Finds the clusters that the session may see, and shows the one that was chosen last; without a session it asks for a sign-in. */
 export function ClusterProvider({ children, loading, signedOut, problem }: Props) {
   const query = useQuery({
     queryKey: ['clusters'],
@@ -37,7 +46,20 @@ export function ClusterProvider({ children, loading, signedOut, problem }: Props
     if (needsSignIn) signedOut();
   }, [needsSignIn, signedOut]);
   if (query.isPending || needsSignIn) return loading;
-  const cluster = query.data?.[0];
-  if (cluster === undefined) return problem(query.error, () => void query.refetch());
-  return <ClusterContext.Provider value={cluster}>{children}</ClusterContext.Provider>;
+  if (query.data?.[0] === undefined) return problem(query.error, () => void query.refetch());
+  return <Chosen clusters={query.data}>{children}</Chosen>;
+}
+
+function Chosen({ clusters, children }: { clusters: readonly Cluster[]; children: ReactNode }) {
+  const [chosenId, setChosenId] = useState(() => localStorage.getItem(CHOICE));
+  const choose = useCallback((clusterId: string) => {
+    localStorage.setItem(CHOICE, clusterId);
+    setChosenId(clusterId);
+  }, []);
+  const cluster = clusters.find(({ id }) => id === chosenId) ?? clusters[0];
+  const choice = useMemo(
+    () => (cluster === undefined ? undefined : { cluster, clusters, choose }),
+    [cluster, clusters, choose],
+  );
+  return <ClusterContext.Provider value={choice}>{children}</ClusterContext.Provider>;
 }

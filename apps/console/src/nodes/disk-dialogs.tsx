@@ -7,6 +7,7 @@ import { SelectField, TextField } from '@holdfast/ui/field.js';
 import { useState } from 'react';
 import { api, type DiskChange, type NewDisk } from '../api/client';
 import type { Disk, StorageNode } from '../api/types';
+import { useForbidden } from '../api/use-access';
 import { useCluster } from '../api/use-cluster';
 import { DialogForm } from '../shared/dialog-form';
 import { useNodeChange } from './use-node-change';
@@ -14,9 +15,12 @@ import { useNodeChange } from './use-node-change';
 /** Opens the form that adds a disk to the node. */
 export function AddDiskButton({ node }: { node: StorageNode }) {
   const [isAsked, setAsked] = useState(false);
+  const forbidden = useForbidden()('node:write');
   return (
     <>
-      <Button onClick={() => setAsked(true)}>Add disk…</Button>
+      <Button disabledReason={forbidden} onClick={() => setAsked(true)}>
+        Add disk…
+      </Button>
       {isAsked && <AddDiskDialog node={node} onDone={() => setAsked(false)} />}
     </>
   );
@@ -75,9 +79,15 @@ function AddDiskDialog({ node, onDone }: { node: StorageNode; onDone: () => void
 /** Opens the form with what is wanted of a disk, and the way to take it off its node. */
 export function DiskButton({ disk }: { disk: Disk }) {
   const [isAsked, setAsked] = useState(false);
+  const forbidden = useForbidden()('node:write');
   return (
     <>
-      <Button variant="ghost" aria-label={`Change disk ${disk.name}`} onClick={() => setAsked(true)}>
+      <Button
+        variant="ghost"
+        aria-label={`Change disk ${disk.name}`}
+        disabledReason={forbidden}
+        onClick={() => setAsked(true)}
+      >
         Change…
       </Button>
       {isAsked && <DiskDialog disk={disk} onDone={() => setAsked(false)} />}

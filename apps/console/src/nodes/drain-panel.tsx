@@ -8,6 +8,7 @@ import { clsx } from 'clsx';
 import { useState } from 'react';
 import { api } from '../api/client';
 import type { DrainPlan, DrainWait, NodeDrain, StorageNode } from '../api/types';
+import { useForbidden } from '../api/use-access';
 import { useCluster } from '../api/use-cluster';
 import { sentence } from '../sentence';
 import { drainSentence, POLICY_WORDS, planSentences } from '../shared/drain-words';
@@ -64,17 +65,20 @@ function Waits({ waits }: { waits: readonly DrainWait[] }) {
 export function DrainButton({ node }: { node: StorageNode }) {
   const cluster = useCluster();
   const [isAsked, setAsked] = useState(false);
+  const forbidden = useForbidden()('node:write');
   const cancel = useNodeChange(() => api.actOnNode(cluster.id, node.id, 'cancel-drain'));
   if (node.drain !== null) {
     return (
-      <Button busy={cancel.isPending} onClick={() => cancel.mutate(undefined)}>
+      <Button disabledReason={forbidden} busy={cancel.isPending} onClick={() => cancel.mutate(undefined)}>
         {node.drain.state === 'drained' ? 'End drain' : 'Cancel drain'}
       </Button>
     );
   }
   return (
     <>
-      <Button onClick={() => setAsked(true)}>Drain…</Button>
+      <Button disabledReason={forbidden} onClick={() => setAsked(true)}>
+        Drain…
+      </Button>
       {isAsked && <DrainDialog node={node} onClose={() => setAsked(false)} />}
     </>
   );

@@ -6,6 +6,7 @@ import { Moment } from '@holdfast/ui/moment.js';
 import { useState } from 'react';
 import { api } from '../api/client';
 import type { StorageNode } from '../api/types';
+import { useForbidden } from '../api/use-access';
 import { useCluster } from '../api/use-cluster';
 import { DrainButton } from './drain-panel';
 import { useNodeChange } from './use-node-change';
@@ -35,19 +36,26 @@ export function MaintenanceNote({ node: { maintenance } }: { node: StorageNode }
 export function NodeButtons({ node }: { node: StorageNode }) {
   const cluster = useCluster();
   const [isAsked, setAsked] = useState(false);
+  const forbidden = useForbidden()('node:write');
   const act = useNodeChange((verb: Parameters<typeof api.actOnNode>[2]) =>
     api.actOnNode(cluster.id, node.id, verb),
   );
   return (
     <>
-      <Button busy={act.isPending} onClick={() => act.mutate(node.cordoned ? 'uncordon' : 'cordon')}>
+      <Button
+        disabledReason={forbidden}
+        busy={act.isPending}
+        onClick={() => act.mutate(node.cordoned ? 'uncordon' : 'cordon')}
+      >
         {node.cordoned ? 'Uncordon' : 'Cordon'}
       </Button>
       <DrainButton node={node} />
       {node.maintenance === null ? (
-        <Button onClick={() => setAsked(true)}>Maintenance…</Button>
+        <Button disabledReason={forbidden} onClick={() => setAsked(true)}>
+          Maintenance…
+        </Button>
       ) : (
-        <Button busy={act.isPending} onClick={() => act.mutate('end-maintenance')}>
+        <Button disabledReason={forbidden} busy={act.isPending} onClick={() => act.mutate('end-maintenance')}>
           End maintenance
         </Button>
       )}

@@ -1,15 +1,12 @@
 'use client';
-import { clsx } from 'clsx';
-import Link from 'next/link';
-import { usePathname } from 'next/navigation';
 import type { ReactNode } from 'react';
 import { useCluster } from '../api/use-cluster';
 import { useLive } from '../api/use-live';
-import { paths } from '../paths';
 import { FreshnessProvider } from '../shared/freshness';
 import { Logo } from '../shared/logo';
+import { ClusterSwitch } from './cluster-switch';
 import { LiveBadge } from './live-badge';
-import { PLACES } from './places';
+import { Navigation } from './navigation';
 import { SessionMenu } from './session-menu';
 import { Shortcuts } from './shortcuts';
 
@@ -26,12 +23,12 @@ export function Shell({ children }: { children: ReactNode }) {
         >
           Skip to content
         </a>
-        <aside className="flex border-border bg-raised lg:sticky lg:top-0 lg:h-screen lg:flex-col lg:border-r max-lg:items-center max-lg:gap-3 max-lg:border-b max-lg:px-3">
+        <aside className="relative flex border-border bg-raised lg:sticky lg:top-0 lg:h-screen lg:flex-col lg:border-r max-lg:items-center max-lg:gap-3 max-lg:border-b max-lg:px-3">
           <div className="flex items-center gap-2.5 px-1 py-3 lg:px-4 lg:py-4">
             <Logo />
             <div className="leading-tight max-sm:hidden">
               <p className="text-sm font-semibold">Holdfast</p>
-              <p className="text-xs text-muted">cluster {cluster.name}</p>
+              <ClusterSwitch />
             </div>
           </div>
           <div className="lg:px-3 lg:pb-2">
@@ -48,31 +45,5 @@ export function Shell({ children }: { children: ReactNode }) {
         </main>
       </div>
     </FreshnessProvider>
-  );
-}
-
-function Navigation() {
-  const pathname = usePathname();
-  return (
-    <nav aria-label="Pages" className="flex gap-0.5 overflow-x-auto lg:flex-col lg:px-2">
-      {PLACES.map(({ href, label, icon: Icon }) => {
-        const current = href === paths.overview ? pathname === href : pathname.startsWith(href);
-        return (
-          <Link
-            key={href}
-            href={href}
-            aria-current={current ? 'page' : undefined}
-            aria-label={label}
-            className={clsx(
-              'flex h-9 items-center gap-2.5 rounded-md px-2.5 text-sm',
-              current ? 'bg-hover font-medium text-text' : 'text-muted hover:bg-hover hover:text-text',
-            )}
-          >
-            <Icon aria-hidden size={16} className={clsx(current && 'text-accent')} />
-            <span className="max-lg:hidden">{label}</span>
-          </Link>
-        );
-      })}
-    </nav>
   );
 }

@@ -10,7 +10,7 @@ import { CureList } from '../shared/explanation-tables';
 type Forecast = Simulation['forecast'];
 type Forecasted = Forecast['volumes']['shown'][number];
 
-const ENDS: Record<Forecasted['end'], { tone: 'good' | 'warn' | 'bad'; word: string }> = {
+export const VOLUME_ENDS: Record<Forecasted['end'], { tone: 'good' | 'warn' | 'bad'; word: string }> = {
   full: { tone: 'good', word: 'All copies' },
   lost: { tone: 'bad', word: 'Lost' },
   unschedulable: { tone: 'warn', word: 'No place' },
@@ -21,7 +21,7 @@ const COLUMNS: Column<Forecasted>[] = [
   { header: 'Volume', cell: ({ volumeName }) => volumeName },
   {
     header: 'Comes to',
-    cell: ({ end }) => <Badge tone={ENDS[end].tone}>{ENDS[end].word}</Badge>,
+    cell: ({ end }) => <Badge tone={VOLUME_ENDS[end].tone}>{VOLUME_ENDS[end].word}</Badge>,
   },
   { header: 'Now', align: 'right', cell: ({ copiesNow }) => copiesNow },
   { header: 'Fewest', align: 'right', cell: ({ copiesAtLowest }) => copiesAtLowest },

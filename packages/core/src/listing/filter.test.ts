@@ -3,7 +3,14 @@ import fc from 'fast-check';
 import { type Comparison, type Filter, type FilterOperator, filterText, parseFilter } from './filter.js';
 import { parseSort } from './sort.js';
 
-const FIELDS = { name: 'text', id: 'id', size: 'number', createdAt: 'time', ready: 'boolean' } as const;
+const FIELDS = {
+  name: 'text',
+  id: 'id',
+  size: 'number',
+  createdAt: 'time',
+  ready: 'boolean',
+  'copies.nodeId': 'ids',
+} as const;
 const ID = '01a1fd5b-0000-7000-8000-000000000201';
 
 function is(field: string, operator: FilterOperator, ...values: Comparison['values']): Comparison {
@@ -20,6 +27,7 @@ test.each<[string, Filter | undefined]>([
   ['name="pg-*"', is('name', '=', 'pg-*')],
   ['size>=1.5Gi', is('size', '>=', 1_610_612_736)],
   [`id in (${ID.toUpperCase()})`, is('id', 'in', ID)],
+  [`copies.nodeId!=${ID}`, is('copies.nodeId', '!=', ID)],
   ['name IN (a, "b c")', is('name', 'in', 'a', 'b c')],
   ['createdAt<2026-01-31T12:00:00+01:00', is('createdAt', '<', '2026-01-31T11:00:00.000Z')],
   [
@@ -54,6 +62,7 @@ test.each([
   ['name>a', 'can compare name by =, != and in only'],
   ['size=many', 'needs a number for size'],
   ['id=1', 'needs an id for id'],
+  ['copies.nodeId=1', 'needs an id for copies.nodeId'],
   ['ready=yes', 'needs true or false for ready'],
   ['createdAt>+275760-09-13', 'needs a time for createdAt'],
 ])('%j is refused, with what is wrong', (text, why) => {
@@ -110,5 +119,6 @@ test('an order has up to three fields, each once', () => {
   ]);
   expect(() => parseSort('nope', FIELDS)).toThrow('has no field nope');
   expect(() => parseSort('size,-size', FIELDS)).toThrow('names a field twice');
+  expect(() => parseSort('copies.nodeId', FIELDS)).toThrow('has no field copies.nodeId');
   expect(() => parseSort('size,name,id,ready', FIELDS)).toThrow('more than 3 fields');
 });

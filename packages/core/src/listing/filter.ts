@@ -9,8 +9,11 @@
 import { StorageFault } from '../model/faults.js';
 import { LABEL_KEY } from '../model/labels.js';
 
-/** `labels`: a text for each key, `labels.team`; an object may lack any. */
-export type FieldType = 'text' | 'id' | 'number' | 'time' | 'boolean' | 'labels';
+/**
+ * `labels`: a text for each key, `labels.team`; an object may lack any. `ids`: the ids of several others, such as the nodes of a volume's
+ * copies: `=` finds the objects of which one matches, `!=` those of which none does.
+ */
+export type FieldType = 'text' | 'id' | 'ids' | 'number' | 'time' | 'boolean' | 'labels';
 /** What a list may be filtered by: names as the API has them. */
 export type FieldTypes = Readonly<Record<string, FieldType>>;
 
@@ -203,6 +206,7 @@ function readValue(type: FieldType, name: string, text: string): FilterValue {
     case 'labels':
       return text;
     case 'id':
+    case 'ids':
       if (!UUID.test(text)) throw invalid(`needs an id for ${name}`);
       return text.toLowerCase();
     case 'number': {

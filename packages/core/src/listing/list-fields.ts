@@ -16,6 +16,8 @@ export const VOLUME_FIELDS = {
   createdAt: 'time',
   labels: 'labels',
   sourceVolumeId: 'id',
+  'replicas.nodeId': 'ids',
+  'replicas.diskId': 'ids',
   /** Larger is worse; 4: its serving node does not answer. */
   risk: 'number',
 } as const satisfies FieldTypes;

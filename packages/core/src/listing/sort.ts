@@ -10,7 +10,9 @@ const KEYS_MAX = 3;
 export function parseSort(text: string, fields: FieldTypes): SortKey[] {
   const keys = text.split(',').map((part): SortKey => {
     const name = part.trim().replace(/^-/, '');
-    const known = Object.keys(fields).filter((field) => fields[field] !== 'labels');
+    const known = Object.keys(fields).filter(
+      (field) => fields[field] !== 'labels' && fields[field] !== 'ids',
+    );
     if (!known.includes(name))
       throw invalidQuery('sort', `has no field ${name}; there are ${known.join(', ')}`);
     return { field: name, descending: part.trim().startsWith('-') };

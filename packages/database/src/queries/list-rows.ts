@@ -14,7 +14,10 @@ import { Bug } from '@holdfast/core/model/faults.js';
 import type { Sql } from '../sql/scope.js';
 
 /** What a list may be filtered and sorted by: its place in SQL. Never null when sorted by. */
-export type ListField = { readonly sql: string; readonly type: FieldType };
+export type ListField =
+  | { readonly sql: string; readonly type: Exclude<FieldType, 'ids'> }
+  /** `sql` is the row's id, `idsWhere` a query for the ids of rows by the values that they have, up to its comparison with them. */
+  | { readonly sql: string; readonly type: 'ids'; readonly idsWhere: string };
 export type ListFields = Readonly<Record<string, ListField>>;
 /** The places of fields that core names, each of its type. */
 export type FieldsOf<Types extends FieldTypes> = {
@@ -58,6 +61,7 @@ export type ListSource = {
 const SQL_TYPE: Record<FieldType, string> = {
   text: 'text',
   id: 'uuid',
+  ids: 'uuid',
   number: 'numeric',
   time: 'timestamptz',
   boolean: 'boolean',
@@ -222,7 +226,11 @@ function conditionOf(filter: Filter, fields: ListFields, place: Place): string {
   const { operator, values } = filter;
   const key = labelKeyOf(filter.field);
   if (key !== undefined) return labelCondition(filter, key, fieldOf(fields, 'labels').sql, place);
-  const { sql, type } = fieldOf(fields, filter.field);
+  const field = fieldOf(fields, filter.field);
+  const { sql, type } = field;
+  if (field.type === 'ids') {
+    return `${sql} ${operator === '!=' ? 'NOT IN' : 'IN'} (${field.idsWhere} = ANY (${place([...values])}::uuid[]))`;
+  }
   const [value = ''] = values;
   const one = (given: unknown) => `${place(given)}::${SQL_TYPE[type]}`;
   switch (operator) {

@@ -43,6 +43,16 @@ const FIELDS = {
     sql: `coalesce((v.fill->>'sourceVolumeId')::uuid, '00000000-0000-0000-0000-000000000000')`,
     type: 'id',
   },
+  'replicas.nodeId': {
+    sql: 'v.id',
+    type: 'ids',
+    idsWhere: 'SELECT r.volume_id FROM replica r WHERE r.node_id',
+  },
+  'replicas.diskId': {
+    sql: 'v.id',
+    type: 'ids',
+    idsWhere: 'SELECT r.volume_id FROM replica r WHERE r.disk_id',
+  },
   risk: {
     sql: `(CASE WHEN v.attention->>'code' = 'HolderUnreachable' THEN 4 WHEN v.robustness = 'faulted' THEN 3
       WHEN v.robustness = 'unknown' THEN 2 WHEN v.robustness = 'degraded' THEN 1 ELSE 0 END)`,

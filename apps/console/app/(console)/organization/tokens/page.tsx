@@ -1,0 +1,95 @@
+'use client';
+import { Button } from '@holdfast/ui/button.js';
+import { Moment } from '@holdfast/ui/moment.js';
+import type { Column } from '@holdfast/ui/table.js';
+import { useState } from 'react';
+import { credentialsApi, type Token } from '../../../../src/api/credentials';
+import { useForbidden } from '../../../../src/api/use-access';
+import { ConfirmButton } from '../../../../src/organization/confirm-button';
+import { ListPanel, useOrganizationList } from '../../../../src/organization/list-panel';
+import { type Secret, SecretDialog } from '../../../../src/organization/secret-dialog';
+import { TokenDialog, tokenSecret } from '../../../../src/organization/token-dialog';
+
+/** Tokens for programs: what each may do, when it was used, and how long it lives. */
+export default function TokensPage() {
+  const tokens = useOrganizationList('tokens', credentialsApi.tokens);
+  const forbidden = useForbidden()('token:own');
+  const [isAsked, setAsked] = useState(false);
+  const [secret, setSecret] = useState<Secret>();
+  const columns: Column<Token>[] = [
+    { header: 'Name', cell: ({ name }) => <span className="font-medium">{name}</span> },
+    { header: 'May', cell: (token) => <span className="text-muted">{limitsWords(token)}</span> },
+    {
+      header: 'Last used',
+      cell: ({ lastUsedAt }) => (lastUsedAt === null ? 'Never' : <Moment at={lastUsedAt} />),
+    },
+    {
+      header: 'Ends',
+      cell: ({ expiresAt }) => (expiresAt === null ? 'Never' : <Moment at={expiresAt} coming />),
+    },
+    {
+      header: '',
+      align: 'right',
+      cell: ({ id, name }) => (
+        <>
+          <ConfirmButton
+            label="Rotate"
+            of={name}
+            question={`Rotate ${name}?`}
+            consequence="You get a new secret; the one before stops working at once."
+            done={`${name} has a new secret.`}
+            disabledReason={forbidden}
+            run={async () => setSecret(tokenSecret(name, (await credentialsApi.rotateToken(id)).token))}
+          />
+          <ConfirmButton
+            label="Revoke"
+            of={name}
+            question={`Revoke ${name}?`}
+            consequence="Programs that use it, and tokens that were made with it, are refused at once."
+            done={`${name} is revoked.`}
+            disabledReason={forbidden}
+            run={() => credentialsApi.revokeToken(id)}
+          />
+        </>
+      ),
+    },
+  ];
+  return (
+    <>
+      <ListPanel
+        title="Tokens"
+        hint="For programs; each is limited to what its maker may do"
+        query={tokens}
+        what="the tokens"
+        columns={columns}
+        rowKey={({ id }) => id}
+        empty={{ title: 'No tokens yet', body: 'A program needs one to call the API.' }}
+        aside={
+          <Button variant="primary" disabledReason={forbidden} onClick={() => setAsked(true)}>
+            New token…
+          </Button>
+        }
+      />
+      {isAsked && (
+        <TokenDialog
+          title="New token"
+          description="It never allows more than you may do yourself."
+          create={credentialsApi.createToken}
+          onSecret={setSecret}
+          onClose={() => setAsked(false)}
+        />
+      )}
+      <SecretDialog secret={secret} onClose={() => setSecret(undefined)} />
+    </>
+  );
+}
+
+function limitsWords({ role, readOnly, actions, addressRanges, clusterIds, projectIds }: Token): string {
+  return [
+    `${role}${readOnly ? ', reading only' : ''}`,
+    ...(actions === null ? [] : [`${actions.length} actions`]),
+    ...(clusterIds === null ? [] : [`${clusterIds.length} clusters`]),
+    ...(projectIds === null ? [] : [`${projectIds.length} projects`]),
+    ...(addressRanges === null ? [] : [`from ${addressRanges.join(', ')}`]),
+  ].join(' · ');
+}

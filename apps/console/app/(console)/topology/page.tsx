@@ -1,0 +1,65 @@
+'use client';
+import { Message, Skeleton } from '@holdfast/ui/message.js';
+import { Panel } from '@holdfast/ui/panel.js';
+import { useRouter, useSearchParams } from 'next/navigation';
+import { Suspense } from 'react';
+import { useNodes } from '../../../src/api/queries';
+import type { StorageNode } from '../../../src/api/types';
+import { paths } from '../../../src/paths';
+import { Loaded } from '../../../src/shared/loaded';
+import { PageHeader } from '../../../src/shared/page-header';
+import { type Domain, domainText, readDomain } from '../../../src/topology/domains';
+import { LossPanel } from '../../../src/topology/loss-panel';
+import { TopologyPicture } from '../../../src/topology/topology-picture';
+
+const PARAMETER = 'lose';
+
+export default function TopologyPage() {
+  const nodes = useNodes();
+  return (
+    <>
+      <title>Topology · Holdfast</title>
+      <PageHeader
+        title="Topology"
+        subtitle="What fails together: regions, zones, nodes and disks, with their copies. Press a name to see what breaks with it."
+      />
+      <Loaded query={nodes} what="the nodes" rows={6}>
+        {(data) =>
+          data.length === 0 ? (
+            <Message title="No nodes yet" body="A node appears when its agent first reports." />
+          ) : (
+            <Suspense fallback={<Skeleton />}>
+              <Topology nodes={data} />
+            </Suspense>
+          )
+        }
+      </Loaded>
+    </>
+  );
+}
+
+function Topology({ nodes }: { nodes: readonly StorageNode[] }) {
+  const router = useRouter();
+  const chosen = readDomain(useSearchParams().get(PARAMETER));
+
+  /** The same again takes the choice back. */
+  function choose(domain: Domain) {
+    const text = domainText(domain);
+    const isOn = chosen !== undefined && domainText(chosen) === text;
+    const address = isOn ? paths.topology : `${paths.topology}?${PARAMETER}=${encodeURIComponent(text)}`;
+    router.replace(address, { scroll: false });
+  }
+
+  return (
+    <div className="grid items-start gap-4 xl:grid-cols-3">
+      <div className="min-w-0 xl:col-span-2">
+        <Panel title="What fails together" hint="One block for each copy">
+          <TopologyPicture nodes={nodes} chosen={chosen} onChoose={choose} />
+        </Panel>
+      </div>
+      <div className="min-w-0" aria-live="polite">
+        <LossPanel domain={chosen} nodes={nodes} />
+      </div>
+    </div>
+  );
+}

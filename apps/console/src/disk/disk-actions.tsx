@@ -1,0 +1,82 @@
+'use client';
+import { decideDiskRemoval } from '@holdfast/core/policy/decide-disk-change.js';
+import { Button } from '@holdfast/ui/button.js';
+import { useRouter } from 'next/navigation';
+import { useState } from 'react';
+import { reasonOf } from '../actions';
+import { useOrphansOn } from '../api/node-queries';
+import type { Disk } from '../api/types';
+import { useForbidden } from '../api/use-access';
+import { useCluster } from '../api/use-cluster';
+import { DiskButton } from '../nodes/disk-dialogs';
+import { paths } from '../paths';
+import { PlanDialog } from '../shared/plan-dialog';
+
+/** All that can be done with a disk, with its plan first. */
+export function DiskActions({ disk }: { disk: Disk }) {
+  const cluster = useCluster();
+  const router = useRouter();
+  const forbidden = useForbidden()('node:write');
+  const [asked, setAsked] = useState<'evict' | 'remove'>();
+  const close = () => setAsked(undefined);
+  const path = `/clusters/${cluster.id}/nodes/${disk.nodeId}/disks/${disk.id}`;
+  const orphans = useOrphansOn(disk.id).data ?? [];
+  const isOn = disk.evictionRequested;
+  return (
+    <>
+      <DiskButton disk={disk} />
+      <Button disabledReason={forbidden} onClick={() => setAsked('evict')}>
+        {isOn ? 'End eviction…' : 'Evict copies…'}
+      </Button>
+      <Button
+        variant="danger"
+        disabledReason={forbidden ?? removalReason(disk, orphans.length)}
+        onClick={() => setAsked('remove')}
+      >
+        Take off…
+      </Button>
+      {asked === 'evict' && (
+        <PlanDialog
+          title={isOn ? `End the eviction of ${disk.name}` : `Evict the copies of ${disk.name}`}
+          description={
+            isOn
+              ? 'Copies that are still on it stay, and new ones may come.'
+              : 'Each copy on it is built elsewhere first, then removed here. No new one comes meanwhile.'
+          }
+          request={{ method: 'PATCH', path, body: { allowScheduling: isOn, evictionRequested: !isOn } }}
+          confirmLabel={isOn ? 'End eviction' : 'Evict copies'}
+          done={isOn ? `${disk.name} keeps its copies.` : `${disk.name} is being emptied.`}
+          onClose={close}
+        />
+      )}
+      {asked === 'remove' && (
+        <PlanDialog
+          title={`Take ${disk.name} off its node?`}
+          description="Its agent lets go of it. It holds no copy; what else lies on it stays."
+          request={{ method: 'DELETE', path }}
+          confirmLabel="Take disk off"
+          done={`${disk.name} is being taken off.`}
+          isDangerous
+          onClose={close}
+          onDone={() => router.replace(paths.node(disk.nodeId))}
+        />
+      )}
+    </>
+  );
+}
+
+/** Why the disk can't be taken off now, by the rule of the API; `undefined`: it can. */
+function removalReason(disk: Disk, orphans: number): string | undefined {
+  const { name, evictionRequested, storageScheduled, removalRequestedAt } = disk;
+  return reasonOf(
+    decideDiskRemoval({
+      disk: {
+        name,
+        evictionRequested,
+        storageScheduledBytes: storageScheduled,
+        removalRequestedAt: removalRequestedAt === null ? undefined : new Date(removalRequestedAt),
+      },
+      orphans,
+    }),
+  );
+}

@@ -1,0 +1,108 @@
+'use client';
+import { formatBytes } from '@holdfast/core/model/bytes.js';
+import { Badge } from '@holdfast/ui/badge.js';
+import { Message } from '@holdfast/ui/message.js';
+import { type Column, Table } from '@holdfast/ui/table.js';
+import Link from 'next/link';
+import { useDisks } from '../api/queries';
+import type { Disk, StorageNode } from '../api/types';
+import { paths } from '../paths';
+import { CapacityBar, usageOf } from '../shared/capacity-panel';
+import { Loaded } from '../shared/loaded';
+import { DiskButton } from './disk-dialogs';
+
+const COLUMNS: Column<Disk>[] = [
+  { header: 'Disk', cell: (disk) => <DiskName disk={disk} /> },
+  { header: 'Ready', cell: (disk) => <DiskBadge disk={disk} /> },
+  {
+    header: 'Use',
+    className: 'min-w-44',
+    cell: (disk) => <CapacityBar label={disk.name} usage={usageOf([disk])} />,
+  },
+  { header: 'Free', align: 'right', cell: (disk) => formatBytes(disk.storageAvailable) },
+  {
+    header: 'Promised',
+    align: 'right',
+    cell: (disk) => <span className="text-muted">{formatBytes(disk.storageScheduled)}</span>,
+  },
+  { header: 'Size', align: 'right', cell: (disk) => formatBytes(disk.storageMaximum) },
+  {
+    header: 'Folder',
+    className: 'max-w-72',
+    cell: (disk) => (
+      <span className="block truncate font-mono text-xs text-muted" title={disk.path}>
+        {disk.path}
+      </span>
+    ),
+  },
+  { header: '', align: 'right', cell: (disk) => <DiskButton disk={disk} /> },
+];
+
+type Props = {
+  node: Pick<StorageNode, 'id' | 'name'>;
+  /** Beside other panels: without what a disk's own page tells too. */
+  isNarrow?: boolean;
+};
+
+/** A node's disks: whether each may be used, and how full it is. */
+export function DiskTable({ node, isNarrow = false }: Props) {
+  const disks = useDisks();
+  return (
+    <Loaded query={disks} what="the disks" rows={2}>
+      {(data) => (
+        <Table
+          label={`Disks of ${node.name}`}
+          rows={data.filter((disk) => disk.nodeId === node.id)}
+          columns={isNarrow ? COLUMNS.filter(({ header }) => header !== 'Folder') : COLUMNS}
+          rowKey={(disk) => disk.id}
+          empty={
+            <Message
+              title="No disks"
+              body="Give the agent a folder by HOLDFAST_DISKS, or a device or file for v2 by HOLDFAST_BLOCK_DISKS."
+            />
+          }
+        />
+      )}
+    </Loaded>
+  );
+}
+
+function DiskName({ disk }: { disk: Disk }) {
+  return (
+    <>
+      <Link
+        href={paths.disk(disk.nodeId, disk.id)}
+        className="inline-flex min-h-6 items-center whitespace-nowrap font-medium hover:underline"
+      >
+        {disk.name}
+      </Link>
+      {disk.tags.length > 0 && <span className="block text-xs text-muted">{disk.tags.join(', ')}</span>}
+    </>
+  );
+}
+
+function wordOf({ type, reason }: Disk['conditions'][number]): string {
+  if (type === 'DirectIo') return 'No direct I/O';
+  return reason === '' ? `Not ${type.toLowerCase()}` : reason;
+}
+
+export function DiskBadge({ disk }: { disk: Disk }) {
+  if (disk.removalRequestedAt !== null) return <Badge tone="idle">Being taken off</Badge>;
+  const refused = disk.conditions.filter(({ status }) => status === 'False');
+  // It works without direct I/O, at a cost: shown only when nothing worse is.
+  const wrong = refused.find(({ type }) => type !== 'DirectIo') ?? refused[0];
+  if (wrong !== undefined) {
+    return (
+      <span title={wrong.message}>
+        <Badge tone={wrong.type === 'Ready' ? 'bad' : 'warn'} quiet>
+          {wordOf(wrong)}
+        </Badge>
+      </span>
+    );
+  }
+  return (
+    <Badge tone={disk.allowScheduling ? 'good' : 'idle'} quiet>
+      {disk.allowScheduling ? 'Ready' : disk.evictionRequested ? 'Evicting' : 'Scheduling off'}
+    </Badge>
+  );
+}

@@ -1,0 +1,58 @@
+'use client';
+import { Button } from '@holdfast/ui/button.js';
+import { Dialog } from '@holdfast/ui/dialog.js';
+import { useMutation } from '@tanstack/react-query';
+import { useState } from 'react';
+import { toast } from 'sonner';
+import { Refusal } from '../shared/refusal';
+import { useRefresh } from './use-refresh';
+
+type Props = {
+  /** What the button says, also in the dialog. */
+  label: string;
+  /** For screen readers, where several rows have the same button. */
+  of: string;
+  question: string;
+  consequence: string;
+  done: string;
+  disabledReason: string | undefined;
+  run: () => Promise<unknown>;
+  onDone?: () => void;
+};
+
+/** A button that ends something for good, and first says what that means. */
+export function ConfirmButton(props: Props) {
+  const { label, of, question, consequence, done, disabledReason, run, onDone } = props;
+  const [isAsked, setAsked] = useState(false);
+  const refresh = useRefresh();
+  const act = useMutation({
+    mutationFn: run,
+    onSuccess: () => {
+      toast.success(done);
+      setAsked(false);
+      onDone?.();
+    },
+    onSettled: refresh,
+  });
+  return (
+    <>
+      <Button
+        variant="ghost"
+        aria-label={`${label} ${of}`}
+        disabledReason={disabledReason}
+        onClick={() => setAsked(true)}
+      >
+        {label}…
+      </Button>
+      <Dialog open={isAsked} onOpenChange={setAsked} title={question} description={consequence}>
+        {act.error !== null && <Refusal problem={act.error} />}
+        <div className="mt-3 flex justify-end gap-2">
+          <Button onClick={() => setAsked(false)}>Cancel</Button>
+          <Button variant="danger" busy={act.isPending} onClick={() => act.mutate()}>
+            {label}
+          </Button>
+        </div>
+      </Dialog>
+    </>
+  );
+}

@@ -1,0 +1,104 @@
+'use client';
+import { Badge } from '@holdfast/ui/badge.js';
+import { Button } from '@holdfast/ui/button.js';
+import { Message } from '@holdfast/ui/message.js';
+import { Moment } from '@holdfast/ui/moment.js';
+import { Panel } from '@holdfast/ui/panel.js';
+import { type Column, Table } from '@holdfast/ui/table.js';
+import { useMutation } from '@tanstack/react-query';
+import { toast } from 'sonner';
+import { isProblem } from '../api/problem';
+import { usePages } from '../api/queries';
+import { useForbidden } from '../api/use-access';
+import { type Delivery, webhooksApi } from '../api/webhooks';
+import { Paged } from '../shared/paged';
+import { useRefresh } from './use-refresh';
+import { DELIVERY_LOOK } from './webhook-words';
+
+/** The log of a webhook's deliveries: what was sent, what the receiver said, and what is tried again. */
+export function DeliveriesPanel({ webhookId }: { webhookId: string }) {
+  const refresh = useRefresh();
+  const forbidden = useForbidden()('webhook:write');
+  const deliveries = usePages(['organization', 'deliveries', webhookId], (cursor) =>
+    webhooksApi.deliveryPage(webhookId, cursor),
+  );
+  const redeliver = useMutation({
+    mutationFn: (deliveryId: string) => webhooksApi.redeliver(webhookId, deliveryId),
+    onSuccess: () => toast.success('It is sent again.'),
+    onError: (error) => toast.error(isProblem(error) ? error.detail : 'There was no answer.'),
+    onSettled: refresh,
+  });
+  const columns: Column<Delivery>[] = [
+    ...COLUMNS,
+    {
+      header: '',
+      align: 'right',
+      cell: ({ id, type }) => (
+        <Button
+          variant="ghost"
+          aria-label={`Send ${type} again`}
+          disabledReason={forbidden}
+          onClick={() => redeliver.mutate(id)}
+        >
+          Send again
+        </Button>
+      ),
+    },
+  ];
+  return (
+    <Panel title="Deliveries" hint="Newest first" flush aside={<Button onClick={refresh}>Look again</Button>}>
+      <Paged
+        query={deliveries}
+        what="the deliveries"
+        rows={4}
+        empty={
+          <Message title="Nothing was sent yet" body="The next event that its filter lets through is." />
+        }
+      >
+        {(rows) => (
+          <Table
+            label="Deliveries"
+            rows={rows}
+            columns={columns}
+            rowKey={({ id }) => id}
+            empty={<Message title="Nothing was sent yet" />}
+          />
+        )}
+      </Paged>
+    </Panel>
+  );
+}
+
+const COLUMNS: Column<Delivery>[] = [
+  { header: 'Event', cell: ({ type }) => <span className="font-medium">{type}</span> },
+  {
+    header: 'State',
+    cell: ({ state }) => (
+      <Badge tone={DELIVERY_LOOK[state].tone} quiet>
+        {DELIVERY_LOOK[state].word}
+      </Badge>
+    ),
+  },
+  { header: 'Attempts', align: 'right', cell: ({ attempts }) => attempts },
+  {
+    header: 'The receiver said',
+    cell: ({ lastStatus, lastError }) => (
+      <span className="text-muted">
+        {[lastStatus, lastError].filter((one) => one !== null).join(': ') || '–'}
+      </span>
+    ),
+  },
+  {
+    header: 'Tried',
+    cell: ({ lastAttemptAt, nextAttemptAt }) => (
+      <>
+        {lastAttemptAt === null ? 'Not yet' : <Moment at={lastAttemptAt} />}
+        {nextAttemptAt !== null && (
+          <span className="text-muted">
+            , again <Moment at={nextAttemptAt} coming />
+          </span>
+        )}
+      </>
+    ),
+  },
+];

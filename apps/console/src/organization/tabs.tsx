@@ -1,0 +1,44 @@
+'use client';
+import { clsx } from 'clsx';
+import Link from 'next/link';
+import { usePathname } from 'next/navigation';
+import { paths } from '../paths';
+
+const TABS = [
+  { href: paths.organization, label: 'Members' },
+  { href: paths.projects, label: 'Projects' },
+  { href: paths.serviceAccounts, label: 'Service accounts' },
+  { href: paths.tokens, label: 'Tokens' },
+  { href: paths.sessions, label: 'Sessions' },
+  { href: paths.quotas, label: 'Quotas' },
+  { href: paths.grants, label: 'Grants' },
+  { href: paths.webhooks, label: 'Webhooks' },
+  { href: paths.permissions, label: 'What may I do' },
+];
+
+/** The pages about the organization. */
+export function OrganizationTabs() {
+  const pathname = usePathname();
+  return (
+    <nav aria-label="Organization" className="mb-4 flex flex-wrap gap-x-1 border-b border-border">
+      {TABS.map(({ href, label }) => {
+        const current = href === paths.organization ? pathname === href : pathname.startsWith(href);
+        return (
+          <Link
+            key={href}
+            href={href}
+            aria-current={current ? 'page' : undefined}
+            className={clsx(
+              '-mb-px inline-flex h-9 items-center border-b-2 px-3 text-sm',
+              current
+                ? 'border-accent font-medium text-text'
+                : 'border-transparent text-muted hover:text-text',
+            )}
+          >
+            {label}
+          </Link>
+        );
+      })}
+    </nav>
+  );
+}

@@ -1,0 +1,30 @@
+import { expect, test } from '@jest/globals';
+import { changedFields, copiesWords } from './dry-run-words';
+
+test('fields that change are told in words, without times and counters', () => {
+  const before = { allow_scheduling: true, zone: null, tags: [], labels: {}, version: 3, spec_at: null };
+  const after = {
+    allow_scheduling: false,
+    zone: 'zone-b',
+    tags: ['ssd', 'fast'],
+    labels: { team: 'a' },
+    version: 4,
+    spec_at: '2026-11-23T12:00:00Z',
+  };
+  // The document gives the fields of any kind of object one type, which has none.
+  expect(changedFields({ before, after } as never)).toEqual([
+    { name: 'allow scheduling', before: 'yes', after: 'no' },
+    { name: 'zone', before: 'none', after: 'zone-b' },
+    { name: 'tags', before: 'none', after: 'ssd, fast' },
+    { name: 'labels', before: 'none', after: 'team=a' },
+  ]);
+  expect(changedFields({ before, after: null } as never)).toEqual([]);
+});
+
+test.each([
+  [{ copyCount: 1, bytesCopied: 0, bytesRemoved: 0 }, '1 copy is concerned.'],
+  [{ copyCount: 2, bytesCopied: 1024, bytesRemoved: 0 }, '2 copies are concerned: 1 KiB copied.'],
+  [{ copyCount: 3, bytesCopied: 0, bytesRemoved: 2048 }, '3 copies are concerned: 2 KiB removed.'],
+])('what becomes of copies: %j', (counts, want) => {
+  expect(copiesWords(counts)).toBe(want);
+});

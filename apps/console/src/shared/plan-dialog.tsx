@@ -1,0 +1,98 @@
+'use client';
+import { Button } from '@holdfast/ui/button.js';
+import { Dialog } from '@holdfast/ui/dialog.js';
+import { TextField } from '@holdfast/ui/field.js';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { type FormEvent, useState } from 'react';
+import { toast } from 'sonner';
+import { carryOut, dryRun, type PlannedRequest } from '../api/dry-run';
+import { isProblem } from '../api/problem';
+import { DryRunSummary } from './dry-run-summary';
+import { Loaded } from './loaded';
+import { Refusal } from './refusal';
+
+export type PlanDialogProps = {
+  title: string;
+  description: string;
+  request: PlannedRequest;
+  confirmLabel: string;
+  /** Said in a toast once it is done. */
+  done: string;
+  isDangerous?: boolean;
+  /** Of what can't be undone: the name that has to be typed. */
+  typedName?: string;
+  onClose: () => void;
+  onDone?: () => void;
+};
+
+/** A change whose dry run is shown first: what it comes to, or why it is refused and what would help. */
+export function PlanDialog(props: PlanDialogProps) {
+  const { title, description, request, confirmLabel, done, isDangerous = false, typedName, onClose } = props;
+  const [typed, setTyped] = useState('');
+  const queryClient = useQueryClient();
+  const plan = useQuery({
+    queryKey: ['dry-run', request],
+    queryFn: ({ signal }) => dryRun(request, signal),
+    retry: false,
+    staleTime: 0,
+    gcTime: 0,
+    refetchOnWindowFocus: false,
+  });
+  const act = useMutation({
+    mutationFn: () => carryOut(request),
+    onSuccess: () => {
+      toast.success(done);
+      onClose();
+      props.onDone?.();
+    },
+    onSettled: () => void queryClient.invalidateQueries(),
+  });
+  const refused = isProblem(plan.error) && plan.error.status < 500 ? plan.error : undefined;
+  const blocked = reasonNot({ isKnown: plan.data !== undefined, isRefused: refused !== undefined });
+  const untyped = typedName !== undefined && typed !== typedName ? 'Type the name first.' : undefined;
+  const nothing = plan.data?.changes === false ? 'Nothing would change.' : undefined;
+
+  function submit(event: FormEvent) {
+    event.preventDefault();
+    if ((blocked ?? nothing ?? untyped) === undefined) act.mutate();
+  }
+
+  return (
+    <Dialog open onOpenChange={onClose} title={title} description={description}>
+      <form onSubmit={submit} className="flex flex-col gap-3">
+        {refused === undefined ? (
+          <Loaded query={plan} what="the plan" rows={3}>
+            {(data) => <DryRunSummary plan={data} />}
+          </Loaded>
+        ) : (
+          <Refusal problem={refused} />
+        )}
+        {typedName !== undefined && refused === undefined && (
+          <TextField
+            label={`Type ${typedName} to confirm`}
+            value={typed}
+            onChange={(event) => setTyped(event.target.value)}
+            autoComplete="off"
+          />
+        )}
+        {act.error !== null && <Refusal problem={act.error} />}
+        <div className="flex flex-wrap justify-end gap-2">
+          <Button onClick={onClose}>Cancel</Button>
+          <Button
+            type="submit"
+            variant={isDangerous ? 'danger' : 'primary'}
+            busy={act.isPending}
+            disabledReason={blocked ?? nothing ?? untyped}
+          >
+            {confirmLabel}
+          </Button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}
+
+function reasonNot({ isKnown, isRefused }: { isKnown: boolean; isRefused: boolean }): string | undefined {
+  if (isRefused) return 'It is refused, as said above.';
+  return isKnown ? undefined : 'Its plan is not known yet.';
+}

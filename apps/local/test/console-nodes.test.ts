@@ -1,0 +1,132 @@
+/** A node's and a disk's page in a real browser: what they tell, their labels, and plans that come before a change. */
+import { randomUUID } from 'node:crypto';
+import { findBrowser } from '@holdfast/testkit/browser.js';
+import { ConsoleVisit } from '@holdfast/testkit/console-visit.js';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+
+const STORY_TIMEOUT_MS = 240_000;
+const PHONE = { width: 390, height: 844 };
+const executable = findBrowser();
+/** Without a browser on the machine these tests are counted as skipped, not passed. */
+const inBrowser = executable === undefined ? describe.skip : describe;
+
+let visit: ConsoleVisit;
+let page: ConsoleVisit['page'];
+
+beforeAll(async () => {
+  if (executable === undefined) return;
+  visit = await ConsoleVisit.begin(executable, async (local) => {
+    await local.cliJson('volume', 'create', 'web-data', '--size', '64Mi', '--replicas', '3');
+  });
+  ({ page } = visit);
+  await visit.signIn();
+}, STORY_TIMEOUT_MS);
+
+afterAll(() => visit?.end(), STORY_TIMEOUT_MS);
+
+const region = (name: string) => page.getByRole('region', { name, exact: true });
+const dialog = () => page.getByRole('dialog');
+const button = (name: string) => page.getByRole('button', { name, exact: true });
+
+async function openNode(): Promise<void> {
+  await page.getByRole('link', { name: 'Nodes and disks' }).first().click();
+  await page.getByRole('link', { name: 'Open node-1' }).click();
+  await page.getByRole('heading', { name: 'node-1', level: 1 }).waitFor();
+}
+
+inBrowser('the page of a node', () => {
+  test(
+    'tells its conditions, disks and copies, and fits a phone',
+    async () => {
+      await openNode();
+      await region('Conditions').getByText('Does it answer?').waitFor();
+      await region('Copies on it')
+        .getByRole('row', { name: /web-data/ })
+        .waitFor();
+      expect(await visit.problems('node')).toEqual([]);
+      await page.setViewportSize(PHONE);
+      expect(await visit.problems('node-phone')).toEqual([]);
+      expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(PHONE.width);
+      await page.setViewportSize({ width: 1360, height: 900 });
+    },
+    STORY_TIMEOUT_MS,
+  );
+
+  test(
+    'sets a label and takes it off',
+    async () => {
+      await page.getByLabel('New label').fill('no label!');
+      await page.locator('[aria-invalid="true"]').waitFor();
+      await page.getByLabel('New label').fill('team=payments');
+      await button('Set label').click();
+      await page.getByRole('list', { name: 'Labels of node-1' }).getByText('team=payments').waitFor();
+      await button('Take label team off').click();
+      await region('Labels').getByText('None yet.').waitFor();
+    },
+    STORY_TIMEOUT_MS,
+  );
+
+  test(
+    'shows the plan of a change before it is made',
+    async () => {
+      await button('Change…').first().click();
+      await dialog().getByLabel('Region').fill('north');
+      await dialog().getByRole('button', { name: 'Show the plan' }).click();
+      const plan = dialog().getByRole('region', { name: 'Plan' });
+      await plan.getByText('region: none → north').waitFor();
+      expect(await visit.problems('node-plan')).toEqual([]);
+      await dialog().getByRole('button', { name: 'Change node' }).click();
+      await page.getByText('north / zone-a').waitFor();
+    },
+    STORY_TIMEOUT_MS,
+  );
+
+  test(
+    'tells what an eviction would move, and why a node that answers is not deleted',
+    async () => {
+      await button('Evict copies…').click();
+      await dialog().getByText('web-data: moved', { exact: false }).waitFor();
+      await dialog().getByRole('button', { name: 'Cancel' }).click();
+      await button('Delete…').click();
+      await dialog().getByRole('alert').waitFor();
+      const confirm = dialog().getByRole('button', { name: 'Delete node' });
+      expect(await confirm.getAttribute('aria-disabled')).toBe('true');
+      await dialog().getByRole('button', { name: 'Cancel' }).click();
+    },
+    STORY_TIMEOUT_MS,
+  );
+
+  test('says so when there is no such node', async () => {
+    await page.goto(new URL(`/nodes/${randomUUID()}`, visit.stack.local.consoleUrl).href);
+    await page.getByText('Could not load the node').waitFor();
+  });
+});
+
+inBrowser('the page of a disk', () => {
+  test(
+    'tells its copies, and why it can not be taken off while it holds some',
+    async () => {
+      await openNode();
+      const disks = region('Disks');
+      for (const name of ['disk-1', 'disk-2']) {
+        await disks.getByRole('link', { name, exact: true }).click();
+        await page.getByRole('heading', { name, level: 1 }).waitFor();
+        await region('Copies on it')
+          .getByText(/web-data|No copies here/)
+          .first()
+          .waitFor();
+        const isHolding = (await region('Copies on it').getByText('web-data').count()) > 0;
+        const takeOff = button('Take off…');
+        expect(await takeOff.getAttribute('aria-disabled')).toBe(isHolding ? 'true' : null);
+        if (isHolding) expect(await takeOff.getAttribute('title')).toContain('holds replicas');
+        expect(await visit.problems(name)).toEqual([]);
+        await page.getByRole('link', { name: 'node-1', exact: true }).click();
+      }
+    },
+    STORY_TIMEOUT_MS,
+  );
+
+  test('no page threw an error in all this', () => {
+    expect(visit.errors).toEqual([]);
+  });
+});

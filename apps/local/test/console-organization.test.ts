@@ -1,0 +1,202 @@
+/** The pages about an organization in a real browser: who belongs to it, what they may do, and the secrets that are shown once. */
+import { findBrowser } from '@holdfast/testkit/browser.js';
+import { ConsoleVisit } from '@holdfast/testkit/console-visit.js';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+
+const STORY_TIMEOUT_MS = 240_000;
+const PHONE = { width: 390, height: 844 };
+const VIEWER = { email: 'viewer@example.org', name: 'Vera', password: 'a sentence with 9 words' };
+const executable = findBrowser();
+/** Without a browser on the machine these tests are counted as skipped, not passed. */
+const inBrowser = executable === undefined ? describe.skip : describe;
+
+let visit: ConsoleVisit;
+let page: ConsoleVisit['page'];
+
+beforeAll(async () => {
+  if (executable === undefined) return;
+  visit = await ConsoleVisit.begin(executable);
+  ({ page } = visit);
+  await visit.signIn();
+}, STORY_TIMEOUT_MS);
+
+afterAll(() => visit?.end(), STORY_TIMEOUT_MS);
+
+const region = (name: string) => page.getByRole('region', { name, exact: true });
+const dialog = () => page.getByRole('dialog');
+const button = (name: string) => page.getByRole('button', { name, exact: true });
+
+async function openTab(name: string): Promise<void> {
+  await page.getByRole('link', { name: 'Organization', exact: true }).first().click();
+  const tab = page.getByRole('navigation', { name: 'Organization' }).getByRole('link', { name, exact: true });
+  await tab.click();
+  await tab.and(page.locator('[aria-current="page"]')).waitFor();
+}
+
+/** The secret of the dialog that shows it once. */
+async function readSecret(): Promise<string> {
+  const secret = (await dialog().locator('code').textContent()) ?? '';
+  await dialog().getByRole('button', { name: 'I have copied it' }).click();
+  return secret;
+}
+
+async function expectFine(name: string): Promise<void> {
+  expect(await visit.problems(name)).toEqual([]);
+  await page.setViewportSize(PHONE);
+  expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(PHONE.width);
+  await page.setViewportSize({ width: 1360, height: 900 });
+}
+
+inBrowser('the organization', () => {
+  test(
+    'shows its members, and keeps its last owner',
+    async () => {
+      await openTab('Members');
+      const own = region('Members').getByRole('row', { name: /admin@holdfast.local/ });
+      await own.getByText('owner', { exact: true }).waitFor();
+      const remove = own.getByRole('button', { name: /^Remove/ });
+      expect(await remove.getAttribute('title')).toContain('only owner');
+      await expectFine('members');
+    },
+    STORY_TIMEOUT_MS,
+  );
+
+  test(
+    'invites a user by a secret that is shown once, and shows the user who accepted',
+    async () => {
+      await button('Invite…').click();
+      await dialog().getByLabel('E-mail').fill(VIEWER.email);
+      await dialog().getByRole('button', { name: 'Invite', exact: true }).click();
+      await dialog().getByText('It is shown this once').waitFor();
+      expect(await visit.problems('invited')).toEqual([]);
+      const { email: _, ...account } = VIEWER;
+      const accepted = await fetch(`${visit.stack.local.apiUrl}/invitations/accept`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ ...account, secret: await readSecret() }),
+      });
+      expect(accepted.status).toBe(201);
+      await page.reload();
+      await region('Members')
+        .getByRole('row', { name: /Vera/ })
+        .getByText('viewer', { exact: true })
+        .waitFor();
+    },
+    STORY_TIMEOUT_MS,
+  );
+
+  test(
+    'makes a project, gives a role in it, and limits what it may use',
+    async () => {
+      await openTab('Projects');
+      await button('New project…').click();
+      await dialog().getByLabel('Name').fill('shop');
+      await dialog().getByRole('button', { name: 'Create project' }).click();
+      await page.getByRole('link', { name: 'shop', exact: true }).click();
+      await button('Give a role…').click();
+      await dialog().getByLabel('Member').selectOption({ label: 'Vera, viewer in the organization' });
+      await dialog().getByLabel('Role here').selectOption('operator');
+      await dialog().getByRole('button', { name: 'Give role' }).click();
+      await region('Roles in this project')
+        .getByRole('row', { name: /Vera.*operator/ })
+        .waitFor();
+      await button('Change limits: Quota of shop').click();
+      await dialog().getByLabel('Volumes', { exact: true }).fill('5');
+      await dialog().getByRole('button', { name: 'Set limits' }).click();
+      await region('Quota of shop').getByText('of 5').waitFor();
+      await expectFine('project');
+      await openTab('Quotas');
+      await region('Quota of project shop').getByText('of 5').waitFor();
+      await expectFine('quotas');
+    },
+    STORY_TIMEOUT_MS,
+  );
+
+  test(
+    'makes a token whose secret works, rotates it, and revokes it',
+    async () => {
+      const statusWith = async (token: string) => {
+        const headers = { authorization: `Bearer ${token}` };
+        return (await fetch(`${visit.stack.local.apiUrl}/sessions/current`, { headers })).status;
+      };
+      await openTab('Tokens');
+      await button('New token…').click();
+      await dialog().getByLabel('Name').fill('nightly');
+      await dialog().getByLabel('Only from these addresses').fill('nowhere');
+      await dialog().getByRole('button', { name: 'Create token' }).click();
+      await dialog().locator('[aria-invalid="true"]').waitFor();
+      await dialog().getByLabel('Only from these addresses').fill('127.0.0.0/8, ::1');
+      await dialog().getByRole('button', { name: 'Create token' }).click();
+      const first = await readSecret();
+      expect(await statusWith(first)).toBe(200);
+      await expectFine('tokens');
+      await button('Rotate nightly').click();
+      await dialog().getByRole('button', { name: 'Rotate', exact: true }).click();
+      await dialog().getByText('It is shown this once').waitFor();
+      const second = await readSecret();
+      expect([await statusWith(first), await statusWith(second)]).toEqual([401, 200]);
+      await button('Revoke nightly').click();
+      await dialog().getByRole('button', { name: 'Revoke', exact: true }).click();
+      await page.getByText('nightly is revoked.').waitFor();
+      await region('Tokens')
+        .getByRole('row', { name: /nightly/ })
+        .waitFor({ state: 'detached' });
+      expect(await statusWith(second)).toBe(401);
+    },
+    STORY_TIMEOUT_MS,
+  );
+
+  test(
+    'has service accounts, sessions, grants and webhooks, each with what can be done',
+    async () => {
+      await openTab('Service accounts');
+      await button('New service account…').click();
+      await dialog().getByLabel('Name').fill('ci');
+      await dialog().getByRole('button', { name: 'Create', exact: true }).click();
+      await button('Disable ci').click();
+      await dialog().getByRole('button', { name: 'Disable', exact: true }).click();
+      await region('Service accounts').getByText('Disabled').waitFor();
+      await expectFine('service-accounts');
+      await openTab('Sessions');
+      await page.getByText('This one').waitFor();
+      await expectFine('sessions');
+      await openTab('Grants');
+      await page.getByText('No grant was received').waitFor();
+      await expectFine('grants');
+      await openTab('Webhooks');
+      await page.getByText('No webhooks yet').waitFor();
+      await button('New webhook…').click();
+      await dialog().getByLabel('Name').fill('pager');
+      await dialog().getByLabel('Address').fill('ftp://example.org/hook');
+      await dialog().getByRole('button', { name: 'Create webhook' }).click();
+      await dialog().locator('[aria-invalid="true"], [role="alert"]').first().waitFor();
+      expect(await visit.problems('webhook-dialog')).toEqual([]);
+      await dialog().getByRole('button', { name: 'Cancel' }).click();
+    },
+    STORY_TIMEOUT_MS,
+  );
+
+  test(
+    'tells a viewer why something may not be done, and disables it with that reason',
+    async () => {
+      await page.getByRole('button', { name: 'Sign out' }).click();
+      await page.getByLabel('Email').fill(VIEWER.email);
+      await page.getByLabel('Password').fill(VIEWER.password);
+      await page.getByRole('button', { name: 'Sign in' }).click();
+      await page.getByRole('heading', { name: 'Overview' }).waitFor();
+      await openTab('What may I do');
+      const row = page.getByRole('row', { name: /node:write/ });
+      await row.getByText('No', { exact: true }).waitFor();
+      await row.getByText(/This needs the role admin; yours is viewer/).waitFor();
+      await expectFine('permissions');
+      await openTab('Webhooks');
+      await page.getByText('You may not see the webhooks').waitFor();
+      await page.getByRole('link', { name: 'Nodes and disks' }).first().click();
+      const drain = page.getByRole('button', { name: 'Drain…' }).first();
+      await drain.and(page.locator('[aria-disabled="true"]')).waitFor();
+      expect(await drain.getAttribute('title')).toContain('This needs the role admin; yours is viewer');
+      expect(visit.errors).toEqual([]);
+    },
+    STORY_TIMEOUT_MS,
+  );
+});
