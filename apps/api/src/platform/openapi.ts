@@ -6,6 +6,7 @@ import { RequestMethod, type Type } from '@nestjs/common';
 import { METHOD_METADATA, PATH_METADATA } from '@nestjs/common/constants.js';
 import { z } from 'zod';
 import { DRY_RUN_TYPE, dryRunSchema } from '../dry-runs/dry-run.schemas.js';
+import { ANSWER_EXAMPLES } from './answer-examples.js';
 import { schemaOf } from './dto.js';
 import { REQUEST_EXAMPLES } from './examples.js';
 import { type HandlerParameter, handlerParameters, routeOptionsOf } from './handler-parameters.js';
@@ -58,11 +59,20 @@ export function openApiDocument(controllers: readonly Type[]): object {
     security: [{ bearer: [] }, { session: [] }],
     paths: Object.fromEntries(Object.entries(paths).sort(([a], [b]) => (a < b ? -1 : 1))),
     components: {
-      schemas: sortedByName(components),
+      schemas: sortedByName(withExamples(components)),
       responses: sortedByName(shared),
       securitySchemes: SECURITY,
     },
   };
+}
+
+function withExamples(components: ReadonlyMap<string, JsonSchema>): Map<string, JsonSchema> {
+  return new Map(
+    [...components].map(([name, schema]) => {
+      const example = ANSWER_EXAMPLES[name];
+      return [name, example === undefined ? schema : { ...schema, examples: [JSON.parse(example)] }];
+    }),
+  );
 }
 
 function sortedByName(parts: ReadonlyMap<string, object>): object {

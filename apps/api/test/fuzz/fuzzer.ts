@@ -15,6 +15,7 @@ import {
   itemParameters,
   operationsOf,
   readDocument,
+  strictComponents,
 } from './schema.js';
 import { OPEN_ID } from './values.js';
 
@@ -88,7 +89,7 @@ class Run {
     this.items = itemParameters(document);
     this.ajv = new Ajv2020.default({ strict: false, allErrors: false });
     addFormats.default(this.ajv);
-    this.ajv.addSchema({ $id: 'api', components: document.components });
+    this.ajv.addSchema({ $id: 'api', components: strictComponents(document) });
     this.learn('clusterId', api.seed.clusterId);
     this.places.set('clusterId', [{ clusterId: api.seed.clusterId }]);
   }

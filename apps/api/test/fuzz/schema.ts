@@ -61,6 +61,21 @@ export function readDocument(): Document {
   return JSON.parse(JSON.stringify(openApiDocument(CONTROLLERS)));
 }
 
+/**
+ * The document's schemas as the API itself has to keep them: clients must expect further fields, but one that is in no schema is
+ * one that was never meant to be told.
+ */
+export function strictComponents({ components }: Document): object {
+  const strict = (value: unknown): unknown => {
+    if (Array.isArray(value)) return value.map(strict);
+    if (typeof value !== 'object' || value === null) return value;
+    const parts = Object.entries(value).map(([key, part]) => [key, strict(part)]);
+    const isClosed = 'properties' in value && 'type' in value && value.type === 'object';
+    return { ...Object.fromEntries(parts), ...(isClosed ? { additionalProperties: false } : {}) };
+  };
+  return { ...components, schemas: strict(components.schemas) };
+}
+
 /** All operations but streams, which have no end to wait for. */
 export function operationsOf(document: Document): Operation[] {
   return Object.entries(document.paths).flatMap(([path, methods]) =>

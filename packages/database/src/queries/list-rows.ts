@@ -69,7 +69,12 @@ const SQL_TYPE: Record<FieldType, string> = {
 };
 
 /** Where a row stands in the list: the values that it is sorted by, the unique key last. */
-type Position = { list_position: readonly string[] };
+type Position = {
+  list_position: readonly string[];
+  /** Of several lists in one statement: which one, and where in it. */
+  list_index?: number;
+  list_rank?: number;
+};
 type Order = { readonly field: ListField; readonly descending: boolean };
 /** Where the last page ended, and for which filter and order: a cursor of another list would skip rows. */
 type Cursor = { readonly after: readonly string[]; readonly of: string };
@@ -110,7 +115,7 @@ export async function listRowsOfEach<Row extends Record<string, unknown>>(
     ({ text }, index) =>
       `SELECT ${index} AS list_index, row_number() OVER () AS list_rank, page.* FROM (${text}) page`,
   );
-  const { rows } = await sql.query<Row & Position & { list_index: number; list_rank: number }>(
+  const { rows } = await sql.query<Row & Position>(
     `${texts.join(' UNION ALL ')} ORDER BY list_index, list_rank`,
     values,
   );
@@ -181,9 +186,17 @@ function pageOf<Row extends Record<string, unknown>>(
   { limit }: ListRequest,
   fingerprint: string,
 ): Page<Row> {
-  const items = rows.slice(0, limit);
-  const cursors = items.map((row) => cursorOf(row, fingerprint));
+  const shown = rows.slice(0, limit);
+  const cursors = shown.map((row) => cursorOf(row, fingerprint));
+  const items = shown.map(withoutPosition);
   return { items, cursors, nextCursor: rows.length > items.length ? (cursors.at(-1) ?? null) : null };
+}
+
+/** The row as it was asked for: views that pass their row on would tell users where it stands. */
+function withoutPosition<Row>(row: Row & Position): Row {
+  const { list_position: _position, list_index: _index, list_rank: _rank, ...asked } = row;
+  // What is left is the row as its columns name it, of which none is called so.
+  return asked as Row;
 }
 
 function typesOf(fields: ListFields): FieldTypes {
