@@ -1,6 +1,6 @@
 /**
  * Planner of lost copies: a copy that its node has not found on its disk for a while is failed and given up, so that another one
- * is built. An engine notices by itself that a copy of it is gone; without an engine only the agents' reports tell.
+ * is built. An engine notices when a copy of its own is gone; without an engine only the agents' reports tell.
  *
  * Copies that an engine uses are left to it: an open file outlives its folder, and the engine knows whether it still serves.
  */
