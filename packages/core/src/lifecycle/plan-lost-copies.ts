@@ -7,7 +7,7 @@
 import type { Change } from '../model/changes.js';
 import { conditionOf } from '../model/condition.js';
 import { isNodeReady } from '../model/node.js';
-import { REBUILD_RETRIES_MAX, type Replica } from '../model/replica.js';
+import { isFailed, REBUILD_RETRIES_MAX, type Replica } from '../model/replica.js';
 import type { VolumeView } from '../model/views.js';
 import { activeRebuild, diskById, nodeById, nodeName, volumeEvent } from '../model/volume-facts.js';
 import { isDeleting } from '../model/volume-lifecycle.js';
@@ -24,7 +24,7 @@ export function planLostCopies(view: VolumeView, now: Date): Step | undefined {
   const disk = diskById(view.fleet, lost.diskId)?.name ?? 'its disk';
   const message = `node ${nodeName(view.fleet, lost.nodeId)} does not find it on ${disk}, or can not read it`;
   const patch = {
-    failedAt: lost.failedAt ?? now,
+    failedAt: now,
     lastFailedAt: now,
     failure: { reason: COPY_LOST, message },
     // There is nothing left that a rebuild could bring up to date.
@@ -60,12 +60,12 @@ function lostAt(unreportedSince: Date): Date {
   return new Date(unreportedSince.getTime() + UNREPORTED_MS);
 }
 
-/** A disk that is gone, or whose node is silent, proves nothing; and a copy is given up once only. */
+/** A disk that is gone, or whose node is silent, proves nothing. A copy that has failed already is tried and given up by its rebuilds. */
 function isJudged(replica: Replica, view: VolumeView): boolean {
-  const isGivenUp = replica.failedAt !== undefined && replica.rebuildRetryCount >= REBUILD_RETRIES_MAX;
   const isUsed = replica.mode === 'RW' || replica.mode === 'WO';
   const isTarget = activeRebuild(view)?.targetReplicaId === replica.id;
-  if (!replica.provisioned || replica.intent !== 'keep' || isGivenUp || isUsed || isTarget) return false;
+  if (!replica.provisioned || replica.intent !== 'keep' || isUsed || isTarget) return false;
+  if (isFailed(replica)) return false;
   const node = nodeById(view.fleet, replica.nodeId);
   const disk = diskById(view.fleet, replica.diskId);
   if (node === undefined || disk === undefined || !isNodeReady(node)) return false;
