@@ -192,7 +192,7 @@ export class Agent {
         pid: process.pid,
         version: VERSION,
       },
-      disks,
+      disks: disks.map((disk) => ({ ...disk, copiesListed: this.replicas.areListed(disk.diskId) })),
       replicas,
       engines: this.engines.reports(),
     };

@@ -43,6 +43,8 @@ const SCAN_MS_MAX = 30_000;
  * The same in a heartbeat, for which the control plane waits: the scan of a disk that was put back goes on behind it.
  */
 const SCAN_IN_HEARTBEAT_MS_MAX = 500;
+/** Pause between two looks for copies whose files have vanished: a listing of each disk. */
+const LOST_LOOK_MS = 15_000;
 
 type Known = {
   disk: Disk;
@@ -57,6 +59,9 @@ export class Replicas {
   /** Copies that are on a disk and can't be read. */
   private readonly unreadable = new Map<string, { disk: Disk; fault: StorageFault }>();
   private readonly scanned = new Set<Disk>();
+  /** Disks that have been looked through to their end. */
+  private readonly listed = new Set<Disk>();
+  private lookedForLostMs = performance.now();
   /** Copies that are open, and the host of each. */
   private readonly open = new Map<string, ReplicaHost>();
   /**
@@ -68,6 +73,7 @@ export class Replicas {
     private readonly disks: readonly Disk[],
     private readonly pool: HostPool<ReplicaHostMethods, NoMethods>,
     private readonly log: Logger,
+    private readonly lostLookMs = LOST_LOOK_MS,
   ) {}
 
   /**
@@ -81,6 +87,7 @@ export class Replicas {
       const scanning = this.scanDisk(disk).catch((error: unknown) => {
         // To be scanned again: a disk that hangs, or goes away meanwhile, must not keep the others from being scanned.
         this.scanned.delete(disk);
+        this.listed.delete(disk);
         this.log.error({ error, disk: disk.path }, 'this disk can not be looked through');
       });
       await within(limitMs, scanning, () => undefined);
@@ -94,6 +101,41 @@ export class Replicas {
         this.log.error({ error, replicaId, disk: disk.path }, 'a copy on this disk is not readable');
       });
     }
+    this.listed.add(disk);
+  }
+
+  /** Do the reports name every copy on the disk that can be read? */
+  areListed(diskId: string): boolean {
+    return [...this.listed].some((disk) => disk.diskId === diskId);
+  }
+
+  /**
+   * Forgets copies whose files are not on their disk any more, so that they are not reported. One that a host has open is left to
+   * its engine.
+   */
+  private async forgetLost(): Promise<void> {
+    for (const disk of this.listed) {
+      if ((await disk.problem()) !== undefined) continue;
+      // Taken before the disk is read: a copy that is made meanwhile is not among them.
+      const known = [...this.known].filter(([id, one]) => one.disk === disk && !this.open.has(id));
+      const there = new Set(await disk.replicaIds());
+      for (const [replicaId] of known) {
+        if (there.has(replicaId) || this.open.has(replicaId) || this.changing.has(replicaId)) continue;
+        this.known.delete(replicaId);
+        this.log.error({ replicaId, disk: disk.path }, 'a copy is not on this disk any more');
+      }
+    }
+  }
+
+  /** Now and then, as the control plane waits for the report, and the disks are read for it. */
+  private async lookForLost(): Promise<void> {
+    const nowMs = performance.now();
+    if (nowMs - this.lookedForLostMs < this.lostLookMs) return;
+    this.lookedForLostMs = nowMs;
+    const looking = this.forgetLost().catch((error: unknown) => {
+      this.log.error({ error }, 'the disks can not be looked through for lost copies');
+    });
+    await within(SCAN_IN_HEARTBEAT_MS_MAX, looking, () => undefined);
   }
 
   create(spec: CreateReplica): Promise<void> {
@@ -249,6 +291,7 @@ export class Replicas {
 
   async reports(): Promise<ReplicaReport[]> {
     await this.scan(SCAN_IN_HEARTBEAT_MS_MAX);
+    await this.lookForLost();
     await Promise.all(this.pool.all.map((host) => this.refresh(host)));
     return [...this.known.values()].map(({ disk, metadata, writtenBytes, record }) => ({
       replicaId: asId<ReplicaId>(metadata.replicaId),

@@ -50,3 +50,21 @@ describe.each<DiskEntry['type']>(['filesystem', 'block'])(
     });
   },
 );
+
+test('a copy whose folder has vanished is not reported any more, once its disk is looked through', async () => {
+  const disk = await takeDisk(home, {
+    type: 'filesystem',
+    path: path.join(home, 'disk'),
+    sizeBytes: 64 * MIB,
+  });
+  const replicas = replicasOn(disk);
+  expect(replicas.areListed(disk.diskId)).toBe(false);
+  const copies = [copyFor(disk), copyFor(disk)];
+  for (const copy of copies) await replicas.create(copy);
+  const reported = async () => (await replicas.reports()).map(({ replicaId }) => replicaId).sort();
+  expect(await reported()).toEqual(copies.map(({ replicaId }) => replicaId).sort());
+  expect(replicas.areListed(disk.diskId)).toBe(true);
+  const [lost, kept] = copies;
+  await fs.rm(path.join(home, 'disk', 'replicas', lost?.replicaId ?? ''), { recursive: true });
+  expect(await reported()).toEqual([kept?.replicaId]);
+});

@@ -41,7 +41,7 @@ export function copyFor(disk: Disk): CreateReplica {
   };
 }
 
-/** The copies of an agent that has this disk and starts no hosts. */
+/** The copies of an agent that has this disk, starts no hosts, and looks for lost copies with each report. */
 export function replicasOn(disk: Disk): Replicas {
   const pool = new HostPool<ReplicaHostMethods, NoMethods>({
     entry: './replica-host.js',
@@ -49,7 +49,7 @@ export function replicasOn(disk: Disk): Replicas {
     prepare: () => undefined,
     lost: () => undefined,
   });
-  return new Replicas([disk], pool, pino({ level: 'silent' }));
+  return new Replicas([disk], pool, pino({ level: 'silent' }), 0);
 }
 
 /** False without the right to mount: a read-only or a full file system can't be made then. */

@@ -37,6 +37,7 @@ import { pruneHistory } from '../src/store/prune.js';
 import { fillCluster, judgeOf } from './large-cluster.js';
 import { explainText, planFindings, StatementRecorder } from './statement-recorder.js';
 
+const FILL_TIMEOUT_MS = 120_000;
 const recorder = new StatementRecorder();
 let database: TestDatabase;
 let owner: pg.Client;
@@ -127,7 +128,7 @@ describe('in a large cluster', () => {
     await makeOneOfEach(under);
     await fillCluster(owner, under.tenant.clusterId);
     await under.stop();
-  });
+  }, FILL_TIMEOUT_MS);
 
   test('no statement reads all of a table that grows with it', async () => {
     const system = new pg.Client({ connectionString: database.systemUrl });

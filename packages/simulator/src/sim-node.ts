@@ -146,6 +146,7 @@ export class SimNode {
       maximumBytes,
       availableBytes,
       ready: !isGone,
+      copiesListed: !isGone,
       reason: isGone ? 'DiskMissing' : '',
       message: isGone ? 'the disk is not there' : '',
     };

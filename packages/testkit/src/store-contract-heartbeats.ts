@@ -335,6 +335,28 @@ export function heartbeatContract(makeStore: MakeStore): void {
     expect((await fixture.disk()).writtenBytes).toBe(0);
   });
 
+  test('a copy that a report lacks is noted, on a disk that the report lists in full, until it is reported again', async () => {
+    await attachedVolume();
+    await fixture.store.commit({ kind: 'new' }, [
+      { kind: 'replica.patch', replicaId: REPLICA, patch: { provisioned: true } },
+    ]);
+    const own = { replicaId: REPLICA, volumeId: VOLUME, diskId: DISK, writtenBytes: 0, record: null };
+    const listed = [aDiskReport(DISK, { copiesListed: true })];
+    const since = async (part: Parameters<typeof beat>[0], at: number) => {
+      await beat(part, secondsAfterNoon(at));
+      return (await fixture.load(VOLUME)).replicas[0]?.unreportedSince;
+    };
+    expect(await since({ replicas: [], disks: [aDiskReport(DISK)] }, 1)).toBeUndefined();
+    const notReady = [aDiskReport(DISK, { copiesListed: true, ready: false, reason: 'DiskMissing' })];
+    expect(await since({ replicas: [], disks: notReady }, 2)).toBeUndefined();
+    expect(await since({ replicas: [own], disks: listed }, 3)).toBeUndefined();
+    expect(await since({ replicas: [], disks: listed }, 4)).toEqual(secondsAfterNoon(4));
+    expect(await since({ replicas: [], disks: listed }, 5)).toEqual(secondsAfterNoon(4));
+    // Nothing follows from a disk that is not looked through.
+    expect(await since({ replicas: [], disks: [aDiskReport(DISK)] }, 6)).toEqual(secondsAfterNoon(4));
+    expect(await since({ replicas: [own], disks: listed }, 7)).toBeUndefined();
+  });
+
   test("a running rebuild's progress is stored without a wake-up, and its percentage never falls", async () => {
     await attachedVolume();
     const { clusterId } = fixture.tenant;

@@ -191,6 +191,7 @@ function modeAtStart(view: VolumeView, replica: Replica, report: EngineReport, n
       lastHealthyAt: now,
       failedAt: undefined,
       failure: undefined,
+      rebuildRetryCount: 0,
     };
     return [{ kind: 'replica.patch', replicaId: replica.id, patch }];
   }

@@ -21,6 +21,7 @@ import { fillTimes, planFill } from './plan-fill.js';
 import { hashingTimes, planIntegrity } from './plan-integrity.js';
 import { planLayerReading } from './plan-layer-reading.js';
 import { layerWorkTimes, planLayerWork } from './plan-layer-work.js';
+import { lostCopyTimes, planLostCopies } from './plan-lost-copies.js';
 import { planObservation } from './plan-observation.js';
 import { offlineRebuildTimes, planOfflineRebuild } from './plan-offline-rebuild.js';
 import { planProvisioning, provisioningTimes } from './plan-provisioning.js';
@@ -44,6 +45,7 @@ const CONCERNS: readonly ((view: VolumeView, now: Date) => Step | undefined)[] =
   planProvisioning,
   planAttachment,
   planObservation,
+  planLostCopies,
   planRebuildPriority,
   planStatus,
   planVerification,
@@ -81,6 +83,7 @@ const TIMES: readonly ((view: VolumeView) => readonly Date[])[] = [
   recurringTimes,
   hashingTimes,
   layerWorkTimes,
+  lostCopyTimes,
   replenishmentTimes,
   removalTimes,
   moveTimes,

@@ -109,6 +109,12 @@ export const diskReportSchema = z.object({
     .boolean()
     .optional()
     .describe('False where the file system refuses direct I/O: data then goes through the page cache.'),
+  copiesListed: z
+    .boolean()
+    .optional()
+    .describe(
+      'True: every copy on it that can be read is among the copies of this report. False while it is looked through; left out by older agents, and then nothing follows from a copy that is not reported.',
+    ),
   addedAs: diskId
     .optional()
     .describe('The id under which a user added it. Another disk than that was found at its path.'),

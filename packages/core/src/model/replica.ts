@@ -36,6 +36,11 @@ export type Replica = {
   relocation?: Relocation | undefined;
   /** Counted reuses whose rebuild failed; at REBUILD_RETRIES_MAX the replica is given up, as Longhorn does (docs/longhorn-rules.md). */
   rebuildRetryCount: number;
+  /**
+   * Since when its node reports all copies on the replica's disk and not this one. `undefined`: it was among those reported last,
+   * or nothing is known.
+   */
+  unreportedSince?: Date | undefined;
   writtenBytes: number;
   /** Shared with the engine that may open this replica, never shown to users. */
   secret: string;

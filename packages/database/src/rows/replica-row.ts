@@ -25,6 +25,7 @@ export const REPLICAS: Table<Replica> = {
     column('explanation', 'explanation', asJson),
     column('relocation', 'relocation', asJson),
     column('rebuildRetryCount', 'rebuild_retry_count'),
+    column('unreportedSince', 'unreported_since'),
     column('writtenBytes', 'written_bytes'),
     column('secret', 'secret'),
     column('createdAt', 'created_at'),
@@ -60,6 +61,7 @@ export type ReplicaRow = {
   explanation: NonNullable<Replica['explanation']> | null;
   relocation: Stored<Relocation> | null;
   rebuild_retry_count: number;
+  unreported_since: Date | null;
   written_bytes: number;
   secret: string;
   created_at: Date;
@@ -87,6 +89,7 @@ export function readShownReplica(row: Omit<ReplicaRow, 'explanation'>): ShownRep
     failure: orUndefined(row.failure),
     relocation: row.relocation === null ? undefined : readRelocation(row.relocation),
     rebuildRetryCount: row.rebuild_retry_count,
+    unreportedSince: orUndefined(row.unreported_since),
     writtenBytes: row.written_bytes,
     secret: row.secret,
     createdAt: row.created_at,

@@ -3,6 +3,7 @@ import type { DiskReport } from '@holdfast/core/model/agent-protocol.js';
 import { compareIds, type DiskId, type VolumeId } from '@holdfast/core/model/ids.js';
 import { diskEvent, diskRemovedNews } from '@holdfast/core/policy/disk-events.js';
 import { type DiskWishes, type SettledDisk, settledBy, wishesOf } from '@holdfast/core/policy/disk-wishes.js';
+import { isListed } from '@holdfast/core/policy/unreported-copies.js';
 import { unreportedDisks } from '@holdfast/core/policy/unreported-disks.js';
 import { type DiskRow, readDisk } from '../rows/disk-row.js';
 import { asJson } from '../sql/table.js';
@@ -140,4 +141,19 @@ export async function storeReplicaUsage({ sql, nodeId, heartbeat }: HeartbeatCon
      WHERE d.id = used.disk_id`,
     [[...new Set(rows.map(({ disk_id }) => disk_id))]],
   );
+}
+
+/** Notes which replicas on disks that the report lists in full it does not name, and since when. While nothing is new this only reads. */
+export async function storeAbsentCopies(context: HeartbeatContext): Promise<void> {
+  const { sql, nodeId, heartbeat, now, touched } = context;
+  const listed = heartbeat.disks.filter(isListed).map(({ diskId }) => diskId);
+  if (listed.length === 0) return;
+  const { rows } = await sql.query<{ volume_id: VolumeId }>(
+    `UPDATE replica SET unreported_since = CASE WHEN unreported_since IS NULL THEN $4::timestamptz END
+     WHERE node_id = $1 AND provisioned AND disk_id = ANY($2)
+       AND (unreported_since IS NULL) <> (id = ANY($3))
+     RETURNING volume_id`,
+    [nodeId, listed, heartbeat.replicas.map(({ replicaId }) => replicaId), now],
+  );
+  for (const { volume_id } of rows) touched.volume(volume_id);
 }

@@ -14,7 +14,7 @@ import type { ClusterId, NodeId } from '@holdfast/core/model/ids.js';
 import type { DiskWishes } from '@holdfast/core/policy/disk-wishes.js';
 import type { Sql } from '../sql/scope.js';
 import type { HeartbeatContext } from './heartbeat-context.js';
-import { storeDisks, storeReplicaUsage } from './heartbeat-disks.js';
+import { storeAbsentCopies, storeDisks, storeReplicaUsage } from './heartbeat-disks.js';
 import { storeEngines } from './heartbeat-engines.js';
 import { storeNode } from './heartbeat-node.js';
 import { storeOrphans } from './heartbeat-orphans.js';
@@ -38,6 +38,7 @@ export async function recordHeartbeat(
   await storeEngines(context, rebooted);
   const disks = await storeDisks(context);
   await storeReplicaUsage(context);
+  await storeAbsentCopies(context);
   await storeOrphans(context);
   const progressed = await storeRebuildProgress(context);
   await writeOutbox(sql, touched);

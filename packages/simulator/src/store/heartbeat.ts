@@ -17,6 +17,7 @@ import { judgeAgent, nameTaken } from '@holdfast/core/policy/agent-identity.js';
 import { diskEvent, diskRemovedNews } from '@holdfast/core/policy/disk-events.js';
 import { diskMovedNews, hasMoved } from '@holdfast/core/policy/disk-move.js';
 import { type SettledDisk, settledBy, wishesOf } from '@holdfast/core/policy/disk-wishes.js';
+import { isListed } from '@holdfast/core/policy/unreported-copies.js';
 import { unreportedDisks } from '@holdfast/core/policy/unreported-disks.js';
 import { writtenOn } from './apply-change.js';
 import { storeOrphans } from './orphans.js';
@@ -53,6 +54,7 @@ export function storeHeartbeat(
   );
   for (const disk of [...heartbeat.disks, ...absent]) storeDisk(transaction, stored, disk);
   storeUsage(transaction, stored);
+  storeAbsence(transaction, stored);
   storeOrphans(transaction, stored, newId);
   storeProgress(transaction, stored);
   return { nodeId, disks: wishesOf(ofNode.filter(({ id }) => !ended.has(id))) };
@@ -251,6 +253,20 @@ function newDisk(id: DiskId, nodeId: NodeId, facts: DiskFacts): StorageDisk {
     version: 1,
     ...facts,
   };
+}
+
+/** Which replicas on disks that the report lists in full it does not name, and since when. */
+function storeAbsence(transaction: Transaction, { nodeId, heartbeat, now }: Report): void {
+  const { replicas } = transaction.tables;
+  const listed = new Set(heartbeat.disks.flatMap((disk) => (isListed(disk) ? [disk.diskId] : [])));
+  const reported = new Set(heartbeat.replicas.map(({ replicaId }) => replicaId));
+  for (const replica of replicas.by('node', nodeId)) {
+    if (!replica.provisioned || replica.diskId === undefined || !listed.has(replica.diskId)) continue;
+    if (reported.has(replica.id) === (replica.unreportedSince === undefined)) continue;
+    const unreportedSince = reported.has(replica.id) ? undefined : now;
+    transaction.put(replicas, replica.id, { ...replica, unreportedSince });
+    transaction.touchVolume(replica.volumeId);
+  }
 }
 
 function storeUsage(transaction: Transaction, { nodeId, heartbeat }: Report): void {
