@@ -55,6 +55,7 @@ inBrowser('placement in the console', () => {
   test(
     'carries a cure out once its plan has been seen',
     async () => {
+      await page.getByRole('region', { name: 'Not fully placed' }).waitFor();
       const why = page.getByRole('region', { name: 'Why there', exact: true });
       await why.getByText('Fits nowhere').waitFor();
       await why.getByRole('link', { name: 'Open nodes' }).waitFor();
