@@ -2,41 +2,74 @@ import zlib from 'node:zlib';
 import { expect, test } from '@jest/globals';
 import { smallerPng } from './smaller-png.js';
 
-/** A black picture of 64 by 64 pixels in grey, as a fast encoder writes it: two chunks of pixels, not deflated at all. */
-function wastefulPng(): Buffer {
-  const size = 64;
-  const header = Buffer.from([0, 0, 0, size, 0, 0, 0, size, 8, 0, 0, 0, 0]);
-  const pixels = zlib.deflateSync(Buffer.alloc(size * (size + 1)), { level: 0 });
-  const half = pixels.length / 2;
-  const signature = Buffer.from([137, 80, 78, 71, 13, 10, 26, 10]);
+const SIZE = 32;
+/** Bytes of a line before its pixels: which filter it has. */
+const FILTERS = [0, 1, 2, 3, 4];
+
+type Colour = readonly [number, number, number];
+
+/** A picture in colour, as a fast encoder writes it: hardly deflated. Each line's bytes are differences of its own filter, all 0. */
+function pngOf(first: Colour): Buffer {
+  const lines = Array.from({ length: SIZE }, (_, y) => {
+    const line = Buffer.alloc(1 + 3 * SIZE);
+    // Only the first pixel differs from what its filter foretells: all get its colour.
+    line[0] = y === 0 ? 1 : 2;
+    if (y === 0) line.set(first, 1);
+    return line;
+  });
+  const header = Buffer.from([0, 0, 0, SIZE, 0, 0, 0, SIZE, 8, 2, 0, 0, 0]);
   return Buffer.concat([
-    signature,
-    chunk('IHDR', header, 'f0c8c8f0'),
-    chunk('IDAT', pixels.subarray(0, half)),
-    chunk('IDAT', pixels.subarray(half)),
-    chunk('IEND', Buffer.alloc(0), 'ae426082'),
+    Buffer.from([137, 80, 78, 71, 13, 10, 26, 10]),
+    chunk('IHDR', header),
+    chunk('IDAT', zlib.deflateSync(Buffer.concat(lines), { level: 0 })),
+    chunk('IEND', Buffer.alloc(0)),
   ]);
 }
 
-/** The checksum of pixels is not read: they are written anew. */
-function chunk(type: string, data: Buffer, checksum = '00000000'): Buffer {
+/** Its checksum is not read: the picture is written anew. */
+function chunk(type: string, data: Buffer): Buffer {
   const length = Buffer.alloc(4);
   length.writeUInt32BE(data.length);
-  return Buffer.concat([length, Buffer.from(type), data, Buffer.from(checksum, 'hex')]);
+  return Buffer.concat([length, Buffer.from(type), data, Buffer.alloc(4)]);
 }
 
-test('the same pixels in fewer bytes, in one chunk with its checksum', () => {
-  const png = wastefulPng();
+function dataOf(png: Buffer, type: string): Buffer {
+  const at = png.indexOf(type);
+  return png.subarray(at + 4, at + 4 + png.readUInt32BE(at - 4));
+}
+
+test('the same pixels by a palette, in fewer bytes and with checksums', () => {
+  const png = pngOf([10, 20, 30]);
   const smaller = smallerPng(png);
   expect(smaller.length).toBeLessThan(png.length / 10);
-  const at = smaller.indexOf('IDAT');
-  const length = smaller.readUInt32BE(at - 4);
-  expect(zlib.inflateSync(smaller.subarray(at + 4, at + 4 + length))).toEqual(Buffer.alloc(64 * 65));
+  expect([...dataOf(smaller, 'PLTE')]).toEqual([10, 20, 30]);
+  expect(zlib.inflateSync(dataOf(smaller, 'IDAT'))).toEqual(Buffer.alloc(SIZE * (SIZE + 1)));
   expect(smaller.subarray(-12).toString('hex')).toBe('0000000049454e44ae426082');
-  expect(smaller.indexOf('IDAT', at + 4)).toBe(-1);
 });
 
-test('what can not be made smaller stays as it is', () => {
-  const small = smallerPng(wastefulPng());
-  expect(smallerPng(small)).toBe(small);
+test.each(FILTERS)('lines of filter %i are read', (filter) => {
+  const line = Buffer.alloc(1 + 6);
+  line[0] = filter;
+  line.set([8, 0, 0], 1);
+  const header = Buffer.from([0, 0, 0, 2, 0, 0, 0, 2, 8, 2, 0, 0, 0]);
+  const png = Buffer.concat([
+    Buffer.alloc(8),
+    chunk('IHDR', header),
+    chunk('IDAT', zlib.deflateSync(Buffer.concat([line, line]), { level: 0 })),
+    // So much is left out that the result is the smaller one.
+    chunk('tEXt', Buffer.alloc(500)),
+  ]);
+  const palette = dataOf(smallerPng(png), 'PLTE');
+  const colours = [...zlib.inflateSync(dataOf(smallerPng(png), 'IDAT'))]
+    .filter((_, at) => at % 3 !== 0)
+    .map((index) => palette[3 * index]);
+  expect(colours).toEqual(
+    { 0: [8, 0, 8, 0], 1: [8, 8, 8, 8], 2: [8, 0, 16, 0], 3: [8, 4, 12, 8], 4: [8, 8, 16, 16] }[filter],
+  );
+});
+
+test('a picture of another kind stays as it is', () => {
+  const grey = pngOf([1, 2, 3]);
+  grey[8 + 8 + 9] = 0;
+  expect(smallerPng(grey)).toBe(grey);
 });

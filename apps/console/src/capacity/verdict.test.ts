@@ -29,7 +29,7 @@ test.each<[string, Room, RoomAfter[], string, string]>([
   ],
   ['a zone that is not known yet', room(12), after(7, undefined), '12 more of 200 GiB × 3 fit.', 'good'],
   ['one zone, with which all is lost', room(12), after(0), '12 more of 200 GiB × 3 fit.', 'good'],
-])('%s', (_what, now, later, sentence, tone) => {
+])('the verdict on %s', (_what, now, later, sentence, tone) => {
   expect(verdictOf(KIND, now, later)).toBe(sentence);
   expect(toneOf(now, later)).toBe(tone);
 });
