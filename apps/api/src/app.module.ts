@@ -13,6 +13,7 @@ import { AuditSealing } from './audit/audit-sealing.js';
 import { AuthGuard } from './auth/auth.guard.js';
 import { Authenticator } from './auth/authenticator.js';
 import { FirstAccountController } from './auth/first-account.controller.js';
+import { RefusedSignIns } from './auth/refused-sign-ins.js';
 import { RequestQuotas } from './auth/request-quotas.js';
 import { SessionsController } from './auth/sessions.controller.js';
 import { TokensController } from './auth/tokens.controller.js';
@@ -133,6 +134,7 @@ export function appModule({ config, logger, ports }: Surroundings): DynamicModul
       OpenStreams,
       EventStreams,
       Housekeeping,
+      RefusedSignIns,
       RefusedWrites,
       AuditSealing,
       Listening,

@@ -181,6 +181,35 @@ test('sign-ins are told, and the failed ones of known accounts', async () => {
   });
 });
 
+test('a sign-in of an unknown account is told to the organization that was made first, without what was typed', async () => {
+  const typed = 'my-password-in-the-wrong-field@example.com';
+  const body = { email: typed, password: 'wrong-password' };
+  const { answer, entry } = await audited('POST', '/sessions', { token: null, body });
+  expect(answer.status).toBe(401);
+  expect(entry).toMatchObject({
+    actor: { kind: 'unknown' },
+    result: 'refused',
+    reason: 'auth.invalid',
+    detail: { accountHash: expect.stringMatching(/^[0-9a-f]{16}$/) },
+  });
+  expect(JSON.stringify(entry)).not.toContain('wrong');
+});
+
+test('that an account was closed is told once, not for each further attempt', async () => {
+  await api.owner.query('DELETE FROM sign_in_limit');
+  const body = { email: EMAIL, password: 'wrong-password' };
+  for (let at = 0; at < 15; at += 1) await api.call('POST', '/sessions', { token: null, body });
+  const filter = 'action="POST /api/v1/sessions" AND reason="request.rate_limited"';
+  const read = async () => (await api.call('GET', `/audit?filter=${encodeURIComponent(filter)}`)).body.items;
+  const told = await eventually(
+    'that it was closed',
+    read,
+    (items) => items !== undefined && items.length > 0,
+  );
+  expect(told).toMatchObject([{ result: 'refused', target: { kind: 'user' } }]);
+  await api.owner.query('DELETE FROM sign_in_limit');
+});
+
 describe('the log', () => {
   const raw = (query: string) =>
     api.app.fastify.inject({

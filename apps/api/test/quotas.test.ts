@@ -129,4 +129,22 @@ describe('the quota of the organization', () => {
     expect((await fresh.call('GET', '/projects')).status).toBe(200);
     await fresh.app.nest.close();
   });
+
+  test('counts a GraphQL request as one for each of its root fields', async () => {
+    const { token, organizationId } = await api.otherTenant();
+    const limits = { body: { requestsPerMinute: 5 }, token };
+    await api.call('PUT', `/organizations/${organizationId}/quota`, limits);
+    const fresh = await ApiFixture.beside(api);
+    const fields = (names: string) =>
+      [...names].map((name) => `${name}: projects { edges { cursor } }`).join(' ');
+    const spread = `query { ...Four } fragment Four on Query { ${fields('abcd')} }`;
+    expect((await fresh.graphql(spread, {}, token)).body.errors).toBeUndefined();
+    const refused = await fresh.graphql(`{ ${fields('ab')} }`, {}, token);
+    expect(refused).toMatchObject({
+      status: 429,
+      body: { errors: [{ extensions: { code: 'request.rate_limited' } }] },
+    });
+    expect((await fresh.call('GET', '/projects', { token })).status).toBe(429);
+    await fresh.app.nest.close();
+  });
 });

@@ -21,6 +21,7 @@ import { attachedOn } from '@holdfast/testkit/lifecycle-builder.js';
 import { repositoryRoot } from '@holdfast/testkit/local-stack.js';
 import { storeContract } from '@holdfast/testkit/store-contract.js';
 import type { StoreUnderTest } from '@holdfast/testkit/store-under-test.js';
+import { storedEvents } from '@holdfast/testkit/stored-events.js';
 import { seedTestDatabase, startTestDatabase, type TestDatabase } from '@holdfast/testkit/test-database.js';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import pg from 'pg';
@@ -92,6 +93,7 @@ async function makeStore(): Promise<StoreUnderTest> {
           kind === 'volume' ? { kind, volumeId: asId(target_id) } : { kind, clusterId: asId(target_id) },
       );
     },
+    events: () => transaction(scope, storedEvents),
     setSetting: async (name, value) => {
       await transaction(scope, (sql) => changeSetting(sql, tenant.clusterId, { name, value, now: NOON }));
     },

@@ -38,6 +38,12 @@ export const STEPS = {
     .strictObject({ disk: diskName, available: sizeSchema })
     .describe('Other data leaves only so much of a disk available.'),
   workerDown: durationSchema.describe('No worker runs for so long; time passes meanwhile.'),
+  backupDatabase: z.literal(true).describe("The control plane's database is backed up."),
+  restoreDatabase: z
+    .literal(true)
+    .describe(
+      "The control plane's database is lost, and restored from the last backup. The copies stay as they are.",
+    ),
   failRebuilds: z
     .strictObject({ ...copy, times: z.int().min(1).optional() })
     .describe('The next rebuilds of a copy fail; all of them where no number is named.'),

@@ -39,13 +39,16 @@ function isClusterWaiting(moment: Moment): boolean {
 }
 
 /** Something of the cluster changes with time alone, and only its reconciler knows when. */
-export function isClusterTurning({ tables, nodes }: Moment): boolean {
+export function isClusterTurning({ tables, nodes, nowMs }: Moment): boolean {
   const isSilent = nodes.some(({ nodeId, isReachable }) => {
     const row = nodeId === undefined ? undefined : tables.nodes.get(nodeId);
     const isReady = row !== undefined && conditionOf(row.conditions, 'Ready')?.status === 'True';
     return isReady !== isReachable;
   });
-  return isSilent || tables.fanOuts.size > 0 || isAnyOrphanWaiting(tables);
+  const isWindowOver = [...tables.nodes.values()].some(
+    ({ maintenance }) => maintenance !== undefined && maintenance.until.getTime() <= nowMs,
+  );
+  return isSilent || isWindowOver || tables.fanOuts.size > 0 || isAnyOrphanWaiting(tables);
 }
 
 /** To be told of, or to be removed: after a time that only the cluster's reconciler knows. */

@@ -196,6 +196,17 @@ export class World {
     this.node(name).start(this.random.id());
   }
 
+  backUp(): void {
+    this.store.backUp();
+  }
+
+  /** The database is lost, and what it was at the last backup is all that is known; a worker is started on it. */
+  restore(): void {
+    this.store.restore(this.clock.now());
+    this.reconcilers = this.startWorker();
+    this.fleet.stirAll();
+  }
+
   /** Agents and worker are stopped for a while; then there is a worker again, and agents once they are started. */
   standStill(seconds: number): void {
     for (const node of this.nodes) node.kill();

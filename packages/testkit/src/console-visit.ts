@@ -2,7 +2,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { accessibilityProblems, openBrowser } from './browser.js';
-import { LocalStack } from './local-stack.js';
+import { LocalStack, type StackOptions } from './local-stack.js';
 
 /** Where to leave pictures for a developer; none are taken when it is not set. */
 const pictures = process.env.HOLDFAST_SCREENSHOTS;
@@ -25,8 +25,9 @@ export class ConsoleVisit {
   static async begin(
     executable: string,
     prepare: (stack: LocalStack) => Promise<void> = async () => undefined,
+    options: StackOptions = {},
   ): Promise<ConsoleVisit> {
-    const stack = await LocalStack.start({ console: true });
+    const stack = await LocalStack.start({ ...options, console: true });
     await prepare(stack);
     const browser = await openBrowser(executable);
     const context = await browser.newContext({ viewport: { width: 1360, height: 900 } });

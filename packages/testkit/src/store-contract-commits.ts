@@ -209,6 +209,13 @@ export function commitContract(makeStore: MakeStore): void {
     expect((await fixture.load(VOLUME)).rebuilds[0]?.state).toBe('running');
   });
 
+  test('a volume says until its next start that the database was restored', async () => {
+    await fixture.volume({ restoredAt: NOON });
+    expect((await fixture.load(VOLUME)).volume.restoredAt).toEqual(NOON);
+    await fixture.patch(VOLUME, 1, { restoredAt: undefined });
+    expect((await fixture.load(VOLUME)).volume.restoredAt).toBeUndefined();
+  });
+
   test('a record is confirmed for the grant that holds, and for callers that name none', async () => {
     const [granted, other] = [testId(701), testId(702)];
     const record = copyRecord(3, 1, [REPLICA, asId(testId(102))]);

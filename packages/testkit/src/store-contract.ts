@@ -10,6 +10,7 @@ import { commitContract } from './store-contract-commits.js';
 import { diskWishesContract } from './store-contract-disk-wishes.js';
 import { drainContract } from './store-contract-drains.js';
 import { dueContract } from './store-contract-due.js';
+import { eventCauseContract } from './store-contract-event-causes.js';
 import { heartbeatContract } from './store-contract-heartbeats.js';
 import { labelContract } from './store-contract-labels.js';
 import { listContract } from './store-contract-lists.js';
@@ -26,6 +27,7 @@ export function storeContract(makeStore: MakeStore): void {
   describe('commits', () => commitContract(makeStore));
   describe('booking of space', () => bookingContract(makeStore));
   describe('disks that users add and take off', () => diskWishesContract(makeStore));
+  describe('causes of events', () => eventCauseContract(makeStore));
   describe('heartbeats', () => heartbeatContract(makeStore));
   describe('due volumes', () => dueContract(makeStore));
   describe('drains', () => drainContract(makeStore));

@@ -11,8 +11,8 @@ export type StoreUnderTest = {
   tenant: TestTenant;
   /** Everything in the outbox, which is emptied. */
   takeWakeUps(): Promise<WakeUp[]>;
-  /** The types of all events, the oldest first; left out where they can't be read. */
-  eventTypes?(): Promise<string[]>;
+  /** All events by their types and those of their causes, the oldest first. */
+  events(): Promise<{ type: string; causeType: string | undefined }[]>;
   /** Changes a cluster setting as an administrator does. */
   setSetting(name: SettingName, value: SettingValue): Promise<void>;
   /** Sets limits of the tenant's organization or project. */

@@ -1,6 +1,6 @@
 'use client';
 import { Dialog as Radix } from 'radix-ui';
-import type { ReactNode } from 'react';
+import { type ReactNode, useRef } from 'react';
 
 type Props = {
   open: boolean;
@@ -10,13 +10,20 @@ type Props = {
   children: ReactNode;
 };
 
-/** A modal question. Escape and a click outside mean no. */
+/** A modal question. Escape and a click outside mean no; the focus then goes back to where it was. */
 export function Dialog({ open, onOpenChange, title, description, children }: Props) {
+  const cameFrom = useFocusBefore(open);
   return (
     <Radix.Root open={open} onOpenChange={onOpenChange}>
       <Radix.Portal>
         <Radix.Overlay className="fixed inset-0 z-40 bg-black/50" />
-        <Radix.Content className="fixed top-[8vh] left-1/2 z-50 max-h-[84vh] overflow-y-auto w-[min(32rem,calc(100vw-2rem))] -translate-x-1/2 rounded-lg border border-border bg-raised p-5 shadow-xl">
+        <Radix.Content
+          onCloseAutoFocus={(event) => {
+            event.preventDefault();
+            if (cameFrom.current instanceof HTMLElement) cameFrom.current.focus();
+          }}
+          className="fixed top-[8vh] left-1/2 z-50 max-h-[84vh] overflow-y-auto w-[min(32rem,calc(100vw-2rem))] -translate-x-1/2 rounded-lg border border-border bg-raised p-5 shadow-xl"
+        >
           <Radix.Title className="text-base font-semibold text-text">{title}</Radix.Title>
           <Radix.Description className="mt-1 text-sm text-muted">{description}</Radix.Description>
           <div className="mt-4">{children}</div>
@@ -24,4 +31,13 @@ export function Dialog({ open, onOpenChange, title, description, children }: Pro
       </Radix.Portal>
     </Radix.Root>
   );
+}
+
+/** What had the focus when the dialog was asked for. Read while it is drawn: a field that takes the focus has it before any effect. */
+function useFocusBefore(open: boolean) {
+  const wasOpen = useRef(false);
+  const element = useRef<Element>(null);
+  if (open && !wasOpen.current && typeof document !== 'undefined') element.current = document.activeElement;
+  wasOpen.current = open;
+  return element;
 }

@@ -2,7 +2,9 @@
 // client that shares the machine with both; the baseline is bare fastify and pg that send the statements which the API was seen
 // to send, in the same run and by turns.
 import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import fs from 'node:fs';
+import http from 'node:http';
 import os from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -29,6 +31,8 @@ const ZONES = 3;
 const MIB = 2 ** 20;
 /** Of what the bare server does. */
 const READ_RATIO = 0.7;
+/** Of the rate without traces. */
+const TRACED_RATIO = 0.9;
 const LIST_P99_MS = 60;
 const PROCESS_MIB = 250;
 const READY_TIMEOUT_MS = 30_000;
@@ -56,7 +60,9 @@ export async function run({ quick }: RunOptions): Promise<void> {
     const { clusterId, token } = seed;
     await measureCreates({ system, ports, clusterId, token, disks: DISKS, count: quick ? 1_000 : 10_000 });
     await analyze(postgres.url);
-    await measureReads({ api, seed, recorded: await record(), scratch, children, quick });
+    const recorded = await record();
+    await measureReads({ api, seed, recorded, scratch, children, quick });
+    await measureTracing({ api, urls, seed, recorded, children, quick });
     await measureStreams({ ...api, token });
     const value = peakMemoryBytes(api.pid) / MIB;
     const row = { bench: 'api', case: 'api process, all of the above' };
@@ -92,6 +98,37 @@ async function measureReads({ api, seed, recorded, scratch, children, quick }: R
   await measurePair({ ...one, name: 'GET a volume', count: quick ? 500 : 4_000 });
   const list = { ...pairOf('list', recorded.lists), p99Target: LIST_P99_MS };
   await measurePair({ ...list, name: `GET a list of ${PAGE} volumes`, count: quick ? 100 : 1_000 });
+}
+
+/** The same requests to a second API process that exports a trace of each, beside the one that exports none. */
+async function measureTracing({
+  api,
+  urls,
+  seed,
+  recorded,
+  children,
+  quick,
+}: Omit<ReadLoad, 'scratch'> & { urls: RoleUrls }): Promise<void> {
+  const receiver = http.createServer((request, response) => {
+    request.resume().once('end', () => response.end());
+  });
+  await once(receiver.listen(0, '127.0.0.1'), 'listening');
+  const address = receiver.address();
+  if (address === null || typeof address === 'string') throw new Error('the receiver has no port');
+  const exporting = { OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${address.port}` };
+  const traced = await startApi(urls, children, exporting);
+  const kinds = [
+    { name: 'GET a volume', addresses: recorded.gets, count: quick ? 500 : 4_000 },
+    { name: `GET a list of ${PAGE} volumes`, addresses: recorded.lists, count: quick ? 100 : 1_000 },
+  ];
+  for (const { name, addresses, count } of kinds) {
+    const ask = (index: number) => get(addresses[index % addresses.length] ?? '', seed.token);
+    const ports = { api: traced.port, bare: api.port };
+    const pair = { ports, api: ask, bare: ask, ratioTarget: TRACED_RATIO, status: 200, count };
+    await measurePair({ ...pair, name: `${name}, traced beside untraced` });
+  }
+  receiver.close();
+  receiver.closeAllConnections();
 }
 
 async function analyze(ownerUrl: string): Promise<void> {
@@ -141,7 +178,11 @@ async function startBare(plan: BarePlan, scratch: string, children: ChildProcess
   return { port, pid: pidOf(child) };
 }
 
-async function startApi({ apiUrl, systemUrl }: RoleUrls, children: ChildProcess[]): Promise<Process> {
+async function startApi(
+  { apiUrl, systemUrl }: RoleUrls,
+  children: ChildProcess[],
+  more: Record<string, string> = {},
+): Promise<Process> {
   const port = await freePortBlock();
   const child = spawn(process.execPath, [path.join(repositoryRoot, 'apps/api/dist/main.js')], {
     env: {
@@ -150,6 +191,7 @@ async function startApi({ apiUrl, systemUrl }: RoleUrls, children: ChildProcess[
       HOLDFAST_LOG_LEVEL: 'info',
       DATABASE_URL: apiUrl,
       DATABASE_SYSTEM_URL: systemUrl,
+      ...more,
     },
     stdio: ['ignore', fs.openSync('/dev/null', 'w'), 'inherit'],
   });

@@ -70,6 +70,15 @@ export class Authenticator {
     });
   }
 
+  /**
+   * Counts more of a request that does the work of several.
+   *
+   * @throws StorageFault `request.rate_limited`
+   */
+  takeMore({ actor }: Tenant, count: number): Promise<void> {
+    return this.quotas.take(actor, count);
+  }
+
   /** Writes down that a token is in use, once in a while: users want to see which ones are, not when to the second. */
   private async noteUse(scope: Scope, tokenId: TokenId): Promise<void> {
     const now = systemClock.now();

@@ -12,6 +12,7 @@ import { Databases } from '../platform/databases.js';
 import { dto } from '../platform/dto.js';
 import { Route } from '../platform/route.decorator.js';
 import { uuid } from '../platform/schemas.js';
+import { RefusedSignIns } from './refused-sign-ins.js';
 import { newPassword } from './session.schemas.js';
 import { SignInLimits } from './sign-in-limits.js';
 
@@ -39,7 +40,10 @@ class FirstAccountDto extends dto(
 export class FirstAccountController {
   private readonly limits: SignInLimits;
 
-  constructor(private readonly databases: Databases) {
+  constructor(
+    private readonly databases: Databases,
+    private readonly refusedSignIns: RefusedSignIns,
+  ) {
     this.limits = new SignInLimits(databases.signIn);
   }
 
@@ -57,7 +61,10 @@ export class FirstAccountController {
     const now = systemClock.now();
     // Hashing costs, so it is done for those only who have the link.
     await this.limits.attempt({ account: secret, address: request.ip }, async () => {
-      if (!(await transaction(system, (sql) => isFirstLink(sql, secret, now)))) throw noLink();
+      if (await transaction(system, (sql) => isFirstLink(sql, secret, now))) return;
+      const find = () => Promise.resolve(undefined);
+      this.refusedSignIns.note(request, { reason: 'first_link.not_found', account: secret, find });
+      throw noLink();
     });
     const id = asId<UserId>(systemRandom.id());
     const account = { id, email, name, passwordHash: await hashPassword(password) };

@@ -27,8 +27,12 @@ export class RequestQuotas {
 
   constructor(private readonly databases: Databases) {}
 
-  /** @throws StorageFault `request.rate_limited` that says when to try again */
-  async take({ organizationId, projectId }: UserActor): Promise<void> {
+  /**
+   * @param count how many requests it is worth: a GraphQL operation is one for each of its root fields
+   * @throws StorageFault `request.rate_limited` that says when to try again
+   */
+  async take({ organizationId, projectId }: UserActor, count = 1): Promise<void> {
+    if (count < 1) return;
     const limits = await this.limitsOf(organizationId);
     if (limits.size === 0) return;
     for (const owner of [organizationId, projectId]) {
@@ -36,7 +40,7 @@ export class RequestQuotas {
       if (owner === undefined || most === undefined) continue;
       const scope = owner === organizationId ? 'organization' : 'project';
       await this.limiter(owner, most)
-        .consume(owner)
+        .consume(owner, count)
         .catch((reason: unknown) => {
           throw reason instanceof RateLimiterRes ? limited(scope, most, reason) : reason;
         });

@@ -16,7 +16,6 @@ import { Body, Controller, Delete, Get, Inject, Param, Post, Query, Res } from '
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Config } from '../config.js';
 import { Databases } from '../platform/databases.js';
-import { RefusedWrites } from '../platform/refused-writes.js';
 import { CurrentTenant } from '../platform/request.js';
 import { Route } from '../platform/route.decorator.js';
 import { ListQuery, pageView } from '../platform/schemas.js';
@@ -25,6 +24,7 @@ import { CONFIG } from '../platform/tokens.js';
 import { traceIdOf } from '../platform/trace-id.js';
 import { sessionCookie } from './authenticator.js';
 import { cookieOptions, openSession } from './open-session.js';
+import { RefusedSignIns } from './refused-sign-ins.js';
 import {
   ChangePasswordBody,
   SessionDto,
@@ -46,7 +46,7 @@ export class SessionsController {
   constructor(
     private readonly databases: Databases,
     @Inject(CONFIG) private readonly config: Config,
-    private readonly refused: RefusedWrites,
+    private readonly refusedSignIns: RefusedSignIns,
   ) {
     this.limits = new SignInLimits(databases.signIn);
   }
@@ -60,8 +60,7 @@ export class SessionsController {
     refuses: ['auth.invalid', 'request.rate_limited'],
   })
   async signIn(@Body() body: SignInBody, @Res({ passthrough: true }) reply: FastifyReply) {
-    const attempt = { account: body.email, address: reply.request.ip };
-    const user = await this.limits.attempt(attempt, () => this.checkSignIn(body, reply.request));
+    const user = await this.checkSignIn(body, reply.request);
     const { user_id: userId, organization_id: organizationId, role } = user;
     const scope = this.databases.organization(organizationId);
     const audit = signInEntry(user, reply.request);
@@ -151,22 +150,32 @@ export class SessionsController {
     void reply.clearCookie(sessionCookie(this.config), cookieOptions(this.config));
   }
 
-  /** A failed one is told of in the audit log of the account's organization; for an unknown account there is none. */
   private checkSignIn(body: SignInBody, request: FastifyRequest): Promise<SignInCandidate> {
-    return this.checkPassword(body, (candidate) => {
-      this.refused.note({ ...signInEntry(candidate, request), reason: 'auth.invalid' });
-    });
+    const { email: account } = body;
+    const note = (reason: string) => {
+      this.refusedSignIns.note(request, { reason, account, find: () => this.findAccount(body) });
+    };
+    return this.limits.attempt(
+      { account, address: request.ip },
+      () => this.checkPassword(body, () => note('auth.invalid')),
+      () => note('request.rate_limited'),
+    );
+  }
+
+  private async findAccount({ email, organizationId }: SignInBody) {
+    const found = await findSignIn(this.databases.signIn, { email, organizationId });
+    return found && { organizationId: found.organization_id, userId: found.user_id };
   }
 
   private async checkPassword(
     { email, password, organizationId }: SignInBody,
-    onRefused: (candidate: SignInCandidate) => void = () => undefined,
+    onRefused: () => void = () => undefined,
   ): Promise<SignInCandidate> {
     const candidate = await findSignIn(this.databases.signIn, { email, organizationId });
     const hash = candidate?.password_hash ?? (await this.placeholderHash);
     const isRight = await verifyPassword(hash, password);
     if (!isRight || candidate === undefined || candidate.password_hash === null) {
-      if (candidate !== undefined) onRefused(candidate);
+      onRefused();
       throw new StorageFault('auth.invalid', { publicMessage: 'e-mail address or password is wrong' });
     }
     return candidate;

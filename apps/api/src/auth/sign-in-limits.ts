@@ -42,12 +42,19 @@ export class SignInLimits {
    * Runs the attempt if none of its limits is reached. It counts as failed before it begins, and is given back when it
    * succeeds, so that many at once are no way around.
    *
+   * @param onClosed told once for each time that a limit is reached, and not for each further attempt
    * @throws StorageFault `request.rate_limited`, or what the attempt throws
    */
-  async attempt<T>(attempt: Attempt, check: () => Promise<T>): Promise<T> {
+  async attempt<T>(
+    attempt: Attempt,
+    check: () => Promise<T>,
+    onClosed: () => void = () => undefined,
+  ): Promise<T> {
     for (const { limiter, keyOf } of this.limits) {
       await limiter.consume(keyOf(attempt)).catch((reason: unknown) => {
-        throw reason instanceof RateLimiterRes ? limited(reason) : reason;
+        if (!(reason instanceof RateLimiterRes)) throw reason;
+        if (reason.consumedPoints === limiter.points + 1) onClosed();
+        throw limited(reason);
       });
     }
     const answer = await check();

@@ -1,4 +1,4 @@
-import type { StoredEvent } from '@holdfast/database/queries/events.js';
+import type { EventPosition, StoredEvent } from '@holdfast/database/queries/events.js';
 import { z } from 'zod';
 import { dto } from '../platform/dto.js';
 import { pageOf, time, uuid } from '../platform/schemas.js';
@@ -22,14 +22,26 @@ export const eventSchema = z
     volumeId: uuid.nullable().describe('The volume concerned; null when it is about none.'),
     message: z.string().describe('What happened, in a sentence for people.'),
     at: time.describe('When it happened.'),
+    causeId: z
+      .string()
+      .nullable()
+      .describe(
+        'Id of the event that it follows from, such as the `NodeNotReady` of the node that its copies were on; null: of none, or none is known yet. The filter takes the number behind the dash: `causeId=0` lists what follows from nothing.',
+      ),
+    effects: z
+      .int()
+      .min(0)
+      .describe(
+        'Number of events that follow from it; a stream counts those that were there when it was sent.',
+      ),
   })
   .meta({ id: 'Event' });
 
 export type EventView = z.infer<typeof eventSchema>;
 
-export function eventView({ position, ...event }: StoredEvent): EventView {
+export function eventView({ position, causedBy, ...event }: StoredEvent): EventView {
   return {
-    id: `${position.transactionId}-${position.id}`,
+    id: idAt(position),
     clusterId: event.clusterId,
     type: event.type,
     severity: event.severity,
@@ -37,7 +49,13 @@ export function eventView({ position, ...event }: StoredEvent): EventView {
     volumeId: event.volumeId ?? null,
     message: event.message,
     at: event.at.toISOString(),
+    causeId: causedBy === undefined ? null : idAt(causedBy),
+    effects: event.effects,
   };
+}
+
+function idAt({ transactionId, id }: EventPosition): string {
+  return `${transactionId}-${id}`;
 }
 
 export class StreamQuery extends dto(

@@ -12,7 +12,8 @@ import type { Authenticator } from '../auth/authenticator.js';
 import { sendProblem } from '../platform/problem.filter.js';
 import { faultOf, inTrace, internalProblem, problemOf, problemSchema } from '../platform/problem.js';
 import { traceIdOf } from '../platform/trace-id.js';
-import { boundedRequest, INTROSPECTION_DEPTH_MAX, QUERY_CHARS_MAX } from './limits.js';
+import type { GraphqlContext } from './fields.js';
+import { boundedRequest, INTROSPECTION_DEPTH_MAX, QUERY_CHARS_MAX, rootFieldsOf } from './limits.js';
 import { loadersOf } from './loaders.js';
 import { type GraphqlServices, graphqlSchema } from './schema.js';
 import { noSubscriptions, serveSubscriptions } from './stream-route.js';
@@ -33,6 +34,10 @@ export async function registerGraphql(
     const schema = graphqlSchema(services);
     const rules = introspection ? [boundedRequest] : [boundedRequest, NoSchemaIntrospectionCustomRule];
     await scope.register(mercurius, options(authenticator, schema, rules));
+    scope.graphql.addHook<GraphqlContext>('preExecution', async (_schema, document, { tenant }) => {
+      // The request itself was counted as one.
+      await authenticator.takeMore(tenant, rootFieldsOf(document) - 1);
+    });
     serveSubscriptions(scope, authenticator, { schema, rules, format: formatErrors, statusOf });
   });
 }

@@ -4,6 +4,7 @@
  */
 import {
   type ASTVisitor,
+  type DocumentNode,
   type FieldNode,
   type FragmentDefinitionNode,
   GraphQLError,
@@ -28,6 +29,7 @@ const COST_MAX = 20_000;
 const PAGE_ITEMS = 50;
 const PAGE_ITEMS_MAX = 200;
 
+type Fragments = Pick<ValidationContext, 'getFragment'>;
 type Weight = { fields: number; depth: number; cost: number };
 
 /** Refuses a request that asks for very much at once. */
@@ -45,6 +47,19 @@ export function boundedRequest(context: ValidationContext): ASTVisitor {
       if (wrong !== undefined) context.reportError(new GraphQLError(wrong, { nodes: [node] }));
     },
   };
+}
+
+/** Root fields of a document's largest operation, fragments expanded; at most one above the bound. */
+export function rootFieldsOf({ definitions }: DocumentNode): number {
+  const fragments = new Map<string, FragmentDefinitionNode>();
+  for (const each of definitions) {
+    if (each.kind === Kind.FRAGMENT_DEFINITION) fragments.set(each.name.value, each);
+  }
+  const find = { getFragment: (name: string) => fragments.get(name) };
+  const counts = definitions.map((each) =>
+    each.kind === Kind.OPERATION_DEFINITION ? rootFields(find, each.selectionSet, new Set()) : 0,
+  );
+  return Math.max(0, ...counts);
 }
 
 const NOTHING: Weight = { fields: 0, depth: 0, cost: 0 };
@@ -93,7 +108,7 @@ function itemsOf({ arguments: given = [], selectionSet }: FieldNode): number {
   return isConnection === true ? PAGE_ITEMS : 1;
 }
 
-function rootFields(context: ValidationContext, set: SelectionSetNode, open: ReadonlySet<string>): number {
+function rootFields(context: Fragments, set: SelectionSetNode, open: ReadonlySet<string>): number {
   let count = 0;
   for (const selection of set.selections) {
     if (count > ROOT_FIELDS_MAX) break;
@@ -110,7 +125,7 @@ function rootFields(context: ValidationContext, set: SelectionSetNode, open: Rea
 }
 
 function fragmentOf(
-  context: ValidationContext,
+  context: Fragments,
   name: string,
   open: ReadonlySet<string>,
 ): FragmentDefinitionNode | undefined {

@@ -11,6 +11,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import { z } from 'zod';
 import { cookieOptions, openSession } from '../auth/open-session.js';
+import { RefusedSignIns } from '../auth/refused-sign-ins.js';
 import type { Config } from '../config.js';
 import { Databases } from '../platform/databases.js';
 import { dto } from '../platform/dto.js';
@@ -55,6 +56,7 @@ export class OidcController {
     @Inject(CONFIG) private readonly config: Config,
     @Inject(LOGGER) private readonly logger: Logger,
     private readonly refused: RefusedWrites,
+    private readonly refusedSignIns: RefusedSignIns,
   ) {
     const { oidc, cookieSecure } = config;
     this.cookie = cookieSecure ? '__Host-holdfast_oidc' : 'holdfast_oidc';
@@ -108,6 +110,7 @@ export class OidcController {
       await reply.redirect(new URL('/', provider.config.consoleUrl).href, 303);
     } catch (error) {
       if (!isFault(error)) throw error;
+      if (error.code !== 'auth.forbidden') this.noteFailed(reply.request, error.code);
       // Not in the address: a link could tell anything there in this console's name.
       const endsAt = new Date(systemClock.now().getTime() + TOLD_MS);
       const sealed = provider.seal.seal({ refused: error.details.publicMessage }, endsAt);
@@ -115,6 +118,11 @@ export class OidcController {
         .setCookie(this.cookie, sealed, { ...cookieOptions(this.config), expires: endsAt })
         .redirect(new URL('/sign-in', provider.config.consoleUrl).href, 303);
     }
+  }
+
+  /** The provider did not say who it was; whom its rules refuse is told of where they are read. */
+  private noteFailed(request: FastifyRequest, reason: string): void {
+    this.refusedSignIns.note(request, { reason, account: '', find: () => Promise.resolve(undefined) });
   }
 
   private async answerOf({ client, seal }: Provider, request: FastifyRequest): Promise<ProviderUser> {

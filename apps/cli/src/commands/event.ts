@@ -18,6 +18,7 @@ function columns(now: Date): Column<ClusterEvent>[] {
     },
     { header: 'what', cell: (event) => event.type },
     { header: 'message', cell: (event) => event.message },
+    { header: 'effects', cell: (event) => String(event.effects), align: 'right', wide: true },
     { header: 'at', cell: (event) => event.at, wide: true },
   ];
 }

@@ -3,7 +3,6 @@ import { isNodeReady } from '@holdfast/core/model/node.js';
 import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
 import { api, type MoveTarget } from './client';
-import type { ClusterEvent } from './types';
 import { useCluster } from './use-cluster';
 
 /** While something is rebuilt its progress is asked for this often; progress itself makes no event. */
@@ -13,8 +12,8 @@ const RISK_POLL_MS = 3_000;
 /** Capacity moves slowly and without events. */
 const CAPACITY_POLL_MS = 15_000;
 const EVENTS_SHOWN = 100;
-const CAUSES_SHOWN = 10;
-const CAUSES_FILTER = 'subjectKind in (node, disk)';
+/** What follows from another event is folded under it. */
+export const CAUSES_FILTER = 'causeId=0';
 
 export const keys = {
   risk: (clusterId: string) => ['risk', clusterId] as const,
@@ -71,8 +70,8 @@ export function useSomeVolumes(filter: string, { sort = 'name', enabled = true }
   });
 }
 
-/** The API takes so many values in one filter. */
-const NAMES_PER_ASK = 50;
+/** A filter has room for so many ids. */
+const NAMES_PER_ASK = 25;
 
 /** Volumes by their ids, for their names: what is gone is left out. */
 export function useVolumesNamed(volumeIds: readonly string[]) {
@@ -261,20 +260,12 @@ export function useSetting(name: string) {
   return useQuery({ queryKey: keys.setting(id, name), queryFn: () => api.setting(id, name) });
 }
 
-/**
- * The last events, and with them the last ones of nodes and disks: these are the causes of what follows them, and a thousand
- * effects would push them off the page.
- */
-export function useEvents(filter?: string) {
+/** The last events that match: those that follow from nothing, if not asked for others. */
+export function useEvents(filter = CAUSES_FILTER, limit = EVENTS_SHOWN) {
   const { id } = useCluster();
   return useQuery({
-    queryKey: [...keys.events(id), filter ?? ''],
-    queryFn: async () => {
-      const latest = await api.events(id, EVENTS_SHOWN, filter);
-      if (filter !== undefined || latest.length < EVENTS_SHOWN) return latest;
-      const causes = await api.events(id, CAUSES_SHOWN, CAUSES_FILTER);
-      return mergeEvents(latest, causes);
-    },
+    queryKey: [...keys.events(id), filter],
+    queryFn: () => api.events(id, limit, filter),
   });
 }
 
@@ -282,11 +273,4 @@ export function useEvents(filter?: string) {
 export function useEventPages(filter: string) {
   const { id } = useCluster();
   return usePages([...keys.events(id), 'pages', filter], (cursor) => api.eventPage(id, { filter, cursor }));
-}
-
-function mergeEvents(latest: readonly ClusterEvent[], causes: readonly ClusterEvent[]): ClusterEvent[] {
-  const known = new Set(latest.map(({ id }) => id));
-  return [...latest, ...causes.filter(({ id }) => !known.has(id))].sort((a, b) =>
-    a.at < b.at ? 1 : a.at > b.at ? -1 : 0,
-  );
 }

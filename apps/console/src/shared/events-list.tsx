@@ -1,10 +1,15 @@
 'use client';
-import { Message } from '@holdfast/ui/message.js';
+import { Message, Skeleton } from '@holdfast/ui/message.js';
 import { Moment } from '@holdfast/ui/moment.js';
 import { TONE_FILL, type Tone } from '@holdfast/ui/tone.js';
 import { clsx } from 'clsx';
+import Link from 'next/link';
+import { type ReactNode, useState } from 'react';
+import { numberOf } from '../api/live/patch-events';
+import { useEvents } from '../api/queries';
 import type { ClusterEvent } from '../api/types';
-import { type FoldedEvent, foldEvents } from './fold-events';
+import { paths } from '../paths';
+import { foldEvents } from './fold-events';
 
 const SEVERITY_TONE = { info: 'idle', warning: 'warn', error: 'bad' } satisfies Record<
   ClusterEvent['severity'],
@@ -16,17 +21,22 @@ const UNDER_MAX = 20;
 
 type Props = { events: readonly ClusterEvent[]; shownMax?: number };
 
-/** What happened, newest first; the effects of one cause are folded under it. */
+/** What happened, newest first; what follows from an event is folded under it. */
 export function EventsList({ events, shownMax = events.length }: Props) {
   if (events.length === 0) return <Message title="Nothing has happened yet" />;
   return (
     <ol>
       {foldEvents(events)
         .slice(0, shownMax)
-        .map(({ event, under, why }) => (
+        .map(({ event, alike }) => (
           <li key={event.id} className="border-b border-border px-4 py-2 last:border-0">
             <EventLine event={event} />
-            {under.length > 0 && <Under events={under} why={why} />}
+            {event.effects > 0 && <Effects event={event} />}
+            {alike.length > 0 && (
+              <Folded summary={`and ${alike.length} more of this kind`}>
+                <Lines events={alike} total={alike.length} />
+              </Folded>
+            )}
           </li>
         ))}
     </ol>
@@ -43,7 +53,7 @@ function EventLine({ event }: { event: ClusterEvent }) {
           TONE_FILL[SEVERITY_TONE[event.severity]],
         )}
       />
-      <p className="min-w-0 flex-1 text-sm">
+      <p className="min-w-0 flex-1 text-sm wrap-anywhere">
         <span className="sr-only">{event.severity}: </span>
         {event.message}
       </p>
@@ -54,23 +64,58 @@ function EventLine({ event }: { event: ClusterEvent }) {
   );
 }
 
-function Under({ events, why }: { events: readonly ClusterEvent[]; why: FoldedEvent['why'] }) {
-  const more = events.length - UNDER_MAX;
+/** Asked for when it is opened. */
+function Effects({ event }: { event: ClusterEvent }) {
+  const count = event.effects.toLocaleString('en');
   return (
-    <details className="mt-1 ml-5 text-xs text-muted">
-      <summary className="min-h-6 cursor-pointer">
-        {why === 'like'
-          ? `and ${events.length} more of this kind`
-          : `${events.length} ${events.length === 1 ? 'change' : 'changes'} of volumes in the minute that followed`}
-      </summary>
-      <ol className="mt-1 flex flex-col gap-1">
-        {events.slice(0, UNDER_MAX).map((event) => (
-          <li key={event.id}>
-            <EventLine event={event} />
-          </li>
-        ))}
-        {more > 0 && <li>and {more} more</li>}
-      </ol>
+    <Folded summary={event.effects === 1 ? '1 event follows from it' : `${count} events follow from it`}>
+      <EffectsOf event={event} />
+    </Folded>
+  );
+}
+
+function EffectsOf({ event }: { event: ClusterEvent }) {
+  const filter = `causeId=${numberOf(event.id)}`;
+  const { data, isError } = useEvents(filter, UNDER_MAX);
+  if (isError) return <p>They can not be read now.</p>;
+  if (data === undefined) return <Skeleton rows={2} />;
+  return (
+    <Lines events={data} total={event.effects}>
+      <Link
+        href={`${paths.events}?q=${encodeURIComponent(filter)}`}
+        className="inline-flex min-h-6 items-center text-accent hover:underline"
+      >
+        All {event.effects.toLocaleString('en')}
+      </Link>
+    </Lines>
+  );
+}
+
+type LinesProps = { events: readonly ClusterEvent[]; total: number; children?: ReactNode };
+
+function Lines({ events, total, children }: LinesProps) {
+  const shown = events.slice(0, UNDER_MAX);
+  return (
+    <ol className="mt-1 flex flex-col gap-1">
+      {shown.map((event) => (
+        <li key={event.id}>
+          <EventLine event={event} />
+        </li>
+      ))}
+      {total > shown.length && <li>{children ?? `and ${total - shown.length} more`}</li>}
+    </ol>
+  );
+}
+
+function Folded({ summary, children }: { summary: string; children: ReactNode }) {
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <details
+      className="mt-1 ml-5 text-xs text-muted"
+      onToggle={({ currentTarget }) => setOpen(currentTarget.open)}
+    >
+      <summary className="min-h-6 cursor-pointer">{summary}</summary>
+      {isOpen && children}
     </details>
   );
 }

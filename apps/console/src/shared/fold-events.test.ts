@@ -2,54 +2,38 @@ import { expect, test } from '@jest/globals';
 import type { ClusterEvent } from '../api/types';
 import { foldEvents } from './fold-events';
 
-/** Newest first: `type@second`. */
+/** Each as `<type>` or `<type>+<effects>`, newest first. */
 function events(...texts: string[]): ClusterEvent[] {
   return texts.map((text, index) => {
-    const [type = '', second = '0'] = text.split('@');
-    const at = new Date(Date.UTC(2026, 0, 1) + Number(second) * 1000).toISOString();
-    const subject = { kind: 'volume', id: 'x' };
+    const [type = '', effects = '0'] = text.split('+');
     return {
-      id: `${index}`,
+      id: String(index),
       clusterId: 'c',
       type,
       severity: 'info',
-      subject,
+      subject: { kind: 'volume', id: 'v' },
       volumeId: null,
       message: text,
-      at,
+      at: '2026-01-01T00:00:00.000Z',
+      causeId: null,
+      effects: Number(effects),
     };
   });
 }
 
+/** Each line as `<message> <number of those under it>`. */
 function folded(...texts: string[]): string[] {
-  return foldEvents(events(...texts)).map(({ event, under }) => `${event.message}+${under.length}`);
+  return foldEvents(events(...texts)).map(({ event, alike }) => `${event.message} ${alike.length}`);
 }
 
-test('changes of volumes stand under the node that fell silent just before', () => {
-  expect(folded('VolumeDegraded@12', 'VolumeUnknown@11', 'NodeNotReady@10', 'VolumeHealthy@1')).toEqual([
-    'NodeNotReady@10+2',
-    'VolumeHealthy@1+0',
-  ]);
+test('events of one type in a row are folded under the newest', () => {
+  expect(folded('A', 'A', 'A', 'A', 'B')).toEqual(['A 3', 'B 0']);
 });
 
-test('of two causes the later one takes what follows it', () => {
-  expect(folded('VolumeHealthy@31', 'NodeReady@30', 'VolumeUnknown@11', 'NodeNotReady@10')).toEqual([
-    'NodeReady@30+1',
-    'NodeNotReady@10+1',
-  ]);
+test('a few of one type are listed one by one', () => {
+  expect(folded('A', 'A', 'A', 'B')).toEqual(['A 0', 'A 0', 'A 0', 'B 0']);
 });
 
-test('what comes a minute later, or is no such change, stands for itself', () => {
-  expect(folded('VolumeDegraded@80', 'VolumeCreated@11', 'NodeNotReady@10')).toEqual([
-    'VolumeDegraded@80+0',
-    'VolumeCreated@11+0',
-    'NodeNotReady@10+0',
-  ]);
-});
-
-test('four of one type in a row are one line, three are three', () => {
-  expect(folded('VolumeCreated@4', 'VolumeCreated@3', 'VolumeCreated@2', 'VolumeCreated@1')).toEqual([
-    'VolumeCreated@4+3',
-  ]);
-  expect(folded('VolumeCreated@3', 'VolumeCreated@2', 'VolumeCreated@1')).toHaveLength(3);
+test('an event that others follow from stands for itself', () => {
+  expect(folded('N+2', 'N', 'N', 'N', 'N')).toEqual(['N+2 0', 'N 3']);
 });

@@ -1,6 +1,7 @@
 'use client';
 import { clsx } from 'clsx';
-import { useEffect, useRef, useState } from 'react';
+import { type ReactNode, useEffect, useState } from 'react';
+import { type Complete, FilterInput } from './filter-input';
 
 /** A pause in typing, after which the list is asked for. */
 const TYPING_MS = 250;
@@ -13,38 +14,29 @@ type Props = {
   quickFilters: readonly QuickFilter[];
   text: string;
   onText: (text: string) => void;
+  /** Left out: the field completes nothing. */
+  complete?: Complete;
+  /** Beside the filters: how the list looks. */
+  aside?: ReactNode;
 };
 
-/** Search field and the usual filters; `/` puts the cursor into the field. */
-export function ListSearch({ label, placeholder, quickFilters, text, onText }: Props) {
+/** Search field and the usual filters. */
+export function ListSearch({ label, placeholder, quickFilters, text, onText, complete, aside }: Props) {
   const [typed, setTyped] = useState(text);
-  const field = useRef<HTMLInputElement>(null);
   useEffect(() => setTyped(text), [text]);
   useEffect(() => {
     if (typed === text) return;
     const timer = setTimeout(() => onText(typed), TYPING_MS);
     return () => clearTimeout(timer);
   }, [typed, text, onText]);
-  useEffect(() => {
-    const focus = (event: KeyboardEvent) => {
-      const isTyping = event.target instanceof HTMLElement && event.target.matches('input, textarea, select');
-      if (event.key !== '/' || isTyping) return;
-      event.preventDefault();
-      field.current?.focus();
-    };
-    document.addEventListener('keydown', focus);
-    return () => document.removeEventListener('keydown', focus);
-  }, []);
   return (
     <search className="flex flex-wrap items-center gap-2 border-b border-border px-4 py-2">
-      <input
-        ref={field}
-        type="search"
-        aria-label={label}
+      <FilterInput
+        label={label}
         placeholder={placeholder}
         value={typed}
-        onChange={(event) => setTyped(event.target.value)}
-        className="h-8 min-w-0 flex-1 rounded-md border border-border-strong bg-sunken px-2.5 text-sm sm:max-w-72"
+        onChange={setTyped}
+        complete={complete}
       />
       <fieldset className="flex flex-wrap gap-1">
         <legend className="sr-only">Usual filters</legend>
@@ -63,6 +55,7 @@ export function ListSearch({ label, placeholder, quickFilters, text, onText }: P
           </button>
         ))}
       </fieldset>
+      {aside}
     </search>
   );
 }

@@ -1,4 +1,5 @@
 import type { ReactNode } from 'react';
+import { PAGE_ACTIONS } from './page-actions';
 
 type Props = { title: string; subtitle?: ReactNode; actions?: ReactNode };
 
@@ -10,7 +11,11 @@ export function PageHeader({ title, subtitle, actions }: Props) {
         <h1 className="text-xl font-semibold tracking-tight">{title}</h1>
         {subtitle !== undefined && <div className="mt-0.5 text-sm text-muted">{subtitle}</div>}
       </div>
-      {actions !== undefined && <div className="flex flex-wrap gap-2">{actions}</div>}
+      {actions !== undefined && (
+        <div {...{ [PAGE_ACTIONS]: true }} className="flex flex-wrap gap-2">
+          {actions}
+        </div>
+      )}
     </div>
   );
 }

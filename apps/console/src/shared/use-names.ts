@@ -1,4 +1,5 @@
 'use client';
+import { useCallback, useMemo } from 'react';
 import { useNodes, useVolumesNamed } from '../api/queries';
 
 /** Names for ids, as far as they are known; an id's beginning until then. */
@@ -12,8 +13,9 @@ export function useNames(volumeIds: readonly string[]) {
 
 /** The same of nodes only, which are few beside the volumes. */
 export function useNodeNames(): (id: string | null) => string {
-  const nodes = useNodes();
-  return (id) => (id === null ? '–' : (nodes.data?.find((node) => node.id === id)?.name ?? short(id)));
+  const { data } = useNodes();
+  const names = useMemo(() => new Map((data ?? []).map(({ id, name }) => [id, name])), [data]);
+  return useCallback((id) => (id === null ? '–' : (names.get(id) ?? short(id))), [names]);
 }
 
 function short(id: string): string {

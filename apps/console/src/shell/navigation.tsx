@@ -1,40 +1,11 @@
 'use client';
 import { clsx } from 'clsx';
-import {
-  Activity,
-  Bell,
-  Building2,
-  ChartPie,
-  Database,
-  FlaskConical,
-  Gauge,
-  HardDrive,
-  type LucideIcon,
-  Menu,
-  Network,
-  RefreshCw,
-  ScrollText,
-  SlidersHorizontal,
-} from 'lucide-react';
+import { Menu } from 'lucide-react';
 import Link from 'next/link';
 import { usePathname } from 'next/navigation';
 import { type KeyboardEvent, useEffect, useId, useRef, useState } from 'react';
 import { paths } from '../paths';
-
-const LINKS: { href: string; label: string; icon: LucideIcon }[] = [
-  { href: paths.overview, label: 'Overview', icon: Gauge },
-  { href: paths.volumes, label: 'Volumes', icon: Database },
-  { href: paths.nodes, label: 'Nodes and disks', icon: HardDrive },
-  { href: paths.topology, label: 'Topology', icon: Network },
-  { href: paths.capacity, label: 'Capacity', icon: ChartPie },
-  { href: paths.rebuilds, label: 'Rebuilds', icon: RefreshCw },
-  { href: paths.alerts, label: 'Alerts', icon: Bell },
-  { href: paths.events, label: 'Events', icon: Activity },
-  { href: paths.whatIf, label: 'What if', icon: FlaskConical },
-  { href: paths.settings, label: 'Settings', icon: SlidersHorizontal },
-  { href: paths.organization, label: 'Organization', icon: Building2 },
-  { href: paths.audit, label: 'Audit', icon: ScrollText },
-];
+import { PLACES } from './places';
 
 /** Every page of the console: beside the content, and on narrow screens behind a menu button, so that all can be reached. */
 export function Navigation() {
@@ -73,7 +44,7 @@ export function Navigation() {
           isOpen ? 'max-lg:grid' : 'max-lg:hidden',
         )}
       >
-        {LINKS.map(({ href, label, icon: Icon }) => {
+        {PLACES.map(({ href, label, icon: Icon }) => {
           const current = href === paths.overview ? pathname === href : pathname.startsWith(href);
           return (
             <Link

@@ -8,6 +8,7 @@ import { ClusterSwitch } from './cluster-switch';
 import { LiveBadge } from './live-badge';
 import { Navigation } from './navigation';
 import { SessionMenu } from './session-menu';
+import { Shortcuts } from './shortcuts';
 
 /** The frame around every page: where one can go, which cluster this is, and how fresh what one sees is. */
 export function Shell({ children }: { children: ReactNode }) {
@@ -29,6 +30,9 @@ export function Shell({ children }: { children: ReactNode }) {
               <p className="text-sm font-semibold">Holdfast</p>
               <ClusterSwitch />
             </div>
+          </div>
+          <div className="lg:px-3 lg:pb-2">
+            <Shortcuts />
           </div>
           <Navigation />
           <div className="flex items-center gap-2 lg:mt-auto lg:flex-col lg:items-stretch lg:gap-3 lg:border-t lg:border-border lg:p-4 max-lg:ml-auto">

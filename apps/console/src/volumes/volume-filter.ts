@@ -1,6 +1,10 @@
 /** Search of the list of volumes: a word looks for names, anything else is the API's own filter. */
 
+import { completeFilter } from '@holdfast/core/listing/complete-filter.js';
+import { VOLUME_FIELDS } from '@holdfast/core/listing/list-fields.js';
+import type { Complete } from '../shared/filter-input';
 import type { QuickFilter } from '../shared/list-search';
+import { VOLUME_STATE } from '../states';
 
 /** A name as users type it, or the beginning of one. */
 const NAME = /^[a-z0-9][a-z0-9.-]*$/i;
@@ -17,3 +21,11 @@ export const QUICK_FILTERS: readonly QuickFilter[] = [
   { label: 'Attached', filter: 'state=attached' },
   { label: 'Detached', filter: 'state=detached' },
 ];
+
+const VALUES = {
+  state: Object.keys(VOLUME_STATE),
+  robustness: ['healthy', 'degraded', 'unknown', 'faulted'],
+};
+
+export const completeVolumeFilter: Complete = (head) =>
+  completeFilter(head, { fields: VOLUME_FIELDS, values: VALUES });

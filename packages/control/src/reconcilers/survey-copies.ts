@@ -6,6 +6,7 @@ import { isFault, type StorageFault } from '@holdfast/core/model/faults.js';
 import type { ReplicaId } from '@holdfast/core/model/ids.js';
 import type { Replica } from '@holdfast/core/model/replica.js';
 import type { SurveyedCopy } from '@holdfast/core/model/salvage.js';
+import { isRestored } from '@holdfast/core/model/volume.js';
 import { isOnReadyNode } from '@holdfast/core/model/volume-facts.js';
 import type { VolumeView } from '../ports/store.js';
 import { answersInTime } from './patience.js';
@@ -54,7 +55,8 @@ function surveyOf(
 }
 
 function areEnough({ volume }: VolumeView, copies: readonly SurveyedCopy[]): boolean {
-  return decideCurrentCopies({ known: volume.record, found: recordsOf(copies) }).kind === 'go';
+  const survey = { known: volume.record, found: recordsOf(copies), isRestored: isRestored(volume) };
+  return decideCurrentCopies(survey).kind === 'go';
 }
 
 export function recordsOf(copies: readonly SurveyedCopy[]): Map<ReplicaId, CopyRecord> {

@@ -3,11 +3,11 @@ import { aFleet, aReplicaOn, type NodePart } from '@holdfast/testkit/fleet-build
 import { attachedOn } from '@holdfast/testkit/lifecycle-builder.js';
 import { expect, test } from '@jest/globals';
 import { asId, type ReplicaId } from '../model/ids.js';
-import type { DrainPolicy } from '../model/node-drain.js';
+import type { DrainPolicy, DrainWait, NodeDrainStatus } from '../model/node-drain.js';
 import type { Replica } from '../model/replica.js';
 import type { VolumeLifecycle } from '../model/volume-lifecycle.js';
 import { DETACHED } from '../model/volume-lifecycle.js';
-import { drainStatus, isDraining } from './drain-status.js';
+import { drainStatus, isDraining, isSameStatus } from './drain-status.js';
 
 const LAST: DrainPolicy = 'block-if-contains-last-replica';
 const STOPPED: DrainPolicy = 'allow-if-replica-is-stopped';
@@ -102,4 +102,37 @@ test.each<Row>([
   const status = drainStatus(node, { fleet, volumes: [{ volume, replicas, rebuilds: [] }] }, NOON);
   expect([status.state, ...status.waitingFor.map(({ reason }) => reason)].join(' ')).toBe(want);
   for (const wait of status.waitingFor) expect(wait.message).not.toBe('');
+});
+
+test('a status is the same while all that it says is', () => {
+  const wait: DrainWait = {
+    volumeId: asId(testId(1)),
+    volumeName: 'data',
+    replicaId: undefined,
+    reason: 'EngineRunning',
+    message: 'it runs',
+    cures: ['detach it'],
+  };
+  const progress = { replicasToMove: 2, replicasMoved: 1, bytesToMove: 20, bytesMoved: 10 };
+  const status: NodeDrainStatus = {
+    state: 'blocked',
+    since: NOON,
+    progress,
+    waitingCount: 1,
+    waitingFor: [wait],
+  };
+  const others: Partial<NodeDrainStatus>[] = [
+    { state: 'draining' },
+    { since: new Date(0) },
+    { progress: { ...progress, bytesMoved: 11 } },
+    { waitingCount: 2 },
+    { waitingFor: [] },
+    { waitingFor: [{ ...wait, replicaId: asId(testId(2)) }] },
+    { waitingFor: [{ ...wait, message: 'it still runs' }] },
+    { waitingFor: [{ ...wait, cures: ['wait'] }] },
+  ];
+  const copy = { ...status, since: new Date(NOON), waitingFor: [{ ...wait, cures: [...wait.cures] }] };
+  expect(isSameStatus(status, copy)).toBe(true);
+  expect(others.map((other) => isSameStatus(status, { ...copy, ...other }))).toEqual(others.map(() => false));
+  expect([isSameStatus(undefined, undefined), isSameStatus(status, undefined)]).toEqual([true, false]);
 });

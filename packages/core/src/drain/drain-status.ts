@@ -69,6 +69,36 @@ function progressOf(
   };
 }
 
+/** Each look at a drain asks this, and most find the status of before: so the short fields are compared first, and no text is made. */
 export function isSameStatus(a: NodeDrainStatus | undefined, b: NodeDrainStatus | undefined): boolean {
-  return JSON.stringify(a) === JSON.stringify(b);
+  if (a === undefined || b === undefined) return a === b;
+  return (
+    a.state === b.state &&
+    a.since.getTime() === b.since.getTime() &&
+    a.waitingCount === b.waitingCount &&
+    isSameProgress(a.progress, b.progress) &&
+    a.waitingFor.length === b.waitingFor.length &&
+    a.waitingFor.every((wait, index) => isSameWait(wait, b.waitingFor[index]))
+  );
+}
+
+function isSameProgress(a: DrainProgress, b: DrainProgress): boolean {
+  return (
+    a.replicasToMove === b.replicasToMove &&
+    a.replicasMoved === b.replicasMoved &&
+    a.bytesToMove === b.bytesToMove &&
+    a.bytesMoved === b.bytesMoved
+  );
+}
+
+function isSameWait(a: DrainWait, b: DrainWait | undefined): boolean {
+  return (
+    a.volumeId === b?.volumeId &&
+    a.volumeName === b.volumeName &&
+    a.replicaId === b.replicaId &&
+    a.reason === b.reason &&
+    a.message === b.message &&
+    a.cures.length === b.cures.length &&
+    a.cures.every((cure, index) => cure === b.cures[index])
+  );
 }

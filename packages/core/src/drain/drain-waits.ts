@@ -1,7 +1,7 @@
 /** What a drain waits for, volume by volume: engines that run on the node, copies that only it holds, replicas that are to move. */
 import { blockText } from '../admission/waiting.js';
 import { type FleetLookup, remainingCopies, type VolumeOnNode } from '../lifecycle/node-volumes.js';
-import { awayUntil } from '../lifecycle/plan-offline-rebuild.js';
+import { awayUntil, restsUntil } from '../lifecycle/plan-offline-rebuild.js';
 import { placementOfMissing } from '../lifecycle/plan-replenishment.js';
 import { holdsData, isDrainedAway, protectedPeer } from '../model/drained-copies.js';
 import { isNodeReady, type StorageNode } from '../model/node.js';
@@ -120,6 +120,8 @@ function lastCopyWait(of: VolumeOnNode, look: DrainLook): Said {
   const { node } = look;
   const unreachable = unreachableEngine(of, look);
   if (unreachable !== undefined) return unreachable;
+  const stopped = rebuildsStopped(of, look);
+  if (rebuilds.some(isActiveRebuild) && stopped !== undefined) return stopped;
   if (rebuilds.some(isActiveRebuild)) {
     const message = `another copy of volume ${volume.name} is being rebuilt: so far only node ${node.name} holds a healthy one`;
     return { reason: 'Rebuilding', message, cures: [] };
@@ -158,19 +160,26 @@ function moveWait(replica: Replica, volume: VolumeOnNode, look: DrainLook): Said
   }
   const unreachable = unreachableEngine(volume, look);
   if (unreachable !== undefined) return unreachable;
+  const stopped = rebuildsStopped(volume, look);
+  if (stopped !== undefined) return stopped;
   if (coming > 0 || volume.rebuilds.some(isActiveRebuild)) return rebuilding(name, 'is being rebuilt');
-  if (look.lookup.fleet.settings[REBUILD_LIMIT] === 0) {
-    const cures = [`set ${REBUILD_LIMIT} to 1 or more`];
-    return { reason: 'RebuildsStopped', message: `no rebuild may start: ${REBUILD_LIMIT} is 0`, cures };
-  }
   if (look.placementsLeft === 0) return rebuilding(name, 'is yet to be placed');
   look.placementsLeft -= 1;
   if (awaitsNode(volume, look)) return copyAwaited(volume, look);
   const placement = placementOfMissing({ ...volume, fleet: look.lookup.fleet }, look.now);
   if (placement === undefined) return copyAwaited(volume, look);
-  return placement.kind === 'refused'
-    ? noPlace(name, placement.refusals)
-    : rebuilding(name, 'is about to be built');
+  if (placement.kind === 'refused') return noPlace(name, placement.refusals);
+  const rested = volume.volume.lifecycle.state === 'detached' ? restsUntil(volume.volume) : undefined;
+  return rebuilding(
+    name,
+    rested !== undefined && rested > look.now
+      ? `is built from ${timeText(rested)} on: the last attempt came to nothing`
+      : 'is about to be built',
+  );
+}
+
+function timeText(time: Date): string {
+  return `${time.toISOString().slice(0, 19).replace('T', ' ')} UTC`;
 }
 
 /** A detached volume is not attached to be moved while a node that holds one of its copies is away for a moment. */
@@ -179,13 +188,20 @@ function awaitsNode({ volume, replicas }: VolumeOnNode, { lookup, now }: DrainLo
   return replicas.some((replica) => awayUntil(replica, lookup.fleet) > now);
 }
 
+/** Neither a copy that is yet to be placed nor one whose rebuild is queued comes any further; a rebuild that runs does. */
+function rebuildsStopped({ rebuilds }: VolumeOnNode, { lookup }: DrainLook): Said | undefined {
+  if (lookup.fleet.settings[REBUILD_LIMIT] !== 0 || rebuilds.some(({ state }) => state === 'running'))
+    return undefined;
+  const cures = [`set ${REBUILD_LIMIT} to 1 or more`];
+  return { reason: 'RebuildsStopped', message: `no rebuild may start: ${REBUILD_LIMIT} is 0`, cures };
+}
+
 /** As long as a failed copy may come back no further one is built, and the volume keeps what it has. */
 function copyAwaited(volume: VolumeOnNode, { lookup }: DrainLook): Said {
   const { name } = volume.volume;
   const awaited = awaitedCopies(volume, lookup)[0];
   const where = lookup.nodeOf(awaited?.replica.nodeId)?.name ?? 'another node';
-  const until =
-    awaited === undefined ? 'then' : `${awaited.until.toISOString().slice(0, 19).replace('T', ' ')} UTC`;
+  const until = awaited === undefined ? 'then' : timeText(awaited.until);
   return {
     reason: 'CopyAwaited',
     message: `the copy of volume ${name} on node ${where} may come back: no further one is built until ${until}`,

@@ -72,6 +72,7 @@ export function engineStarted(
     patchOf(volume, {
       lifecycle: { state: 'attached', request, grant, endpoint },
       record: report.record,
+      restoredAt: undefined,
       attention: undefined,
     }),
     ...replicas.flatMap((replica) => modeAtStart(view, replica, report, now)),

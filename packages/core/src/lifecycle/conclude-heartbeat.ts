@@ -16,6 +16,17 @@ import { isFull } from './start-obstacles.js';
  * Progress is left out on purpose: it comes with every heartbeat, and changes no plan.
  */
 export function engineSignature(report: EngineReport): string {
+  const known = signatures.get(report);
+  if (known !== undefined) return known;
+  const signature = makeSignature(report);
+  signatures.set(report, signature);
+  return signature;
+}
+
+/** Each report is compared with the one before it and the one after it. */
+const signatures = new WeakMap<EngineReport, string>();
+
+function makeSignature(report: EngineReport): string {
   const { record } = report;
   return JSON.stringify([
     report.epoch,

@@ -2,11 +2,17 @@ import type { Change, VolumePatch } from '../model/changes.js';
 import { copyRecord } from '../model/copy-record.js';
 import type { CopiesSurvey } from '../model/salvage.js';
 import type { VolumeView } from '../model/views.js';
-import type { Attention } from '../model/volume.js';
+import { type Attention, isRestored } from '../model/volume.js';
 import { volumeEvent } from '../model/volume-facts.js';
 import { afterStartChange, salvageOf } from '../model/volume-lifecycle.js';
 import { adviseSalvage, decideSalvage, salvageRisk } from '../policy/decide-salvage.js';
 import { type GrantIdentity, grantedAnew } from './conclude-attachment.js';
+
+/**
+ * How far the epoch rises when the database was restored from a backup. An absent copy may hold records of epochs that the lost
+ * database granted; it must be behind when it comes back, or it would be believed again.
+ */
+const RESTORED_LEAP = 1_000_000;
 
 export type ConcludedSalvage = { readonly isSalvaged: boolean; readonly changes: Change[] };
 
@@ -38,12 +44,13 @@ export function concludeSalvage(
     return { isSalvaged: false, changes: changesOf(view, patch, 'SalvageRefused', message, now) };
   }
   const chosen = decision.replicaIds;
-  const epoch = volume.epoch + 1;
+  const epoch = volume.epoch + (isRestored(volume) ? RESTORED_LEAP : 1);
   const unsurveyed = afterStartChange(volume.lifecycle, { survey: undefined, salvage: undefined });
   const patch: VolumePatch = {
     epoch,
     ...grantedAnew({ lifecycle: unsurveyed }, identity),
     record: copyRecord(epoch, 0, chosen),
+    restoredAt: undefined,
     attention: undefined,
   };
   const risk = salvageRisk(adviseSalvage(found, ids), chosen, survey);

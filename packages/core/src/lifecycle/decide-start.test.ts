@@ -36,6 +36,17 @@ describe('decideStart', () => {
     expect(decideStart(view({}), found(A, B, C), NOON)).toMatchObject({ kind: 'go', current: [A, B, C] });
   });
 
+  test('after a restore of the database one on a node long dead does hold it up, and a user is told why', () => {
+    const { volume, ...rest } = view({ c: { ready: false } }, NOON);
+    const restored = { ...rest, volume: { ...volume, restoredAt: NOON } };
+    const decision = decideStart(restored, found(A, B), secondsAfterNoon(60));
+    expect(decision).toMatchObject({ kind: 'wait', attention: { code: 'CopiesMissing' } });
+    expect(decision.kind === 'wait' && decision.attention.message).toContain(
+      '2 found, missing the copy on c; since the database was restored from a backup (2026-01-01T12:00:00.000Z) all have to answer once',
+    );
+    expect(decideStart(restored, found(A, B, C), secondsAfterNoon(60))).toMatchObject({ kind: 'go' });
+  });
+
   test('one on a node long dead does not hold it up', () => {
     const dead = view({ c: { ready: false } });
     expect(decideStart(dead, found(A, B), secondsAfterNoon(60))).toMatchObject({

@@ -12,7 +12,7 @@ import { type CopyRecord, decideCurrentCopies } from '../model/copy-record.js';
 import { compareIds, type ReplicaId } from '../model/ids.js';
 import { isNodeReady, type StorageNode } from '../model/node.js';
 import type { VolumeView } from '../model/views.js';
-import type { Attention } from '../model/volume.js';
+import { type Attention, isRestored } from '../model/volume.js';
 import { nodeById } from '../model/volume-facts.js';
 import { holderOf } from '../model/volume-lifecycle.js';
 import { COPIES_MISSING } from '../policy/decide-salvage.js';
@@ -45,7 +45,7 @@ export function decideStart(
   refused: Refusals = new Map(),
 ): StartDecision {
   const { volume } = view;
-  const decision = decideCurrentCopies({ known: volume.record, found });
+  const decision = decideCurrentCopies({ known: volume.record, found, isRestored: isRestored(volume) });
   const since = volume.attention?.since ?? now;
   if (decision.kind === 'wait') {
     const { missing, setBack = [] } = decision;

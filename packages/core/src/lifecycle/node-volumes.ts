@@ -1,6 +1,7 @@
 /** Look-ups over the volumes of one node: a drain asks for the nodes and disks of thousands of replicas. */
 
 import { isDrainedAway } from '../model/drained-copies.js';
+import { disksById, nodesById } from '../model/fleet-lookup.js';
 import type { DiskId, NodeId } from '../model/ids.js';
 import type { StorageDisk, StorageNode } from '../model/node.js';
 import { isHealthy, type Replica } from '../model/replica.js';
@@ -16,8 +17,8 @@ export type FleetLookup = {
 };
 
 export function fleetLookup(fleet: FleetView): FleetLookup {
-  const nodes = new Map(fleet.nodes.map((node) => [node.id, node]));
-  const disks = new Map(fleet.disks.map((disk) => [disk.id, disk]));
+  const nodes = nodesById(fleet.nodes);
+  const disks = disksById(fleet.disks);
   return {
     fleet,
     nodeOf: (id) => (id === undefined ? undefined : nodes.get(id)),

@@ -14,12 +14,13 @@
  * was started before a worker died, and not recorded, is stopped by a detach, because the granted node is recorded first.
  */
 import { compareIds, type NodeId } from '../model/ids.js';
-import { isNodeReady } from '../model/node.js';
+import { isNodeReady, type StorageNode } from '../model/node.js';
 import { isHealthy } from '../model/replica.js';
 import type { VolumeView } from '../model/views.js';
 import type { Attention } from '../model/volume.js';
 import { isOnReadyNode, nodeById } from '../model/volume-facts.js';
-import { grantOf, holderOf, isDetachForced, requestOf } from '../model/volume-lifecycle.js';
+import { grantOf, holderOf, isDetachForced, isRepairing, requestOf } from '../model/volume-lifecycle.js';
+import { fillOf } from '../model/volume-task.js';
 import type { Step } from './step.js';
 
 /** An engine is in its agent's report at once; this is for one heartbeat that was on its way when it started. */
@@ -137,10 +138,19 @@ export function attachObstacle(
     };
   }
   if (attachNode(view) !== undefined) return undefined;
+  const closed = fleet.nodes.filter((node) => isNodeReady(node) && isClosedTo(volume, node, fleet));
+  const names = closed.map(({ name }) => name).join(', ');
   return {
     code: 'NoNodeToAttach',
-    message: 'no node that could serve the volume is ready',
-    cures: ['start the agent of a node that holds a copy'],
+    message:
+      closed.length === 0
+        ? 'no node that could serve the volume is ready'
+        : `no node that could serve the volume is ready and not cordoned: volumes are detached from ${names}`,
+    cures: [
+      ...closed.map(({ name }) => `uncordon ${name}`),
+      ...(closed.length === 0 ? [] : [`set ${DETACHES_WHEN_CORDONED} to false`]),
+      'start the agent of a node that holds a copy',
+    ],
   };
 }
 
@@ -148,22 +158,36 @@ export function attachObstacle(
  * The node that was asked for, or else, of the ready nodes that hold a full copy, the one with the smallest id: reads
  * are local there. Where no copy counts as full, any copy's node will do: the copies' own records decide at the start.
  *
- * A node that is drained is to lose its engines, so it comes last; copies can be reached from any other node too.
+ * A node that is drained is to lose its engines, so it comes last; copies can be reached from any other node too. One that is
+ * cordoned is none at all where a setting has volumes detached from such nodes.
  */
 export function attachNode(view: CopiesView): NodeId | undefined {
   const { volume, fleet } = view;
   const wanted = requestOf(volume)?.nodeId;
   if (wanted !== undefined) {
     const node = nodeById(fleet, wanted);
-    return node !== undefined && isNodeReady(node) ? wanted : undefined;
+    return node !== undefined && isNodeReady(node) && !isClosedTo(volume, node, fleet) ? wanted : undefined;
   }
-  const holders = nodesOfCopies(view);
+  const ofCopies = nodesOfCopies(view);
+  const holders = ofCopies.filter((id) => !isClosedTo(volume, nodeById(fleet, id), fleet));
   const isStaying = (id: NodeId) => nodeById(fleet, id)?.drain === undefined;
   const staying = holders.find(isStaying);
-  if (staying !== undefined || holders.length === 0 || volume.spec.dataLocality === 'strict-local')
+  if (staying !== undefined || ofCopies.length === 0 || volume.spec.dataLocality === 'strict-local')
     return staying ?? holders[0];
   const other = fleet.nodes.find((node) => isNodeReady(node) && isStaying(node.id) && !node.cordoned);
   return other?.id ?? holders[0];
+}
+
+const DETACHES_WHEN_CORDONED = 'detach-manually-attached-volumes-when-cordoned';
+
+/** Would a user's attachment on the node be ended at once (`plan-cordon-detachment.ts`)? The worker's own are not. */
+function isClosedTo(
+  volume: CopiesView['volume'],
+  node: StorageNode | undefined,
+  { settings }: CopiesView['fleet'],
+): boolean {
+  if (!settings[DETACHES_WHEN_CORDONED] || node === undefined || !node.cordoned) return false;
+  return !isRepairing(volume) && fillOf(volume) === undefined;
 }
 
 function nodesOfCopies({ replicas, fleet }: CopiesView): NodeId[] {

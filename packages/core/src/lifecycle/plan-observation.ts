@@ -16,6 +16,7 @@ import { NOT_WAITING, type Rebuild } from '../model/rebuild.js';
 import { REBUILD_RETRIES_MAX, type Replica } from '../model/replica.js';
 import type { VolumeView } from '../model/views.js';
 import { activeRebuild, nodeName, volumeEvent } from '../model/volume-facts.js';
+import { lostPlace } from './status-cause.js';
 import type { Step } from './step.js';
 
 export function planObservation(view: VolumeView, now: Date): Step | undefined {
@@ -33,7 +34,8 @@ export function planObservation(view: VolumeView, now: Date): Step | undefined {
 
 function recordChanges({ volume }: VolumeView, { record }: EngineReport): Change[] {
   if (volume.record !== undefined && !isNews(record, volume.record)) return [];
-  return [{ kind: 'volume.patch', volumeId: volume.id, patch: { record } }];
+  // Members that stored it are current: what a restored database had forgotten is told by them now.
+  return [{ kind: 'volume.patch', volumeId: volume.id, patch: { record, restoredAt: undefined } }];
 }
 
 /** Also that a record which the database had to hold first is on all its members by now. */
@@ -107,7 +109,17 @@ function dropped(
   if (replica.mode === undefined && replica.healthyAt === undefined) return [];
   const patch: ReplicaPatch = { mode: 'ERR', failedAt: now, lastFailedAt: now, failure };
   const message = `the replica on ${nodeName(view.fleet, replica.nodeId)} failed: ${failure.message}`;
-  return [...patched(replica, patch), replicaEvent(view, replica, now, 'ReplicaFailed', message)];
+  return [...patched(replica, patch), replicaFailed(view, replica, message, now)];
+}
+
+function replicaFailed(view: VolumeView, replica: Replica, message: string, now: Date): Change {
+  const news = {
+    type: 'ReplicaFailed',
+    message,
+    subject: { kind: 'replica', id: replica.id },
+    cause: lostPlace(view, [replica]),
+  } as const;
+  return { kind: 'event', event: volumeEvent(view, now, news) };
 }
 
 function isRebuildTarget(view: VolumeView, replica: Replica): boolean {

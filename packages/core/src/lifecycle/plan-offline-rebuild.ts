@@ -45,6 +45,8 @@ export const IDLE_MS_MAX = 60_000;
 export const REST_MS = 10 * 60_000;
 const TYPE = 'OfflineRebuilding';
 const STALLED = 'Stalled';
+/** It ended since there was nothing to do: no place, or a copy that is waited for. The next attempt begins when there is, without a rest. */
+const NOT_POSSIBLE = 'NotPossibleYet';
 
 export function planOfflineRebuild(view: VolumeView, now: Date): Step | undefined {
   const { volume } = view;
@@ -147,7 +149,12 @@ function endReason(view: VolumeView, now: Date): { reason: string; message: stri
     return { reason: 'Held', message: blockText(volume.rebuildHold).waitingFor };
   if (activeRebuild(view) !== undefined) return undefined;
   if (now.getTime() - lastActiveMs(view) < IDLE_MS_MAX) return undefined;
-  return { reason: STALLED, message: 'nothing could be rebuilt for a while; it is tried again later' };
+  return canReplenish(view, now) || decideSurplus(view) !== undefined
+    ? { reason: STALLED, message: 'nothing could be rebuilt for a while; it is tried again later' }
+    : {
+        reason: NOT_POSSIBLE,
+        message: 'no copy could be built for a while; it goes on as soon as one can be',
+      };
 }
 
 /** When it was attached for its rebuild, or the last rebuild ended. */
@@ -162,8 +169,8 @@ function lastActiveMs({ volume, rebuilds }: VolumeView): number {
 export function offlineRebuildTimes(view: VolumeView): Date[] {
   const { volume } = view;
   if (isRepairing(volume)) return [new Date(lastActiveMs(view) + IDLE_MS_MAX)];
-  const last = conditionOf(volume.conditions, TYPE);
-  return last?.reason === STALLED ? [new Date(last.lastTransitionAt.getTime() + REST_MS)] : [];
+  const rested = restsUntil(volume);
+  return rested === undefined ? [] : [rested];
 }
 
 /** A user attached or deletes it: from then on it is an ordinary volume. */
@@ -185,9 +192,15 @@ export function isRebuiltOffline({ volume, fleet }: Pick<VolumeView, 'volume' | 
   return effectiveValue(volume.spec, fleet.settings, 'offlineRebuilding') === 'enabled';
 }
 
-function isResting({ conditions }: Volume, now: Date): boolean {
+function isResting(volume: Volume, now: Date): boolean {
+  const until = restsUntil(volume);
+  return until !== undefined && until > now;
+}
+
+/** When a detached volume may be attached for its copies again, after an attempt that came to nothing; may be past. */
+export function restsUntil({ conditions }: Volume): Date | undefined {
   const last = conditionOf(conditions, TYPE);
-  return last?.reason === STALLED && now.getTime() - last.lastTransitionAt.getTime() < REST_MS;
+  return last?.reason === STALLED ? new Date(last.lastTransitionAt.getTime() + REST_MS) : undefined;
 }
 
 type Shown = { status: 'True' | 'False'; reason: string; message: string };

@@ -8,7 +8,6 @@
  */
 
 import { compareIds } from '../model/ids.js';
-import type { StorageNode } from '../model/node.js';
 import { type Rebuild, standsStill } from '../model/rebuild.js';
 import { isPotentiallyReusable, type Replica } from '../model/replica.js';
 import type { FleetView, RepairView, VolumeView } from '../model/views.js';
@@ -22,7 +21,7 @@ import {
   nodeById,
 } from '../model/volume-facts.js';
 import { assertFleetConsistent } from '../scheduling/fleet-consistency.js';
-import type { CandidateRefusal } from '../scheduling/framework.js';
+import type { CandidateRefusal, Placement } from '../scheduling/framework.js';
 import { placeHeldUntil, returnFacts } from '../scheduling/occupancy.js';
 import { placeReplica } from '../scheduling/place-replica.js';
 import { placementRequest } from '../scheduling/placement-request.js';
@@ -195,8 +194,18 @@ function fitsWhereItIs(replica: Replica, view: RepairView, now: Date): boolean {
  * A place for one more replica, when it is time for one. `undefined` while failed replicas may still return for all
  * that is missing: each is waited for from its own failure.
  */
-export function placementOfMissing(view: RepairView, now: Date) {
-  if (!isTimeForCopy(view, now)) return undefined;
+export function placementOfMissing(view: RepairView, now: Date): Placement | undefined {
+  const known = placements.get(view);
+  if (known?.nowMs === now.getTime()) return known.placement;
+  const placement = isTimeForCopy(view, now) ? placementOfNext(view, now) : undefined;
+  placements.set(view, { nowMs: now.getTime(), placement });
+  return placement;
+}
+
+/** Several planners ask it of one view: what the volume says of its missing copy, and what is done about it. */
+const placements = new WeakMap<RepairView, { nowMs: number; placement: Placement | undefined }>();
+
+function placementOfNext(view: RepairView, now: Date): Placement {
   assertFleetConsistent(view.fleet, view.replicas);
   const trusted = withoutSilentNodes(view);
   return placeReplica(placementRequest(view.volume, view.replicas, trusted), trusted, now);
@@ -220,11 +229,17 @@ export function isTimeForCopy(view: RepairView, now: Date): boolean {
 
 /** The fleet in which nodes that a failure of this volume suggests are dead count as not ready already. */
 function withoutSilentNodes({ replicas, fleet }: RepairView): FleetView {
-  const isSilent = ({ id, lastHeartbeatAt }: StorageNode) =>
-    replicas.some(
-      (replica) => replica.nodeId === id && failedAtMs(replica) > (lastHeartbeatAt?.getTime() ?? 0),
-    );
-  const nodes = fleet.nodes.map((node) => (isSilent(node) ? { ...node, conditions: [] } : node));
+  const silent = new Set(
+    replicas
+      .filter((replica) => {
+        const node = nodeById(fleet, replica.nodeId);
+        return node !== undefined && failedAtMs(replica) > (node.lastHeartbeatAt?.getTime() ?? 0);
+      })
+      .map(({ nodeId }) => nodeId),
+  );
+  // The usual fleet is handed on as it is: what is known of its lists stays known.
+  if (silent.size === 0) return fleet;
+  const nodes = fleet.nodes.map((node) => (silent.has(node.id) ? { ...node, conditions: [] } : node));
   return { ...fleet, nodes };
 }
 

@@ -19,6 +19,7 @@ import { waitingConditions } from './rebuild-waiting-conditions.js';
 import { relocationConditions } from './relocation-conditions.js';
 import { countedConditions } from './snapshot-count-conditions.js';
 import { DISKS_FULL, isFull, placeOf } from './start-obstacles.js';
+import { causeOfStatus } from './status-cause.js';
 import type { Step } from './step.js';
 
 export function planStatus(view: VolumeView, now: Date): Step | undefined {
@@ -162,5 +163,6 @@ export function robustnessEvents(view: VolumeView, robustness: Robustness, now: 
   if (robustness === volume.robustness) return [];
   const type = ROBUSTNESS_EVENTS[robustness];
   const message = `volume ${volume.name} is ${robustness}, it was ${volume.robustness}`;
-  return [{ kind: 'event', event: volumeEvent(view, now, { type, message }) }];
+  const cause = causeOfStatus(view, robustness, now);
+  return [{ kind: 'event', event: volumeEvent(view, now, { type, message, cause }) }];
 }

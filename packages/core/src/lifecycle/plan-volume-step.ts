@@ -88,10 +88,15 @@ const TIMES: readonly ((view: VolumeView) => readonly Date[])[] = [
 
 /** The next moment at which time alone may give the volume a step; `undefined` when it never does. */
 export function nextTime(view: VolumeView, now: Date): Date | undefined {
-  const comingMs = TIMES.flatMap((times) => times(view))
-    .map((time) => time.getTime())
-    .filter((ms) => ms > now.getTime());
-  return comingMs.length === 0 ? undefined : new Date(Math.min(...comingMs));
+  const nowMs = now.getTime();
+  let nextMs = Number.POSITIVE_INFINITY;
+  for (const times of TIMES) {
+    for (const time of times(view)) {
+      const ms = time.getTime();
+      if (ms > nowMs && ms < nextMs) nextMs = ms;
+    }
+  }
+  return nextMs === Number.POSITIVE_INFINITY ? undefined : new Date(nextMs);
 }
 
 /** Less than the interval of the sweep, so that each sweep finds the volume due. */

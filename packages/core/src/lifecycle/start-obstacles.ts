@@ -4,7 +4,7 @@ import type { FaultCode } from '../model/faults.js';
 import type { ReplicaId } from '../model/ids.js';
 import type { StorageDisk } from '../model/node.js';
 import type { VolumeView } from '../model/views.js';
-import type { Attention } from '../model/volume.js';
+import { type Attention, isRestored } from '../model/volume.js';
 import { diskById, nodeName } from '../model/volume-facts.js';
 import { COPIES_MISSING } from '../policy/decide-salvage.js';
 
@@ -39,7 +39,9 @@ export function tooFewCopies(
   const full = missing.filter((id) => isOnFullDisk(view, id, rest.refused));
   const gone = missing.filter((id) => !full.includes(id));
   const wouldDo = rest.current.length + full.length;
-  const isEnough = full.length > 0 && wouldDo * 2 >= rest.current.length + missing.length;
+  const members = rest.current.length + missing.length;
+  const wanted = isRestored(view.volume) ? members : members / 2;
+  const isEnough = full.length > 0 && wouldDo >= wanted;
   const room = full.map(
     (id) => `free space on ${placeOf(view, id)}, or make it larger; the volume then goes on`,
   );
@@ -59,7 +61,7 @@ export function tooFewCopies(
     code: COPIES_MISSING,
     message:
       `too few current copies answer to be sure that no acknowledged write is lost: ` +
-      `${foundText(view, rest)}${missingText}${setBackText}`,
+      `${foundText(view, rest)}${missingText}${setBackText}${restoredText(view)}`,
     cures: [
       ...room,
       ...(isAnyGone ? [`start the agents of the missing copies (${where})`] : []),
@@ -69,6 +71,15 @@ export function tooFewCopies(
       'salvage it with the copies that answer, when the missing ones are gone for good: what only they hold is lost',
     ],
   };
+}
+
+/** Why copies that would do at any other time do not. */
+function restoredText({ volume: { restoredAt } }: VolumeView): string {
+  if (restoredAt === undefined) return '';
+  return (
+    `; since the database was restored from a backup (${restoredAt.toISOString()}) all have to answer once: any of ` +
+    `them may have gone on without the others, and only the lost database would know`
+  );
 }
 
 /** Stale copies answer too, and do not help: they lack writes that were acknowledged. */

@@ -63,6 +63,29 @@ describe('decideCurrentCopies', () => {
     expect(decide(record(2, 1, A, B), [[B, record(2, 1, A, B)]])).toMatchObject({ kind: 'go', current: [B] });
   });
 
+  test.each([
+    { name: 'one of two', answering: [B], want: { kind: 'wait', missing: [A] } },
+    { name: 'two of three', answering: [B, C], want: { kind: 'wait', missing: [A] } },
+    { name: 'all', answering: [A, B, C], want: { kind: 'go', current: [A, B, C] } },
+  ])('after a restore of the database only all members may go on: $name', ({ name, answering, want }) => {
+    const members = name === 'one of two' ? [A, B] : [A, B, C];
+    const known = record(2, 1, ...members);
+    const found = new Map(answering.map((id) => [id, known]));
+    expect(decideCurrentCopies({ known, found, isRestored: true })).toMatchObject(want);
+  });
+
+  test('after a restore a member that was set back has answered', () => {
+    const newest = copyRecord(2, 2, [A, B], { epoch: 2, dataGeneration: 1 });
+    const found = new Map([
+      [A, newest],
+      [B, record(1, 3, A, B)],
+    ]);
+    expect(decideCurrentCopies({ known: newest, found, isRestored: true })).toMatchObject({
+      kind: 'go',
+      current: [A],
+    });
+  });
+
   test('a record that only Postgres has still decides', () => {
     const decision = decide(record(2, 2, A), [
       [A, record(2, 1, A, B)],

@@ -85,6 +85,8 @@ export type CopySurvey = {
   known: CopyRecord | undefined;
   /** Copies that answered, by replica. */
   found: ReadonlyMap<ReplicaId, CopyRecord>;
+  /** True where Postgres was restored from a backup: records that only it and absent copies held may be lost. */
+  isRestored?: boolean | undefined;
 };
 
 export type AttachDecision =
@@ -112,9 +114,12 @@ export type AttachDecision =
  * It goes on with at least half of the highest known record's members at hand and no higher record in Postgres;
  * else a user is asked. Copies outside that record are stale: they are rebuilt, never read. So is a member whose own
  * record is older than one that it is known to have stored: it lost what it had, and counts as one that does not answer.
+ *
+ * After a restore of the database all members have to answer. Any of them may have gone on without the others, with only
+ * the lost database to know of it.
  */
 export function decideCurrentCopies(survey: CopySurvey): AttachDecision {
-  const { known, found } = survey;
+  const { known, found, isRestored = false } = survey;
   const onCopies = highestRecord(found.values());
   const highest = highestRecord([...(known ? [known] : []), ...(onCopies ? [onCopies] : [])]);
   if (highest === undefined) return { kind: 'wait', code: 'TooFewCopies', record: undefined, missing: [] };
@@ -129,7 +134,8 @@ export function decideCurrentCopies(survey: CopySurvey): AttachDecision {
   const current = highest.members.filter((member) => found.has(member) && !isBack(member));
   const missing = highest.members.filter((member) => !found.has(member));
   const stale = [...found.keys()].filter((id) => !current.includes(id)).sort(compareIds);
-  if (current.length === 0 || current.length * 2 < highest.members.length) {
+  const isAnyAwaited = isRestored && missing.length > 0;
+  if (current.length === 0 || current.length * 2 < highest.members.length || isAnyAwaited) {
     return { kind: 'wait', code: 'TooFewCopies', record: highest, missing, ...told };
   }
   return { kind: 'go', record: highest, current, stale, ...told };

@@ -1,3 +1,4 @@
+import type { EventCause } from './event-cause.js';
 import type { EventSubjectKind, EventType } from './event-types.js';
 import type { ClusterId } from './ids.js';
 import type { Rebuild } from './rebuild.js';
@@ -14,6 +15,8 @@ export type ClusterEvent = {
   volumeId: string | undefined;
   message: string;
   at: Date;
+  /** The node or disk whose loss or return led to it; left out where none did, or where it is not known yet. */
+  cause?: EventCause | undefined;
 };
 
 /** For those who hold the rebuild and not the whole volume. */

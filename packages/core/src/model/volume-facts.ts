@@ -97,7 +97,7 @@ export function isServing({ volume, engine, fleet }: VolumeView): boolean {
 export function volumeEvent(
   { volume }: VolumeView,
   now: Date,
-  event: Pick<ClusterEvent, 'type' | 'message'> & { subject?: EventSubject },
+  event: Pick<ClusterEvent, 'type' | 'message' | 'cause'> & { subject?: EventSubject },
 ): ClusterEvent {
   return {
     clusterId: volume.clusterId,
@@ -106,5 +106,6 @@ export function volumeEvent(
     volumeId: volume.id,
     message: event.message,
     at: now,
+    ...(event.cause === undefined ? {} : { cause: event.cause }),
   };
 }

@@ -114,6 +114,11 @@ export type Volume = {
   grantId?: string | undefined;
   /** The highest copy record Postgres knows. */
   record: CopyRecord | undefined;
+  /**
+   * When the database was restored from a backup, until an engine has started since: what it knows of the copies may be
+   * older than what they hold. `undefined`: it has all records that it was ever asked to hold.
+   */
+  restoredAt?: Date | undefined;
   /** Set at entry into `degraded`, cleared on leaving it. */
   lastDegradedAt: Date | undefined;
   attention: Attention | undefined;
@@ -140,6 +145,11 @@ export type Volume = {
   /** For optimistic concurrency: every change of the row bumps it. */
   version: number;
 };
+
+/** True until an engine has started on what the copies say, after the database was restored from a backup. */
+export function isRestored({ restoredAt }: Pick<Volume, 'restoredAt'>): boolean {
+  return restoredAt !== undefined;
+}
 
 /**
  * True when an engine that says so of itself is the one of the volume's attachment: of its epoch, and of its grant where both

@@ -2,11 +2,14 @@
  * Consistency check of a fleet view. A broken one (a disk twice, negative bytes, a disk on a node that is not there)
  * would give an answer that looks right and is wrong; so nothing is placed on it.
  *
- * Asked where a view is read or an index built, not per decision.
+ * Asked where a view is read or an index built. What was found of a list is remembered with the list, since the volumes of a
+ * cluster are planned over the same lists.
  */
 
 import { StorageFault } from '../model/faults.js';
-import type { StorageDisk } from '../model/node.js';
+import { disksById, nodesById } from '../model/fleet-lookup.js';
+import type { DiskId, NodeId } from '../model/ids.js';
+import type { StorageDisk, StorageNode } from '../model/node.js';
 import type { Replica } from '../model/replica.js';
 import type { FleetView } from '../model/views.js';
 
@@ -23,7 +26,7 @@ type Finding = { readonly kind: Kind; readonly id: string; readonly name: string
 export function assertFleetConsistent(fleet: FleetView, replicas: readonly Replica[] = []): void {
   throwIfAny([
     ...identityFindings(fleet),
-    ...fleet.disks.flatMap(byteFindings),
+    ...remembered(foundOfBytes, fleet.disks, (disks) => disks.flatMap(byteFindings)),
     ...replicaFindings(replicas, fleet),
   ]);
 }
@@ -53,14 +56,32 @@ function describe({ kind, id, name, problem }: Finding): string {
   return `${kind} ${id === name ? id : `${name} (${id})`} ${problem}`;
 }
 
+const foundOfNodes = new WeakMap<readonly StorageNode[], readonly Finding[]>();
+const foundOfDisks = new WeakMap<readonly StorageDisk[], readonly Finding[]>();
+const foundOfBytes = new WeakMap<readonly StorageDisk[], readonly Finding[]>();
+
+function remembered<List extends object>(
+  found: WeakMap<List, readonly Finding[]>,
+  list: List,
+  find: (list: List) => readonly Finding[],
+): readonly Finding[] {
+  const known = found.get(list);
+  if (known !== undefined) return known;
+  const findings = find(list);
+  found.set(list, findings);
+  return findings;
+}
+
 function identityFindings({ nodes, disks }: FleetView): Finding[] {
-  const nodeIds = new Set<string>(nodes.map(({ id }) => id));
+  const known = nodesById(nodes);
   return [
     // Users speak of nodes by their names, so a name stands for one node only.
-    ...repeated('node', nodes, ({ id, name }) => [`id ${id}`, `name ${name}`]),
-    ...repeated('disk', disks, ({ id }) => [id]),
+    ...remembered(foundOfNodes, nodes, (list) =>
+      repeated('node', list, ({ id, name }) => [`id ${id}`, `name ${name}`]),
+    ),
+    ...remembered(foundOfDisks, disks, (list) => repeated('disk', list, ({ id }) => [id])),
     ...disks
-      .filter(({ nodeId }) => !nodeIds.has(nodeId))
+      .filter(({ nodeId }) => !known.has(nodeId))
       .map((disk) => ofDisk(disk, `is on node ${disk.nodeId}, which the fleet does not have`)),
   ];
 }
@@ -101,10 +122,8 @@ function isByteCount(bytes: number): boolean {
 
 function replicaFindings(replicas: readonly Replica[], { disks, nodes }: FleetView): Finding[] {
   if (replicas.length === 0) return [];
-  const disksById = new Map(disks.map((disk) => [disk.id, disk]));
-  const nodeIds = new Set(nodes.map(({ id }) => id));
   return replicas.flatMap((replica) => {
-    const problem = replicaProblem(replica, disksById, nodeIds);
+    const problem = replicaProblem(replica, disksById(disks), nodesById(nodes));
     return problem === undefined
       ? []
       : [{ kind: 'replica', id: replica.id, name: replica.id, problem } satisfies Finding];
@@ -113,12 +132,12 @@ function replicaFindings(replicas: readonly Replica[], { disks, nodes }: FleetVi
 
 function replicaProblem(
   { nodeId, diskId, sizeBytes, writtenBytes }: Replica,
-  disks: ReadonlyMap<string, StorageDisk>,
-  nodeIds: ReadonlySet<string>,
+  disks: ReadonlyMap<DiskId, StorageDisk>,
+  nodes: ReadonlyMap<NodeId, StorageNode>,
 ): string | undefined {
   if (!isByteCount(sizeBytes)) return `has sizeBytes ${sizeBytes}: not a whole number of bytes`;
   if (!isByteCount(writtenBytes)) return `has writtenBytes ${writtenBytes}: not a whole number of bytes`;
-  if (nodeId !== undefined && !nodeIds.has(nodeId))
+  if (nodeId !== undefined && !nodes.has(nodeId))
     return `is on node ${nodeId}, which the fleet does not have`;
   if (diskId === undefined) return undefined;
   const disk = disks.get(diskId);

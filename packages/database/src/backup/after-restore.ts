@@ -5,13 +5,17 @@ import type { BackupHeader } from './contents.js';
 const AUTO_DELETION = 'orphan-resource-auto-deletion';
 
 /**
- * - Every volume is due, so that the reconcilers hold what agents say against it.
+ * - Every volume is due, so that the reconcilers hold what agents say against it, and no engine starts on some of its copies
+ *   only: the newest records may be known to the absent ones alone.
  * - Copies of volumes that were made since look like orphans, so nothing removes orphans unasked until a user says so again.
  * - Sessions are over: some may have been ended since.
  * - The log of events is ordered by transaction ids, of which a new database begins with small ones.
  */
 export async function afterRestore(client: pg.Client, header: BackupHeader, now: Date): Promise<void> {
-  await client.query('UPDATE volume SET reconcile_due_at = $1, reconcile_marks = reconcile_marks + 1', [now]);
+  await client.query(
+    'UPDATE volume SET reconcile_due_at = $1, reconcile_marks = reconcile_marks + 1, restored_at = $1',
+    [now],
+  );
   await client.query('DELETE FROM setting WHERE name = $1', [AUTO_DELETION]);
   await client.query('UPDATE cluster SET settings_version = settings_version + 1');
   await client.query(`DELETE FROM token WHERE kind = 'session'`);

@@ -22,10 +22,13 @@ type VolumeRow = {
   rebuild: 'running' | 'queued' | 'paused' | null;
 };
 
-/** Served by indexes of the volumes that are not healthy, whose rebuilds and copies are then read one by one. */
+/**
+ * Served by indexes of the volumes that are not healthy, whose rebuilds and copies are then read one by one. Those that a silent node
+ * serves are among them at once, and not only when each has been judged, which takes a while for thousands.
+ */
 const NOT_HEALTHY = `
-  SELECT v.id, v.name, v.robustness, v.state, v.attention->>'code' AS attention, v.attached_node_id AS holder_id,
-    v.rebuild_hold IS NOT NULL AS held, r.node_ids, r.disk_ids, r.unplaced, b.rebuild
+  SELECT v.id, v.name, CASE v.robustness WHEN 'healthy' THEN 'unknown' ELSE v.robustness END AS robustness,
+    v.state, v.attention->>'code' AS attention, v.attached_node_id AS holder_id, v.rebuild_hold IS NOT NULL AS held, r.node_ids, r.disk_ids, r.unplaced, b.rebuild
   FROM volume v
   CROSS JOIN LATERAL (
     SELECT array_agg(DISTINCT r.node_id) FILTER (WHERE r.node_id IS NOT NULL) AS node_ids,
@@ -36,7 +39,7 @@ const NOT_HEALTHY = `
     SELECT CASE WHEN b.paused THEN 'paused' ELSE b.state END AS rebuild
     FROM rebuild b WHERE b.volume_id = v.id AND b.state IN ('running', 'queued')
     ORDER BY b.paused, b.state DESC LIMIT 1) b ON true
-  WHERE v.cluster_id = $1 AND v.robustness <> 'healthy'
+  WHERE v.cluster_id = $1 AND (v.robustness <> 'healthy' OR v.attached_node_id = ANY ($2))
   ORDER BY v.id LIMIT ${VOLUMES_MAX}`;
 
 const READY = `conditions @> '[{"type": "Ready", "status": "True"}]'`;
@@ -45,17 +48,19 @@ type PlaceRow<Id> = { id: Id; name: string; conditions: StoredCondition<'Ready'>
 
 /** Of what the caller may see; a cluster that is not there has nothing at risk. */
 export async function loadRiskFacts(sql: Sql, clusterId: ClusterId): Promise<RiskFacts> {
-  const totals = await sql.query<{ total: number; not_healthy: number }>(
-    `SELECT count(*)::int AS total,
-       (SELECT count(*)::int FROM volume WHERE cluster_id = $1 AND robustness <> 'healthy') AS not_healthy
-     FROM volume WHERE cluster_id = $1`,
-    [clusterId],
-  );
-  const volumes = await sql.query<VolumeRow>(NOT_HEALTHY, [clusterId]);
   const nodes = await sql.query<PlaceRow<NodeId>>(
     `SELECT id, name, conditions FROM node WHERE cluster_id = $1 AND NOT ${READY} ORDER BY name`,
     [clusterId],
   );
+  const silentIds = nodes.rows.map(({ id }) => id);
+  const totals = await sql.query<{ total: number; not_healthy: number }>(
+    `SELECT count(*)::int AS total,
+       (SELECT count(*)::int FROM volume
+        WHERE cluster_id = $1 AND (robustness <> 'healthy' OR attached_node_id = ANY ($2))) AS not_healthy
+     FROM volume WHERE cluster_id = $1`,
+    [clusterId, silentIds],
+  );
+  const volumes = await sql.query<VolumeRow>(NOT_HEALTHY, [clusterId, silentIds]);
   const disks = await sql.query<PlaceRow<DiskId>>(
     `SELECT d.id, n.name || '/' || d.name AS name, d.conditions FROM disk d JOIN node n ON n.id = d.node_id
      WHERE d.cluster_id = $1 AND NOT d.${READY} AND n.${READY} ORDER BY name`,

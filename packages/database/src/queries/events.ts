@@ -1,16 +1,29 @@
+import type { EVENT_FIELDS as LISTED_FIELDS } from '@holdfast/core/listing/list-fields.js';
 import type { ClusterEvent, EventSubject } from '@holdfast/core/model/event.js';
+import { CAUSE_TYPES } from '@holdfast/core/model/event-cause.js';
 import type { EventSeverity } from '@holdfast/core/model/event-types.js';
 import type { ClusterId } from '@holdfast/core/model/ids.js';
 import type { Sql } from '../sql/scope.js';
-import { filterCondition, type ListRequest, listRows, mapPage, type Page } from './list-rows.js';
+import {
+  type FieldsOf,
+  filterCondition,
+  type ListRequest,
+  listRows,
+  mapPage,
+  type Page,
+} from './list-rows.js';
 
 /** A place in a cluster's events: no event ever appears before one that has been read (ADR 0031). */
 export type EventPosition = { transactionId: number; id: number };
 /** Its type and severity are those of the version that stored it. */
-export type StoredEvent = Omit<ClusterEvent, 'type'> & {
+export type StoredEvent = Omit<ClusterEvent, 'type' | 'cause'> & {
   type: string;
   severity: EventSeverity;
   position: EventPosition;
+  /** The event that it follows from; `undefined` for none. */
+  causedBy: EventPosition | undefined;
+  /** Events that follow from it. */
+  effects: number;
 };
 
 /** Stands for none where a list is sorted: a row of a sorted list has a value. */
@@ -35,7 +48,16 @@ export const EVENT_FIELDS = {
   },
   volumeId: { sql: `coalesce(e.volume_id, ${NONE})`, type: 'id' },
   at: { sql: 'e.at', type: 'time' },
-} as const;
+  causeId: { sql: 'e.cause_id', type: 'number' },
+} as const satisfies FieldsOf<typeof LISTED_FIELDS>;
+
+/** Is an event one that others may follow from? As the partial index has it, which finds the last one of a place. */
+export const IS_CAUSE = `c.type IN ('${CAUSE_TYPES.join("', '")}')`;
+
+/** An event with the transaction of its cause, and with its effects counted: only few types have any. */
+const WITH_CAUSE = `e.*, (SELECT c.transaction_id FROM event c WHERE c.id = e.cause_id) AS cause_transaction_id,
+  CASE WHEN ${IS_CAUSE.replace('c.', 'e.')} THEN
+    (SELECT count(*)::int FROM event x WHERE x.cluster_id = e.cluster_id AND x.cause_id = e.id) ELSE 0 END AS effects`;
 
 export type EventRow = {
   id: number;
@@ -48,6 +70,10 @@ export type EventRow = {
   volume_id: string | null;
   message: string;
   at: Date;
+  cause_id: number;
+  /** These two where they are asked for; null: there is none. */
+  cause_transaction_id?: number | null;
+  effects?: number;
 };
 
 /**
@@ -63,7 +89,7 @@ export async function listEvents(
   const page = await listRows<EventRow>(
     sql,
     {
-      columns: 'e.*',
+      columns: WITH_CAUSE,
       from: 'event e',
       key: EVENT_FIELDS.id,
       fields: EVENT_FIELDS,
@@ -105,7 +131,7 @@ export async function readEventsAfter(
   const isWanted = filterCondition(filter, EVENT_FIELDS, values);
   const whose = clusterId === undefined ? OWN : `e.cluster_id = $${values.push(clusterId)}`;
   const { rows } = await sql.query<EventRow & { is_final: boolean; is_wanted: boolean }>(
-    `SELECT e.*, e.transaction_id < pg_snapshot_xmin(pg_current_snapshot())::text::bigint AS is_final,
+    `SELECT ${WITH_CAUSE}, e.transaction_id < pg_snapshot_xmin(pg_current_snapshot())::text::bigint AS is_final,
        (${isWanted}) AS is_wanted
      FROM event e
      WHERE ${whose} AND (e.transaction_id, e.id) > ($1, $2)
@@ -141,7 +167,7 @@ export async function isEventKept(
 /** Events that the running transaction has written. */
 export async function eventsOfTransaction(sql: Sql): Promise<StoredEvent[]> {
   const { rows } = await sql.query<EventRow>(
-    'SELECT * FROM event WHERE transaction_id = pg_current_xact_id()::text::bigint ORDER BY id',
+    `SELECT ${WITH_CAUSE} FROM event e WHERE e.transaction_id = pg_current_xact_id()::text::bigint ORDER BY e.id`,
   );
   return rows.map(readEvent);
 }
@@ -155,6 +181,7 @@ export async function currentEventPosition(sql: Sql): Promise<EventPosition> {
 }
 
 export function readEvent(row: EventRow): StoredEvent {
+  const causeTransactionId = row.cause_transaction_id ?? undefined;
   return {
     position: { transactionId: row.transaction_id, id: row.id },
     clusterId: row.cluster_id,
@@ -164,5 +191,8 @@ export function readEvent(row: EventRow): StoredEvent {
     volumeId: row.volume_id ?? undefined,
     message: row.message,
     at: row.at,
+    causedBy:
+      causeTransactionId === undefined ? undefined : { transactionId: causeTransactionId, id: row.cause_id },
+    effects: row.effects ?? 0,
   };
 }

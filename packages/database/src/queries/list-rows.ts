@@ -19,6 +19,10 @@ export type ListField =
   /** `sql` is the row's id, `idsWhere` a query for the ids of rows by the values that they have, up to its comparison with them. */
   | { readonly sql: string; readonly type: 'ids'; readonly idsWhere: string };
 export type ListFields = Readonly<Record<string, ListField>>;
+/** The places of fields that core names, each of its type. */
+export type FieldsOf<Types extends FieldTypes> = {
+  readonly [Name in keyof Types]: ListField & { readonly type: Types[Name] };
+};
 
 /** What a list request may say; all of it was text in a query string. */
 export type ListRequest = {

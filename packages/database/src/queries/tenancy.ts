@@ -1,4 +1,4 @@
-import type { OrganizationId, ProjectId, UserId } from '@holdfast/core/model/ids.js';
+import { asId, type OrganizationId, type ProjectId, type UserId } from '@holdfast/core/model/ids.js';
 import { withPlainRows } from '../plain/plain-rows.js';
 import { conflict } from '../sql/errors.js';
 import type { Sql } from '../sql/scope.js';
@@ -43,6 +43,15 @@ export function findOrganization(sql: Sql, id: OrganizationId): Promise<Organiza
   return withPlainRows(sql, async ({ organization }) => {
     const row = await organization.findUnique({ where: { id } });
     return row === null ? undefined : { ...row, id };
+  });
+}
+
+/** The organization that was made first, which runs the installation; undefined before there is one. As the system only. */
+export function findFirstOrganizationId(sql: Sql): Promise<OrganizationId | undefined> {
+  return withPlainRows(sql, async ({ organization }) => {
+    const orderBy = [{ createdAt: 'asc' as const }, { id: 'asc' as const }];
+    const row = await organization.findFirst({ orderBy, select: { id: true } });
+    return row === null ? undefined : asId<OrganizationId>(row.id);
   });
 }
 

@@ -1,3 +1,4 @@
+import type { VOLUME_FIELDS } from '@holdfast/core/listing/list-fields.js';
 import type { ClusterId, VolumeId } from '@holdfast/core/model/ids.js';
 import type { Volume } from '@holdfast/core/model/volume.js';
 import {
@@ -8,7 +9,14 @@ import {
 } from '../rows/replica-row.js';
 import { readVolume, type VolumeRow } from '../rows/volume-row.js';
 import type { Sql } from '../sql/scope.js';
-import { type ListRequest, type ListSource, listRows, listRowsOfEach, type Page } from './list-rows.js';
+import {
+  type FieldsOf,
+  type ListRequest,
+  type ListSource,
+  listRows,
+  listRowsOfEach,
+  type Page,
+} from './list-rows.js';
 
 /** A replica with what users need to find it. */
 export type PlacedReplica = { replica: ShownReplica; zone: string | undefined };
@@ -45,13 +53,12 @@ const FIELDS = {
     type: 'ids',
     idsWhere: 'SELECT r.volume_id FROM replica r WHERE r.disk_id',
   },
-  /** Larger is worse; 4: its serving node does not answer. */
   risk: {
     sql: `(CASE WHEN v.attention->>'code' = 'HolderUnreachable' THEN 4 WHEN v.robustness = 'faulted' THEN 3
       WHEN v.robustness = 'unknown' THEN 2 WHEN v.robustness = 'degraded' THEN 1 ELSE 0 END)`,
     type: 'number',
   },
-} as const;
+} as const satisfies FieldsOf<typeof VOLUME_FIELDS>;
 
 /** As the policy says too, but so that the index of an organization's volumes is used. */
 const OWN = 'v.organization_id = (SELECT current_organization_id())';

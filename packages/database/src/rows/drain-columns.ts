@@ -15,7 +15,7 @@ export function readDrain(stored: DrainColumns['drain']): NodeDrain | undefined 
   return { policy, requestedAt: new Date(requestedAt), wasCordoned };
 }
 
-/** Field by field: JSONB keeps no order, and a status is compared with the next one as a text. */
+/** Field by field: JSONB keeps no order, and has no `undefined`, while a status is compared with the next one. */
 export function readDrainStatus(stored: DrainColumns['drain_status']): NodeDrainStatus | undefined {
   if (stored === null) return undefined;
   const { state, since, progress, waitingCount, waitingFor } = stored;

@@ -50,6 +50,7 @@ export const VOLUMES: Table<Volume> = {
     column('epoch', 'epoch'),
     column('grantId', 'grant_id'),
     column('record', 'record', asJson),
+    column('restoredAt', 'restored_at'),
     column('lastDegradedAt', 'last_degraded_at'),
     column('attention', 'attention', asJson),
     column('conditions', 'conditions', asJson),
@@ -104,6 +105,7 @@ export type VolumeRow = LifecycleRow &
     hashing: Stored<HashingAdmission> | null;
     rebuild_hold: Volume['rebuildHold'] | null;
     balance: Stored<BalanceHistory> | null;
+    restored_at: Date | null;
     granted_tags: GrantedTags | null;
     labels: Labels | null;
     created_at: Date;
@@ -129,6 +131,7 @@ export function readVolume(row: VolumeRow): Volume {
     epoch: row.epoch,
     grantId: orUndefined(row.grant_id),
     record: orUndefined(row.record),
+    restoredAt: orUndefined(row.restored_at),
     lastDegradedAt: orUndefined(row.last_degraded_at),
     attention: row.attention === null ? undefined : readAttention(row.attention),
     conditions: readConditions(row.conditions),

@@ -1,6 +1,8 @@
 import type { ClusterEvent } from '@holdfast/core/model/event.js';
+import { claimsEffects, DISK_EFFECTS_SECONDS, EARLY_EFFECTS } from '@holdfast/core/model/event-cause.js';
 import { EVENT_TYPES } from '@holdfast/core/model/event-types.js';
 import type { OrganizationId } from '@holdfast/core/model/ids.js';
+import { IS_CAUSE } from '../queries/events.js';
 import { conflict } from '../sql/errors.js';
 import type { Sql } from '../sql/scope.js';
 
@@ -10,20 +12,27 @@ export const EVENT_CHANNEL = 'holdfast_event';
 /**
  * Stores an event with the number of the transaction that writes it. Ids are given out in the order of inserts, not
  * of commits, so a reader that went by ids alone could pass one that commits late (ADR 0031). What is told of a volume is for
- * its organization, which need not be the cluster's.
+ * its organization, which need not be the cluster's. Its cause is the last event that told of the place which it names, as far as
+ * that organization sees it (ADR 0228).
  *
  * @param gone the organization of a volume that this commit has deleted
  */
 export async function insertEvent(sql: Sql, event: ClusterEvent, gone?: OrganizationId): Promise<void> {
-  const { rowCount } = await sql.query(
-    `WITH written AS (
-       INSERT INTO event (organization_id, cluster_id, transaction_id, type, severity, subject_kind, subject_id,
-         volume_id, message, at)
-       SELECT coalesce($9::uuid, (SELECT v.organization_id FROM volume v WHERE v.id = $6::uuid), organization_id), id, pg_current_xact_id()::text::bigint, $2, $3, $4, $5, $6, $7, $8
+  const { rows } = await sql.query<{ id: number }>(
+    `WITH home AS (
+       SELECT id, coalesce($9::uuid, (SELECT v.organization_id FROM volume v WHERE v.id = $6::uuid), organization_id)
+         AS organization_id
        FROM cluster WHERE id = $1
-       RETURNING organization_id, cluster_id
+     ), written AS (
+       INSERT INTO event (organization_id, cluster_id, transaction_id, type, severity, subject_kind, subject_id,
+         volume_id, message, at, cause_id)
+       SELECT h.organization_id, h.id, pg_current_xact_id()::text::bigint, $2, $3, $4, $5, $6, $7, $8,
+         coalesce((SELECT c.id FROM event c WHERE c.subject_id = $10 AND ${IS_CAUSE}
+           AND c.organization_id = h.organization_id ORDER BY c.id DESC LIMIT 1), 0)
+       FROM home h
+       RETURNING id, organization_id, cluster_id
      )
-     SELECT pg_notify('${EVENT_CHANNEL}', concat_ws(' ', organization_id, cluster_id)) FROM written`,
+     SELECT id, pg_notify('${EVENT_CHANNEL}', concat_ws(' ', organization_id, cluster_id)) FROM written`,
     [
       event.clusterId,
       event.type,
@@ -34,7 +43,34 @@ export async function insertEvent(sql: Sql, event: ClusterEvent, gone?: Organiza
       event.message,
       event.at,
       gone ?? null,
+      event.cause?.id ?? null,
     ],
   );
-  if (rowCount === 0) throw conflict(`cluster ${event.clusterId} is gone`);
+  const [written] = rows;
+  if (written === undefined) throw conflict(`cluster ${event.clusterId} is gone`);
+  if (claimsEffects(event)) await claimEffects(sql, event, written.id);
+}
+
+/**
+ * Makes a loss the cause of what followed from it and was told before: engines drop copies on a dead node at once, and its silence is
+ * judged later. Early are failures of copies there since the node was last heard, and what they did to their volumes.
+ */
+async function claimEffects(sql: Sql, { clusterId, subject, at }: ClusterEvent, id: number): Promise<void> {
+  const place = subject.kind === 'node' ? 'r.node_id' : 'r.disk_id';
+  const since =
+    subject.kind === 'node'
+      ? '(SELECT n.last_heartbeat_at FROM node n WHERE n.id = $2)'
+      : `$5::timestamptz - interval '${DISK_EFFECTS_SECONDS} seconds'`;
+  await sql.query(
+    `WITH lost AS (
+       SELECT r.id, r.volume_id, s.since FROM (SELECT ${since} AS since) s
+       JOIN replica r ON ${place} = $2 AND r.failed_at >= s.since
+     )
+     UPDATE event e SET cause_id = $3
+     FROM lost l, event claimed
+     WHERE claimed.id = $3 AND e.cluster_id = $1 AND e.organization_id = claimed.organization_id
+       AND e.at >= l.since AND e.at <= $5::timestamptz AND e.id < $3 AND e.cause_id = 0 AND e.type = ANY ($4)
+       AND CASE e.type WHEN 'ReplicaFailed' THEN e.subject_id = l.id::text ELSE e.volume_id = l.volume_id END`,
+    [clusterId, subject.id, id, EARLY_EFFECTS, at],
+  );
 }

@@ -3,6 +3,7 @@ import { asId } from '@holdfast/core/model/ids.js';
 import { NOON } from '@holdfast/testkit/builders.js';
 import { storeContract } from '@holdfast/testkit/store-contract.js';
 import type { StoreUnderTest } from '@holdfast/testkit/store-under-test.js';
+import { storedEvents } from '@holdfast/testkit/stored-events.js';
 import { seedTestDatabase, startTestDatabase, type TestDatabase } from '@holdfast/testkit/test-database.js';
 import { afterAll, beforeAll, describe } from '@jest/globals';
 import pg from 'pg';
@@ -45,12 +46,7 @@ async function makeStore(role: 'system' | 'api', fleets?: FleetReader): Promise<
     store: new PostgresStore(scope, fleets === undefined ? {} : { fleets }),
     tenant,
     takeWakeUps: () => takeWakeUps(scope),
-    eventTypes: async () => {
-      const { rows } = await transaction(scope, (sql) =>
-        sql.query<{ type: string }>('SELECT type FROM event ORDER BY id'),
-      );
-      return rows.map(({ type }) => type);
-    },
+    events: () => transaction(scope, storedEvents),
     setSetting: async (name, value) => {
       await transaction(scope, (sql) => changeSetting(sql, tenant.clusterId, { name, value, now: NOON }));
     },

@@ -50,6 +50,8 @@ type FaultStep =
   | 'diskUp'
   | 'fillDisk'
   | 'workerDown'
+  | 'backupDatabase'
+  | 'restoreDatabase'
   | 'failRebuilds'
   | 'moveDisk'
   | 'loseCopy'
@@ -80,6 +82,8 @@ function faultSteps(objects: SimObjects): Pick<StepHandlers, FaultStep> {
       objects.disk(disk).availableBytes = available;
     },
     workerDown: (seconds) => world.runWithoutWorker(seconds),
+    backupDatabase: async () => world.backUp(),
+    restoreDatabase: async () => world.restore(),
     failRebuilds: async ({ volume, on, times = Number.POSITIVE_INFINITY }) => {
       const { id } = await objects.replica(volume, on);
       world.rebuildFaults.set(id, times);

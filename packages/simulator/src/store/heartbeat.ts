@@ -45,7 +45,7 @@ export function storeHeartbeat(
   const stored = { clusterId, nodeId, heartbeat, now };
   if (rebooted) withdrawAddresses(transaction, nodeId);
   storeEngines(transaction, stored);
-  const ofNode = [...transaction.tables.disks.values()].filter((disk) => disk.nodeId === nodeId);
+  const ofNode = transaction.tables.disks.by('node', nodeId);
   const ended = endDisks(transaction, stored, settledBy(heartbeat.disks, ofNode));
   const absent = unreportedDisks(
     heartbeat.disks,

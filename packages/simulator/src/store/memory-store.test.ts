@@ -18,7 +18,8 @@ async function makeStore(): Promise<StoreUnderTest> {
     store,
     tenant,
     takeWakeUps: async () => store.takeWakeUps(),
-    eventTypes: async () => store.events.map(({ type }) => type),
+    events: async () =>
+      store.events.map((event) => ({ type: event.type, causeType: store.causeOf(event)?.type })),
     setSetting: async (name, value) => store.setSetting(tenant.clusterId, name, value),
     setQuota: async (of, limits) => {
       const id = of === 'project' ? tenant.projectId : tenant.organizationId;

@@ -53,6 +53,7 @@ import {
 } from '@holdfast/core/settings/effective.js';
 import { admissionTasks, taskVolume } from './admission-tasks.js';
 import { applyChange, takeGuard } from './apply-change.js';
+import { backupOf, restoreTables, type TablesBackup } from './backup.js';
 import { dueVolumes, recordDue, runFanOut } from './due-volumes.js';
 import { storeHeartbeat } from './heartbeat.js';
 import { affectedVolumes, rebuildSpeeds, volumesOnNode } from './node-volumes.js';
@@ -83,6 +84,11 @@ export class MemoryStore implements Store {
 
   /** Fleets as they were made last, and after how many changes of their rows. */
   private readonly fleets = new Map<ClusterId, { readonly changes: number; readonly fleet: FleetView }>();
+
+  private backup: TablesBackup | undefined;
+  private diskList:
+    | { readonly changes: number; readonly ofNodes: string; readonly disks: FleetView['disks'] }
+    | undefined;
 
   /** Volumes of nodes, as they were looked up last: a drain looks with every sweep. */
   private readonly onNodes = new Map<NodeId, { changes: number; volumes: NodeVolumes['volumes'] }>();
@@ -137,6 +143,17 @@ export class MemoryStore implements Store {
     });
   }
 
+  backUp(): void {
+    this.backup = backupOf(this.tables);
+  }
+
+  /** Puts all rows back as they were at the last backup. */
+  restore(now: Date): void {
+    if (this.backup === undefined) throw new Bug('there is no backup to restore');
+    restoreTables(this.tables, this.backup, now);
+    this.changes += 1;
+  }
+
   /** Sets the limits of an organization or a project. */
   setQuota(scope: QuotaScope, id: OrganizationId | ProjectId, limits: QuotaLimits): void {
     this.tables.quotas.set(id, { scope, limits });
@@ -149,6 +166,11 @@ export class MemoryStore implements Store {
 
   get events(): readonly ClusterEvent[] {
     return this.tables.events;
+  }
+
+  /** The event that this one follows from. */
+  causeOf(event: ClusterEvent): ClusterEvent | undefined {
+    return this.tables.causes.get(event);
   }
 
   get volumeIds(): VolumeId[] {
@@ -190,9 +212,11 @@ export class MemoryStore implements Store {
     const holderId = holderOf(volume);
     if (holderId === undefined) return undefined;
     const row = this.tables.observations.get(observationKey(volume.id, holderId));
-    if (row === undefined || row.bootId !== this.tables.nodes.get(holderId)?.bootId) return undefined;
+    const node = this.tables.nodes.get(holderId);
+    if (row === undefined || node === undefined || row.bootId !== node.bootId) return undefined;
     if (!speaksFor(row.report, volume)) return undefined;
-    return { nodeId: row.nodeId, bootId: row.bootId, at: row.at, report: row.report };
+    // An agent that is heard without news says what it said before: only its node's row is written then.
+    return { nodeId: row.nodeId, bootId: row.bootId, at: node.lastHeartbeatAt ?? row.at, report: row.report };
   }
 
   async loadFleet(clusterId: ClusterId): Promise<FleetView> {
@@ -232,16 +256,27 @@ export class MemoryStore implements Store {
   private newFleet(clusterId: ClusterId): FleetView {
     const { settings, settingsVersion } = this.clusterRow(clusterId);
     const nodes = [...this.tables.nodes.values()].filter((node) => node.clusterId === clusterId);
-    const nodeIds = new Set(nodes.map(({ id }) => id));
     return {
       clusterId,
       settings,
       settingsVersion,
       nodes: nodes.sort((a, b) => compareIds(a.id, b.id)),
-      disks: [...this.tables.disks.values()]
-        .filter(({ nodeId }) => nodeIds.has(nodeId))
-        .sort((a, b) => compareIds(a.id, b.id)),
+      disks: this.disksOf(nodes),
     };
+  }
+
+  /** The list of before while no disk has changed: heartbeats change nodes every few seconds, and what was made of disks stays good. */
+  private disksOf(nodes: readonly NodeRow[]): FleetView['disks'] {
+    const { disks } = this.tables;
+    const ofNodes = nodes.map(({ id }) => id).join();
+    if (this.diskList?.changes === disks.changes && this.diskList.ofNodes === ofNodes)
+      return this.diskList.disks;
+    const nodeIds = new Set(nodes.map(({ id }) => id));
+    const list = [...disks.values()]
+      .filter(({ nodeId }) => nodeIds.has(nodeId))
+      .sort((a, b) => compareIds(a.id, b.id));
+    this.diskList = { changes: disks.changes, ofNodes, disks: list };
+    return list;
   }
 
   async loadAdmissions(
@@ -369,15 +404,12 @@ export class MemoryStore implements Store {
 
   /** Agents that have nothing new to say: they were heard now, and what they say of their engines is so now. */
   hear(nodeIds: readonly NodeId[], now: Date): void {
-    const { nodes, observations } = this.tables;
+    const { nodes } = this.tables;
     for (const nodeId of nodeIds) {
       const row = nodes.get(nodeId);
       if (row === undefined) continue;
       nodes.set(nodeId, { ...row, lastHeartbeatAt: now });
       this.heard += 1;
-      for (const seen of observations.by('node', nodeId)) {
-        observations.set(observationKey(seen.volumeId, nodeId), { ...seen, at: now });
-      }
     }
   }
 

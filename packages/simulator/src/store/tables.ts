@@ -26,6 +26,7 @@ import type { Volume } from '@holdfast/core/model/volume.js';
 import { holderOf } from '@holdfast/core/model/volume-lifecycle.js';
 import { fillOf } from '@holdfast/core/model/volume-task.js';
 import type { QuotaLimits } from '@holdfast/core/policy/quota.js';
+import { addEvent } from './event-causes.js';
 import { IndexedRows } from './indexed-rows.js';
 
 export type ClusterRow = {
@@ -107,6 +108,9 @@ export class Tables {
   /** By volume and node: an engine of an older epoch may still report from another node. */
   readonly observations = new IndexedRows<string, ObservationRow, 'node'>({ node: ({ nodeId }) => nodeId });
   readonly events: ClusterEvent[] = [];
+  /** Events by those that follow from them, and the last loss or return of each node and disk. */
+  readonly causes = new Map<ClusterEvent, ClusterEvent>();
+  readonly lastOfPlace = new Map<string, ClusterEvent>();
   readonly outbox: WakeUp[] = [];
   /** Limits of organizations and projects that have some. */
   readonly quotas = new Map<
@@ -175,7 +179,7 @@ export class Transaction {
       if (volumeId !== this.lookedAfter) this.tables.outbox.push({ kind: 'volume', volumeId });
     }
     for (const clusterId of this.clusters) this.tables.outbox.push({ kind: 'cluster', clusterId });
-    this.tables.events.push(...this.events);
+    for (const event of this.events) addEvent(this.tables, event);
   }
 
   rollback(): void {

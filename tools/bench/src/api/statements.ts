@@ -6,8 +6,15 @@ export type Statement = { readonly text: string; readonly values: readonly unkno
 
 const recordings = new AsyncLocalStorage<Statement[]>();
 
-/** Has every client of this process tell what it sends for work that runs in {@link statementsOf}. */
+let isRecording = false;
+
+/**
+ * Has every client of this process tell what it sends for work that runs in {@link statementsOf}. Asked twice it does nothing
+ * more: a statement that is told twice would give the baseline twice the work.
+ */
 export function recordStatements(): void {
+  if (isRecording) return;
+  isRecording = true;
   const prototype: { query: (...args: unknown[]) => unknown } = pg.Client.prototype;
   const send = prototype.query;
   prototype.query = function query(...args: unknown[]) {

@@ -1,14 +1,18 @@
 'use client';
 import { Message } from '@holdfast/ui/message.js';
-import { useEventPages } from '../../../src/api/queries';
+import { CAUSES_FILTER, useEventPages } from '../../../src/api/queries';
 import { paths } from '../../../src/paths';
 import { EventsList } from '../../../src/shared/events-list';
 import type { QuickFilter } from '../../../src/shared/list-search';
 import { PageHeader } from '../../../src/shared/page-header';
 import { SearchedPages } from '../../../src/shared/searched-pages';
 
+/** What follows from another event is folded under it; with a filter each event stands for itself. */
+const useFolded = (filter: string) => useEventPages(filter === '' ? CAUSES_FILTER : filter);
+
 const QUICK_FILTERS: readonly QuickFilter[] = [
-  { label: 'All', filter: '' },
+  { label: 'All, by cause', filter: '' },
+  { label: 'One by one', filter: 'id>0' },
   { label: 'Warnings and errors', filter: 'severity!=info' },
   { label: 'Nodes and disks', filter: 'subjectKind in (node, disk)' },
   { label: 'Rebuilds', filter: 'subjectKind=rebuild' },
@@ -23,7 +27,7 @@ export default function EventsPage() {
       <SearchedPages
         title="All events"
         path={paths.events}
-        usePages={useEventPages}
+        usePages={useFolded}
         what="the events"
         searchLabel="Search events"
         placeholder="A filter such as type=VolumeDegraded"

@@ -1,56 +1,21 @@
 'use client';
-import { formatBytes } from '@holdfast/core/model/bytes.js';
 import { Button } from '@holdfast/ui/button.js';
 import { Message } from '@holdfast/ui/message.js';
 import { Panel } from '@holdfast/ui/panel.js';
-import { type Column, Table } from '@holdfast/ui/table.js';
 import { Plus } from 'lucide-react';
-import Link from 'next/link';
-import { Suspense, useState } from 'react';
+import { Suspense, useCallback, useState } from 'react';
 import { useRisk, useVolumePages } from '../../../src/api/queries';
-import type { Volume } from '../../../src/api/types';
-import { paths } from '../../../src/paths';
 import { ListSearch } from '../../../src/shared/list-search';
+import { Loaded } from '../../../src/shared/loaded';
 import { PageHeader } from '../../../src/shared/page-header';
-import { Paged } from '../../../src/shared/paged';
-import { ReplicaDots } from '../../../src/shared/replica-dots';
 import { useNodeNames } from '../../../src/shared/use-names';
-import { useSearchText } from '../../../src/shared/use-search-text';
-import { RobustnessBadge, StateBadge } from '../../../src/shared/volume-badges';
+import { BulkActions } from '../../../src/volumes/bulk-actions';
 import { CreateVolume } from '../../../src/volumes/create-volume';
-import { filterOf, QUICK_FILTERS } from '../../../src/volumes/volume-filter';
-
-function columns(nodeName: (id: string | null) => string): Column<Volume>[] {
-  return [
-    {
-      header: 'Name',
-      cell: (volume) => (
-        <Link
-          href={paths.volume(volume.id)}
-          className="inline-flex min-h-6 items-center font-medium hover:underline"
-        >
-          {volume.name}
-        </Link>
-      ),
-    },
-    { header: 'Health', cell: (volume) => <RobustnessBadge volume={volume} /> },
-    { header: 'Copies', cell: (volume) => <ReplicaDots volume={volume} /> },
-    { header: 'State', cell: (volume) => <StateBadge volume={volume} /> },
-    {
-      header: 'Attached to',
-      cell: (volume) => <span className="text-muted">{nodeName(volume.attachedNodeId)}</span>,
-    },
-    { header: 'Size', align: 'right', cell: (volume) => formatBytes(volume.size) },
-    {
-      header: 'Written',
-      align: 'right',
-      cell: (volume) => <span className="text-muted">{formatBytes(volume.writtenBytes)}</span>,
-    },
-  ];
-}
-
-/** Worst first, so that the list starts with what needs a look. */
-const SORT = '-risk,name';
+import type { ListState } from '../../../src/volumes/list-state';
+import { ListTools } from '../../../src/volumes/list-tools';
+import { type ChangeState, useListState } from '../../../src/volumes/use-list-state';
+import { completeVolumeFilter, filterOf, QUICK_FILTERS } from '../../../src/volumes/volume-filter';
+import { VolumeGrid } from '../../../src/volumes/volume-grid';
 
 export default function VolumesPage() {
   return (
@@ -61,8 +26,9 @@ export default function VolumesPage() {
 }
 
 function Volumes() {
-  const [text, search] = useSearchText(paths.volumes);
+  const [state, change] = useListState();
   const [creating, setCreating] = useState(false);
+  const search = useCallback((text: string) => change({ text }), [change]);
   const create = (
     <Button variant="primary" onClick={() => setCreating(true)}>
       <Plus aria-hidden size={15} /> Create volume
@@ -72,52 +38,93 @@ function Volumes() {
     <>
       <title>Volumes · Holdfast</title>
       <PageHeader title="Volumes" subtitle="What needs a look comes first." actions={create} />
-      <Panel title="All volumes" flush>
+      <Panel title="All volumes">
         <ListSearch
           label="Search volumes"
           placeholder="Name, or a filter such as size>10Gi"
           quickFilters={QUICK_FILTERS}
-          text={text}
+          text={state.text}
           onText={search}
+          complete={completeVolumeFilter}
+          aside={<ListTools state={state} change={change} />}
         />
-        <VolumeTable text={text} onCreate={() => setCreating(true)} onClear={() => search('')} />
+        <VolumeTable
+          state={state}
+          change={change}
+          onCreate={() => setCreating(true)}
+          onClear={() => search('')}
+        />
       </Panel>
       <CreateVolume open={creating} onOpenChange={setCreating} />
     </>
   );
 }
 
-type TableProps = { text: string; onCreate: () => void; onClear: () => void };
+type TableProps = { state: ListState; change: ChangeState; onCreate: () => void; onClear: () => void };
 
-function VolumeTable({ text, onCreate, onClear }: TableProps) {
-  const volumes = useVolumePages(filterOf(text), SORT);
+function VolumeTable({ state, change, onCreate, onClear }: TableProps) {
+  const { text, sort, columns, density } = state;
+  const volumes = useVolumePages(filterOf(text), sort);
   const risk = useRisk();
-  const names = useNodeNames();
+  const nodeName = useNodeNames();
+  const [selected, setSelected] = useState<ReadonlySet<string>>(NONE);
+  const { hasNextPage, isFetchingNextPage, fetchNextPage } = volumes;
+  const askNext = useCallback(() => {
+    if (hasNextPage && !isFetchingNextPage) void fetchNextPage();
+  }, [hasNextPage, isFetchingNextPage, fetchNextPage]);
   const total = text === '' ? risk.data?.volumes.total : undefined;
-  const note = (shown: number) => (total === undefined ? `${shown} shown` : `${shown} shown of ${total}`);
-  const empty =
-    text === '' ? (
-      <Message
-        title="No volumes yet"
-        body={
-          <code className="font-mono text-xs">npx holdfast volume create data --size 1Gi --replicas 3</code>
-        }
-        action={<Button onClick={onCreate}>Create the first one</Button>}
-      />
-    ) : (
-      <Message title="No volume matches" action={<Button onClick={onClear}>Show all</Button>} />
-    );
   return (
-    <Paged query={volumes} what="the volumes" rows={6} empty={empty} note={note}>
-      {(rows) => (
-        <Table
-          label="Volumes"
-          rows={rows}
-          columns={columns(names)}
-          rowKey={(volume) => volume.id}
-          empty={empty}
-        />
-      )}
-    </Paged>
+    <Loaded query={volumes} what="the volumes" rows={6}>
+      {({ pages }) => {
+        const rows = pages.flatMap(({ items }) => items);
+        if (rows.length === 0)
+          return text === '' ? <NoVolumes onCreate={onCreate} /> : <NoMatch onClear={onClear} />;
+        return (
+          <>
+            <VolumeGrid
+              rows={rows}
+              columns={columns}
+              density={density}
+              sort={sort}
+              onSort={(next) => change({ sort: next })}
+              selected={selected}
+              onSelect={setSelected}
+              nodeName={nodeName}
+              onEnd={askNext}
+            />
+            <p role="status" className="border-t border-border px-4 py-2 text-xs text-muted">
+              {shownText(rows.length, total, hasNextPage)}
+            </p>
+            <BulkActions
+              items={rows.filter(({ id }) => selected.has(id))}
+              onClear={() => setSelected(NONE)}
+            />
+          </>
+        );
+      }}
+    </Loaded>
   );
+}
+
+const NONE: ReadonlySet<string> = new Set();
+
+function shownText(loaded: number, total: number | undefined, hasMore: boolean): string {
+  if (total !== undefined) return `${loaded.toLocaleString('en')} shown of ${total.toLocaleString('en')}`;
+  return `${loaded.toLocaleString('en')}${hasMore ? ' and more' : ''} shown`;
+}
+
+function NoVolumes({ onCreate }: { onCreate: () => void }) {
+  return (
+    <Message
+      title="No volumes yet"
+      body={
+        <code className="font-mono text-xs">npx holdfast volume create data --size 1Gi --replicas 3</code>
+      }
+      action={<Button onClick={onCreate}>Create the first one</Button>}
+    />
+  );
+}
+
+function NoMatch({ onClear }: { onClear: () => void }) {
+  return <Message title="No volume matches" action={<Button onClick={onClear}>Show all</Button>} />;
 }

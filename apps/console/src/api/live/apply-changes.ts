@@ -1,0 +1,140 @@
+/**
+ * What the stream tells, applied to what is shown: rows of volumes are asked for by their ids and put into their lists, events are
+ * put on top of theirs. Only where too much changes at once is a list asked for again.
+ */
+import type { InfiniteData, Query, QueryClient } from '@tanstack/react-query';
+import { api } from '../client';
+import type { ClusterEvent } from '../types';
+import { changesEffects, withEvent } from './patch-events';
+import { patchPages } from './patch-rows';
+import type { makeRefresher } from './refresher';
+
+/** Ids that one filter has room for beside the list's own. */
+const ROWS_MAX = 20;
+/** What comes within this time is asked for at once. */
+const COLLECT_MS = 250;
+/** Short lists beside the large one show a few volumes of a hundred, and follow more slowly. */
+const SHORT_LIST_PAUSE_MS = 2_000;
+const EVENTS_KEPT_MAX = 100;
+
+type VolumePages = InfiniteData<Awaited<ReturnType<typeof api.volumePage>>>;
+type EventPages = InfiniteData<Awaited<ReturnType<typeof api.eventPage>>>;
+type Refresher = ReturnType<typeof makeRefresher>;
+
+/** Applies changes of volumes, some at a time and one round after the other. */
+export function makeVolumePatcher(queryClient: QueryClient, clusterId: string, refresher: Refresher) {
+  let touched = new Set<string>();
+  /** Volumes whose pages, or the short lists, are to be asked for again once that is not too soon. */
+  let waiting = new Set<string>();
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  let isAsking = false;
+  const isShown = { queryKey: ['volumes', clusterId], type: 'active' } as const;
+
+  async function run(): Promise<void> {
+    timer = undefined;
+    if (isAsking) return later();
+    const ids = touched;
+    const due = new Set([...waiting, ...ids]);
+    touched = new Set();
+    waiting = new Set();
+    const key = ['volumes', clusterId];
+    void queryClient.invalidateQueries({ queryKey: key, type: 'inactive', refetchType: 'none' });
+    const shown = queryClient.getQueryCache().findAll(isShown);
+    const pages = shown.filter(({ queryKey }) => queryKey[2] === 'pages');
+    const isTooMuch = ids.size > ROWS_MAX || pages.some(({ state }) => state.fetchStatus === 'fetching');
+    if (isTooMuch && pages.length > 0) refresher.soon(['volumes']);
+    for (const query of shown) if (query.queryKey[2] !== 'pages') refresh(query, due);
+    for (const id of ids) void queryClient.invalidateQueries({ queryKey: ['settings', clusterId, 'of', id] });
+    if (isTooMuch || ids.size === 0) return;
+    isAsking = true;
+    try {
+      await Promise.all(pages.map((query) => patch(query, ids)));
+    } catch {
+      refresher.soon(['volumes']);
+    } finally {
+      isAsking = false;
+    }
+  }
+
+  async function patch({ queryKey }: Query, ids: ReadonlySet<string>): Promise<void> {
+    const [, , , filter, sort] = queryKey.map(String);
+    if (filter === undefined || sort === undefined) return;
+    const wanted = `id in (${[...ids].join(',')})`;
+    const { items: rows } = await api.volumePage(clusterId, {
+      filter: filter === '' ? wanted : `(${filter}) AND ${wanted}`,
+      sort: 'name',
+      cursor: undefined,
+    });
+    queryClient.setQueryData<VolumePages>(
+      queryKey,
+      (data) => data && { ...data, pages: patchPages(data.pages, { ids, rows }, sort) },
+    );
+  }
+
+  /** A volume's own page, or a short list in which it stands or may come to stand. */
+  function refresh({ queryKey, state }: Query, due: ReadonlySet<string>): void {
+    const [, , what] = queryKey.map(String);
+    if (what === undefined || (what !== 'some' && !due.has(what))) return;
+    const isFresh = what === 'some' && Date.now() - state.dataUpdatedAt < SHORT_LIST_PAUSE_MS;
+    if (!isFresh && state.fetchStatus !== 'fetching') {
+      void queryClient.invalidateQueries({ queryKey, exact: true });
+      return;
+    }
+    waiting.add(what);
+    later();
+  }
+
+  function later(): void {
+    timer ??= setTimeout(() => void run(), COLLECT_MS);
+  }
+
+  return {
+    touch(volumeId: string) {
+      touched.add(volumeId);
+      later();
+    },
+    stop() {
+      clearTimeout(timer);
+    },
+  };
+}
+
+/** Puts an event on top of every list of events that it belongs to. */
+export function applyEvent(
+  queryClient: QueryClient,
+  clusterId: string,
+  { event, refresher }: { event: ClusterEvent; refresher: Refresher },
+): void {
+  if (changesEffects(event)) refresher.soon(['events']);
+  for (const { queryKey } of queryClient.getQueryCache().findAll({ queryKey: ['events', clusterId] })) {
+    const [, , second, filter] = queryKey.map(String);
+    const text = second === 'pages' ? filter : second;
+    const isDone =
+      text !== undefined &&
+      (second === 'pages'
+        ? applyToPages(queryClient, queryKey, event, text)
+        : applyToList(queryClient, queryKey, event, text));
+    if (!isDone) refresher.soon(['events']);
+  }
+}
+
+function applyToList(client: QueryClient, key: readonly unknown[], event: ClusterEvent, filter: string) {
+  const events = client.getQueryData<readonly ClusterEvent[]>(key);
+  if (events === undefined) return true;
+  const next = withEvent(events, event, filter);
+  if (next !== undefined) client.setQueryData(key, next.slice(0, EVENTS_KEPT_MAX));
+  return next !== undefined;
+}
+
+function applyToPages(client: QueryClient, key: readonly unknown[], event: ClusterEvent, filter: string) {
+  const data = client.getQueryData<EventPages>(key);
+  const first = data?.pages[0];
+  if (data === undefined || first === undefined) return true;
+  const items = withEvent(first.items, event, filter);
+  if (items === undefined) return false;
+  const kept = items.length > 2 * EVENTS_KEPT_MAX ? undefined : { ...first, items };
+  // A first page that has grown for long is asked for again.
+  if (kept === undefined) return false;
+  client.setQueryData<EventPages>(key, { ...data, pages: [kept, ...data.pages.slice(1)] });
+  return true;
+}

@@ -1,0 +1,121 @@
+'use client';
+import { clsx } from 'clsx';
+import { type KeyboardEvent, useId, useRef, useState } from 'react';
+
+/** What may stand at the cursor in place of the text from `from` to it. */
+export type Complete = (head: string) => { readonly from: number; readonly options: readonly string[] };
+
+type Props = {
+  label: string;
+  placeholder: string;
+  value: string;
+  onChange: (value: string) => void;
+  /** Left out: nothing is completed. */
+  complete?: Complete | undefined;
+};
+
+/** The field of a search, which completes what a filter may say. Marked, so that a key puts the cursor into it. */
+export function FilterInput({ label, placeholder, value, onChange, complete }: Props) {
+  const listId = useId();
+  const field = useRef<HTMLInputElement>(null);
+  const [head, setHead] = useState<string>();
+  const [active, setActive] = useState(0);
+  const { from, options } = (head === undefined ? undefined : complete?.(head)) ?? { from: 0, options: [] };
+  const isOpen = options.length > 0;
+
+  function look() {
+    const at = field.current?.selectionStart ?? value.length;
+    setHead((field.current?.value ?? '').slice(0, at));
+    setActive(0);
+  }
+
+  function pick(option: string) {
+    const text = (head ?? '').slice(0, from) + option;
+    const next = text + value.slice((head ?? '').length);
+    onChange(next);
+    setHead(text);
+    setActive(0);
+    requestAnimationFrame(() => {
+      field.current?.focus();
+      field.current?.setSelectionRange(text.length, text.length);
+    });
+  }
+
+  function onKeyDown(event: KeyboardEvent) {
+    const option = options[active];
+    if (!isOpen || option === undefined) return;
+    if (event.key === 'ArrowDown') setActive((active + 1) % options.length);
+    else if (event.key === 'ArrowUp') setActive((active + options.length - 1) % options.length);
+    else if (event.key === 'Tab' && !event.shiftKey) pick(option);
+    else if (event.key === 'Enter' && active > 0) pick(option);
+    else if (event.key === 'Escape') setHead(undefined);
+    else return;
+    event.preventDefault();
+  }
+
+  return (
+    <div className="relative min-w-0 flex-1 sm:max-w-96">
+      <input
+        ref={field}
+        data-search
+        type="text"
+        role="combobox"
+        aria-label={label}
+        aria-expanded={isOpen}
+        aria-controls={listId}
+        aria-autocomplete="list"
+        aria-activedescendant={isOpen ? `${listId}-${active}` : undefined}
+        autoComplete="off"
+        spellCheck={false}
+        placeholder={placeholder}
+        value={value}
+        onChange={(event) => {
+          onChange(event.target.value);
+          look();
+        }}
+        onFocus={look}
+        onBlur={() => setHead(undefined)}
+        onKeyDown={onKeyDown}
+        className="h-8 w-full rounded-md border border-border-strong bg-sunken px-2.5 text-sm placeholder:text-muted"
+      />
+      <Options label={label} listId={listId} options={options} active={active} onPick={pick} />
+    </div>
+  );
+}
+
+type OptionsProps = {
+  label: string;
+  listId: string;
+  options: readonly string[];
+  active: number;
+  onPick: (option: string) => void;
+};
+
+function Options({ label, listId, options, active, onPick }: OptionsProps) {
+  return (
+    <div
+      id={listId}
+      role="listbox"
+      aria-label={`Completion of ${label.toLowerCase()}`}
+      hidden={options.length === 0}
+      className="absolute top-9 left-0 z-30 max-h-64 w-full overflow-y-auto rounded-md border border-border bg-raised py-1 shadow-xl"
+    >
+      {options.map((option, at) => (
+        <div
+          key={option}
+          id={`${listId}-${at}`}
+          role="option"
+          tabIndex={-1}
+          aria-selected={at === active}
+          onMouseDown={(event) => {
+            event.preventDefault();
+            onPick(option);
+          }}
+          className={clsx('min-h-6 px-2.5 py-0.5 font-mono text-xs', at === active && 'bg-hover')}
+        >
+          {option.trim()}
+        </div>
+      ))}
+    </div>
+  );
+}

@@ -1,0 +1,40 @@
+'use client';
+import { Button } from '@holdfast/ui/button.js';
+import { useState } from 'react';
+import type { BulkItem } from './bulk';
+import { BULK_ACTIONS, type BulkAction } from './bulk-action-table';
+import { BulkDialog } from './bulk-dialog';
+
+type Props = { items: readonly BulkItem[]; onClear: () => void };
+
+/** What can be done with the volumes that are selected, all at once. */
+export function BulkActions({ items, onClear }: Props) {
+  const [action, setAction] = useState<BulkAction>();
+  if (items.length === 0 && action === undefined) return null;
+  return (
+    <div
+      role="toolbar"
+      aria-label="Actions on the selected volumes"
+      className="sticky bottom-0 z-30 flex flex-wrap items-center gap-2 border-t border-border bg-raised px-4 py-2"
+    >
+      <p role="status" className="mr-2 text-sm font-medium">
+        {items.length} selected
+      </p>
+      {BULK_ACTIONS.map((one) => (
+        <Button
+          key={one.label}
+          variant={one.isDestructive ? 'danger' : 'secondary'}
+          onClick={() => setAction(one)}
+        >
+          {one.label}
+        </Button>
+      ))}
+      <Button variant="ghost" onClick={onClear}>
+        Select none
+      </Button>
+      {action !== undefined && (
+        <BulkDialog action={action} items={items} onClose={() => setAction(undefined)} onDone={onClear} />
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,149 @@
+'use client';
+import { Badge } from '@holdfast/ui/badge.js';
+import { Button } from '@holdfast/ui/button.js';
+import { Dialog } from '@holdfast/ui/dialog.js';
+import { TextField } from '@holdfast/ui/field.js';
+import { type FormEvent, useEffect, useState } from 'react';
+import { toast } from 'sonner';
+import type { BulkResult } from '../api/bulk-calls';
+import { useCluster } from '../api/use-cluster';
+import { type BulkItem, runEach, summaryOf } from './bulk';
+import type { BulkAction } from './bulk-action-table';
+
+type Props = { action: BulkAction; items: readonly BulkItem[]; onClose: () => void; onDone: () => void };
+type Results = ReadonlyMap<string, BulkResult>;
+
+/** An action over several volumes: what is asked for, what it would come to for each, then what became of each. */
+export function BulkDialog({ action, items: selected, onClose, onDone }: Props) {
+  const { id: clusterId } = useCluster();
+  // What is selected behind the dialog may be deleted by it.
+  const [items] = useState(selected);
+  const [input, setInput] = useState(action.input?.initial ?? '');
+  const [plan, setPlan] = useState<Results>();
+  const [done, setDone] = useState<Results>();
+  const [isBusy, setBusy] = useState(false);
+  const problem = action.problemOf?.(input);
+  const possible = items.filter(({ id }) => plan?.get(id)?.kind === 'ok');
+
+  async function run(of: readonly BulkItem[], isDry: boolean): Promise<Results> {
+    const results = new Map<string, BulkResult>();
+    const show = isDry ? setPlan : setDone;
+    setBusy(true);
+    await runEach(
+      of,
+      ({ id: volumeId }) => action.call({ clusterId, volumeId }, { isDry }, input),
+      (id, result) => {
+        results.set(id, result);
+        show(new Map(results));
+      },
+    );
+    setBusy(false);
+    return results;
+  }
+
+  // biome-ignore lint/correctness/useExhaustiveDependencies: what needs no input is tried at once, and once
+  useEffect(() => {
+    if (action.input === undefined) void run(items, true);
+  }, []);
+
+  async function act() {
+    const results = await run(possible, false);
+    toast.success(`${action.label}: ${summaryOf([...results.values()], 'done')}`);
+  }
+
+  function submit(event: FormEvent) {
+    event.preventDefault();
+    if (problem === undefined) void run(items, true);
+  }
+
+  return (
+    <Dialog
+      open
+      onOpenChange={() => {
+        onClose();
+        if (done !== undefined) onDone();
+      }}
+      title={`${action.label}: ${items.length === 1 ? '1 volume' : `${items.length} volumes`}`}
+      description={`These volumes ${action.does}`}
+    >
+      {action.input !== undefined && done === undefined && (
+        <form onSubmit={submit} className="mb-3 flex items-end gap-2">
+          <div className="flex-1">
+            <TextField
+              label={action.input.label}
+              hint={action.input.hint}
+              value={input}
+              autoFocus
+              onChange={(event) => {
+                setInput(event.target.value);
+                setPlan(undefined);
+              }}
+            />
+          </div>
+          <Button type="submit" disabledReason={problem} busy={isBusy} className="mb-5">
+            Try
+          </Button>
+        </form>
+      )}
+      <ResultList items={items} results={done ?? plan} isDone={done !== undefined} />
+      <div className="mt-4 flex items-center justify-end gap-2">
+        <p role="status" className="mr-auto text-sm text-muted">
+          {done !== undefined
+            ? summaryOf([...done.values()], 'done')
+            : plan !== undefined && summaryOf([...plan.values()], 'can be done')}
+        </p>
+        <Button
+          onClick={() => {
+            onClose();
+            if (done !== undefined) onDone();
+          }}
+        >
+          {done === undefined ? 'Cancel' : 'Close'}
+        </Button>
+        {done === undefined && (
+          <Button
+            variant={action.isDestructive ? 'danger' : 'primary'}
+            busy={isBusy}
+            disabledReason={
+              plan === undefined ? 'Try it first' : possible.length === 0 ? 'None can be done' : undefined
+            }
+            onClick={() => void act()}
+          >
+            {action.label} {possible.length > 0 && `(${possible.length})`}
+          </Button>
+        )}
+      </div>
+    </Dialog>
+  );
+}
+
+type ListProps = { items: readonly BulkItem[]; results: Results | undefined; isDone: boolean };
+
+function ResultList({ items, results, isDone }: ListProps) {
+  return (
+    <ul
+      aria-label="Result of each volume"
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: a list that scrolls has to be reached by the keyboard
+      tabIndex={0}
+      className="max-h-72 divide-y divide-border overflow-y-auto rounded-md border border-border text-sm"
+    >
+      {items.map(({ id, name }) => {
+        const result = results?.get(id);
+        return (
+          <li key={id} className="flex min-h-8 items-center gap-3 px-3 py-1">
+            <span className="w-40 shrink-0 truncate font-medium" title={name}>
+              {name}
+            </span>
+            {result?.kind === 'ok' && (
+              <Badge tone={isDone ? 'good' : 'busy'} quiet>
+                {result.note}
+              </Badge>
+            )}
+            {result?.kind === 'refused' && <span className="text-xs text-bad">{result.why}</span>}
+            {result === undefined && results !== undefined && <span className="text-xs text-muted">…</span>}
+          </li>
+        );
+      })}
+    </ul>
+  );
+}

@@ -1,0 +1,94 @@
+import { formatBytes } from '@holdfast/core/model/bytes.js';
+import { Moment } from '@holdfast/ui/moment.js';
+import type { ReactNode } from 'react';
+import type { Volume } from '../api/types';
+import { ReplicaDots } from '../shared/replica-dots';
+import { RobustnessBadge, StateBadge } from '../shared/volume-badges';
+import type { ColumnId } from './list-state';
+
+export type VolumeColumn = {
+  readonly header: string;
+  /** Field that the API sorts by; left out: it can't be sorted by this. */
+  readonly sort?: string;
+  readonly align?: 'right';
+  /** Width in characters. */
+  readonly width: number;
+  /** Left out on a phone. */
+  readonly isWide?: boolean;
+  readonly cell: (volume: Volume, nodeName: (id: string | null) => string) => ReactNode;
+};
+
+export const VOLUME_COLUMNS: Readonly<Record<ColumnId, VolumeColumn>> = {
+  health: {
+    header: 'Health',
+    sort: 'risk',
+    width: 9,
+    cell: (volume) => <RobustnessBadge volume={volume} />,
+  },
+  copies: {
+    header: 'Copies',
+    sort: 'numberOfReplicas',
+    width: 10,
+    cell: (volume) => <ReplicaDots volume={volume} />,
+  },
+  state: {
+    header: 'State',
+    sort: 'state',
+    width: 9,
+    isWide: true,
+    cell: (volume) => <StateBadge volume={volume} />,
+  },
+  attached: {
+    header: 'Attached to',
+    width: 11,
+    isWide: true,
+    cell: (volume, nodeName) => (
+      <span className="block truncate text-muted">{nodeName(volume.attachedNodeId)}</span>
+    ),
+  },
+  size: {
+    header: 'Size',
+    sort: 'size',
+    align: 'right',
+    width: 8,
+    isWide: true,
+    cell: (volume) => formatBytes(volume.size),
+  },
+  written: {
+    header: 'Written',
+    sort: 'writtenBytes',
+    align: 'right',
+    width: 8,
+    isWide: true,
+    cell: (volume) => <span className="text-muted">{formatBytes(volume.writtenBytes)}</span>,
+  },
+  labels: {
+    header: 'Labels',
+    width: 14,
+    isWide: true,
+    cell: (volume) => <Labels labels={volume.labels} />,
+  },
+  created: {
+    header: 'Created',
+    sort: 'createdAt',
+    align: 'right',
+    width: 8,
+    isWide: true,
+    cell: (volume) => (
+      <span className="text-muted">
+        <Moment at={volume.createdAt} />
+      </span>
+    ),
+  },
+};
+
+function Labels({ labels }: { labels: Volume['labels'] }) {
+  const text = Object.entries(labels)
+    .map(([key, value]) => (value === '' ? key : `${key}=${value}`))
+    .join(', ');
+  return (
+    <span className="block truncate text-muted" title={text}>
+      {text}
+    </span>
+  );
+}

@@ -1,0 +1,73 @@
+/** State of the list of volumes, all of it in the address: what is searched for, the order, the columns, and how dense the rows are. */
+
+export const COLUMNS = [
+  'health',
+  'copies',
+  'state',
+  'attached',
+  'size',
+  'written',
+  'labels',
+  'created',
+] as const;
+export type ColumnId = (typeof COLUMNS)[number];
+
+export const DENSITIES = ['compact', 'normal', 'comfortable'] as const;
+export type Density = (typeof DENSITIES)[number];
+
+export type ListState = {
+  readonly text: string;
+  /** As the API has it. */
+  readonly sort: string;
+  readonly columns: readonly ColumnId[];
+  readonly density: Density;
+};
+
+/** Worst first, so that the list starts with what needs a look. */
+const DEFAULTS: ListState = {
+  text: '',
+  sort: '-risk,name',
+  columns: ['health', 'copies', 'state', 'attached', 'size', 'written'],
+  density: 'normal',
+};
+
+const SORT = /^-?[A-Za-z]+(,-?[A-Za-z]+)?$/;
+
+/** Whatever an address says: what can't be read is as if it were not there. */
+export function readListState(params: URLSearchParams): ListState {
+  const sort = params.get('sort') ?? '';
+  const named = params.get('columns')?.split(',');
+  const density = DENSITIES.find((one) => one === params.get('density'));
+  return {
+    text: params.get('q') ?? DEFAULTS.text,
+    sort: SORT.test(sort) ? sort : DEFAULTS.sort,
+    columns: named === undefined ? DEFAULTS.columns : COLUMNS.filter((one) => named.includes(one)),
+    density: density ?? DEFAULTS.density,
+  };
+}
+
+/** The query of an address, without what is usual; empty for the usual list. */
+export function writeListState({ text, sort, columns, density }: ListState): string {
+  const params = new URLSearchParams();
+  if (text !== '') params.set('q', text);
+  if (sort !== DEFAULTS.sort) params.set('sort', sort);
+  if (columns.join() !== DEFAULTS.columns.join()) params.set('columns', columns.join());
+  if (density !== DEFAULTS.density) params.set('density', density);
+  return params.toString();
+}
+
+/** The order after a click on a column: the usual direction first, then the other one. */
+export function nextSort(current: string, field: string): string {
+  const [first = ''] = current.split(',');
+  const usual = field === 'name' || field === 'state' ? field : `-${field}`;
+  const other = usual.startsWith('-') ? field : `-${field}`;
+  const next = first === usual ? other : usual;
+  return field === 'name' ? next : `${next},name`;
+}
+
+/** How a column is sorted now, as tables say it. */
+export function directionOf(current: string, field: string): 'ascending' | 'descending' | undefined {
+  const [first = ''] = current.split(',');
+  if (first === field) return 'ascending';
+  return first === `-${field}` ? 'descending' : undefined;
+}

@@ -1,0 +1,238 @@
+'use client';
+import { useWindowVirtualizer } from '@tanstack/react-virtual';
+import { clsx } from 'clsx';
+import { ArrowDown, ArrowUp } from 'lucide-react';
+import Link from 'next/link';
+import { memo, type ReactNode, useCallback, useEffect, useLayoutEffect, useRef, useState } from 'react';
+import type { Volume } from '../api/types';
+import { paths } from '../paths';
+import { VOLUME_COLUMNS, type VolumeColumn } from './columns';
+import { type ColumnId, type Density, directionOf, nextSort } from './list-state';
+
+const ROW_PX: Record<Density, number> = { compact: 28, normal: 36, comfortable: 44 };
+/** Rows drawn beyond the screen, so that a scroll or a step by the keyboard finds them there. */
+const OVERSCAN = 12;
+/** The next page is asked for this many rows before the end. */
+const AHEAD = 30;
+
+type Props = {
+  rows: readonly Volume[];
+  columns: readonly ColumnId[];
+  density: Density;
+  sort: string;
+  onSort: (sort: string) => void;
+  selected: ReadonlySet<string>;
+  onSelect: (ids: ReadonlySet<string>) => void;
+  nodeName: (id: string | null) => string;
+  /** Rows near the end are shown: more are wanted. */
+  onEnd: () => void;
+};
+
+/** The volumes that are asked for, of which only those on the screen are drawn. */
+export function VolumeGrid({
+  rows,
+  columns,
+  density,
+  sort,
+  onSort,
+  selected,
+  onSelect,
+  nodeName,
+  onEnd,
+}: Props) {
+  const body = useRef<HTMLTableSectionElement>(null);
+  const [top, setTop] = useState(0);
+  useLayoutEffect(() => setTop(body.current?.offsetTop ?? 0), []);
+  const virtual = useWindowVirtualizer({
+    count: rows.length,
+    estimateSize: () => ROW_PX[density],
+    overscan: OVERSCAN,
+    scrollMargin: top,
+    getItemKey: (index) => rows[index]?.id ?? index,
+  });
+  // A row's height is known, so that a change of density is a new measure of all.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the density is what has changed
+  useEffect(() => virtual.measure(), [density]);
+  const selection = useRef(selected);
+  selection.current = selected;
+  const toggle = useCallback((id: string) => onSelect(toggled(selection.current, id)), [onSelect]);
+  const items = virtual.getVirtualItems();
+  const lastIndex = items.at(-1)?.index ?? 0;
+  useEffect(() => {
+    if (lastIndex >= rows.length - AHEAD) onEnd();
+  }, [lastIndex, rows.length, onEnd]);
+
+  const before = (items[0]?.start ?? top) - top;
+  const after = virtual.getTotalSize() - ((items.at(-1)?.end ?? top) - top);
+  const isAll = rows.length > 0 && rows.every(({ id }) => selected.has(id));
+  const shown = columns.map((id) => ({ id, column: VOLUME_COLUMNS[id] }));
+  return (
+    <table
+      aria-label="Volumes"
+      aria-rowcount={rows.length + 1}
+      className="w-full table-fixed border-collapse text-sm"
+    >
+      <colgroup>
+        <col className="w-11" />
+        <col />
+        {shown.map(({ id, column }) => (
+          <col
+            key={id}
+            className={clsx(column.isWide === true && 'max-md:hidden')}
+            style={{ width: `${column.width}rem` }}
+          />
+        ))}
+      </colgroup>
+      <thead>
+        <tr aria-rowindex={1} className="border-b border-border text-left text-xs text-muted">
+          <th scope="col" className="h-8 pl-4">
+            <Check
+              label="Select all that are loaded"
+              checked={isAll}
+              onChange={() => onSelect(new Set(isAll ? [] : rows.map(({ id }) => id)))}
+            />
+          </th>
+          <Header column={{ header: 'Name', sort: 'name' }} sort={sort} onSort={onSort} />
+          {shown.map(({ id, column }) => (
+            <Header key={id} column={column} sort={sort} onSort={onSort} />
+          ))}
+        </tr>
+      </thead>
+      <tbody ref={body}>
+        {before > 0 && <Gap px={before} />}
+        {items.map(({ index }) => {
+          const volume = rows[index];
+          if (volume === undefined) return null;
+          return (
+            <Row
+              key={volume.id}
+              volume={volume}
+              index={index}
+              px={ROW_PX[density]}
+              columns={columns}
+              nodeName={nodeName}
+              isSelected={selected.has(volume.id)}
+              onToggle={toggle}
+            />
+          );
+        })}
+        {after > 0 && <Gap px={after} />}
+      </tbody>
+    </table>
+  );
+}
+
+function toggled(selected: ReadonlySet<string>, id: string): ReadonlySet<string> {
+  const next = new Set(selected);
+  if (!next.delete(id)) next.add(id);
+  return next;
+}
+
+/** Room of rows that are not drawn. */
+function Gap({ px }: { px: number }) {
+  return (
+    <tr aria-hidden>
+      <td style={{ height: px }} />
+    </tr>
+  );
+}
+
+type HeaderProps = {
+  column: Pick<VolumeColumn, 'header' | 'sort' | 'align' | 'isWide'>;
+  sort: string;
+  onSort: (sort: string) => void;
+};
+
+function Header({ column: { header, sort: field, align, isWide }, sort, onSort }: HeaderProps) {
+  const direction = field === undefined ? undefined : directionOf(sort, field);
+  const Arrow = direction === 'ascending' ? ArrowUp : ArrowDown;
+  return (
+    <th
+      scope="col"
+      aria-sort={direction}
+      className={clsx('h-8 px-4 font-medium', align === 'right' && 'text-right', isWide && 'max-md:hidden')}
+    >
+      {field === undefined ? (
+        header
+      ) : (
+        <button
+          type="button"
+          onClick={() => onSort(nextSort(sort, field))}
+          className="inline-flex min-h-6 items-center gap-1 hover:text-text"
+        >
+          {header}
+          {direction !== undefined && <Arrow aria-hidden size={12} />}
+        </button>
+      )}
+    </th>
+  );
+}
+
+type RowProps = {
+  volume: Volume;
+  index: number;
+  px: number;
+  columns: readonly ColumnId[];
+  nodeName: (id: string | null) => string;
+  isSelected: boolean;
+  onToggle: (id: string) => void;
+};
+
+/** A row is drawn again only when something of it has changed: a list of ten thousand is told of many changes a second. */
+const Row = memo(
+  function VolumeRow({ volume, index, px, columns, nodeName, isSelected, onToggle }: RowProps): ReactNode {
+    return (
+      <tr
+        data-row
+        aria-rowindex={index + 2}
+        aria-selected={isSelected}
+        style={{ height: px }}
+        className={clsx('border-b border-border', isSelected ? 'bg-busy-soft' : 'hover:bg-hover')}
+      >
+        <td className="pl-4">
+          <Check label={`Select ${volume.name}`} checked={isSelected} onChange={() => onToggle(volume.id)} />
+        </td>
+        <td className="truncate px-4">
+          <Link
+            href={paths.volume(volume.id)}
+            prefetch={false}
+            className="inline-flex min-h-6 items-center font-medium hover:underline"
+          >
+            {volume.name}
+          </Link>
+        </td>
+        {columns.map((id) => {
+          const { align, isWide, cell } = VOLUME_COLUMNS[id];
+          return (
+            <td
+              key={id}
+              className={clsx(
+                'overflow-hidden px-4',
+                align === 'right' && 'whitespace-nowrap text-right tabular-nums',
+                isWide && 'max-md:hidden',
+              )}
+            >
+              {cell(volume, nodeName)}
+            </td>
+          );
+        })}
+      </tr>
+    );
+  },
+  (a, b) =>
+    a.volume === b.volume &&
+    a.index === b.index &&
+    a.px === b.px &&
+    a.columns === b.columns &&
+    a.nodeName === b.nodeName &&
+    a.isSelected === b.isSelected &&
+    a.onToggle === b.onToggle,
+);
+
+function Check({ label, checked, onChange }: { label: string; checked: boolean; onChange: () => void }) {
+  return (
+    <label className="flex size-6 items-center justify-center">
+      <input type="checkbox" aria-label={label} checked={checked} onChange={onChange} className="size-3.5" />
+    </label>
+  );
+}

@@ -1,0 +1,139 @@
+/**
+ * The console when a node dies that serves or holds two thousand volumes: one cause with its effects counted, in a real browser on a
+ * real stack. The volumes are rows in Postgres, at places where the stack has made one of each kind.
+ */
+import { createPool, type Pool } from '@holdfast/database/sql/pool.js';
+import { findBrowser } from '@holdfast/testkit/browser.js';
+import { ConsoleVisit } from '@holdfast/testkit/console-visit.js';
+import { copyVolume } from '@holdfast/testkit/copied-volumes.js';
+import { eventually } from '@holdfast/testkit/eventually.js';
+import { startTestDatabase, type TestDatabase } from '@holdfast/testkit/test-database.js';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+
+const STORY_TIMEOUT_MS = 300_000;
+const executable = findBrowser();
+/** Without a browser on the machine these tests are counted as skipped, not passed. */
+const inBrowser = executable === undefined ? describe.skip : describe;
+
+/** Five seconds, and as many for a machine that runs other tests. */
+const TELLS_MS_MAX = 10_000;
+const SERVED = 1_500;
+const HELD = 500;
+/** Screens: a page whose purpose is an overview is not a scroll through every volume. */
+const SCREENS_MAX = 3;
+
+let visit: ConsoleVisit;
+let database: TestDatabase;
+let pool: Pool;
+let page: ConsoleVisit['page'];
+
+beforeAll(async () => {
+  if (executable === undefined) return;
+  database = await startTestDatabase();
+  pool = createPool(database.ownerUrl, { connectionsMax: 1, applicationName: 'test' });
+  visit = await ConsoleVisit.begin(
+    executable,
+    async (local) => {
+      for (const name of ['served', 'held'])
+        await local.cliJson('volume', 'create', name, '--size', '16Mi', '--replicas', '3');
+      await local.cliJson('volume', 'attach', 'served', '--node', 'node-1');
+    },
+    { env: { DATABASE_URL: database.ownerUrl } },
+  );
+  page = visit.page;
+  await visit.signIn();
+}, STORY_TIMEOUT_MS);
+
+afterAll(async () => {
+  await visit?.end();
+  await pool?.end();
+  await database?.stop();
+}, STORY_TIMEOUT_MS);
+
+const region = (name: string) => page.getByRole('region', { name, exact: true });
+
+async function idOf(name: string): Promise<string> {
+  const { rows } = await pool.query<{ id: string }>('SELECT id FROM volume WHERE name = $1', [name]);
+  return rows[0]?.id ?? '';
+}
+
+async function countOf(what: string): Promise<number> {
+  const { rows } = await pool.query<{ count: number }>(`SELECT count(*)::int AS count FROM ${what}`);
+  return rows[0]?.count ?? 0;
+}
+
+async function screens(): Promise<number> {
+  const box = await page.locator('html').boundingBox();
+  return (box?.height ?? 0) / (page.viewportSize()?.height ?? 1);
+}
+
+inBrowser('the console', () => {
+  test(
+    'shows a dead node with two thousand volumes as one cause, with its effects counted',
+    async () => {
+      visit.stack.killAgent('node-1');
+      const names = (kind: string, count: number) => Array.from({ length: count }, (_, n) => `${kind}-${n}`);
+      await copyVolume(pool, { volumeId: await idOf('served'), names: names('served', SERVED - 1) });
+      await copyVolume(pool, { volumeId: await idOf('held'), names: names('held', HELD - 1) });
+      // Those that it served are counted as soon as its silence is known, before each has been judged.
+      const silences = () => countOf("event WHERE type = 'NodeNotReady'");
+      await eventually('the silence of node-1 is known', silences, (count) => count > 0, 60_000);
+      const atRisk = region('Is any data at risk?');
+      await atRisk
+        .getByText(`node-1 does not answer: ${SERVED} not served`)
+        .waitFor({ timeout: TELLS_MS_MAX });
+      await atRisk
+        .getByText(`node-1 does not answer: ${SERVED} not served, ${HELD} degraded`)
+        .waitFor({ timeout: 120_000 });
+      await region('When will it be safe?').getByText('Not without you').waitFor();
+      await visit.picture('large-loss-overview');
+      expect(await screens()).toBeLessThan(SCREENS_MAX);
+    },
+    STORY_TIMEOUT_MS,
+  );
+
+  test(
+    'folds what follows from the silence of the node under its one event',
+    async () => {
+      const events = region('Recent events');
+      const line = events.getByRole('listitem').filter({ hasText: 'node node-1 does not answer' }).first();
+      await line.getByText(/^(2,00\d|[12],\d{3}) events follow from it$/).waitFor({ timeout: 60_000 });
+      expect(await events.getByText(/volume .* is (unknown|degraded)/).count()).toBe(0);
+      await line.getByText('events follow from it').click();
+      await line
+        .getByText(/volume .* is (unknown|degraded), it was healthy$/)
+        .first()
+        .waitFor();
+      expect(await visit.problems('large-loss')).toEqual([]);
+      await line.getByRole('link', { name: /^All / }).click();
+      await page.getByRole('heading', { name: 'Events', exact: true }).waitFor();
+      await page
+        .getByText(/is (unknown|degraded), it was healthy$/)
+        .first()
+        .waitFor();
+      expect(await screens()).toBeLessThan(2 * SCREENS_MAX);
+    },
+    STORY_TIMEOUT_MS,
+  );
+
+  test(
+    'lists what is worst first, a page at a time',
+    async () => {
+      await page.getByRole('link', { name: 'Volumes' }).first().click();
+      await page
+        .getByRole('row', { name: /served/ })
+        .first()
+        .waitFor();
+      await page
+        .getByText(/shown of 2,000$/)
+        .first()
+        .waitFor();
+      expect(await visit.problems('large-loss-volumes')).toEqual([]);
+    },
+    STORY_TIMEOUT_MS,
+  );
+
+  test('no page threw an error in all this', () => {
+    expect(visit.errors).toEqual([]);
+  });
+});

@@ -1,0 +1,172 @@
+/**
+ * The list of volumes and the keys of the console, as a user at a keyboard has them: completion, order, columns, views, actions on
+ * several volumes at once, the command menu. In a real browser on a real stack.
+ */
+import { findBrowser } from '@holdfast/testkit/browser.js';
+import { ConsoleVisit } from '@holdfast/testkit/console-visit.js';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+
+const STORY_TIMEOUT_MS = 240_000;
+const executable = findBrowser();
+/** Without a browser on the machine these tests are counted as skipped, not passed. */
+const inBrowser = executable === undefined ? describe.skip : describe;
+
+let visit: ConsoleVisit;
+let page: ConsoleVisit['page'];
+
+beforeAll(async () => {
+  if (executable === undefined) return;
+  visit = await ConsoleVisit.begin(executable, async (local) => {
+    for (const name of ['pg-a', 'pg-b', 'web-c'])
+      await local.cliJson('volume', 'create', name, '--size', '64Mi', '--replicas', '2');
+    await local.cliJson('volume', 'attach', 'pg-a', '--node', 'node-1');
+  });
+  page = visit.page;
+  await visit.signIn();
+  await page.getByRole('link', { name: 'Volumes' }).first().click();
+  await row('web-c').waitFor();
+}, STORY_TIMEOUT_MS);
+
+afterAll(() => visit?.end(), STORY_TIMEOUT_MS);
+
+const row = (name: string) => page.getByRole('row', { name: new RegExp(name) });
+const query = () => decodeURIComponent(new URL(page.url()).search);
+
+inBrowser('the list of volumes', () => {
+  test(
+    'completes a filter by the keyboard, and keeps it in the address',
+    async () => {
+      await page.keyboard.press('/');
+      await page.keyboard.type('st');
+      await page.getByRole('option', { name: 'state' }).waitFor();
+      await page.keyboard.press('Tab');
+      await page.keyboard.press('Tab');
+      await page.keyboard.type('att');
+      await page.getByRole('option', { name: 'attached' }).waitFor();
+      expect(await visit.problems('volumes-completion')).toEqual([]);
+      await page.keyboard.press('Tab');
+      await row('pg-b').waitFor({ state: 'detached' });
+      expect(await row('pg-a').count()).toBe(1);
+      expect(query()).toBe('?q=state=attached');
+      await page.getByRole('button', { name: 'All', exact: true }).click();
+      await row('pg-b').waitFor();
+    },
+    STORY_TIMEOUT_MS,
+  );
+
+  test(
+    'is sorted and shaped as the user wants, and comes back by a saved view',
+    async () => {
+      await page.getByRole('button', { name: 'Name' }).click();
+      await page.getByRole('button', { name: 'Name' }).click();
+      await page.locator('th[aria-sort=descending]').waitFor();
+      expect(await page.getByRole('row').nth(1).textContent()).toContain('web-c');
+      await page.getByRole('button', { name: 'Columns' }).click();
+      await page.getByLabel('Labels').check();
+      await page.keyboard.press('Escape');
+      await page.getByRole('columnheader', { name: 'Labels' }).waitFor();
+      await page.getByRole('button', { name: 'Views' }).click();
+      await page.getByLabel('Name of this view').fill('by name');
+      await page.getByRole('button', { name: 'Save' }).click();
+      await page.keyboard.press('Escape');
+      const kept = query();
+      await page.goto(new URL('/volumes', page.url()).href);
+      await row('web-c').waitFor();
+      expect(query()).toBe('');
+      await page.getByRole('button', { name: 'Views' }).click();
+      await page.getByRole('button', { name: 'by name', exact: true }).click();
+      await page.getByRole('columnheader', { name: 'Labels' }).waitFor();
+      expect(query()).toBe(kept);
+      await page.keyboard.press('Escape');
+    },
+    STORY_TIMEOUT_MS,
+  );
+
+  test(
+    'shows a volume that is new in its place, without a user',
+    async () => {
+      await visit.stack.cliJson('volume', 'create', 'pg-new', '--size', '64Mi', '--replicas', '2');
+      await row('pg-new').waitFor({ timeout: 15_000 });
+    },
+    STORY_TIMEOUT_MS,
+  );
+
+  test(
+    'tries an action on several volumes first, and tells the result of each',
+    async () => {
+      await page.keyboard.press('j');
+      await page.keyboard.press('x');
+      await page.keyboard.press('j');
+      await page.keyboard.press('x');
+      const tools = page.getByRole('toolbar', { name: 'Actions on the selected volumes' });
+      await tools.getByText('2 selected').waitFor();
+      await tools.getByRole('button', { name: 'Set a label' }).click();
+      const dialog = page.getByRole('dialog');
+      await dialog.getByLabel('Label', { exact: true }).fill('team=storage');
+      await dialog.getByRole('button', { name: 'Try' }).click();
+      await dialog.getByText('2 of 2 can be done').waitFor();
+      expect(await visit.problems('volumes-bulk')).toEqual([]);
+      await dialog.getByRole('button', { name: /^Set a label/ }).click();
+      await dialog.getByText('2 of 2 done').waitFor();
+      await dialog.getByRole('button', { name: 'Close' }).click();
+      await expectCount('team=storage', 2);
+
+      await page.getByLabel('Select all that are loaded').check();
+      await tools.getByRole('button', { name: 'Delete' }).click();
+      await dialog.getByText('3 of 4 can be done').waitFor();
+      await dialog
+        .getByText(/attached/)
+        .first()
+        .waitFor();
+      await dialog.getByRole('button', { name: /^Delete/ }).click();
+      await dialog.getByText('3 of 3 done').waitFor();
+      await dialog.getByRole('button', { name: 'Close' }).click();
+      await row('web-c').waitFor({ state: 'detached', timeout: 30_000 });
+      expect(await row('pg-a').count()).toBe(1);
+    },
+    STORY_TIMEOUT_MS,
+  );
+
+  test(
+    'goes anywhere and acts from the command menu, and gives the focus back',
+    async () => {
+      await page.getByRole('link', { name: 'pg-a', exact: true }).focus();
+      await page.keyboard.press('Control+k');
+      const menu = page.getByRole('dialog');
+      await menu.getByText('Create volume').waitFor();
+      expect(await visit.problems('command-menu')).toEqual([]);
+      await page.keyboard.press('Escape');
+      await menu.waitFor({ state: 'detached' });
+      expect(await page.locator(':focus').textContent()).toBe('pg-a');
+      await page.keyboard.press('Control+k');
+      await page.keyboard.type('pg-a');
+      await menu.getByRole('option', { name: 'pg-a' }).click();
+      await page.getByRole('heading', { name: 'pg-a' }).waitFor();
+      await page.keyboard.press('Control+k');
+      await menu.getByRole('option', { name: 'Resize' }).click();
+      await page.getByRole('dialog', { name: /Resize|pg-a/ }).waitFor();
+      await page.keyboard.press('Escape');
+      await page.keyboard.press('?');
+      await menu.getByText('Next and previous row').waitFor();
+      expect(await visit.problems('shortcuts')).toEqual([]);
+      await page.keyboard.press('Escape');
+      await menu.waitFor({ state: 'detached' });
+      await page.keyboard.press('g');
+      await page.keyboard.press('e');
+      await page.getByRole('heading', { name: 'Events', exact: true }).waitFor();
+    },
+    STORY_TIMEOUT_MS,
+  );
+
+  test('no page threw an error in all this', () => {
+    expect(visit.errors).toEqual([]);
+  });
+});
+
+async function expectCount(text: string, count: number): Promise<void> {
+  await page
+    .getByText(text, { exact: true })
+    .nth(count - 1)
+    .waitFor({ timeout: 15_000 });
+  expect(await page.getByText(text, { exact: true }).count()).toBe(count);
+}
