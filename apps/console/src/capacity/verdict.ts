@@ -17,7 +17,7 @@ export function verdictOf(kind: Kind, now: Room, after: readonly RoomAfter[]): s
 }
 
 /** `undefined` until every zone's answer is there, and where there is one zone only: with it all is lost. */
-export function worstOf(after: readonly RoomAfter[]): Room | undefined {
+function worstOf(after: readonly RoomAfter[]): Room | undefined {
   if (after.length < 2) return undefined;
   const rooms = after.flatMap(({ room }) => (room === undefined ? [] : [room]));
   if (rooms.length < after.length) return undefined;
