@@ -6,6 +6,7 @@ import type {
   Replica,
   ReplicaState,
   Robustness,
+  Simulation,
   Snapshot,
   StorageNode,
   Volume,
@@ -87,6 +88,14 @@ export function replicaLook(
   if (replica.state === 'stopped' && replica.healthyAt !== null) return { tone: 'good', word: 'Healthy' };
   return REPLICA_STATE[replica.state];
 }
+
+/** What a volume comes to in a forecast. */
+export const VOLUME_ENDS: Record<Simulation['forecast']['volumes']['shown'][number]['end'], Look> = {
+  full: { tone: 'good', word: 'All copies' },
+  lost: { tone: 'bad', word: 'Lost' },
+  unschedulable: { tone: 'warn', word: 'No place' },
+  waiting: { tone: 'warn', word: 'Waits' },
+};
 
 const DRAIN_LOOKS = {
   draining: { tone: 'busy', word: 'Draining' },

@@ -62,7 +62,7 @@ inBrowser('the topology', () => {
       expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(PHONE.width);
       await lose('zone zone-b').click();
       await page.getByText('Choose a domain').waitFor();
-      await page.getByRole('button', { name: 'Menu' }).click();
+      await page.getByRole('button', { name: 'Menu', exact: true }).click();
       expect(await visit.problems('menu-phone')).toEqual([]);
       await page.keyboard.press('Escape');
       expect(await page.getByRole('link', { name: 'Audit' }).count()).toBe(0);

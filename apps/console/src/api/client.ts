@@ -1,4 +1,4 @@
-import { createClient, type Schema } from '@holdfast/api-client/client.js';
+import { type Body, createClient, type Schema } from '@holdfast/api-client/client.js';
 import { toProblem } from './problem';
 
 /** The largest page the API gives; longer lists are asked for page by page, up to a bound. */
@@ -55,7 +55,7 @@ export async function askAll<T>(askPage: (query: PageQuery) => Promise<Answer<Pa
 
 export type PageAsk = { filter: string; sort?: string; cursor: string | undefined };
 
-export function pageQuery({ filter, sort, cursor }: PageAsk) {
+function pageQuery({ filter, sort, cursor }: PageAsk) {
   return {
     limit: ROWS_PER_PAGE,
     ...(sort === undefined ? {} : { sort }),
@@ -91,9 +91,13 @@ export type NewDisk = {
 export type DiskChange = Partial<
   Pick<Schema<'Disk'>, 'allowScheduling' | 'evictionRequested' | 'tags' | 'storageReserved'>
 >;
-export type NewVolume = { name: string; size: number; numberOfReplicas: number };
+export type NewVolume = Body<'/api/v1/clusters/{clusterId}/volumes', 'post'>;
+/** A volume that is asked about before it is made. */
+export type VolumeShape = Omit<NewVolume, 'name' | 'labels' | 'projectId' | 'topologyRequirement'> & {
+  count: number;
+};
 export type WhatIf = {
-  volumes: { count: number; size: number; numberOfReplicas: number }[];
+  volumes: VolumeShape[];
   lose: { zones: string[]; nodes: string[]; disks: string[] };
   add: { disks: { node: string; size: number }[] };
   drain: { node: string; policy: DrainPolicy }[];

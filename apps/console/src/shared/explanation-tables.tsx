@@ -30,7 +30,12 @@ function Part({ title, note, children }: { title: string; note?: string; childre
 export function CureList({
   cures,
   search,
-}: Pick<PlacementExplanation, 'cures'> & { search: PlacementExplanation['cureSearch'] }) {
+  buttonsOf,
+}: Pick<PlacementExplanation, 'cures'> & {
+  search: PlacementExplanation['cureSearch'];
+  /** The way to carry one out; left out where the cluster is a supposed one. */
+  buttonsOf?: (cure: PlacementExplanation['cures'][number]) => ReactNode;
+}) {
   const note = search.isComplete
     ? 'The scheduler was run with each of them.'
     : `The scheduler was run with each of them. ${search.tried} changes were tried; there may be others as small.`;
@@ -42,6 +47,7 @@ export function CureList({
         {cures.map((cure) => (
           <li key={cure.sentence} className="py-0.5">
             {cure.sentence}
+            {buttonsOf?.(cure)}
           </li>
         ))}
       </ol>

@@ -43,7 +43,10 @@ export function RebuildProgress({ rebuild, names, withControls = false }: Props)
       ) : (
         <>
           <Meter label={`Rebuild of ${names.volume}`} percent={rebuild.percent} tone={tone} />
-          <p className="text-xs tabular-nums text-muted">{workText(rebuild)}</p>
+          <p className="text-xs tabular-nums text-muted">
+            {workText(rebuild)}
+            <span className="block empty:hidden">{paceText(rebuild)}</span>
+          </p>
           <RebuildSnapshots rebuild={rebuild} />
         </>
       )}
@@ -68,16 +71,23 @@ function placeText({ queuePosition, percent }: Rebuild): string {
   return percent > 0 ? `${place}, ${Math.floor(percent)} % done` : place;
 }
 
-function workText(rebuild: Rebuild): string {
-  const { sent, skipped, total } = rebuild.bytes;
+/** What was looked at, what the target had already, what it was sent and wrote, of all that it has to hold. */
+function workText({ bytes: { compared, skipped, sent, written, total } }: Rebuild): string {
   const parts = [
-    `${formatBytes(sent)} sent`,
+    ...(compared > 0 ? [`${formatBytes(compared)} compared`] : []),
     ...(skipped > 0 ? [`${formatBytes(skipped)} skipped`] : []),
+    `${formatBytes(sent)} sent`,
+    ...(written > 0 ? [`${formatBytes(written)} written`] : []),
     `of ${formatBytes(total)}`,
   ];
-  if (rebuild.state !== 'running') return parts.join(' · ');
-  const rate = rebuild.rateBytesPerSecond > 0 ? [`${formatBytes(rebuild.rateBytesPerSecond)}/s`] : [];
-  return [...parts, ...rate, ...etaText(rebuild)].join(' · ');
+  return parts.join(' · ');
+}
+
+/** How fast it is now, and when it is done. Nothing of one that has ended. */
+function paceText(rebuild: Rebuild): string {
+  if (rebuild.state !== 'running') return '';
+  const rate = [`${formatBytes(rebuild.rateBytesPerSecond)}/s in the last 10 s`];
+  return [...(rebuild.rateBytesPerSecond > 0 ? rate : []), ...etaText(rebuild)].join(' · ');
 }
 
 function formatSeconds(seconds: number): string {

@@ -2,8 +2,8 @@
 import type { WhatIf } from '../api/client';
 import type { StorageNode } from '../api/types';
 
-export const DOMAIN_KINDS = ['region', 'zone', 'node', 'disk'] as const;
-export type DomainKind = (typeof DOMAIN_KINDS)[number];
+const DOMAIN_KINDS = ['region', 'zone', 'node', 'disk'] as const;
+type DomainKind = (typeof DOMAIN_KINDS)[number];
 /** `name` of a zone stands behind its region's, of a disk behind its node's. */
 export type Domain = { readonly kind: DomainKind; readonly name: string };
 

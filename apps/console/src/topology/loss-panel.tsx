@@ -12,7 +12,7 @@ import { useCluster } from '../api/use-cluster';
 import { paths } from '../paths';
 import { timeSentence } from '../shared/drain-words';
 import { Loaded } from '../shared/loaded';
-import { VOLUME_ENDS } from '../what-if/forecast-panel';
+import { VOLUME_ENDS } from '../states';
 import { type Domain, domainText, lossOf, lossParameters } from './domains';
 
 type Props = { domain: Domain | undefined; nodes: readonly StorageNode[] };

@@ -4,6 +4,9 @@ import { OctagonAlert, TriangleAlert } from 'lucide-react';
 import type { Volume } from '../api/types';
 import { sentence } from '../sentence';
 
+/** Reason of a volume that may be used although a copy of it has no place. */
+const SOME_PLACED = 'ScheduledDegraded';
+
 /** Nothing is broken, but users want to know. Why a rebuild waits stands with the rebuilds. */
 const NOTED = new Set(['TooManySnapshots', 'OfflineRebuilding', 'RebuildsHeld']);
 
@@ -13,7 +16,7 @@ const NOTED_WHEN_FALSE = new Set(['AutoBalance', 'DataLocality', 'PlacementFits'
 /** Why the worker can't bring the volume further, and what the user may do about it. */
 export function AttentionBox({ volume }: { volume: Volume }) {
   const unscheduled = volume.conditions.find(
-    (condition) => condition.type === 'Scheduled' && condition.status === 'False',
+    ({ type, status, reason }) => type === 'Scheduled' && (status === 'False' || reason === SOME_PLACED),
   );
   const notes = volume.conditions.filter(({ type, status }) =>
     (status === 'False' ? NOTED_WHEN_FALSE : NOTED).has(type),

@@ -8,6 +8,7 @@ import type { PlacementExplanation, Volume, VolumeExplanation } from '../api/typ
 import { CureList, RefusedTable, RuleTable, ScoreTable, TierTable } from '../shared/explanation-tables';
 import { Loaded } from '../shared/loaded';
 import { replicaLook } from '../states';
+import { CureButtons } from './cure-buttons';
 
 const NEXT = 'next';
 
@@ -57,6 +58,7 @@ function Explained({ data, volume, isShort }: { data: VolumeExplanation; volume:
       </div>
       <One
         explanation={shown}
+        volume={volume}
         isWanted={replica !== undefined || isShort}
         isSaid={data.sentence.endsWith(shown.sentence)}
         trouble={look?.tone === 'bad' ? look.word : undefined}
@@ -67,6 +69,7 @@ function Explained({ data, volume, isShort }: { data: VolumeExplanation; volume:
 
 type OneProps = {
   explanation: PlacementExplanation;
+  volume: Volume;
   /** False: the replica is hypothetical, so that it is no warning when it fits nowhere. */
   isWanted: boolean;
   /** Its sentence stands above already. */
@@ -75,7 +78,7 @@ type OneProps = {
   trouble: string | undefined;
 };
 
-function One({ explanation, isWanted, isSaid, trouble }: OneProps) {
+function One({ explanation, volume, isWanted, isSaid, trouble }: OneProps) {
   const isPlaced = explanation.outcome === 'placed';
   const tone = isPlaced ? 'good' : isWanted ? 'warn' : 'idle';
   return (
@@ -85,7 +88,13 @@ function One({ explanation, isWanted, isSaid, trouble }: OneProps) {
         <Badge tone={trouble === undefined ? tone : 'idle'}>{placeWord(isPlaced, trouble)}</Badge>
         {!isSaid && <span>{explanation.sentence}</span>}
       </p>
-      {explanation.cures.length > 0 && <CureList cures={explanation.cures} search={explanation.cureSearch} />}
+      {explanation.cures.length > 0 && (
+        <CureList
+          cures={explanation.cures}
+          search={explanation.cureSearch}
+          buttonsOf={(cure) => <CureButtons cure={cure} volume={volume} />}
+        />
+      )}
       <Tables explanation={explanation} isOpen={!isPlaced} />
     </>
   );

@@ -8,7 +8,7 @@ import { keys } from '../api/queries';
 import type { Volume, VolumeSetting } from '../api/types';
 import { useCluster } from '../api/use-cluster';
 import { DialogForm } from '../shared/dialog-form';
-import { settingName, settingValue } from './volume-settings';
+import { settingName, settingValue } from '../shared/volume-settings';
 
 type Props = { volume: Volume; one: VolumeSetting; onDone: () => void };
 

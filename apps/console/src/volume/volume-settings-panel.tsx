@@ -8,9 +8,9 @@ import { reasonOf } from '../actions';
 import { useVolumeSettings } from '../api/queries';
 import type { Volume, VolumeSetting } from '../api/types';
 import { Loaded } from '../shared/loaded';
+import { settingName, settingValue } from '../shared/volume-settings';
 import { useActionFacts } from './use-action-facts';
 import { VolumeSettingDialog } from './volume-setting-dialog';
-import { settingName, settingValue } from './volume-settings';
 
 /** What the volume decides for itself, what it leaves to its cluster, and what is in effect. */
 export function VolumeSettingsPanel({ volume }: { volume: Volume }) {

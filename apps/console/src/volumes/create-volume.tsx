@@ -1,15 +1,18 @@
 'use client';
-import { GIB } from '@holdfast/core/model/bytes.js';
 import { REPLICA_COUNT_MAX } from '@holdfast/core/model/volume.js';
 import { Dialog } from '@holdfast/ui/dialog.js';
 import { TextField } from '@holdfast/ui/field.js';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useRouter } from 'next/navigation';
-import { api } from '../api/client';
+import { type ReactNode, useEffect, useRef, useState } from 'react';
+import { api, type VolumeShape } from '../api/client';
 import { keys } from '../api/queries';
 import { useCluster } from '../api/use-cluster';
 import { paths } from '../paths';
 import { DialogForm } from '../shared/dialog-form';
+import { LiveFit } from './live-fit';
+import { readVolumeForm, readVolumeShape } from './volume-form';
+import { VolumeOptions } from './volume-options';
 
 const DEFAULT_REPLICAS = 3;
 
@@ -33,7 +36,7 @@ function CreateForm({ onDone }: { onDone: () => void }) {
   const queryClient = useQueryClient();
   const router = useRouter();
   const create = useMutation({
-    mutationFn: (form: FormData) => api.createVolume(cluster.id, readForm(form)),
+    mutationFn: (form: FormData) => api.createVolume(cluster.id, readVolumeForm(form)),
     onSuccess: (volume) => {
       void queryClient.invalidateQueries({ queryKey: keys.volumes(cluster.id) });
       onDone();
@@ -50,7 +53,7 @@ function CreateForm({ onDone }: { onDone: () => void }) {
       onCancel={onDone}
     >
       {(errorAt) => (
-        <>
+        <VolumeFields options={<VolumeOptions errorAt={errorAt} />}>
           <TextField
             label="Name"
             name="name"
@@ -83,18 +86,27 @@ function CreateForm({ onDone }: { onDone: () => void }) {
               error={errorAt('/numberOfReplicas')}
             />
           </div>
-        </>
+        </VolumeFields>
       )}
     </DialogForm>
   );
 }
 
-/** Sizes are given in GiB and rounded to whole MiB, which are always a multiple of the block size. */
-function readForm(form: FormData) {
-  const mebibytes = Math.round(Number(form.get('sizeGib')) * 1024);
-  return {
-    name: String(form.get('name')).trim(),
-    size: mebibytes * (GIB / 1024),
-    numberOfReplicas: Number(form.get('replicas')),
+/** The fields, where the volume would go as they are now, and the options that few need. */
+function VolumeFields({ options, children }: { options: ReactNode; children: ReactNode }) {
+  const fields = useRef<HTMLDivElement>(null);
+  const [shape, setShape] = useState<VolumeShape>();
+  const read = () => {
+    const form = fields.current?.closest('form');
+    if (form != null) setShape(readVolumeShape(new FormData(form)));
   };
+  // What the form begins with is asked about, too.
+  useEffect(read, []);
+  return (
+    <div ref={fields} onChange={read} className="flex flex-col gap-3">
+      {children}
+      <LiveFit shape={shape} />
+      {options}
+    </div>
+  );
 }

@@ -6,16 +6,10 @@ import { type Column, Table } from '@holdfast/ui/table.js';
 import type { Simulation } from '../api/types';
 import { timeSentence } from '../shared/drain-words';
 import { CureList } from '../shared/explanation-tables';
+import { VOLUME_ENDS } from '../states';
 
 type Forecast = Simulation['forecast'];
 type Forecasted = Forecast['volumes']['shown'][number];
-
-export const VOLUME_ENDS: Record<Forecasted['end'], { tone: 'good' | 'warn' | 'bad'; word: string }> = {
-  full: { tone: 'good', word: 'All copies' },
-  lost: { tone: 'bad', word: 'Lost' },
-  unschedulable: { tone: 'warn', word: 'No place' },
-  waiting: { tone: 'warn', word: 'Waits' },
-};
 
 const COLUMNS: Column<Forecasted>[] = [
   { header: 'Volume', cell: ({ volumeName }) => volumeName },

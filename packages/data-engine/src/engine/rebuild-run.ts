@@ -15,6 +15,7 @@ import type { PulledLayer, PullProgress, PullTuning } from '../protocol/pull.js'
 import { DEFAULT_REBUILD_OPTIONS, type RebuildSpec } from './engine-state.js';
 import { joinTarget, type RebuildHost } from './join-target.js';
 import { purgeChains } from './purge-chain.js';
+import { recentRate } from './recent-rate.js';
 import { openLink, type ReplicaLink } from './replica-link.js';
 import { UserActivity } from './user-activity.js';
 
@@ -37,7 +38,7 @@ export class RebuildRun {
   private reading: readonly ReplicaId[] = [];
   private cancelled = false;
   private ended: Promise<void> | undefined;
-  private copyingSinceMs = 0;
+  private readonly rateOf = recentRate();
   private rateBytesPerSecond = 0;
   private reportedAtMs = 0;
   private tuning: PullTuning;
@@ -207,8 +208,8 @@ export class RebuildRun {
 
   private note({ state, bytes, snapshots }: PullProgress): void {
     this.progress = { bytes: this.monotone(bytes), snapshots };
-    const seconds = (this.ports.time.nowMs() - this.copyingSinceMs) / 1000;
-    if (state === 'copying' && seconds > 0) this.rateBytesPerSecond = Math.round(bytes.sent / seconds);
+    const rate = this.rateOf({ atMs: this.ports.time.nowMs(), bytes: bytes.sent });
+    if (state === 'copying') this.rateBytesPerSecond = rate;
     if (state === 'verifying' && this.phase === 'copying') this.enter('verifying');
     const nowMs = this.ports.time.nowMs();
     if (nowMs - this.reportedAtMs < REPORT_MS) return;
@@ -272,7 +273,7 @@ export class RebuildRun {
 
   private enter(phase: RebuildReport['phase']): void {
     this.phase = phase;
-    if (phase === 'copying') this.copyingSinceMs = this.ports.time.nowMs();
+    if (phase === 'copying') this.rateOf({ atMs: this.ports.time.nowMs(), bytes: this.progress.bytes.sent });
     this.host.dependencies.onChange();
   }
 

@@ -36,6 +36,15 @@ describe('new volumes', () => {
     expect(places).toEqual(['a-d,b-d', 'c-d,a-d', 'b-d,c-d']);
   });
 
+  test('that do not fit are explained by what was booked since an earlier explanation, too', () => {
+    const tooLarge = { ...SHAPE, sizeBytes: 100 * GIB, count: 1 };
+    const result = simulate({ volumes: [tooLarge, { ...SHAPE, count: 10 }] }, aSimulationView(THREE));
+    expect(result.shapes).toMatchObject([
+      { fit: 0, firstFailure: { explanation: { outcome: 'unplaced' } } },
+      { fit: 3, firstFailure: { explanation: { outcome: 'unplaced' } } },
+    ]);
+  });
+
   test('that do not all fit: how many do, and why the next does not; it books nothing', () => {
     const result = simulate(
       {

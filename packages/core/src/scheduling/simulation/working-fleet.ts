@@ -64,7 +64,9 @@ export class WorkingFleet {
     cures: 'searched' | 'left-out' = 'searched',
     now = this.now,
   ): PlacementExplanation {
-    const question = { volume, replicas, fleet: this.view, now };
+    // Lists of a fleet are indexed once each, so an explanation gets a list of its own: the view's changes with bookings.
+    const fleet = { ...this.view, disks: [...this.disks] };
+    const question = { volume, replicas, fleet, now };
     if (cures === 'left-out' || this.searchesLeft === 0) return explainWithoutCures(question);
     this.searchesLeft -= 1;
     return explainPlacement(question);

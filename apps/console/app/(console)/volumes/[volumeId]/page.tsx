@@ -1,12 +1,16 @@
 'use client';
 import { formatBytes } from '@holdfast/core/model/bytes.js';
+import { decideChange } from '@holdfast/core/policy/decide-change.js';
 import { Panel } from '@holdfast/ui/panel.js';
 import Link from 'next/link';
 import { use } from 'react';
+import { reasonOf } from '../../../../src/actions';
 import { useEvents, useRebuilds, useVolume } from '../../../../src/api/queries';
 import type { Volume } from '../../../../src/api/types';
+import { useForbidden } from '../../../../src/api/use-access';
 import { paths } from '../../../../src/paths';
 import { EventsList } from '../../../../src/shared/events-list';
+import { LabelsPanel } from '../../../../src/shared/labels-panel';
 import { Loaded } from '../../../../src/shared/loaded';
 import { PageHeader } from '../../../../src/shared/page-header';
 import { RebuildProgress } from '../../../../src/shared/rebuild-progress';
@@ -20,6 +24,7 @@ import { ExplanationPanel } from '../../../../src/volume/explanation-panel';
 import { PlacementPicture } from '../../../../src/volume/placement-picture';
 import { RecurringPanel } from '../../../../src/volume/recurring-panel';
 import { SnapshotsPanel } from '../../../../src/volume/snapshots-panel';
+import { useActionFacts } from '../../../../src/volume/use-action-facts';
 import { VerificationPanel } from '../../../../src/volume/verification-panel';
 import { VolumeActions } from '../../../../src/volume/volume-actions';
 import { VolumeSettingsPanel } from '../../../../src/volume/volume-settings-panel';
@@ -79,10 +84,24 @@ function VolumeDetail({ volume }: { volume: Volume }) {
           <RecurringPanel volume={volume} />
           <VolumeRebuilds volume={volume} />
           <VerificationPanel volume={volume} />
+          <VolumeLabels volume={volume} />
           <VolumeSettingsPanel volume={volume} />
         </div>
       </div>
     </>
+  );
+}
+
+function VolumeLabels({ volume }: { volume: Volume }) {
+  const forbidden = useForbidden()('volume:write');
+  const changing = reasonOf(decideChange(useActionFacts(volume)));
+  return (
+    <LabelsPanel
+      of={volume.name}
+      labels={volume.labels}
+      path={`/clusters/${volume.clusterId}/volumes/${volume.id}`}
+      disabledReason={forbidden ?? changing}
+    />
   );
 }
 

@@ -1,0 +1,75 @@
+'use client';
+import { GIB } from '@holdfast/core/model/bytes.js';
+import { REPLICA_COUNT_MAX } from '@holdfast/core/model/volume.js';
+import { Message, Skeleton } from '@holdfast/ui/message.js';
+import { useRouter, useSearchParams } from 'next/navigation';
+import { Suspense } from 'react';
+import { useNodes } from '../../../src/api/queries';
+import type { StorageNode } from '../../../src/api/types';
+import { FullestPanel } from '../../../src/capacity/fullest-panel';
+import type { Kind } from '../../../src/capacity/verdict';
+import { VerdictPanel } from '../../../src/capacity/verdict-panel';
+import { paths } from '../../../src/paths';
+import { CapacityPanel } from '../../../src/shared/capacity-panel';
+import { Loaded } from '../../../src/shared/loaded';
+import { PageHeader } from '../../../src/shared/page-header';
+
+const SIZE_GIB = 10;
+const REPLICAS = 3;
+
+/** How full the cluster is, and how much more fits. */
+export default function CapacityPage() {
+  const nodes = useNodes();
+  return (
+    <>
+      <title>Capacity · Holdfast</title>
+      <PageHeader title="Capacity" subtitle="What is used and promised, and how many more volumes fit." />
+      <Loaded query={nodes} what="the nodes" rows={6}>
+        {(data) =>
+          data.length === 0 ? (
+            <Message title="No nodes yet" body="A node appears when its agent first reports." />
+          ) : (
+            <Suspense fallback={<Skeleton />}>
+              <Capacity nodes={data} />
+            </Suspense>
+          )
+        }
+      </Loaded>
+    </>
+  );
+}
+
+function Capacity({ nodes }: { nodes: readonly StorageNode[] }) {
+  const router = useRouter();
+  const asked = useSearchParams();
+  const kind: Kind = {
+    sizeBytes: Math.max(1, Math.round(numberIn(asked.get('sizeGib'), SIZE_GIB) * 1024)) * (GIB / 1024),
+    numberOfReplicas: Math.min(REPLICA_COUNT_MAX, Math.ceil(numberIn(asked.get('replicas'), REPLICAS))),
+  };
+
+  function ask(form: FormData) {
+    const query = new URLSearchParams({
+      sizeGib: String(form.get('sizeGib')),
+      replicas: String(form.get('replicas')),
+    });
+    router.replace(`${paths.capacity}?${query}`, { scroll: false });
+  }
+
+  return (
+    <div className="grid items-start gap-4 xl:grid-cols-3">
+      <div className="flex min-w-0 flex-col gap-4 xl:col-span-2">
+        <VerdictPanel nodes={nodes} kind={kind} onAsk={ask} />
+        <FullestPanel nodes={nodes} />
+      </div>
+      <div className="min-w-0">
+        <CapacityPanel />
+      </div>
+    </div>
+  );
+}
+
+/** An address that was typed may hold anything. */
+function numberIn(text: string | null, otherwise: number): number {
+  const value = Number(text ?? otherwise);
+  return Number.isFinite(value) && value > 0 ? value : otherwise;
+}

@@ -1,0 +1,62 @@
+'use client';
+import { formatBytes } from '@holdfast/core/model/bytes.js';
+import { Panel } from '@holdfast/ui/panel.js';
+import { type Column, Table } from '@holdfast/ui/table.js';
+import Link from 'next/link';
+import type { StorageNode } from '../api/types';
+import { paths } from '../paths';
+import { CapacityBar } from '../shared/capacity-panel';
+
+/** Nodes that are listed; the rest have more room. */
+const SHOWN_MAX = 20;
+
+/** Nodes by how much of their space is promised, the fullest first. */
+export function FullestPanel({ nodes }: { nodes: readonly StorageNode[] }) {
+  const fullest = [...nodes]
+    .sort((a, b) => promised(b) - promised(a) || a.name.localeCompare(b.name, 'en', { numeric: true }))
+    .slice(0, SHOWN_MAX);
+  const hint = fullest.length < nodes.length ? `${fullest.length} of ${nodes.length} shown` : 'All nodes';
+  return (
+    <Panel title="The fullest nodes" hint={hint} flush>
+      <Table label="Nodes" rows={fullest} columns={COLUMNS} rowKey={({ id }) => id} empty={null} />
+    </Panel>
+  );
+}
+
+/** Share of what a node may hold that is promised to volumes. */
+function promised({ storage }: StorageNode): number {
+  const usable = storage.maximum - storage.reserved;
+  return usable > 0 ? storage.scheduled / usable : 0;
+}
+
+const COLUMNS: Column<StorageNode>[] = [
+  {
+    header: 'Node',
+    cell: ({ id, name }) => (
+      <Link href={paths.node(id)} className="inline-flex min-h-6 items-center font-medium hover:underline">
+        {name}
+      </Link>
+    ),
+  },
+  { header: 'Zone', cell: ({ zone }) => zone ?? 'no zone' },
+  {
+    header: 'Use',
+    className: 'min-w-44',
+    cell: ({ name, storage }) => (
+      <span className="block w-full min-w-32">
+        <CapacityBar
+          label={name}
+          usage={{
+            maximum: storage.maximum,
+            used: Math.max(0, storage.maximum - storage.available),
+            reserved: storage.reserved,
+            scheduled: storage.scheduled,
+          }}
+        />
+      </span>
+    ),
+  },
+  { header: 'Promised', align: 'right', cell: (node) => `${Math.round(100 * promised(node))} %` },
+  { header: 'Written', align: 'right', cell: ({ storage }) => formatBytes(storage.written) },
+  { header: 'Free', align: 'right', cell: ({ storage }) => formatBytes(storage.available) },
+];
