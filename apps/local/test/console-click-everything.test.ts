@@ -53,35 +53,6 @@ afterAll(() => visit?.end(), STORY_TIMEOUT_MS);
 
 const at = (path: string) => new URL(path, visit.stack.local.consoleUrl).href;
 
-/** Names of the buttons of a page that open something. */
-async function buttonsOf(): Promise<string[]> {
-  const names: string[] = [];
-  for (const button of await page.locator('main button').all()) {
-    const label = (await button.getAttribute('aria-label')) ?? (await button.textContent()) ?? '';
-    const isBlocked = (await button.getAttribute('aria-disabled')) === 'true';
-    if (!isBlocked && label.trim() !== '' && !ACTS.test(label.trim())) names.push(label.trim());
-  }
-  return [...new Set(names)].slice(0, PRESSED_MAX);
-}
-
-async function pressAll(path: string): Promise<number> {
-  await page.goto(at(path));
-  await page.getByRole('heading', { level: 1 }).waitFor();
-  await page.getByRole('status', { name: 'Loading' }).first().waitFor({ state: 'detached' });
-  let pressed = 0;
-  for (const name of await buttonsOf()) {
-    const button = page.locator('main').getByRole('button', { name, exact: true }).first();
-    if ((await button.count()) === 0) continue;
-    await button
-      .click({ timeout: 5_000 })
-      .catch((error: unknown) => troubles.push(`${path}, ${name}: ${error}`));
-    pressed += 1;
-    if ((await page.getByRole('dialog').count()) > 0) await page.keyboard.press('Escape');
-    await page.getByRole('dialog').waitFor({ state: 'detached' });
-  }
-  return pressed;
-}
-
 inBrowser('every page', () => {
   test.each(PAGES)(
     '%s opens all that it has',
@@ -127,3 +98,32 @@ inBrowser('every page', () => {
     STORY_TIMEOUT_MS,
   );
 });
+
+/** Names of the buttons of a page that open something. */
+async function buttonsOf(): Promise<string[]> {
+  const names: string[] = [];
+  for (const button of await page.locator('main button').all()) {
+    const label = (await button.getAttribute('aria-label')) ?? (await button.textContent()) ?? '';
+    const isBlocked = (await button.getAttribute('aria-disabled')) === 'true';
+    if (!isBlocked && label.trim() !== '' && !ACTS.test(label.trim())) names.push(label.trim());
+  }
+  return [...new Set(names)].slice(0, PRESSED_MAX);
+}
+
+async function pressAll(path: string): Promise<number> {
+  await page.goto(at(path));
+  await page.getByRole('heading', { level: 1 }).waitFor();
+  await page.getByRole('status', { name: 'Loading' }).first().waitFor({ state: 'detached' });
+  let pressed = 0;
+  for (const name of await buttonsOf()) {
+    const button = page.locator('main').getByRole('button', { name, exact: true }).first();
+    if ((await button.count()) === 0) continue;
+    await button
+      .click({ timeout: 5_000 })
+      .catch((error: unknown) => troubles.push(`${path}, ${name}: ${error}`));
+    pressed += 1;
+    if ((await page.getByRole('dialog').count()) > 0) await page.keyboard.press('Escape');
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+  }
+  return pressed;
+}

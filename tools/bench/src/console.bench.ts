@@ -88,7 +88,7 @@ async function measureLoad(measured: Measured): Promise<void> {
     ours.script.push(cost.scriptBytes);
   }
   const name = 'first load of the list';
-  tell(name, 'script, compressed', median(ours.script) / KIB, { unit: 'kB', target: 300, baseline: 0 });
+  tell(name, 'script, compressed', median(ours.script) / KIB, { unit: 'kB', target: 300 });
   const baseline = median(bare.paint);
   tell(name, 'largest paint', median(ours.paint), { unit: 'ms', target: 1_500, baseline });
   tell(name, 'first row', median(ours.row), { unit: 'ms', target: 1_500, baseline });
@@ -148,7 +148,7 @@ async function measureIdle(measured: Measured): Promise<void> {
     await sleep(2 * SETTLE_MS);
     const cost = await watched.costOf(() => sleep(seconds * 1000));
     const name = `idle, ${path === '/' ? 'overview' : 'list'}`;
-    tell(name, 'received', cost.bytes / KIB / seconds, { unit: 'kB/s', target: 100, baseline: 0 });
+    tell(name, 'received', cost.bytes / KIB / seconds, { unit: 'kB/s', target: 100 });
     tell(name, 'main thread', cost.mainThreadMs / seconds, { unit: 'ms/s' });
   }
 }

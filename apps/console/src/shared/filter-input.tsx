@@ -20,7 +20,11 @@ export function FilterInput({ label, placeholder, value, onChange, complete }: P
   const field = useRef<HTMLInputElement>(null);
   const [head, setHead] = useState<string>();
   const [active, setActive] = useState(0);
-  const { from, options } = (head === undefined ? undefined : complete?.(head)) ?? { from: 0, options: [] };
+  // Nothing is offered before the first letter: it would hide the list.
+  const { from, options } = (head === undefined || head === '' ? undefined : complete?.(head)) ?? {
+    from: 0,
+    options: [],
+  };
   const isOpen = options.length > 0;
 
   function look() {
