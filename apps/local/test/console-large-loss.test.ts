@@ -52,21 +52,6 @@ afterAll(async () => {
 
 const region = (name: string) => page.getByRole('region', { name, exact: true });
 
-async function idOf(name: string): Promise<string> {
-  const { rows } = await pool.query<{ id: string }>('SELECT id FROM volume WHERE name = $1', [name]);
-  return rows[0]?.id ?? '';
-}
-
-async function countOf(what: string): Promise<number> {
-  const { rows } = await pool.query<{ count: number }>(`SELECT count(*)::int AS count FROM ${what}`);
-  return rows[0]?.count ?? 0;
-}
-
-async function screens(): Promise<number> {
-  const box = await page.locator('html').boundingBox();
-  return (box?.height ?? 0) / (page.viewportSize()?.height ?? 1);
-}
-
 inBrowser('the console', () => {
   test(
     'shows a dead node with two thousand volumes as one cause, with its effects counted',
@@ -137,3 +122,18 @@ inBrowser('the console', () => {
     expect(visit.errors).toEqual([]);
   });
 });
+
+async function idOf(name: string): Promise<string> {
+  const { rows } = await pool.query<{ id: string }>('SELECT id FROM volume WHERE name = $1', [name]);
+  return rows[0]?.id ?? '';
+}
+
+async function countOf(what: string): Promise<number> {
+  const { rows } = await pool.query<{ count: number }>(`SELECT count(*)::int AS count FROM ${what}`);
+  return rows[0]?.count ?? 0;
+}
+
+async function screens(): Promise<number> {
+  const box = await page.locator('html').boundingBox();
+  return (box?.height ?? 0) / (page.viewportSize()?.height ?? 1);
+}

@@ -7,18 +7,18 @@ import fs from 'node:fs';
 import http from 'node:http';
 import os from 'node:os';
 import path from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { startEmbeddedPostgres } from '@holdfast/database/embedded/postgres.js';
 import { migrate } from '@holdfast/database/migrate.js';
 import { prepareRoles, type RoleUrls } from '@holdfast/database/roles.js';
 import { type LocalSeed, seedLocal } from '@holdfast/database/seed-local.js';
-import { createPool, type Pool } from '@holdfast/database/sql/pool.js';
-import { freePortBlock, repositoryRoot } from '@holdfast/testkit/local-stack.js';
+import { createPool } from '@holdfast/database/sql/pool.js';
 import type { BarePlan } from './api/bare-server.js';
-import { GIB, measureCreates, volumeBody } from './api/creates.js';
+import { measureCreates, volumeBody } from './api/creates.js';
+import { addFleet } from './api/fleet.js';
 import { get } from './api/load.js';
 import { PAGE, recordRequests } from './api/recorded-requests.js';
 import { measurePair } from './api/rounds.js';
+import { type Process, pidOf, startApi } from './api/start-api.js';
 import { measureStreams } from './api/streams.js';
 import { peakMemoryBytes } from './reconcile/process-usage.js';
 import { report } from './report.js';
@@ -35,9 +35,6 @@ const READ_RATIO = 0.7;
 const TRACED_RATIO = 0.9;
 const LIST_P99_MS = 60;
 const PROCESS_MIB = 250;
-const READY_TIMEOUT_MS = 30_000;
-
-type Process = { readonly port: number; readonly pid: number };
 
 export async function run({ quick }: RunOptions): Promise<void> {
   const scratch = fs.mkdtempSync(path.join(os.tmpdir(), 'holdfast-bench-'));
@@ -51,7 +48,7 @@ export async function run({ quick }: RunOptions): Promise<void> {
     const secrets = { password: 'bench', token: 'hf_bench', agentToken: 'hf_bench_agent' };
     const seed = await seedLocal(urls.systemUrl, secrets);
     const system = createPool(urls.systemUrl, { connectionsMax: 1, applicationName: 'bench' });
-    await addFleet(system, seed);
+    await addFleet(system, seed, { nodes: NODES, disksPerNode: DISKS_PER_NODE, zones: ZONES });
     const record = () => recordRequests({ urls, seed, system, newVolume: volumeBody });
     const created = await record();
     const api = await startApi(urls, children);
@@ -138,35 +135,6 @@ async function analyze(ownerUrl: string): Promise<void> {
   await owner.end();
 }
 
-async function addFleet(pool: Pool, { organizationId, clusterId }: LocalSeed): Promise<void> {
-  const ready = JSON.stringify(
-    ['Ready', 'Schedulable'].map((type) => ({
-      type,
-      status: 'True',
-      reason: '',
-      message: '',
-      lastTransitionAt: '2026-01-01T00:00:00.000Z',
-    })),
-  );
-  await pool.query(
-    `INSERT INTO node (id, organization_id, cluster_id, name, zone, conditions, control_url, boot_id,
-       last_heartbeat_at, created_at)
-     SELECT gen_random_uuid(), $1, $2, 'node-' || n, 'zone-' || n % $4, $5, 'http://127.0.0.1:1', gen_random_uuid(),
-       now(), now()
-     FROM generate_series(1, $3) n`,
-    [organizationId, clusterId, NODES, ZONES, ready],
-  );
-  await pool.query(
-    `INSERT INTO disk (id, organization_id, cluster_id, node_id, name, path, type, file_system,
-       storage_maximum_bytes, storage_available_bytes, conditions, created_at)
-     SELECT gen_random_uuid(), n.organization_id, n.cluster_id, n.id, 'disk-' || d, '/disks/' || d, 'filesystem', 'ext4',
-       4000 * $2::bigint, (3000 + (d * 7919 + hashtext(n.name)) % 500) * $2::bigint, $3, now()
-     FROM node n, generate_series(1, $1) d`,
-    [DISKS_PER_NODE, GIB, ready],
-  );
-  await pool.query('ANALYZE');
-}
-
 async function startBare(plan: BarePlan, scratch: string, children: ChildProcess[]): Promise<Process> {
   const file = path.join(scratch, `plan-${children.length}.json`);
   fs.writeFileSync(file, JSON.stringify(plan));
@@ -176,36 +144,4 @@ async function startBare(plan: BarePlan, scratch: string, children: ChildProcess
   children.push(child);
   const port = Number(await new Promise((resolve) => child.stdout.once('data', resolve)));
   return { port, pid: pidOf(child) };
-}
-
-async function startApi(
-  { apiUrl, systemUrl }: RoleUrls,
-  children: ChildProcess[],
-  more: Record<string, string> = {},
-): Promise<Process> {
-  const port = await freePortBlock();
-  const child = spawn(process.execPath, [path.join(repositoryRoot, 'apps/api/dist/main.js')], {
-    env: {
-      ...process.env,
-      HOLDFAST_API_PORT: String(port),
-      HOLDFAST_LOG_LEVEL: 'info',
-      DATABASE_URL: apiUrl,
-      DATABASE_SYSTEM_URL: systemUrl,
-      ...more,
-    },
-    stdio: ['ignore', fs.openSync('/dev/null', 'w'), 'inherit'],
-  });
-  children.push(child);
-  const deadline = Date.now() + READY_TIMEOUT_MS;
-  for (;;) {
-    const answer = await fetch(`http://127.0.0.1:${port}/readyz`).catch(() => undefined);
-    if (answer?.ok === true) return { port, pid: pidOf(child) };
-    if (Date.now() > deadline) throw new Error('the API is not ready');
-    await sleep(50);
-  }
-}
-
-function pidOf({ pid }: ChildProcess): number {
-  if (pid === undefined) throw new Error('a process did not start');
-  return pid;
 }

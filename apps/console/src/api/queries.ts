@@ -9,6 +9,8 @@ import { useCluster } from './use-cluster';
 const PROGRESS_POLL_MS = 1_000;
 /** Also the pulse by which the console notices that the API does not answer any more. */
 const RISK_POLL_MS = 3_000;
+/** The end of a deletion makes no event: there is nothing left that it could be about. */
+const PASSING_POLL_MS = 3_000;
 /** Capacity moves slowly and without events. */
 const CAPACITY_POLL_MS = 15_000;
 const EVENTS_SHOWN = 100;
@@ -96,10 +98,15 @@ export function useVolumesNamed(volumeIds: readonly string[]) {
   });
 }
 
-/** A list a page at a time. While another filter is asked for, what was found before stays. */
+/**
+ * A list a page at a time. While another filter is asked for, what was found before stays.
+ *
+ * @param isPassing is anything in it that ends without an event? Then it is asked for again after a while
+ */
 export function usePages<Page extends { nextCursor: string | null }>(
   queryKey: readonly string[],
   askPage: (cursor: string | undefined) => Promise<Page>,
+  isPassing: (page: Page) => boolean = () => false,
 ) {
   return useInfiniteQuery({
     queryKey,
@@ -107,14 +114,17 @@ export function usePages<Page extends { nextCursor: string | null }>(
     initialPageParam: undefined as string | undefined,
     getNextPageParam: ({ nextCursor }) => nextCursor ?? undefined,
     placeholderData: keepPreviousData,
+    refetchInterval: ({ state }) => (state.data?.pages.some(isPassing) === true ? PASSING_POLL_MS : false),
   });
 }
 
 /** Volumes a page at a time, so that the first rows come as soon in a cluster of ten thousand. */
 export function useVolumePages(filter: string, sort: string) {
   const { id } = useCluster();
-  return usePages([...keys.volumes(id), 'pages', filter, sort], (cursor) =>
-    api.volumePage(id, { filter, sort, cursor }),
+  return usePages(
+    [...keys.volumes(id), 'pages', filter, sort],
+    (cursor) => api.volumePage(id, { filter, sort, cursor }),
+    ({ items }) => items.some(({ state }) => state === 'deleting'),
   );
 }
 

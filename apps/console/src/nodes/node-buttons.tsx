@@ -8,6 +8,8 @@ import { api } from '../api/client';
 import type { StorageNode } from '../api/types';
 import { useForbidden } from '../api/use-access';
 import { useCluster } from '../api/use-cluster';
+import { CopyAs } from '../shared/copy-as';
+import { copyForms } from '../shared/copy-forms';
 import { DrainButton } from './drain-panel';
 import { useNodeChange } from './use-node-change';
 
@@ -59,6 +61,13 @@ export function NodeButtons({ node }: { node: StorageNode }) {
           End maintenance
         </Button>
       )}
+      <CopyAs
+        forms={copyForms({
+          cli: ['node', 'get', node.name],
+          path: `/api/v1/clusters/${cluster.id}/nodes/${node.id}`,
+          value: node,
+        })}
+      />
       {isAsked && <MaintenanceDialog node={node} onClose={() => setAsked(false)} />}
     </>
   );

@@ -50,11 +50,11 @@ function Verdict({ risk }: { risk: ClusterRisk }) {
         )}
         <div>
           <p className="text-base font-semibold">
-            {atRisk === 0 ? 'No' : `${atRisk} of ${volumesWord(volumes.total)}`}
+            {atRisk === 0 ? 'No' : `${atRisk.toLocaleString('en')} of ${volumesWord(volumes.total)}`}
           </p>
           <p className="text-sm text-muted">
             {atRisk === 0
-              ? `${volumes.total === 1 ? 'The one volume has' : `All ${volumes.total} volumes have`} every copy it should.`
+              ? `${volumes.total === 1 ? 'The one volume has' : `All ${volumesWord(volumes.total)} have`} every copy it should.`
               : `${effectWords(volumes).join(', ')}.`}
           </p>
         </div>

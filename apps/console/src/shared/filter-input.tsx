@@ -20,7 +20,11 @@ export function FilterInput({ label, placeholder, value, onChange, complete }: P
   const field = useRef<HTMLInputElement>(null);
   const [head, setHead] = useState<string>();
   const [active, setActive] = useState(0);
-  const { from, options } = (head === undefined ? undefined : complete?.(head)) ?? { from: 0, options: [] };
+  // Nothing is offered before the first letter: it would hide the list.
+  const { from, options } = (head === undefined || head === '' ? undefined : complete?.(head)) ?? {
+    from: 0,
+    options: [],
+  };
   const isOpen = options.length > 0;
 
   function look() {
@@ -59,12 +63,8 @@ export function FilterInput({ label, placeholder, value, onChange, complete }: P
         ref={field}
         data-search
         type="text"
-        role="combobox"
         aria-label={label}
-        aria-expanded={isOpen}
-        aria-controls={listId}
-        aria-autocomplete="list"
-        aria-activedescendant={isOpen ? `${listId}-${active}` : undefined}
+        {...(complete === undefined ? { role: 'searchbox' } : comboboxOf(listId, isOpen, active))}
         autoComplete="off"
         spellCheck={false}
         placeholder={placeholder}
@@ -78,25 +78,34 @@ export function FilterInput({ label, placeholder, value, onChange, complete }: P
         onKeyDown={onKeyDown}
         className="h-8 w-full rounded-md border border-border-strong bg-sunken px-2.5 text-sm placeholder:text-muted"
       />
-      <Options label={label} listId={listId} options={options} active={active} onPick={pick} />
+      <Options listId={listId} options={options} active={active} onPick={pick} />
     </div>
   );
 }
 
+function comboboxOf(listId: string, isOpen: boolean, active: number) {
+  return {
+    role: 'combobox',
+    'aria-expanded': isOpen,
+    'aria-controls': listId,
+    'aria-autocomplete': 'list',
+    'aria-activedescendant': isOpen ? `${listId}-${active}` : undefined,
+  } as const;
+}
+
 type OptionsProps = {
-  label: string;
   listId: string;
   options: readonly string[];
   active: number;
   onPick: (option: string) => void;
 };
 
-function Options({ label, listId, options, active, onPick }: OptionsProps) {
+function Options({ listId, options, active, onPick }: OptionsProps) {
   return (
     <div
       id={listId}
       role="listbox"
-      aria-label={`Completion of ${label.toLowerCase()}`}
+      aria-label="Completions"
       hidden={options.length === 0}
       className="absolute top-9 left-0 z-30 max-h-64 w-full overflow-y-auto rounded-md border border-border bg-raised py-1 shadow-xl"
     >

@@ -6,6 +6,8 @@ import type { Volume } from '../api/types';
 import { paths } from '../paths';
 import { sentence } from '../sentence';
 
+/** A page of the list: there may be more than were read. */
+const READ_MAX = 100;
 /** One cause often has many effects: the panel stays a panel. */
 const SHOWN_MAX = 4;
 
@@ -41,8 +43,13 @@ export function WaitingCopies() {
         </li>
       ))}
       {more > 0 && (
-        <li className="px-4 py-2 text-xs text-muted">{more === 1 ? '1 more waits' : `${more} more wait`}</li>
+        <li className="px-4 py-2 text-xs text-muted">{moreText(more, volumes.data?.length ?? 0)}</li>
       )}
     </ul>
   );
+}
+
+function moreText(more: number, read: number): string {
+  if (read >= READ_MAX) return `more than ${more} more wait`;
+  return more === 1 ? '1 more waits' : `${more} more wait`;
 }

@@ -65,7 +65,7 @@ export function Shortcuts() {
         type="button"
         onClick={() => setOpen('menu')}
         aria-label="Open the command menu"
-        className="flex h-8 items-center gap-2 rounded-md border border-border bg-sunken px-2.5 text-sm text-muted hover:bg-hover"
+        className="flex h-8 w-full items-center gap-2 rounded-md border border-border bg-sunken px-2.5 text-sm text-muted hover:bg-hover"
       >
         <Search aria-hidden size={14} />
         <span className="max-lg:hidden">Go to, do…</span>

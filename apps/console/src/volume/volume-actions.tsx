@@ -18,16 +18,18 @@ import { isProblem } from '../api/problem';
 import type { Volume } from '../api/types';
 import { useCluster } from '../api/use-cluster';
 import { paths } from '../paths';
+import { CopyAs } from '../shared/copy-as';
+import { copyForms } from '../shared/copy-forms';
 import { AttachDialog } from './attach-dialog';
 import { CopiesDialog } from './copies-dialog';
 import { ExpandDialog } from './expand-dialog';
 import { SalvageDialog } from './salvage-dialog';
 import { useActionFacts } from './use-action-facts';
+import { useVolumeAct } from './use-volume-act';
 
 /** What can be done with a volume. What can't be done now stays visible and says why. */
 export function VolumeActions({ volume }: { volume: Volume }) {
   const cluster = useCluster();
-  const queryClient = useQueryClient();
   const [dialog, setDialog] = useState<'attach' | 'copies' | 'delete' | 'expand' | 'force' | 'salvage'>();
   const facts = useActionFacts(volume);
   const detach = decideDetach(facts, false);
@@ -35,13 +37,7 @@ export function VolumeActions({ volume }: { volume: Volume }) {
   const holder = facts.nodes.find(({ id }) => id === volume.attachedNodeId);
   const close = () => setDialog(undefined);
 
-  const act = useMutation({
-    mutationFn: (run: () => Promise<unknown>) => run(),
-    onSuccess: close,
-    onError: (error) =>
-      toast.error(isProblem(error) ? error.detail : 'There was no answer. The action may have been taken.'),
-    onSettled: () => void queryClient.invalidateQueries({ queryKey: ['volumes'] }),
-  });
+  const act = useVolumeAct(volume, close);
 
   return (
     <>
@@ -55,16 +51,11 @@ export function VolumeActions({ volume }: { volume: Volume }) {
       <Button
         disabledReason={needsForce ? undefined : reasonOf(detach)}
         busy={act.isPending && dialog === undefined}
-        onClick={() =>
-          needsForce ? setDialog('force') : act.mutate(() => api.detach(cluster.id, volume.id, false))
-        }
+        onClick={() => (needsForce ? setDialog('force') : act.detach())}
       >
         {needsForce ? 'Force detach' : 'Detach'}
       </Button>
-      <Button
-        disabledReason={reasonOf(decideVerification(facts))}
-        onClick={() => act.mutate(() => api.verify(cluster.id, volume.id))}
-      >
+      <Button disabledReason={reasonOf(decideVerification(facts))} onClick={() => act.verify()}>
         Verify
       </Button>
       <Button disabledReason={reasonOf(decideGrowth(facts))} onClick={() => setDialog('expand')}>
@@ -91,34 +82,38 @@ export function VolumeActions({ volume }: { volume: Volume }) {
         volume={volume}
         facts={facts}
         busy={act.isPending}
-        onAttach={(nodeId) => act.mutate(() => api.attach(cluster.id, volume.id, nodeId))}
+        onAttach={act.attach}
       />
       <ExpandDialog
         open={dialog === 'expand'}
         onOpenChange={close}
         volume={volume}
         busy={act.isPending}
-        onExpand={(sizeBytes) => act.mutate(() => api.expand(cluster.id, volume.id, sizeBytes))}
+        onExpand={act.expand}
       />
       <ForceDialog
         open={dialog === 'force'}
         onOpenChange={close}
         holder={holder?.name ?? ''}
         busy={act.isPending}
-        onForce={() => act.mutate(() => api.detach(cluster.id, volume.id, true))}
+        onForce={act.forceDetach}
       />
       {dialog === 'copies' && <CopiesDialog volume={volume} onClose={close} />}
       {dialog === 'salvage' && (
-        <SalvageDialog
-          onClose={close}
-          volume={volume}
-          busy={act.isPending}
-          onSalvage={(replicaIds) => act.mutate(() => api.salvage(cluster.id, volume.id, replicaIds))}
-        />
+        <SalvageDialog onClose={close} volume={volume} busy={act.isPending} onSalvage={act.salvage} />
       )}
+      <CopyAs forms={formsOf(cluster.id, volume)} />
       <DeleteDialog open={dialog === 'delete'} onOpenChange={close} volume={volume} />
     </>
   );
+}
+
+function formsOf(clusterId: string, volume: Volume) {
+  return copyForms({
+    cli: ['volume', 'get', volume.name],
+    path: `/api/v1/clusters/${clusterId}/volumes/${volume.id}`,
+    value: volume,
+  });
 }
 
 type ForceProps = {
@@ -163,6 +158,7 @@ function DeleteDialog({
   const remove = useMutation({
     mutationFn: () => api.deleteVolume(cluster.id, volume.id),
     onSuccess: () => {
+      toast.success(`${volume.name} is being deleted`);
       void queryClient.invalidateQueries({ queryKey: ['volumes'] });
       router.replace(paths.volumes);
     },

@@ -1,6 +1,6 @@
-import { LABEL_KEY } from '@holdfast/core/model/labels.js';
 import { REPLICA_COUNT_MAX, REPLICA_COUNT_MIN } from '@holdfast/core/model/volume.js';
 import { type BulkResult, bulkCalls, type VolumeAt } from '../api/bulk-calls';
+import { labelOf } from './label-change';
 
 /** An action that is offered for several volumes at once. */
 export type BulkAction = {
@@ -60,13 +60,4 @@ export const BULK_ACTIONS: readonly BulkAction[] = [
 
 function isCount(count: number): boolean {
   return Number.isInteger(count) && count >= REPLICA_COUNT_MIN && count <= REPLICA_COUNT_MAX;
-}
-
-/** The change of labels that a text asks for; `undefined` where it can't be read. */
-export function labelOf(input: string): Record<string, string | null> | undefined {
-  const text = input.trim();
-  if (text.startsWith('-')) return LABEL_KEY.test(text.slice(1)) ? { [text.slice(1)]: null } : undefined;
-  const at = text.indexOf('=');
-  const key = at === -1 ? '' : text.slice(0, at);
-  return LABEL_KEY.test(key) ? { [key]: text.slice(at + 1) } : undefined;
 }

@@ -1,5 +1,5 @@
 'use client';
-import { usePathname, useRouter, useSearchParams } from 'next/navigation';
+import { usePathname, useSearchParams } from 'next/navigation';
 import { useCallback, useMemo } from 'react';
 import { type ListState, readListState, writeListState } from './list-state';
 
@@ -7,16 +7,16 @@ export type ChangeState = (change: Partial<ListState>) => void;
 
 /** The list's state, read from the address and written to it: a list is shared, and comes back, by its link. */
 export function useListState(): [ListState, ChangeState] {
-  const router = useRouter();
   const path = usePathname();
   const params = useSearchParams();
   const state = useMemo(() => readListState(new URLSearchParams(params)), [params]);
   const change = useCallback(
     (part: Partial<ListState>) => {
       const query = writeListState({ ...state, ...part });
-      router.replace(query === '' ? path : `${path}?${query}`, { scroll: false });
+      // Without the router, which would ask the server for a page that is here already.
+      window.history.replaceState(null, '', query === '' ? path : `${path}?${query}`);
     },
-    [router, path, state],
+    [path, state],
   );
   return [state, change];
 }

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { filterOf } from './volume-filter';
+import { filterOf, problemOf } from './volume-filter';
 
 test.each([
   ['', ''],
@@ -10,4 +10,13 @@ test.each([
   ['size>10Gi and state=attached', 'size>10Gi and state=attached'],
 ])('a search for %j asks the API for %j', (text, filter) => {
   expect(filterOf(text)).toBe(filter);
+});
+
+test.each([
+  ['state=attached', undefined],
+  ['state=', "filter can't be read from here on: its end"],
+  ['colour=red', 'filter has no field colour'],
+])('of %j the problem is %j', (filter, problem) => {
+  if (problem === undefined) expect(problemOf(filter)).toBeUndefined();
+  else expect(problemOf(filter)).toContain(problem);
 });

@@ -1,6 +1,7 @@
 /** Search of the list of volumes: a word looks for names, anything else is the API's own filter. */
 
 import { completeFilter } from '@holdfast/core/listing/complete-filter.js';
+import { parseFilter } from '@holdfast/core/listing/filter.js';
 import { VOLUME_FIELDS } from '@holdfast/core/listing/list-fields.js';
 import type { Complete } from '../shared/filter-input';
 import type { QuickFilter } from '../shared/list-search';
@@ -23,9 +24,19 @@ export const QUICK_FILTERS: readonly QuickFilter[] = [
 ];
 
 const VALUES = {
-  state: Object.keys(VOLUME_STATE),
+  state: Object.keys(VOLUME_STATE).sort(),
   robustness: ['healthy', 'degraded', 'unknown', 'faulted'],
 };
 
 export const completeVolumeFilter: Complete = (head) =>
   completeFilter(head, { fields: VOLUME_FIELDS, values: VALUES });
+
+/** Why the API would refuse a filter; `undefined` where it reads it. */
+export function problemOf(filter: string): string | undefined {
+  try {
+    parseFilter(filter, VOLUME_FIELDS);
+    return undefined;
+  } catch (error) {
+    return error instanceof Error ? error.message : 'can not be read';
+  }
+}

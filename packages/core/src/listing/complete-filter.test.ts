@@ -38,7 +38,7 @@ describe('completion of a filter', () => {
       ],
     ],
     ['pg-data', []],
-  ])('of %j', (text, want) => {
+  ])('offers what may follow %j', (text, want) => {
     expect(completed(text)).toEqual(want);
   });
 });

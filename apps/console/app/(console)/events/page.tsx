@@ -11,7 +11,7 @@ import { SearchedPages } from '../../../src/shared/searched-pages';
 const useFolded = (filter: string) => useEventPages(filter === '' ? CAUSES_FILTER : filter);
 
 const QUICK_FILTERS: readonly QuickFilter[] = [
-  { label: 'All, by cause', filter: '' },
+  { label: 'All', filter: '' },
   { label: 'One by one', filter: 'id>0' },
   { label: 'Warnings and errors', filter: 'severity!=info' },
   { label: 'Nodes and disks', filter: 'subjectKind in (node, disk)' },

@@ -3,8 +3,9 @@ import { Button } from '@holdfast/ui/button.js';
 import { Message } from '@holdfast/ui/message.js';
 import { Panel } from '@holdfast/ui/panel.js';
 import { Plus } from 'lucide-react';
-import { Suspense, useCallback, useState } from 'react';
+import { Suspense, useCallback, useEffect, useState } from 'react';
 import { useRisk, useVolumePages } from '../../../src/api/queries';
+import { sentence } from '../../../src/sentence';
 import { ListSearch } from '../../../src/shared/list-search';
 import { Loaded } from '../../../src/shared/loaded';
 import { PageHeader } from '../../../src/shared/page-header';
@@ -14,7 +15,7 @@ import { CreateVolume } from '../../../src/volumes/create-volume';
 import type { ListState } from '../../../src/volumes/list-state';
 import { ListTools } from '../../../src/volumes/list-tools';
 import { type ChangeState, useListState } from '../../../src/volumes/use-list-state';
-import { completeVolumeFilter, filterOf, QUICK_FILTERS } from '../../../src/volumes/volume-filter';
+import { completeVolumeFilter, filterOf, problemOf, QUICK_FILTERS } from '../../../src/volumes/volume-filter';
 import { VolumeGrid } from '../../../src/volumes/volume-grid';
 
 export default function VolumesPage() {
@@ -39,21 +40,23 @@ function Volumes() {
       <title>Volumes · Holdfast</title>
       <PageHeader title="Volumes" subtitle="What needs a look comes first." actions={create} />
       <Panel title="All volumes">
-        <ListSearch
-          label="Search volumes"
-          placeholder="Name, or a filter such as size>10Gi"
-          quickFilters={QUICK_FILTERS}
-          text={state.text}
-          onText={search}
-          complete={completeVolumeFilter}
-          aside={<ListTools state={state} change={change} />}
-        />
-        <VolumeTable
-          state={state}
-          change={change}
-          onCreate={() => setCreating(true)}
-          onClear={() => search('')}
-        />
+        <div className="-m-4">
+          <ListSearch
+            label="Search volumes"
+            placeholder="Name, or a filter such as size>10Gi"
+            quickFilters={QUICK_FILTERS}
+            text={state.text}
+            onText={search}
+            complete={completeVolumeFilter}
+            aside={<ListTools state={state} change={change} />}
+          />
+          <VolumeTable
+            state={state}
+            change={change}
+            onCreate={() => setCreating(true)}
+            onClear={() => search('')}
+          />
+        </div>
       </Panel>
       <CreateVolume open={creating} onOpenChange={setCreating} />
     </>
@@ -64,7 +67,8 @@ type TableProps = { state: ListState; change: ChangeState; onCreate: () => void;
 
 function VolumeTable({ state, change, onCreate, onClear }: TableProps) {
   const { text, sort, columns, density } = state;
-  const volumes = useVolumePages(filterOf(text), sort);
+  const [filter, problem] = useReadableFilter(text);
+  const volumes = useVolumePages(filter, sort);
   const risk = useRisk();
   const nodeName = useNodeNames();
   const [selected, setSelected] = useState<ReadonlySet<string>>(NONE);
@@ -74,36 +78,54 @@ function VolumeTable({ state, change, onCreate, onClear }: TableProps) {
   }, [hasNextPage, isFetchingNextPage, fetchNextPage]);
   const total = text === '' ? risk.data?.volumes.total : undefined;
   return (
-    <Loaded query={volumes} what="the volumes" rows={6}>
-      {({ pages }) => {
-        const rows = pages.flatMap(({ items }) => items);
-        if (rows.length === 0)
-          return text === '' ? <NoVolumes onCreate={onCreate} /> : <NoMatch onClear={onClear} />;
-        return (
-          <>
-            <VolumeGrid
-              rows={rows}
-              columns={columns}
-              density={density}
-              sort={sort}
-              onSort={(next) => change({ sort: next })}
-              selected={selected}
-              onSelect={setSelected}
-              nodeName={nodeName}
-              onEnd={askNext}
-            />
-            <p role="status" className="border-t border-border px-4 py-2 text-xs text-muted">
-              {shownText(rows.length, total, hasNextPage)}
-            </p>
-            <BulkActions
-              items={rows.filter(({ id }) => selected.has(id))}
-              onClear={() => setSelected(NONE)}
-            />
-          </>
-        );
-      }}
-    </Loaded>
+    <>
+      {problem !== undefined && (
+        <p role="status" className="border-b border-border px-4 py-1.5 text-xs text-warn">
+          {sentence(problem)}
+        </p>
+      )}
+      <Loaded query={volumes} what="the volumes" rows={6}>
+        {({ pages }) => {
+          const rows = pages.flatMap(({ items }) => items);
+          if (rows.length === 0)
+            return text === '' ? <NoVolumes onCreate={onCreate} /> : <NoMatch onClear={onClear} />;
+          return (
+            <>
+              <VolumeGrid
+                rows={rows}
+                columns={columns}
+                density={density}
+                sort={sort}
+                onSort={(next) => change({ sort: next })}
+                selected={selected}
+                onSelect={setSelected}
+                nodeName={nodeName}
+                onEnd={askNext}
+              />
+              <p role="status" className="border-t border-border px-4 py-2 text-xs text-muted">
+                {shownText(rows.length, total, hasNextPage)}
+              </p>
+              <BulkActions
+                items={rows.filter(({ id }) => selected.has(id))}
+                onClear={() => setSelected(NONE)}
+              />
+            </>
+          );
+        }}
+      </Loaded>
+    </>
   );
+}
+
+/** The filter, and what is wrong with it: while one is being typed, the list stays as the last one left it. */
+function useReadableFilter(text: string): [filter: string, problem: string | undefined] {
+  const filter = filterOf(text);
+  const problem = problemOf(filter);
+  const [last, setLast] = useState(problem === undefined ? filter : '');
+  useEffect(() => {
+    if (problem === undefined) setLast(filter);
+  }, [filter, problem]);
+  return [problem === undefined ? filter : last, problem];
 }
 
 const NONE: ReadonlySet<string> = new Set();

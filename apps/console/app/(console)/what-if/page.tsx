@@ -5,10 +5,13 @@ import { useQuery } from '@tanstack/react-query';
 import { FlaskConical } from 'lucide-react';
 import { useRouter, useSearchParams } from 'next/navigation';
 import { Suspense } from 'react';
-import { api } from '../../../src/api/client';
+import { api, type WhatIf as WhatIfQuestion } from '../../../src/api/client';
 import { useDisks, useNodes } from '../../../src/api/queries';
+import type { Simulation } from '../../../src/api/types';
 import { useCluster } from '../../../src/api/use-cluster';
 import { paths } from '../../../src/paths';
+import { CopyAs } from '../../../src/shared/copy-as';
+import { copyForms } from '../../../src/shared/copy-forms';
 import { Loaded } from '../../../src/shared/loaded';
 import { PageHeader } from '../../../src/shared/page-header';
 import { questionOf } from '../../../src/what-if/question';
@@ -88,9 +91,24 @@ function WhatIf() {
             </Loaded>
           </Panel>
         ) : (
-          <WhatIfResult result={answer.data} />
+          <>
+            <div className="mb-2 flex justify-end">
+              <CopyAs forms={formsOf(cluster.id, question, answer.data)} />
+            </div>
+            <WhatIfResult result={answer.data} />
+          </>
         )}
       </div>
     </div>
   );
+}
+
+function formsOf(clusterId: string, question: WhatIfQuestion, answer: Simulation) {
+  const path = '/placements/simulate';
+  return copyForms({
+    cli: ['api', 'POST', `/clusters/{clusterId}${path}`, '--body', '-'],
+    path: `/api/v1/clusters/${clusterId}${path}`,
+    body: question,
+    value: answer,
+  });
 }

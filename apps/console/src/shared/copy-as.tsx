@@ -1,0 +1,33 @@
+'use client';
+import { Popover } from '@holdfast/ui/popover.js';
+import { Copy } from 'lucide-react';
+import { toast } from 'sonner';
+
+/** The same thing in another form: for a terminal, for a program, for a look at all of it. */
+export type CopyForm = { readonly label: 'CLI' | 'curl' | 'JSON'; readonly text: string };
+
+/** A menu of forms to carry elsewhere. */
+export function CopyAs({ forms }: { forms: readonly CopyForm[] }) {
+  async function copy({ label, text }: CopyForm) {
+    await navigator.clipboard.writeText(text);
+    toast.success(`Copied as ${label}`);
+  }
+  return (
+    <Popover label="Copy as" icon={<Copy aria-hidden size={15} />}>
+      <ul className="flex flex-col gap-1">
+        {forms.map((form) => (
+          <li key={form.label}>
+            <button
+              type="button"
+              onClick={() => void copy(form)}
+              className="flex min-h-8 w-full flex-col rounded px-2 py-1 text-left hover:bg-hover"
+            >
+              <span className="font-medium">{form.label}</span>
+              <code className="block max-w-52 truncate font-mono text-xs text-muted">{form.text}</code>
+            </button>
+          </li>
+        ))}
+      </ul>
+    </Popover>
+  );
+}

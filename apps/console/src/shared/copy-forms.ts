@@ -1,0 +1,32 @@
+/** Texts of "Copy as": a request as a command of the CLI, as curl, and its answer as JSON. */
+import type { CopyForm } from './copy-as';
+
+type Read = {
+  /** Arguments of the CLI. */
+  readonly cli: readonly string[];
+  /** Below the API's origin. */
+  readonly path: string;
+  /** Also what the CLI reads from its standard input; left out: it is read by GET. */
+  readonly body?: unknown;
+  readonly value: unknown;
+};
+
+/** A token is named and not shown: what is copied ends up in tickets and chats. */
+const AUTHORIZATION = '-H "authorization: Bearer $HOLDFAST_TOKEN"';
+
+/** @param origin of the API, which the console passes calls on to */
+export function copyForms({ cli, path, body, value }: Read, origin = window.location.origin): CopyForm[] {
+  const json = body === undefined ? undefined : shellWord(JSON.stringify(body));
+  const sent = json === undefined ? '' : ` -H 'content-type: application/json' -d ${json}`;
+  const piped = json === undefined ? '' : `echo ${json} | `;
+  return [
+    { label: 'CLI', text: `${piped}npx holdfast ${cli.map(shellWord).join(' ')}` },
+    { label: 'curl', text: `curl -sS ${AUTHORIZATION}${sent} ${shellWord(`${origin}${path}`)}` },
+    { label: 'JSON', text: JSON.stringify(value, null, 2) },
+  ];
+}
+
+/** As a shell reads it as one word, whatever is in it. */
+function shellWord(text: string): string {
+  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
+}

@@ -1,0 +1,10 @@
+import { LABEL_KEY } from '@holdfast/core/model/labels.js';
+
+/** The change of labels that a text asks for; `undefined` where it can't be read. */
+export function labelOf(input: string): Record<string, string | null> | undefined {
+  const text = input.trim();
+  if (text.startsWith('-')) return LABEL_KEY.test(text.slice(1)) ? { [text.slice(1)]: null } : undefined;
+  const at = text.indexOf('=');
+  const key = at === -1 ? '' : text.slice(0, at);
+  return LABEL_KEY.test(key) ? { [key]: text.slice(at + 1) } : undefined;
+}
