@@ -54,10 +54,14 @@ export const EVENT_FIELDS = {
 /** Is an event one that others may follow from? As the partial index has it, which finds the last one of a place. */
 export const IS_CAUSE = `c.type IN ('${CAUSE_TYPES.join("', '")}')`;
 
-/** An event with the transaction of its cause, and with its effects counted: only few types have any. */
+/**
+ * An event with the transaction of its cause, and with its effects counted: only few types have any. That 0 is no cause is said to
+ * Postgres, which would take it for what most events follow from, and read them all.
+ */
 const WITH_CAUSE = `e.*, (SELECT c.transaction_id FROM event c WHERE c.id = e.cause_id) AS cause_transaction_id,
   CASE WHEN ${IS_CAUSE.replace('c.', 'e.')} THEN
-    (SELECT count(*)::int FROM event x WHERE x.cluster_id = e.cluster_id AND x.cause_id = e.id) ELSE 0 END AS effects`;
+    (SELECT count(*)::int FROM event x
+     WHERE x.cluster_id = e.cluster_id AND x.cause_id = e.id AND x.cause_id <> 0) ELSE 0 END AS effects`;
 
 export type EventRow = {
   id: number;
