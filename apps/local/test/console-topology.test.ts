@@ -46,8 +46,8 @@ inBrowser('the topology', () => {
       await lose(`disk disk-1 of ${name}`).click();
       await answer(`disk ${name}/disk-1`).getByText('degraded meanwhile').waitFor();
       await answer(`disk ${name}/disk-1`).getByRole('link', { name: 'Ask more about it' }).click();
-      await page.getByLabel(`${name}/disk-1`).waitFor();
-      expect(await page.getByLabel(`${name}/disk-1`).isChecked()).toBe(true);
+      await page.getByRole('checkbox', { name: `${name}/disk-1` }).waitFor();
+      expect(await page.getByRole('checkbox', { name: `${name}/disk-1` }).isChecked()).toBe(true);
     },
     STORY_TIMEOUT_MS,
   );
