@@ -1,6 +1,6 @@
 'use client';
 import { clsx } from 'clsx';
-import { type KeyboardEvent, useId, useRef, useState } from 'react';
+import { type KeyboardEvent, useId, useLayoutEffect, useRef, useState } from 'react';
 
 /** What may stand at the cursor in place of the text from `from` to it. */
 export type Complete = (head: string) => { readonly from: number; readonly options: readonly string[] };
@@ -18,6 +18,7 @@ type Props = {
 export function FilterInput({ label, placeholder, value, onChange, complete }: Props) {
   const listId = useId();
   const field = useRef<HTMLInputElement>(null);
+  const cursor = useRef<number>(undefined);
   const [head, setHead] = useState<string>();
   const [active, setActive] = useState(0);
   // Nothing is offered before the first letter: it would hide the list.
@@ -39,11 +40,17 @@ export function FilterInput({ label, placeholder, value, onChange, complete }: P
     onChange(next);
     setHead(text);
     setActive(0);
-    requestAnimationFrame(() => {
-      field.current?.focus();
-      field.current?.setSelectionRange(text.length, text.length);
-    });
+    cursor.current = text.length;
   }
+
+  // In the same step as the text: a frame later the next letter may have been typed, and would be put behind the cursor.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: it goes where it belongs once the text has changed
+  useLayoutEffect(() => {
+    if (cursor.current === undefined) return;
+    field.current?.focus();
+    field.current?.setSelectionRange(cursor.current, cursor.current);
+    cursor.current = undefined;
+  }, [value]);
 
   function onKeyDown(event: KeyboardEvent) {
     const option = options[active];

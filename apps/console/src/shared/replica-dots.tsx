@@ -6,8 +6,12 @@ import { isNotServed, replicaLook } from '../states';
 
 type Dot = { key: string; word: string; tone: Tone | undefined };
 
-/** A volume's copies at a glance: one block each, and an empty one for each that is missing. */
-export function ReplicaDots({ volume }: { volume: Volume }) {
+/**
+ * A volume's copies at a glance: one block each, and an empty one for each that is missing; then how many are healthy.
+ *
+ * @param dotsClassName of the blocks, where there may be too little room for them
+ */
+export function ReplicaDots({ volume, dotsClassName }: { volume: Volume; dotsClassName?: string }) {
   const silent = useSilentNodes();
   const dots = dotsOf(volume, silent);
   const isKnown = !isNotServed(volume, silent);
@@ -22,7 +26,7 @@ export function ReplicaDots({ volume }: { volume: Volume }) {
             ? `${healthy} of ${wanted} copies healthy`
             : `${wanted} copies wanted, their state is not known`
         }
-        className="inline-flex gap-1"
+        className={clsx('inline-flex gap-1', dotsClassName)}
       >
         {dots.map(({ key, word, tone }) => (
           <span

@@ -11,8 +11,8 @@ export type VolumeColumn = {
   /** Field that the API sorts by; left out: it can't be sorted by this. */
   readonly sort?: string;
   readonly align?: 'right';
-  /** Width in characters. */
-  readonly width: number;
+  /** Class of its width; on a phone the name keeps a third of the screen. */
+  readonly width: string;
   /** Left out on a phone. */
   readonly isWide?: boolean;
   readonly cell: (volume: Volume, nodeName: (id: string | null) => string) => ReactNode;
@@ -22,25 +22,25 @@ export const VOLUME_COLUMNS: Readonly<Record<ColumnId, VolumeColumn>> = {
   health: {
     header: 'Health',
     sort: 'risk',
-    width: 9,
+    width: 'w-36 max-sm:w-32',
     cell: (volume) => <RobustnessBadge volume={volume} />,
   },
   copies: {
     header: 'Copies',
     sort: 'numberOfReplicas',
-    width: 10,
-    cell: (volume) => <ReplicaDots volume={volume} />,
+    width: 'w-40 max-sm:w-16',
+    cell: (volume) => <ReplicaDots volume={volume} dotsClassName="max-sm:hidden" />,
   },
   state: {
     header: 'State',
     sort: 'state',
-    width: 9,
+    width: 'w-36',
     isWide: true,
     cell: (volume) => <StateBadge volume={volume} />,
   },
   attached: {
     header: 'Attached to',
-    width: 11,
+    width: 'w-44',
     isWide: true,
     cell: (volume, nodeName) => (
       <span className="block truncate text-muted">{nodeName(volume.attachedNodeId)}</span>
@@ -50,7 +50,7 @@ export const VOLUME_COLUMNS: Readonly<Record<ColumnId, VolumeColumn>> = {
     header: 'Size',
     sort: 'size',
     align: 'right',
-    width: 8,
+    width: 'w-32',
     isWide: true,
     cell: (volume) => formatBytes(volume.size),
   },
@@ -58,13 +58,13 @@ export const VOLUME_COLUMNS: Readonly<Record<ColumnId, VolumeColumn>> = {
     header: 'Written',
     sort: 'writtenBytes',
     align: 'right',
-    width: 8,
+    width: 'w-32',
     isWide: true,
     cell: (volume) => <span className="text-muted">{formatBytes(volume.writtenBytes)}</span>,
   },
   labels: {
     header: 'Labels',
-    width: 14,
+    width: 'w-56',
     isWide: true,
     cell: (volume) => <Labels labels={volume.labels} />,
   },
@@ -72,7 +72,7 @@ export const VOLUME_COLUMNS: Readonly<Record<ColumnId, VolumeColumn>> = {
     header: 'Created',
     sort: 'createdAt',
     align: 'right',
-    width: 8,
+    width: 'w-32',
     isWide: true,
     cell: (volume) => (
       <span className="text-muted">

@@ -20,7 +20,7 @@ type Props = { state: ListState; change: ChangeState };
 /** How the list looks: its columns, how dense its rows are, and views that the user has saved in this browser. */
 export function ListTools({ state, change }: Props) {
   return (
-    <div className="flex flex-wrap items-center gap-1 px-4 py-2 lg:ml-auto lg:pl-0">
+    <div className="flex flex-wrap items-center gap-1 py-2 max-sm:px-0 sm:px-4 lg:ml-auto lg:pl-0">
       <Views state={state} change={change} />
       <Popover label="Columns" icon={<Columns3 aria-hidden size={15} />}>
         <fieldset className="flex flex-col gap-1">

@@ -76,11 +76,7 @@ export function VolumeGrid({
         <col className="w-11" />
         <col />
         {shown.map(({ id, column }) => (
-          <col
-            key={id}
-            className={clsx(column.isWide === true && 'max-md:hidden')}
-            style={{ width: `${column.width}rem` }}
-          />
+          <col key={id} className={clsx(column.width, column.isWide === true && 'max-md:hidden')} />
         ))}
       </colgroup>
       <thead>
@@ -150,7 +146,11 @@ function Header({ column: { header, sort: field, align, isWide }, sort, onSort }
     <th
       scope="col"
       aria-sort={direction}
-      className={clsx('h-8 px-4 font-medium', align === 'right' && 'text-right', isWide && 'max-md:hidden')}
+      className={clsx(
+        'h-8 px-4 font-medium max-sm:px-2',
+        align === 'right' && 'text-right',
+        isWide && 'max-md:hidden',
+      )}
     >
       {field === undefined ? (
         header
@@ -192,7 +192,7 @@ const Row = memo(
         <td className="pl-4">
           <Check label={`Select ${volume.name}`} checked={isSelected} onChange={() => onToggle(volume.id)} />
         </td>
-        <td className="truncate px-4">
+        <td className="truncate px-4 max-sm:px-2">
           <Link
             href={paths.volume(volume.id)}
             prefetch={false}
@@ -207,7 +207,7 @@ const Row = memo(
             <td
               key={id}
               className={clsx(
-                'overflow-hidden px-4',
+                'overflow-hidden px-4 max-sm:px-2',
                 align === 'right' && 'whitespace-nowrap text-right tabular-nums',
                 isWide && 'max-md:hidden',
               )}
