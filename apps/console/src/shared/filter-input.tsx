@@ -1,6 +1,6 @@
 'use client';
 import { clsx } from 'clsx';
-import { type KeyboardEvent, useId, useLayoutEffect, useRef, useState } from 'react';
+import { type KeyboardEvent, useEffect, useId, useLayoutEffect, useRef, useState } from 'react';
 
 /** What may stand at the cursor in place of the text from `from` to it. */
 export type Complete = (head: string) => { readonly from: number; readonly options: readonly string[] };
@@ -15,7 +15,8 @@ type Props = {
 };
 
 /** The field of a search, which completes what a filter may say. Marked, so that a key puts the cursor into it. */
-export function FilterInput({ label, placeholder, value, onChange, complete }: Props) {
+export function FilterInput({ label, placeholder, value: given, onChange, complete }: Props) {
+  const [value, setValue] = useOwnText(given, onChange);
   const listId = useId();
   const field = useRef<HTMLInputElement>(null);
   const cursor = useRef<number>(undefined);
@@ -37,7 +38,7 @@ export function FilterInput({ label, placeholder, value, onChange, complete }: P
   function pick(option: string) {
     const text = (head ?? '').slice(0, from) + option;
     const next = text + value.slice((head ?? '').length);
-    onChange(next);
+    setValue(next);
     setHead(text);
     setActive(0);
     cursor.current = text.length;
@@ -77,7 +78,7 @@ export function FilterInput({ label, placeholder, value, onChange, complete }: P
         placeholder={placeholder}
         value={value}
         onChange={(event) => {
-          onChange(event.target.value);
+          setValue(event.target.value);
           look();
         }}
         onFocus={look}
@@ -88,6 +89,31 @@ export function FilterInput({ label, placeholder, value, onChange, complete }: P
       <Options listId={listId} options={options} active={active} onPick={pick} />
     </div>
   );
+}
+
+/**
+ * The text as it is typed. What was told of it comes back from the address a moment later, and must not take the place of what was
+ * typed meanwhile; a text from elsewhere, such as a saved view, does.
+ */
+function useOwnText(given: string, onChange: (text: string) => void): [string, (text: string) => void] {
+  const [text, setText] = useState(given);
+  const told = useRef<string[]>([]);
+  useEffect(() => {
+    const at = told.current.indexOf(given);
+    told.current = told.current.slice(at + 1);
+    if (at !== -1) return;
+    told.current = [];
+    setText(given);
+  }, [given]);
+  useEffect(() => {
+    if (given === text) told.current = [];
+  }, [given, text]);
+  const change = (next: string) => {
+    told.current.push(next);
+    setText(next);
+    onChange(next);
+  };
+  return [text, change];
 }
 
 function comboboxOf(listId: string, isOpen: boolean, active: number) {
