@@ -66,7 +66,7 @@ export function FilterInput({ label, placeholder, value: given, onChange, comple
   }
 
   return (
-    <div className="relative min-w-0 flex-1 sm:max-w-96">
+    <div className="relative min-w-0 flex-1 max-sm:basis-full sm:max-w-96">
       <input
         ref={field}
         data-search
