@@ -1,6 +1,6 @@
 import type { Pool } from '@holdfast/database/sql/pool.js';
 
-/** Long after any test: a copied volume is judged when something marks it due, and not because it is there. */
+/** Long after any test: a copied volume is judged when something marks it due, and not because it is there; nor is a copy missed. */
 const NOT_DUE = '2100-01-01T00:00:00Z';
 const BATCH = 500;
 
@@ -27,9 +27,7 @@ export async function copyVolume(
       const renamed = (text: string) => text.replace(pattern, (id) => own.get(id) ?? id);
       for (const [table, lines] of rows) {
         const changed = lines.map(renamed);
-        texts
-          .get(table)
-          ?.push(...(table === 'volume' ? changed.map((line) => asVolume(line, name)) : changed));
+        texts.get(table)?.push(...changed.map((line) => changedRow(table, line, name)));
       }
     }
     for (const [table, lines] of texts)
@@ -55,6 +53,8 @@ async function readTemplate(client: Client, volumeId: string): Promise<Template>
   return { rows, ids: [volumeId, ...copies.rows.map(({ id }) => id)] };
 }
 
-function asVolume(line: string, name: string): string {
-  return JSON.stringify({ ...JSON.parse(line), name, reconcile_due_at: NOT_DUE });
+/** No agent has the copies, so that they count as missed only from then on: else they would soon be taken for lost. */
+function changedRow(table: string, line: string, name: string): string {
+  if (table === 'volume') return JSON.stringify({ ...JSON.parse(line), name, reconcile_due_at: NOT_DUE });
+  return table === 'replica' ? JSON.stringify({ ...JSON.parse(line), unreported_since: NOT_DUE }) : line;
 }
