@@ -19,6 +19,8 @@ const inBrowser = executable === undefined ? describe.skip : describe;
 const TELLS_MS_MAX = 10_000;
 const SERVED = 1_500;
 const HELD = 500;
+/** Nodes beyond those that the overview draws one by one. */
+const SPARES = 60;
 /** Screens: a page whose purpose is an overview is not a scroll through every volume. */
 const SCREENS_MAX = 3;
 
@@ -114,6 +116,33 @@ inBrowser('the console', () => {
         .first()
         .waitFor();
       expect(await visit.problems('large-loss-volumes')).toEqual([]);
+    },
+    STORY_TIMEOUT_MS,
+  );
+
+  test(
+    'sums zones up where there are more nodes than one can look at, and finds any by its name',
+    async () => {
+      await pool.query(
+        `INSERT INTO node SELECT (jsonb_populate_record(n, jsonb_build_object('id', gen_random_uuid(), 'name', 'spare-' || i))).*
+         FROM node n, generate_series(1, $1) i WHERE n.name = 'node-3'`,
+        [SPARES],
+      );
+      await page.getByRole('link', { name: 'Overview' }).first().click();
+      await region('Zone zone-c')
+        .getByText(`${SPARES + 1} nodes`)
+        .waitFor({ timeout: 60_000 });
+      expect(
+        await region('Zone zone-c')
+          .getByText(/^spare-/)
+          .count(),
+      ).toBeLessThan(SPARES / 2);
+      expect(await visit.problems('many-nodes-overview')).toEqual([]);
+      await page.getByRole('link', { name: 'Nodes and disks' }).first().click();
+      await page.getByLabel('Search nodes').fill(`spare-${SPARES}`);
+      await region(`spare-${SPARES}`).waitFor();
+      expect(await page.getByRole('region', { name: /^spare-/ }).count()).toBe(1);
+      expect(await visit.problems('many-nodes')).toEqual([]);
     },
     STORY_TIMEOUT_MS,
   );

@@ -1,29 +1,17 @@
 'use client';
-import { Badge } from '@holdfast/ui/badge.js';
 import { Message } from '@holdfast/ui/message.js';
 import { Panel } from '@holdfast/ui/panel.js';
-import { TONE_FILL } from '@holdfast/ui/tone.js';
-import { clsx } from 'clsx';
-import Link from 'next/link';
-import {
-  useDisks,
-  useNodes,
-  useReplicaCounts,
-  useRisk,
-  useSilentNodes,
-  useSomeVolumes,
-} from '../api/queries';
-import type { Disk, Replica, ReplicaCounts, StorageNode, Volume } from '../api/types';
-import { paths } from '../paths';
-import { CapacityBar, usageOf } from '../shared/capacity-panel';
+import { useDisks, useNodes, useReplicaCounts, useRisk, useSomeVolumes } from '../api/queries';
+import type { Disk, StorageNode } from '../api/types';
 import { Loaded } from '../shared/loaded';
 import { ZoneGrid } from '../shared/zone-grid';
-import { nodeLook, replicaLook } from '../states';
+import { NodeCard } from './node-card';
+import { ZoneSummaries } from './zone-summaries';
 
 /** A page of volumes: more blocks than theirs are not told apart any more. */
 const DRAWN_VOLUMES_MAX = 100;
-
-type Placed = { volume: Volume; replica: Replica };
+/** A screen of nodes: of more, zones are summed up, and only nodes that need a look are drawn. */
+const DRAWN_NODES_MAX = 48;
 
 /** The cluster as a picture: zones side by side, their nodes, the nodes' disks, and on each disk its copies. */
 export function FleetMap({ className }: { className?: string }) {
@@ -56,123 +44,29 @@ function Zones({ nodes }: { nodes: readonly StorageNode[] }) {
   const placed = isDrawn
     ? (volumes.data ?? []).flatMap((volume) => volume.replicas.map((replica) => ({ volume, replica })))
     : undefined;
-  return (
-    <ZoneGrid
-      nodes={nodes}
-      renderNode={(node) => (
-        <NodeCard
-          key={node.id}
-          node={node}
-          disks={(disks.data ?? []).filter((disk) => disk.nodeId === node.id)}
-          placed={placed}
-          counts={counts.data}
-        />
-      )}
+  const disksOf = byNode(disks.data ?? []);
+  const renderNode = (node: StorageNode) => (
+    <NodeCard
+      key={node.id}
+      node={node}
+      disks={disksOf.get(node.id) ?? []}
+      placed={placed}
+      counts={counts.data}
     />
   );
-}
-
-function NodeCard({
-  node,
-  disks,
-  placed,
-  counts,
-}: {
-  node: StorageNode;
-  disks: readonly Disk[];
-  placed: readonly Placed[] | undefined;
-  counts: ReplicaCounts | undefined;
-}) {
-  const look = nodeLook(node);
-  const attached = counts?.nodes.find(({ nodeId }) => nodeId === node.id)?.attached ?? 0;
-  return (
-    <div
-      className={clsx(
-        'rounded-md border bg-raised p-2.5',
-        look.tone === 'bad' ? 'border-bad' : 'border-border',
-      )}
-    >
-      <div className="flex items-center justify-between gap-2">
-        <Link href={paths.nodes} className="truncate text-sm font-medium hover:underline">
-          {node.name}
-        </Link>
-        <Badge tone={look.tone} quiet>
-          {look.word}
-        </Badge>
-      </div>
-      <p className="mb-2 text-xs text-muted">
-        {attached === 1 ? '1 volume attached here' : `${attached} volumes attached here`}
-      </p>
-      <div className="flex flex-col gap-2">
-        {disks.map((disk) => (
-          <DiskLine
-            key={disk.id}
-            disk={disk}
-            placed={placed?.filter(({ replica }) => replica.diskId === disk.id)}
-            count={counts?.disks.find(({ diskId }) => diskId === disk.id)}
-            isSilent={look.tone === 'bad'}
-          />
-        ))}
-      </div>
-    </div>
+  return nodes.length > DRAWN_NODES_MAX ? (
+    <ZoneSummaries nodes={nodes} disksOf={disksOf} counts={counts.data} renderNode={renderNode} />
+  ) : (
+    <ZoneGrid nodes={nodes} renderNode={renderNode} />
   );
 }
 
-type DiskLineProps = {
-  disk: Disk;
-  placed: readonly Placed[] | undefined;
-  count: ReplicaCounts['disks'][number] | undefined;
-  isSilent: boolean;
-};
-
-function DiskLine({ disk, placed, count, isSilent }: DiskLineProps) {
-  return (
-    <div>
-      <div className="mb-1 flex min-h-4 items-center gap-2">
-        <span className="text-xs text-muted">{disk.name}</span>
-        {placed === undefined ? <Counted count={count} isSilent={isSilent} /> : <Blocks placed={placed} />}
-      </div>
-      <CapacityBar label={disk.name} usage={usageOf([disk])} />
-    </div>
-  );
-}
-
-/** Where blocks would be too many to be told apart. */
-function Counted({ count, isSilent }: Pick<DiskLineProps, 'count' | 'isSilent'>) {
-  if (count === undefined) return <span className="text-xs text-faint">no copies</span>;
-  const { total, failed, rebuilding } = count;
-  const healthy = total - failed - rebuilding;
-  return (
-    <span className="flex flex-wrap gap-x-2 text-xs tabular-nums">
-      <span>{total === 1 ? '1 copy' : `${total.toLocaleString('en')} copies`}</span>
-      {isSilent && <span className="text-bad">✕ no answer</span>}
-      {!isSilent && healthy > 0 && <span className="text-good">✓ {healthy.toLocaleString('en')}</span>}
-      {!isSilent && rebuilding > 0 && <span className="text-busy">↻ {rebuilding}</span>}
-      {!isSilent && failed > 0 && <span className="text-bad">✕ {failed}</span>}
-    </span>
-  );
-}
-
-function Blocks({ placed }: { placed: readonly Placed[] }) {
-  const silent = useSilentNodes();
-  return (
-    <span className="flex flex-wrap gap-1">
-      {placed.map(({ volume, replica }) => {
-        const look = replicaLook(replica, volume, silent);
-        return (
-          <Link
-            key={replica.id}
-            href={paths.volume(volume.id)}
-            title={`${volume.name}: ${look.word}`}
-            aria-label={`${volume.name}: ${look.word}`}
-            className={clsx(
-              'size-3.5 rounded-[3px]',
-              TONE_FILL[look.tone],
-              look.tone === 'busy' && 'motion-safe:animate-pulse',
-            )}
-          />
-        );
-      })}
-    </span>
-  );
+function byNode(disks: readonly Disk[]): ReadonlyMap<string, readonly Disk[]> {
+  const found = new Map<string, Disk[]>();
+  for (const disk of disks) {
+    const known = found.get(disk.nodeId);
+    if (known === undefined) found.set(disk.nodeId, [disk]);
+    else known.push(disk);
+  }
+  return found;
 }

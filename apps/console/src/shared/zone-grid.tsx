@@ -31,7 +31,9 @@ export function zonesOf(nodes: readonly StorageNode[]): [string, StorageNode[]][
   const zones = new Map<string, StorageNode[]>();
   for (const node of [...nodes].sort((a, b) => a.name.localeCompare(b.name, 'en', { numeric: true }))) {
     const zone = node.zone ?? 'no zone';
-    zones.set(zone, [...(zones.get(zone) ?? []), node]);
+    const members = zones.get(zone);
+    if (members === undefined) zones.set(zone, [node]);
+    else members.push(node);
   }
   return [...zones].sort(([a], [b]) => a.localeCompare(b, 'en', { numeric: true }));
 }

@@ -1,9 +1,11 @@
 'use client';
 import { Badge } from '@holdfast/ui/badge.js';
+import { Button } from '@holdfast/ui/button.js';
 import { Message } from '@holdfast/ui/message.js';
 import { Moment } from '@holdfast/ui/moment.js';
 import { Panel } from '@holdfast/ui/panel.js';
 import Link from 'next/link';
+import { useState } from 'react';
 import { useNodes } from '../../../src/api/queries';
 import type { StorageNode } from '../../../src/api/types';
 import { AddDiskButton } from '../../../src/nodes/disk-dialogs';
@@ -12,10 +14,15 @@ import { DrainNote } from '../../../src/nodes/drain-panel';
 import { MaintenanceNote, NodeButtons } from '../../../src/nodes/node-buttons';
 import { OrphansPanel } from '../../../src/nodes/orphans-panel';
 import { paths } from '../../../src/paths';
+import { FilterInput } from '../../../src/shared/filter-input';
 import { Loaded } from '../../../src/shared/loaded';
 import { PageHeader } from '../../../src/shared/page-header';
+import { useSearchText } from '../../../src/shared/use-search-text';
 import { zonesOf } from '../../../src/shared/zone-grid';
 import { nodeLook } from '../../../src/states';
+
+/** Panels that are drawn at first, and with each step. */
+const PANELS = 24;
 
 export default function NodesPage() {
   const nodes = useNodes();
@@ -35,14 +42,43 @@ export default function NodesPage() {
             />
           ) : (
             <div className="flex flex-col gap-4">
-              {zonesOf(data).flatMap(([, members]) =>
-                members.map((node) => <NodePanel key={node.id} node={node} />),
-              )}
+              <NodePanels nodes={data} />
               <OrphansPanel />
             </div>
           )
         }
       </Loaded>
+    </>
+  );
+}
+
+/** Of many nodes those that need a look come first, a screen or two at a time; a search finds any. */
+function NodePanels({ nodes }: { nodes: readonly StorageNode[] }) {
+  const [text, search] = useSearchText(paths.nodes);
+  const [shown, setShown] = useState(PANELS);
+  const all = zonesOf(nodes).flatMap(([, members]) => members);
+  if (all.length <= PANELS) return all.map((node) => <NodePanel key={node.id} node={node} />);
+  const words = text.trim().toLowerCase();
+  const found = all.filter(({ name, zone, tags }) =>
+    [name, zone ?? '', ...tags].some((word) => word.toLowerCase().includes(words)),
+  );
+  const unwell = found.filter((node) => nodeLook(node).tone !== 'good');
+  const inOrder = [...unwell, ...found.filter((node) => nodeLook(node).tone === 'good')];
+  return (
+    <>
+      <FilterInput label="Search nodes" placeholder="Name, zone or tag" value={text} onChange={search} />
+      {inOrder.slice(0, shown).map((node) => (
+        <NodePanel key={node.id} node={node} />
+      ))}
+      {inOrder.length === 0 && (
+        <Message title="No such node" body="No name, zone or tag has these letters." />
+      )}
+      {inOrder.length > shown && (
+        <p className="flex items-center gap-3 text-xs text-muted">
+          {`${shown} shown of ${inOrder.length.toLocaleString('en')}`}
+          <Button onClick={() => setShown(shown + PANELS)}>Show more</Button>
+        </p>
+      )}
     </>
   );
 }

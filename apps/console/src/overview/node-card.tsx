@@ -1,0 +1,122 @@
+'use client';
+import { Badge } from '@holdfast/ui/badge.js';
+import { TONE_FILL } from '@holdfast/ui/tone.js';
+import { clsx } from 'clsx';
+import Link from 'next/link';
+import { useSilentNodes } from '../api/queries';
+import type { Disk, Replica, ReplicaCounts, StorageNode, Volume } from '../api/types';
+import { paths } from '../paths';
+import { CapacityBar, usageOf } from '../shared/capacity-panel';
+import { nodeLook, replicaLook } from '../states';
+
+export type Placed = { volume: Volume; replica: Replica };
+export type CopyCount = Pick<ReplicaCounts['disks'][number], 'total' | 'failed' | 'rebuilding'>;
+
+/** A node with its disks, and what lies on each. */
+export function NodeCard({
+  node,
+  disks,
+  placed,
+  counts,
+}: {
+  node: StorageNode;
+  disks: readonly Disk[];
+  placed: readonly Placed[] | undefined;
+  counts: ReplicaCounts | undefined;
+}) {
+  const look = nodeLook(node);
+  const attached = counts?.nodes.find(({ nodeId }) => nodeId === node.id)?.attached ?? 0;
+  return (
+    <div
+      className={clsx(
+        'rounded-md border bg-raised p-2.5',
+        look.tone === 'bad' ? 'border-bad' : 'border-border',
+      )}
+    >
+      <div className="flex items-center justify-between gap-2">
+        <Link href={paths.node(node.id)} className="truncate text-sm font-medium hover:underline">
+          {node.name}
+        </Link>
+        <Badge tone={look.tone} quiet>
+          {look.word}
+        </Badge>
+      </div>
+      <p className="mb-2 text-xs text-muted">
+        {attached === 1 ? '1 volume attached here' : `${attached} volumes attached here`}
+      </p>
+      <div className="flex flex-col gap-2">
+        {disks.map((disk) => (
+          <DiskLine
+            key={disk.id}
+            disk={disk}
+            placed={placed?.filter(({ replica }) => replica.diskId === disk.id)}
+            count={counts?.disks.find(({ diskId }) => diskId === disk.id)}
+            isSilent={look.tone === 'bad'}
+          />
+        ))}
+      </div>
+    </div>
+  );
+}
+
+type DiskLineProps = {
+  disk: Disk;
+  placed: readonly Placed[] | undefined;
+  count: CopyCount | undefined;
+  isSilent: boolean;
+};
+
+function DiskLine({ disk, placed, count, isSilent }: DiskLineProps) {
+  return (
+    <div>
+      <div className="mb-1 flex min-h-4 items-center gap-2">
+        <Link href={paths.disk(disk.nodeId, disk.id)} className="flex items-center gap-2 hover:underline">
+          <span className="text-xs text-muted">{disk.name}</span>
+          {placed === undefined && <Counted count={count} isSilent={isSilent} />}
+        </Link>
+        {placed !== undefined && <Blocks placed={placed} />}
+      </div>
+      <CapacityBar label={disk.name} usage={usageOf([disk])} />
+    </div>
+  );
+}
+
+/** Copies by how they are, where blocks would be too many to be told apart. */
+export function Counted({ count, isSilent }: { count: CopyCount | undefined; isSilent: boolean }) {
+  if (count === undefined) return <span className="text-xs text-faint">no copies</span>;
+  const { total, failed, rebuilding } = count;
+  const healthy = total - failed - rebuilding;
+  return (
+    <span className="flex flex-wrap gap-x-2 text-xs tabular-nums">
+      <span>{total === 1 ? '1 copy' : `${total.toLocaleString('en')} copies`}</span>
+      {isSilent && <span className="text-bad">✕ no answer</span>}
+      {!isSilent && healthy > 0 && <span className="text-good">✓ {healthy.toLocaleString('en')}</span>}
+      {!isSilent && rebuilding > 0 && <span className="text-busy">↻ {rebuilding}</span>}
+      {!isSilent && failed > 0 && <span className="text-bad">✕ {failed}</span>}
+    </span>
+  );
+}
+
+function Blocks({ placed }: { placed: readonly Placed[] }) {
+  const silent = useSilentNodes();
+  return (
+    <span className="flex flex-wrap gap-1">
+      {placed.map(({ volume, replica }) => {
+        const look = replicaLook(replica, volume, silent);
+        return (
+          <Link
+            key={replica.id}
+            href={paths.volume(volume.id)}
+            title={`${volume.name}: ${look.word}`}
+            aria-label={`${volume.name}: ${look.word}`}
+            className={clsx(
+              'size-3.5 rounded-[3px]',
+              TONE_FILL[look.tone],
+              look.tone === 'busy' && 'motion-safe:animate-pulse',
+            )}
+          />
+        );
+      })}
+    </span>
+  );
+}
