@@ -18,9 +18,9 @@ import { addFleet } from './api/fleet.js';
 import { get } from './api/load.js';
 import { PAGE, recordRequests } from './api/recorded-requests.js';
 import { measurePair } from './api/rounds.js';
-import { type Process, pidOf, startApi } from './api/start-api.js';
+import { type Process, startApi } from './api/start-api.js';
 import { measureStreams } from './api/streams.js';
-import { peakMemoryBytes } from './reconcile/process-usage.js';
+import { peakMemoryBytes, pidOf } from './reconcile/process-usage.js';
 import { report } from './report.js';
 import type { RunOptions } from './run-options.js';
 

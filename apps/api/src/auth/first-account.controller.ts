@@ -62,8 +62,7 @@ export class FirstAccountController {
     // Hashing costs, so it is done for those only who have the link.
     await this.limits.attempt({ account: secret, address: request.ip }, async () => {
       if (await transaction(system, (sql) => isFirstLink(sql, secret, now))) return;
-      const find = () => Promise.resolve(undefined);
-      this.refusedSignIns.note(request, { reason: 'first_link.not_found', account: secret, find });
+      this.refusedSignIns.note(request, { reason: 'first_link.not_found', account: secret });
       throw noLink();
     });
     const id = asId<UserId>(systemRandom.id());

@@ -26,8 +26,8 @@ type RefusedSignIn = {
   readonly reason: string;
   /** What was typed. */
   readonly account: string;
-  /** Looks for whose it is. */
-  readonly find: () => Promise<KnownAccount | undefined>;
+  /** Looks for whose it is; left out: an account is not what was asked for. */
+  readonly find?: () => Promise<KnownAccount | undefined>;
 };
 
 @Injectable()
@@ -43,7 +43,7 @@ export class RefusedSignIns {
   note(request: FastifyRequest, refusal: RefusedSignIn): void {
     const at = systemClock.now();
     const write = async () => {
-      const known = await refusal.find();
+      const known = await refusal.find?.();
       const organizationId = known?.organizationId ?? (await this.firstOrganization());
       if (organizationId === undefined) return;
       this.refused.note({ ...entryOf(request, refusal, known), organizationId, at });

@@ -122,7 +122,7 @@ export class OidcController {
 
   /** The provider did not say who it was; whom its rules refuse is told of where they are read. */
   private noteFailed(request: FastifyRequest, reason: string): void {
-    this.refusedSignIns.note(request, { reason, account: '', find: () => Promise.resolve(undefined) });
+    this.refusedSignIns.note(request, { reason, account: '' });
   }
 
   private async answerOf({ client, seal }: Provider, request: FastifyRequest): Promise<ProviderUser> {

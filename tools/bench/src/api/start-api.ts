@@ -5,6 +5,7 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { RoleUrls } from '@holdfast/database/roles.js';
 import { freePortBlock, repositoryRoot } from '@holdfast/testkit/local-stack.js';
+import { pidOf } from '../reconcile/process-usage.js';
 
 const READY_TIMEOUT_MS = 30_000;
 
@@ -35,9 +36,4 @@ export async function startApi(
     if (Date.now() > deadline) throw new Error('the API is not ready');
     await sleep(50);
   }
-}
-
-export function pidOf({ pid }: ChildProcess): number {
-  if (pid === undefined) throw new Error('a process did not start');
-  return pid;
 }

@@ -27,7 +27,7 @@ import {
 } from './cluster-rows.js';
 import { GIB, idOf, loadOfNodes, type NodeLoad, type Shape } from './cluster-shape.js';
 import { type FakeAgents, startFakeAgents } from './fake-agents.js';
-import { serverCpuSeconds } from './process-usage.js';
+import { pidOf, serverCpuSeconds } from './process-usage.js';
 
 const TEMPLATE = 'template-volume';
 /** The name of this process's connections, whose work does not count. */
@@ -147,11 +147,6 @@ async function stopWorker(worker: ChildProcess): Promise<void> {
   const ended = once(worker, 'exit');
   worker.kill('SIGTERM');
   await ended;
-}
-
-function pidOf({ pid }: ChildProcess): number {
-  if (pid === undefined) throw new Error('the worker does not run');
-  return pid;
 }
 
 async function makeTemplate(store: PostgresStore, seed: LocalSeed, shape: Shape, agents: FakeAgents) {

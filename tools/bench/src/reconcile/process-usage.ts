@@ -1,4 +1,5 @@
 // What processes use, by /proc: CPU of a worker and of a Postgres server, and a process's memory at its highest.
+import type { ChildProcess } from 'node:child_process';
 import fs from 'node:fs';
 
 /** Clock ticks a second: 100 on every Linux that Node runs on. */
@@ -55,4 +56,10 @@ function statusBytes(pid: number, field: 'VmHWM' | 'VmRSS'): number {
   const kib = new RegExp(`^${field}:\\s+(\\d+) kB$`, 'm').exec(status)?.[1];
   if (kib === undefined) throw new Error(`process ${pid} does not say what memory it has used`);
   return Number(kib) * 1024;
+}
+
+/** @throws Error when the child did not start */
+export function pidOf({ pid }: Pick<ChildProcess, 'pid'>): number {
+  if (pid === undefined) throw new Error('a process did not start');
+  return pid;
 }

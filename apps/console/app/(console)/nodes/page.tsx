@@ -62,8 +62,8 @@ function NodePanels({ nodes }: { nodes: readonly StorageNode[] }) {
   const found = all.filter(({ name, zone, tags }) =>
     [name, zone ?? '', ...tags].some((word) => word.toLowerCase().includes(words)),
   );
-  const unwell = found.filter((node) => nodeLook(node).tone !== 'good');
-  const inOrder = [...unwell, ...found.filter((node) => nodeLook(node).tone === 'good')];
+  const rank = (node: StorageNode) => (nodeLook(node).tone === 'good' ? 1 : 0);
+  const inOrder = found.sort((a, b) => rank(a) - rank(b));
   return (
     <>
       <FilterInput label="Search nodes" placeholder="Name, zone or tag" value={text} onChange={search} />

@@ -2,7 +2,6 @@
 import { Badge } from '@holdfast/ui/badge.js';
 import { Button } from '@holdfast/ui/button.js';
 import { TextField } from '@holdfast/ui/field.js';
-import { Moment } from '@holdfast/ui/moment.js';
 import type { Column } from '@holdfast/ui/table.js';
 import { useState } from 'react';
 import { credentialsApi } from '../../../../src/api/credentials';
@@ -13,6 +12,7 @@ import { FormDialog } from '../../../../src/organization/form-dialog';
 import { ListPanel, useOrganizationList } from '../../../../src/organization/list-panel';
 import { RoleField, roleIn, textIn } from '../../../../src/organization/role-field';
 import { type Secret, SecretDialog } from '../../../../src/organization/secret-dialog';
+import { LAST_USED } from '../../../../src/organization/token-columns';
 import { TokenDialog } from '../../../../src/organization/token-dialog';
 
 /** Members that are programs: they have tokens, and never sign in. */
@@ -34,10 +34,7 @@ export default function ServiceAccountsPage() {
       ),
     },
     { header: 'Tokens', align: 'right', cell: ({ tokens }) => tokens },
-    {
-      header: 'Last used',
-      cell: ({ lastUsedAt }) => (lastUsedAt === null ? 'Never' : <Moment at={lastUsedAt} />),
-    },
+    LAST_USED,
     {
       header: '',
       align: 'right',

@@ -6,6 +6,7 @@ import { credentialsApi, type Token } from '../../../../src/api/credentials';
 import { ConfirmButton } from '../../../../src/organization/confirm-button';
 import { ListPanel, useOrganizationList } from '../../../../src/organization/list-panel';
 import { useWhoAmI } from '../../../../src/organization/organization-header';
+import { ENDS, LAST_USED } from '../../../../src/organization/token-columns';
 
 /** Where the user is signed in. */
 export default function SessionsPage() {
@@ -24,14 +25,8 @@ export default function SessionsPage() {
       ),
     },
     { header: 'Signed in', cell: ({ createdAt }) => <Moment at={createdAt} /> },
-    {
-      header: 'Last used',
-      cell: ({ lastUsedAt }) => (lastUsedAt === null ? 'Never' : <Moment at={lastUsedAt} />),
-    },
-    {
-      header: 'Ends',
-      cell: ({ expiresAt }) => (expiresAt === null ? 'Never' : <Moment at={expiresAt} coming />),
-    },
+    LAST_USED,
+    ENDS,
     {
       header: '',
       align: 'right',

@@ -1,6 +1,5 @@
 'use client';
 import { Button } from '@holdfast/ui/button.js';
-import { Moment } from '@holdfast/ui/moment.js';
 import type { Column } from '@holdfast/ui/table.js';
 import { useState } from 'react';
 import { credentialsApi, type Token } from '../../../../src/api/credentials';
@@ -8,6 +7,7 @@ import { useForbidden } from '../../../../src/api/use-access';
 import { ConfirmButton } from '../../../../src/organization/confirm-button';
 import { ListPanel, useOrganizationList } from '../../../../src/organization/list-panel';
 import { type Secret, SecretDialog } from '../../../../src/organization/secret-dialog';
+import { ENDS, LAST_USED } from '../../../../src/organization/token-columns';
 import { TokenDialog, tokenSecret } from '../../../../src/organization/token-dialog';
 
 /** Tokens for programs: what each may do, when it was used, and how long it lives. */
@@ -19,14 +19,8 @@ export default function TokensPage() {
   const columns: Column<Token>[] = [
     { header: 'Name', cell: ({ name }) => <span className="font-medium">{name}</span> },
     { header: 'May', cell: (token) => <span className="text-muted">{limitsWords(token)}</span> },
-    {
-      header: 'Last used',
-      cell: ({ lastUsedAt }) => (lastUsedAt === null ? 'Never' : <Moment at={lastUsedAt} />),
-    },
-    {
-      header: 'Ends',
-      cell: ({ expiresAt }) => (expiresAt === null ? 'Never' : <Moment at={expiresAt} coming />),
-    },
+    LAST_USED,
+    ENDS,
     {
       header: '',
       align: 'right',
