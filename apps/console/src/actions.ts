@@ -60,9 +60,11 @@ function nodeFacts(nodes: readonly ShownNode[], holderId: string | null): Action
     name: node.name,
     isReady: isNodeReady(node),
     isDraining: node.drain !== null,
+    // The setting that closes cordoned nodes is not read here: the API judges.
+    isClosed: false,
   }));
   if (holderId === null || known.some(({ id }) => id === holderId)) return known;
-  return [...known, { id: holderId, name: holderId, isReady: true, isDraining: false }];
+  return [...known, { id: holderId, name: holderId, isReady: true, isDraining: false, isClosed: false }];
 }
 
 /** Why an action can't be taken now, and what would help; `undefined` where it can. */

@@ -1,6 +1,6 @@
 import type { VolumeView } from '@holdfast/control/ports/store.js';
 import { Bug } from '@holdfast/core/model/faults.js';
-import type { VolumeId } from '@holdfast/core/model/ids.js';
+import type { SnapshotId, VolumeId } from '@holdfast/core/model/ids.js';
 import { endpointOf, holderOf } from '@holdfast/core/model/volume-lifecycle.js';
 import type { SimEngine } from './sim-engine.js';
 import type { World } from './world.js';
@@ -8,7 +8,8 @@ import type { World } from './world.js';
 /** A client of a volume, which remembers what was acknowledged. */
 export class SimClient {
   readonly acknowledged = new Set<number>();
-  private next = 1;
+  /** What had been acknowledged when a snapshot was asked for, so that the snapshot holds it. */
+  private readonly frozen = new Map<SnapshotId, ReadonlySet<number>>();
 
   constructor(
     private readonly world: World,
@@ -26,8 +27,7 @@ export class SimClient {
   /** Writes once over the endpoint that the volume shows. True when it was acknowledged. */
   async write(): Promise<boolean> {
     const engine = await this.servingEngine();
-    const number = this.next;
-    this.next += 1;
+    const number = this.world.nextWrite();
     const isAcknowledged = (await engine?.write(number)) ?? false;
     this.world.fleet.stir(this.volumeId);
     // What is written while a revert is wanted may go with it.
@@ -36,14 +36,30 @@ export class SimClient {
     return isAcknowledged;
   }
 
-  /** After a revert: what was acknowledged before may be gone now, because a user wanted it so. */
-  forget(): void {
+  noteSnapshot(snapshotId: SnapshotId): void {
+    this.frozen.set(snapshotId, new Set(this.acknowledged));
+  }
+
+  /** A new clone of a snapshot holds once it is filled what that snapshot does. */
+  inherit(source: SimClient, snapshotId: SnapshotId): void {
+    const held = source.frozen.get(snapshotId) ?? [];
+    this.world.onFilled.set(this.volumeId, () => {
+      for (const number of held) this.acknowledged.add(number);
+    });
+  }
+
+  /** After a revert was asked for: what was acknowledged before may be gone, because a user wanted it so. */
+  async revert(): Promise<void> {
     this.acknowledged.clear();
+    const { snapshots } = await this.view();
+    // What is not taken yet is taken after the revert.
+    for (const { id, state } of snapshots) if (state !== 'ready') this.frozen.delete(id);
   }
 
   /** After a salvage: also a copy that is known to be damaged is what the user wants to go on with. */
   settleFor(): void {
-    this.forget();
+    this.acknowledged.clear();
+    this.frozen.clear();
     for (const { copies } of this.world.nodes)
       for (const copy of copies.values()) if (copy.volumeId === this.volumeId) copy.isKnownDamaged = false;
   }

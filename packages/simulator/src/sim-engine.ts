@@ -33,6 +33,12 @@ type SimRebuild = {
   report: RebuildReport;
 };
 
+type SimFill = {
+  request: EngineAsk<'fill'>;
+  stepsLeft: number;
+  report: NonNullable<EngineReport['fill']>;
+};
+
 /** Work of a rebuild: its bytes as they are told, and the ticks of the world that they take. */
 export type RebuildWork = { readonly bytes: number; readonly steps: number };
 
@@ -43,7 +49,7 @@ export class SimEngine {
   private readonly modes = new Map<ReplicaId, { mode: ReplicaMode; reason: string }>();
   private readonly rebuilds: SimRebuild[] = [];
   readonly layers: SimLayers;
-  private fill: { request: EngineAsk<'fill'>; report: NonNullable<EngineReport['fill']> } | undefined;
+  private fill: SimFill | undefined;
   private record: CopyRecord;
   private state: EngineReport['state'] = 'running';
   private reason = '';
@@ -154,12 +160,16 @@ export class SimEngine {
 
   startFill(request: EngineAsk<'fill'>): void {
     if (this.fill?.request.fillId === request.fillId && this.fill.report.state !== 'failed') return;
-    this.fill = { request, report: { fillId: request.fillId, state: 'running', bytes: 0, error: '' } };
+    const { steps } = this.surroundings.workOf(this.writtenBytes());
+    const report = { fillId: request.fillId, state: 'running', bytes: 0, error: '' } as const;
+    this.fill = { request, stepsLeft: steps, report };
   }
 
-  /** Copies all of it in one tick, from the first source that can be reached. */
+  /** Copies all of it at the end of its time, from the first source that can be reached then. */
   private fillTick(): void {
     if (this.fill?.report.state !== 'running') return;
+    this.fill.stepsLeft -= 1;
+    if (this.fill.stepsLeft > 0) return;
     const { request, report } = this.fill;
     const layer = request.sources
       .flatMap(({ replicaId }) => this.surroundings.reach(replicaId)?.layers ?? [])

@@ -22,6 +22,7 @@ import { isHealthy } from '@holdfast/core/model/replica.js';
 import type { ClusterSettings } from '@holdfast/core/model/setting.js';
 import { isEvicting } from '@holdfast/core/model/volume-facts.js';
 import { isDeleting, isRepairing, requestOf } from '@holdfast/core/model/volume-lifecycle.js';
+import { fillOf } from '@holdfast/core/model/volume-task.js';
 import { checksumOf } from './sim-copy.js';
 import type { SimEngine } from './sim-engine.js';
 import { TaskWatch } from './task-watch.js';
@@ -68,9 +69,18 @@ export class WorldWatch {
     if (view === undefined) return;
     if (isSettled) this.report(checkVolumeWaits(view, view.due.at));
     if (isChecked) return;
+    this.watchFill(view);
     this.report(checkVolume(view).filter((finding) => !finding.includes('has two copies in one')));
     this.watchLastCopy(view);
     this.watchOfflineRebuild(view);
+  }
+
+  /** From when it is filled on, a clone holds what had been acknowledged of its source before the snapshot. */
+  private watchFill({ volume }: VolumeView): void {
+    const { onFilled } = this.world;
+    if (fillOf(volume) !== undefined || isDeleting(volume)) return;
+    onFilled.get(volume.id)?.();
+    onFilled.delete(volume.id);
   }
 
   /** The worker attaches a volume for a rebuild only where that is wanted then. */
@@ -82,8 +92,10 @@ export class WorldWatch {
     this.repairs.add(key);
     const own = volume.spec.offlineRebuilding;
     const isWanted = own === 'ignored' ? fleet.settings['offline-replica-rebuilding'] : own === 'enabled';
-    // What has to leave its place is moved whether or not lost copies are rebuilt.
-    const isMoved = replicas.some((replica) => isEvicting(replica, fleet, replicas));
+    // What has to leave its place, or is moved by a user, is moved whether or not lost copies are rebuilt.
+    const isMoved = replicas.some(
+      (replica) => replica.relocation !== undefined || isEvicting(replica, fleet, replicas),
+    );
     if (!isWanted && !isMoved)
       this.report([`volume ${volume.name} is attached for a rebuild that is not wanted`]);
   }

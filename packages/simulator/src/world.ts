@@ -73,11 +73,14 @@ export class World {
   workOf: (heldBytes: number) => RebuildWork = () => ANY_REBUILD;
   /** Writes of users that were acknowledged, by volume. */
   readonly acknowledged = new Map<VolumeId, ReadonlySet<number>>();
+  /** Called once a volume holds what it was cloned from. */
+  readonly onFilled = new Map<VolumeId, () => void>();
   /** Replicas whose next rebuilds fail, and how many of them. */
   readonly rebuildFaults = new Map<ReplicaId, number>();
   private isWorkerDown = false;
   private nowMs = Date.UTC(2026, 0, 1);
   private volumesHandled = 0;
+  private writesMade = 0;
   private readonly quiet = new Quiet();
   private heardMs = 0;
   private sharedChanges = 0;
@@ -174,6 +177,12 @@ export class World {
 
   get nodes(): readonly SimNode[] {
     return this.fleet.nodes;
+  }
+
+  /** The number of one more write. A clone holds writes of its source, so no volume's numbers are another one's too. */
+  nextWrite(): number {
+    this.writesMade += 1;
+    return this.writesMade;
   }
 
   addNode(name: string, options: SimNodeOptions = {}): SimNode {

@@ -3,8 +3,8 @@ import type { ActionFacts } from '@holdfast/core/policy/action-facts.js';
 import { testId } from './builders.js';
 
 export const READY_NODES: ActionFacts['nodes'] = [
-  { id: 'n1', name: 'node-1', isReady: true, isDraining: false },
-  { id: 'n2', name: 'node-2', isReady: true, isDraining: false },
+  { id: 'n1', name: 'node-1', isReady: true, isDraining: false, isClosed: false },
+  { id: 'n2', name: 'node-2', isReady: true, isDraining: false, isClosed: false },
 ];
 export const NODES_WITHOUT_FIRST: ActionFacts['nodes'] = READY_NODES.map((node) =>
   node.id === 'n1' ? { ...node, isReady: false } : node,

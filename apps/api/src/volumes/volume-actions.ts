@@ -50,6 +50,7 @@ export const VOLUME_ACTIONS = [
       'node.not_found',
       'node.not_ready',
       'node.draining',
+      'node.cordoned',
     ],
     takesIfMatch: true,
     act: ({ tenant, key: { volumeId }, body, ifVersion }) =>

@@ -36,7 +36,7 @@ export function simulateCommand(): Command {
     .option('--hours <number>', 'with --random: virtual hours of each', '1')
     .option('--nodes <number>', 'with --random: nodes of each cluster, else 3 to 60')
     .option('--volumes <number>', 'with --random: volumes of each cluster')
-    .option('--steps-per-hour <number>', 'with --random: else 30 in the first two hours, then 30 a day')
+    .option('--steps-per-hour <number>', 'with --random: else 30 an hour for two hours, then four a day')
     .addHelpText(
       'after',
       '\nPrints one line per scenario, and of one that fails what led to it; the last line is `N passed, M failed`.' +

@@ -41,6 +41,7 @@ export const FAULTS = {
   'node.not_ready': { kind: 'conflict', retry: 'backoff' },
   'node.last_ready': { kind: 'conflict', retry: 'never' },
   'node.draining': { kind: 'conflict', retry: 'never' },
+  'node.cordoned': { kind: 'conflict', retry: 'never' },
   'node.identity_refused': { kind: 'unauthenticated', retry: 'never' },
   'node.address_refused': { kind: 'forbidden', retry: 'never' },
   'node.clock_off': { kind: 'conflict', retry: 'backoff' },

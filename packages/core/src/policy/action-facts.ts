@@ -38,6 +38,8 @@ export type NodeFacts = {
   readonly name: string;
   readonly isReady: boolean;
   readonly isDraining: boolean;
+  /** It is cordoned, and a setting has users' volumes detached from such nodes. */
+  readonly isClosed: boolean;
 };
 
 export function actionFacts({ volume, replicas, clones, fleet }: VolumeView): ActionFacts {
@@ -61,6 +63,7 @@ export function actionFacts({ volume, replicas, clones, fleet }: VolumeView): Ac
       name: node.name,
       isReady: isNodeReady(node),
       isDraining: node.drain !== undefined,
+      isClosed: node.cordoned && fleet.settings['detach-manually-attached-volumes-when-cordoned'],
     })),
   };
 }

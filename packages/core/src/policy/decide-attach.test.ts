@@ -2,12 +2,15 @@ import {
   ATTACHED,
   FILLING,
   NODES_WITHOUT_FIRST,
+  READY_NODES,
   REPAIRING,
   someActionFacts,
 } from '@holdfast/testkit/action-facts.js';
 import { expect, test } from '@jest/globals';
 import type { ActionFacts } from './action-facts.js';
 import { decideAttach } from './decide-attach.js';
+
+const CLOSED_NODES = READY_NODES.map((node) => ({ ...node, isClosed: node.id === 'n1' }));
 
 test.each<{ name: string; facts?: Partial<ActionFacts>; on?: string; want: object }>([
   { name: 'A detached volume may be attached.', want: { kind: 'allow' } },
@@ -64,6 +67,22 @@ test.each<{ name: string; facts?: Partial<ActionFacts>; on?: string; want: objec
       why: 'node node-1 is not ready',
       cures: ['start the agent on node-1', 'attach on another node'],
     },
+  },
+  {
+    name: 'A cordoned node that volumes are detached from serves none.',
+    facts: { nodes: CLOSED_NODES },
+    on: 'n1',
+    want: {
+      code: 'node.cordoned',
+      why: 'node node-1 is cordoned, and volumes are detached from cordoned nodes',
+      cures: ['attach on another node', 'uncordon node-1', expect.stringContaining('detach-manually')],
+    },
+  },
+  {
+    name: 'What a node serves already is not attached anew, cordoned or not.',
+    facts: { ...ATTACHED, nodes: CLOSED_NODES },
+    on: 'n1',
+    want: { kind: 'unchanged' },
   },
   {
     name: 'A user takes over what the worker rebuilds.',

@@ -16,12 +16,12 @@ export function decideAttach(facts: ActionFacts, nodeId: string | undefined): De
     refusalOfLocality(facts, nodeId);
   if (refusal !== undefined) return refusal;
   const { attachment, attachedNodeId, isRepairing, name, state } = facts;
-  if (attachment === undefined || isRepairing) return refusalWhileDraining(facts.nodes, nodeId) ?? ALLOWED;
+  if (attachment === undefined || isRepairing) return refusalOfLeavingNode(facts.nodes, nodeId) ?? ALLOWED;
   const holderId = attachedNodeId ?? attachment.nodeId;
   if (nodeId === undefined || nodeId === holderId) {
     return unchanged(`volume ${name} is ${state === 'attached' ? 'attached' : 'being attached'} already`);
   }
-  if (holderId === undefined) return refusalWhileDraining(facts.nodes, nodeId) ?? ALLOWED;
+  if (holderId === undefined) return refusalOfLeavingNode(facts.nodes, nodeId) ?? ALLOWED;
   return attachedElsewhere(facts, holderId);
 }
 
@@ -36,14 +36,25 @@ function refusalOfNode(nodes: readonly NodeFacts[], nodeId: string | undefined):
   ]);
 }
 
-/** A node that is drained is to lose its engines. */
-function refusalWhileDraining(nodes: readonly NodeFacts[], nodeId: string | undefined): Refusal | undefined {
+/** A node that is drained is to lose its engines, and so is a cordoned one where a setting says so. */
+function refusalOfLeavingNode(nodes: readonly NodeFacts[], nodeId: string | undefined): Refusal | undefined {
   const node = nodes.find(({ id }) => id === nodeId);
-  if (node === undefined || !node.isDraining) return undefined;
-  return refuse('node.draining', `node ${node.name} is drained`, [
-    'attach on another node',
-    `cancel the drain of ${node.name}`,
-  ]);
+  if (node?.isDraining === true) {
+    return refuse('node.draining', `node ${node.name} is drained`, [
+      'attach on another node',
+      `cancel the drain of ${node.name}`,
+    ]);
+  }
+  if (node?.isClosed !== true) return undefined;
+  return refuse(
+    'node.cordoned',
+    `node ${node.name} is cordoned, and volumes are detached from cordoned nodes`,
+    [
+      'attach on another node',
+      `uncordon ${node.name}`,
+      'set detach-manually-attached-volumes-when-cordoned to false',
+    ],
+  );
 }
 
 /** Strict locality: the engine runs where the only copy is, so that no write crosses the network. */

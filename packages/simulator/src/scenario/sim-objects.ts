@@ -32,7 +32,9 @@ export class SimObjects {
   async clone({ volume, snapshot, name }: StepAsk<'cloneVolume'>): Promise<SimClient> {
     const volumeId = this.volumeId(volume);
     const snapshotId = await this.snapshotId(volume, snapshot);
-    return this.know(name, await cloneVolume(this.world.useCases, { volumeId, snapshotId, name }));
+    const clone = this.know(name, await cloneVolume(this.world.useCases, { volumeId, snapshotId, name }));
+    clone.inherit(this.client(volume), snapshotId);
+    return clone;
   }
 
   private know(name: string, volumeId: VolumeId): SimClient {

@@ -213,12 +213,13 @@ function volumeSteps(objects: SimObjects): Pick<StepHandlers, VolumeStep> {
       await objects.clone(ask);
     },
     takeSnapshot: async ({ volume, snapshot }) => {
-      await requestSnapshot(useCases, { ...key(volume), name: snapshot });
+      const snapshotId = await requestSnapshot(useCases, { ...key(volume), name: snapshot });
+      objects.client(volume).noteSnapshot(snapshotId);
     },
     deleteSnapshot: async (ask) => requestSnapshotDeletion(useCases, await snapshotKey(ask)),
     revert: async (ask) => {
       await requestRevert(useCases, await snapshotKey(ask));
-      objects.client(ask.volume).forget();
+      await objects.client(ask.volume).revert();
     },
     recurringSnapshot: ({ volume, ...schedule }) =>
       setRecurringSnapshot(useCases, { ...key(volume), ...schedule }),

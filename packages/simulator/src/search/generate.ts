@@ -4,7 +4,7 @@
  */
 import { GIB } from '@holdfast/core/model/bytes.js';
 import { SeededRandom } from '../seeded-random.js';
-import { randomStep } from './random-steps.js';
+import { RandomSteps } from './random-steps.js';
 
 export type SearchSize = {
   readonly hours: number;
@@ -12,7 +12,7 @@ export type SearchSize = {
   readonly nodes?: number | undefined;
   /** Left out: some for each node. */
   readonly volumes?: number | undefined;
-  /** Left out: 30 in each of the first two hours, and 30 in each day that follows. */
+  /** Left out: 30 in each of the first two hours, and four in each day that follows. */
   readonly stepsPerHour?: number | undefined;
 };
 
@@ -39,9 +39,10 @@ export type ScenarioValue = {
 };
 
 const STEPS_PER_HOUR = 30;
-/** A long run is there for what only comes with time: rests after failures, crons, windows, copies that become old. */
+/** What meets is found in these. A long run is there for what only comes with time: rests after failures, crons, windows, old copies. */
 const BUSY_HOURS = 2;
-const STEPS_PER_HOUR_LATER = 30 / 24;
+/** In bursts of two on average, each is more than a well-kept cluster of thirty nodes meets in a day. */
+export const LATER_STEPS_PER_DAY = 4;
 const NODES_MIN = 3;
 const NODES_MAX = 60;
 /** Long enough for the longest pause after failed rebuilds, and for a replacement after the wait. */
@@ -138,13 +139,14 @@ function steps(
     disks: nodes.flatMap(({ name, disks }) => disks.map((_, index) => `${name}/disk-${index + 1}`)),
     volumes: volumes.map(({ name }) => name),
   };
+  const made = new RandomSteps(random, names);
   let at = 0;
-  return Array.from({ length: count }, (_, index): StepValue[] => {
+  return Array.from({ length: count }, (): StepValue[] => {
     // Steps come in bursts: what meets in one second breaks more than what is spread evenly.
     at += random.chance(0.5) ? random.below(3) : random.below(Math.ceil(4 * meanSeconds));
     const writer = random.pick(names.volumes) ?? '';
     return [
-      { at, refused: 'maybe', ...randomStep(random, names, index) },
+      { at, refused: 'maybe', ...made.next() },
       { at, refused: 'maybe', write: writer },
     ];
   }).flat();
@@ -152,6 +154,7 @@ function steps(
 
 function usualSteps(hours: number): number {
   return (
-    STEPS_PER_HOUR * Math.min(hours, BUSY_HOURS) + STEPS_PER_HOUR_LATER * Math.max(0, hours - BUSY_HOURS)
+    STEPS_PER_HOUR * Math.min(hours, BUSY_HOURS) +
+    (LATER_STEPS_PER_DAY / 24) * Math.max(0, hours - BUSY_HOURS)
   );
 }

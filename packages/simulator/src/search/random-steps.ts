@@ -9,6 +9,7 @@ type Names = {
   readonly disks: readonly string[];
   readonly volumes: readonly string[];
 };
+type TakenSnapshot = { readonly volume: string; readonly snapshot: string };
 type MadeStep = Partial<Record<StepName, unknown>>;
 type Maker = (chance: Chance) => MadeStep;
 
@@ -19,6 +20,8 @@ class Chance {
     private readonly names: Names,
     /** Of the step in its run: names that are to be new end in it. */
     readonly index: number,
+    /** Snapshots that earlier steps ask for. */
+    private readonly taken: TakenSnapshot[],
   ) {}
 
   node(): string {
@@ -33,11 +36,15 @@ class Chance {
   copy(): { volume: string; on: string } {
     return { volume: this.volume(), on: this.node() };
   }
-  snapshotName(): string {
-    return `s${this.random.below(4)}`;
+  newSnapshot(): TakenSnapshot {
+    const made = { volume: this.volume(), snapshot: `s${this.random.below(4)}` };
+    this.taken.push(made);
+    return made;
   }
-  snapshot(): { volume: string; snapshot: string } {
-    return { volume: this.volume(), snapshot: this.snapshotName() };
+  /** A step about a snapshot that an earlier one asked for; while there is none, it asks for one. */
+  ofSnapshot(make: (snapshot: TakenSnapshot) => MadeStep): MadeStep {
+    const snapshot = this.random.pick(this.taken);
+    return snapshot === undefined ? { takeSnapshot: this.newSnapshot() } : make(snapshot);
   }
   flag(): boolean {
     return this.random.chance(0.5);
@@ -84,7 +91,10 @@ const FAULTS: Readonly<Record<string, readonly [share: number, Maker]>> = {
   workerDown: [1, (chance) => ({ workerDown: 1 + chance.random.below(20) })],
   moveDisk: [1, (chance) => ({ moveDisk: { disk: chance.disk(), to: chance.node() } })],
   loseCopy: [1.5, (chance) => ({ loseCopy: { ...chance.copy(), unlessLast: true } })],
-  damageCopy: [2, (chance) => ({ damageCopy: { ...chance.copy(), snapshot: chance.snapshotName() } })],
+  damageCopy: [
+    3,
+    (chance) => chance.ofSnapshot((snapshot) => ({ damageCopy: { ...snapshot, on: chance.node() } })),
+  ],
   failRebuilds: [2, (chance) => ({ failRebuilds: { ...chance.copy(), times: 1 + chance.random.below(3) } })],
 };
 
@@ -147,8 +157,8 @@ const VOLUMES: Readonly<Record<string, readonly [share: number, Maker]>> = {
   detach: [3, (chance) => ({ detach: { volume: chance.volume(), force: chance.flag() } })],
   deleteReplica: [3, (chance) => ({ deleteReplica: chance.copy() })],
   moveReplica: [2, (chance) => ({ moveReplica: { ...chance.copy(), to: chance.node() } })],
-  takeSnapshot: [4, (chance) => ({ takeSnapshot: chance.snapshot() })],
-  deleteSnapshot: [3, (chance) => ({ deleteSnapshot: chance.snapshot() })],
+  takeSnapshot: [4, (chance) => ({ takeSnapshot: chance.newSnapshot() })],
+  deleteSnapshot: [3, (chance) => chance.ofSnapshot((snapshot) => ({ deleteSnapshot: snapshot }))],
   recurringSnapshot: [
     1,
     (chance) => ({
@@ -160,10 +170,14 @@ const VOLUMES: Readonly<Record<string, readonly [share: number, Maker]>> = {
       },
     }),
   ],
-  cloneVolume: [1, (chance) => ({ cloneVolume: { ...chance.snapshot(), name: `clone-${chance.index}` } })],
+  cloneVolume: [
+    3,
+    (chance) =>
+      chance.ofSnapshot((snapshot) => ({ cloneVolume: { ...snapshot, name: `clone-${chance.index}` } })),
+  ],
   deleteVolume: [0.3, (chance) => ({ deleteVolume: chance.volume() })],
   purge: [2, (chance) => ({ purge: chance.volume() })],
-  revert: [0.5, (chance) => ({ revert: chance.snapshot() })],
+  revert: [1, (chance) => chance.ofSnapshot((snapshot) => ({ revert: snapshot }))],
   expand: [
     1,
     (chance) => ({
@@ -221,11 +235,23 @@ const VOLUMES: Readonly<Record<string, readonly [share: number, Maker]>> = {
 const MAKERS = Object.values({ ...FAULTS, ...NODES, ...VOLUMES });
 const SHARES = MAKERS.reduce((sum, [share]) => sum + share, 0);
 
-export function randomStep(random: SeededRandom, names: Names, index: number): MadeStep {
-  let left = random.next() * SHARES;
-  for (const [share, make] of MAKERS) {
-    left -= share;
-    if (left < 0) return make(new Chance(random, names, index));
+/** Steps of one run, one after the other: a later one may be about what an earlier one makes. */
+export class RandomSteps {
+  private readonly taken: TakenSnapshot[] = [];
+  private count = 0;
+
+  constructor(
+    private readonly random: SeededRandom,
+    private readonly names: Names,
+  ) {}
+
+  next(): MadeStep {
+    let left = this.random.next() * SHARES;
+    const index = this.count++;
+    for (const [share, make] of MAKERS) {
+      left -= share;
+      if (left < 0) return make(new Chance(this.random, this.names, index, this.taken));
+    }
+    return { write: this.names.volumes[0] ?? '' };
   }
-  return { write: names.volumes[0] ?? '' };
 }

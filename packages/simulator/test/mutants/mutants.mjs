@@ -5,7 +5,7 @@
 export const MUTANTS = [
   {
     name: 'limit-off-by-one',
-    seed: 10,
+    seed: 7,
     hole: 'one rebuild more than its limit is admitted',
     changes: [
       {
@@ -17,7 +17,7 @@ export const MUTANTS = [
   },
   {
     name: 'no-time-for-stale-replicas',
-    seed: 10,
+    seed: 16,
     hole: 'a failed replica that waits for its age says no time, so that no sweep removes it',
     changes: [
       {
@@ -29,7 +29,7 @@ export const MUTANTS = [
   },
   {
     name: 'stale-copies-believed',
-    seed: 72,
+    seed: 19,
     hole: 'an engine starts on every copy that answers, those that missed writes too',
     changes: [
       {
@@ -53,7 +53,7 @@ export const MUTANTS = [
   },
   {
     name: 'nodes-not-emptied',
-    seed: 21,
+    seed: 11,
     hole: 'copies on a node that is to be emptied count as lasting',
     changes: [
       {
@@ -65,7 +65,7 @@ export const MUTANTS = [
   },
   {
     name: 'cordon-ignored',
-    seed: 6,
+    seed: 51,
     hole: 'new replicas are placed on cordoned nodes',
     changes: [
       {
@@ -77,7 +77,7 @@ export const MUTANTS = [
   },
   {
     name: 'modes-left-behind',
-    seed: 7,
+    seed: 3,
     hole: 'replicas of a detached volume keep the modes that their engine gave them',
     changes: [
       {
@@ -89,7 +89,7 @@ export const MUTANTS = [
   },
   {
     name: 'last-copy-removed',
-    seed: 67,
+    seed: 152,
     hole: 'the last full copy of a volume may be deleted, also while it is detached',
     changes: [
       {
@@ -106,7 +106,7 @@ export const MUTANTS = [
   },
   {
     name: 'due-times-lost',
-    seed: 10,
+    seed: 13,
     hole: 'a volume whose planner names a time is not woken at it',
     changes: [
       {
@@ -129,8 +129,25 @@ export const MUTANTS = [
     ],
   },
   {
+    name: 'clone-ends-unfilled',
+    seed: 72,
+    hole: 'a clone counts as filled as soon as its filling has begun',
+    changes: [
+      {
+        file: 'core/src/lifecycle/plan-fill.ts',
+        find: "if (reported?.fillId !== volume.id || reported.state === 'running') return undefined;",
+        replace: 'if (reported?.fillId !== volume.id) return undefined;',
+      },
+      {
+        file: 'core/src/lifecycle/plan-fill.ts',
+        find: "if (reported.state === 'succeeded') return planEnd(view, now);",
+        replace: "if (reported.state !== 'failed') return planEnd(view, now);",
+      },
+    ],
+  },
+  {
     name: 'offline-rebuild-unwanted',
-    seed: 146,
+    seed: 7,
     hole: 'a detached volume is attached for a rebuild that neither it nor the cluster wants',
     changes: [
       {
@@ -142,7 +159,7 @@ export const MUTANTS = [
   },
   {
     name: 'tasks-over-their-limit',
-    seed: 10,
+    seed: 26,
     hole: 'background tasks begin whatever their limit on a node says',
     changes: [
       {
@@ -166,7 +183,7 @@ export const MUTANTS = [
   },
   {
     name: 'waits-without-a-cause',
-    seed: 428,
+    seed: 325,
     hole: 'a queued rebuild is not told what it waits for',
     changes: [
       {
@@ -178,7 +195,7 @@ export const MUTANTS = [
   },
   {
     name: 'balance-though-off',
-    seed: 2,
+    seed: 24,
     hole: 'volumes are balanced although neither they nor their cluster want it',
     changes: [
       {
@@ -190,7 +207,7 @@ export const MUTANTS = [
   },
   {
     name: 'purges-first-though-off',
-    seed: 263,
+    seed: 429,
     hole: 'rebuilds purge first although the clean-up is switched off',
     changes: [
       {
@@ -202,7 +219,7 @@ export const MUTANTS = [
   },
   {
     name: 'hashed-though-off',
-    seed: 77,
+    seed: 31,
     hole: 'snapshots are hashed although the integrity of their volume is disabled',
     changes: [
       {
@@ -219,7 +236,7 @@ export const MUTANTS = [
   },
   {
     name: 'failover-though-off',
-    seed: 2,
+    seed: 4,
     hole: 'a volume fails over although its policy leaves that to its users',
     changes: [
       {
@@ -243,7 +260,7 @@ export const MUTANTS = [
   },
   {
     name: 'grown-past-the-limit',
-    seed: 3,
+    seed: 4,
     hole: 'an expansion is booked against no limit of its disks',
     changes: [
       {
