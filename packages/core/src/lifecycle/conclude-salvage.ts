@@ -5,6 +5,7 @@ import type { VolumeView } from '../model/views.js';
 import { type Attention, isRestored } from '../model/volume.js';
 import { volumeEvent } from '../model/volume-facts.js';
 import { afterStartChange, salvageOf } from '../model/volume-lifecycle.js';
+import { fillOf } from '../model/volume-task.js';
 import { adviseSalvage, decideSalvage, salvageRisk } from '../policy/decide-salvage.js';
 import { type GrantIdentity, grantedAnew } from './conclude-attachment.js';
 
@@ -52,6 +53,8 @@ export function concludeSalvage(
     record: copyRecord(epoch, 0, chosen),
     restoredAt: undefined,
     attention: undefined,
+    // A clone goes on with what its copies hold: filled anew, it would lose what was written to it.
+    ...(fillOf(volume) === undefined ? {} : { task: undefined }),
   };
   const risk = salvageRisk(adviseSalvage(found, ids), chosen, survey);
   const count = chosen.length === 1 ? '1 copy' : `${chosen.length} copies`;

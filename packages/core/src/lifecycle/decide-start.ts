@@ -16,7 +16,7 @@ import { type Attention, isRestored } from '../model/volume.js';
 import { nodeById } from '../model/volume-facts.js';
 import { holderOf } from '../model/volume-lifecycle.js';
 import { COPIES_MISSING } from '../policy/decide-salvage.js';
-import { namesOf, type Refusals, tooFewCopies } from './start-obstacles.js';
+import { cloneInDoubt, namesOf, type Refusals, tooFewCopies } from './start-obstacles.js';
 
 /** How long a start waits for members that may be about to answer, while a cluster starts. */
 const PATIENCE_MS = 12_000;
@@ -55,6 +55,8 @@ export function decideStart(
     const few = tooFewCopies(view, { missing, setBack, current, stale, refused });
     return { kind: 'wait', attention: { ...few, since } };
   }
+  const doubt = cloneInDoubt(view, decision.record);
+  if (doubt !== undefined) return { kind: 'wait', attention: { ...doubt, since } };
   const missing = decision.record.members.filter((member) => !found.has(member));
   const patienceMs = Math.max(0, ...missing.map((member) => patienceFor(view, member, now)));
   if (now.getTime() - since.getTime() < patienceMs) {

@@ -1,11 +1,13 @@
 /** Obstacles to an engine's start, as users see them: what is missing, on which node and disk, and what would cure it. */
 import { conditionOf } from '../model/condition.js';
+import type { CopyRecord } from '../model/copy-record.js';
 import type { FaultCode } from '../model/faults.js';
 import type { ReplicaId } from '../model/ids.js';
 import type { StorageDisk } from '../model/node.js';
 import type { VolumeView } from '../model/views.js';
 import { type Attention, isRestored } from '../model/volume.js';
 import { diskById, nodeName } from '../model/volume-facts.js';
+import { fillOf } from '../model/volume-task.js';
 import { COPIES_MISSING } from '../policy/decide-salvage.js';
 
 /** What copies whose agent answered said instead of opening. */
@@ -69,6 +71,28 @@ export function tooFewCopies(
         ? []
         : ['bring back what the disks held that were set back, when it is still somewhere']),
       'salvage it with the copies that answer, when the missing ones are gone for good: what only they hold is lost',
+    ],
+  };
+}
+
+/**
+ * A clone that was not filled yet at the time of the backup, and was attached after it: to fill it again would take away what
+ * users may have written since.
+ */
+export function cloneInDoubt(
+  { volume }: VolumeView,
+  found: Pick<CopyRecord, 'epoch'>,
+): Omit<Attention, 'since'> | undefined {
+  const knownEpoch = volume.record?.epoch ?? 0;
+  if (!isRestored(volume) || fillOf(volume) === undefined || found.epoch <= knownEpoch) return undefined;
+  return {
+    code: COPIES_MISSING,
+    message:
+      `as of the backup that the database was restored from it was still to be filled with what it was cloned from; ` +
+      `its copies were attached since then (epoch ${found.epoch}, in the backup ${knownEpoch}), so they may be filled and hold users' writes`,
+    cures: [
+      'salvage it to go on with what the copies hold, when it was used after the backup',
+      'delete it and clone the snapshot again, when it was not',
     ],
   };
 }

@@ -7,6 +7,7 @@ const AUTO_DELETION = 'orphan-resource-auto-deletion';
 /**
  * - Every volume is due, so that the reconcilers hold what agents say against it, and no engine starts on some of its copies
  *   only: the newest records may be known to the absent ones alone.
+ * - Reverts that were asked for are given up: one may have been done since, and users may have written after it.
  * - Copies of volumes that were made since look like orphans, so nothing removes orphans unasked until a user says so again.
  * - Sessions are over: some may have been ended since.
  * - The log of events is ordered by transaction ids, of which a new database begins with small ones.
@@ -21,6 +22,22 @@ export async function afterRestore(client: pg.Client, header: BackupHeader, now:
   await client.query(`DELETE FROM token WHERE kind = 'session'`);
   await moveEventLog(client, header);
   await tellClusters(client, header, now);
+  await giveUpReverts(client, now);
+}
+
+/** Each is told, so that its operation counts as failed. */
+async function giveUpReverts(client: pg.Client, now: Date): Promise<void> {
+  await client.query(
+    `WITH given_up AS (
+       UPDATE volume SET layer_task = NULL WHERE layer_task ->> 'kind' = 'revert'
+       RETURNING id, organization_id, cluster_id, name
+     )
+     INSERT INTO event (organization_id, cluster_id, volume_id, transaction_id, type, severity, subject_kind, subject_id, message, at)
+     SELECT organization_id, cluster_id, id, pg_current_xact_id()::text::bigint, 'VolumeTaskFailed', 'warning', 'volume', id::text,
+       'the revert of volume ' || name || ' was given up: the database was restored from a backup, and it may have been done since', $1
+     FROM given_up`,
+    [now],
+  );
 }
 
 /** Puts all stored ids below those that are given out from now on. */

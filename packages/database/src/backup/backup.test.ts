@@ -113,23 +113,25 @@ describe('a restored database', () => {
     expect(await counts(url)).toEqual({ settings: 0, sessions: 0, tokens: before.tokens - 1 });
   });
 
-  test('lets no volume attach before all its copies have answered', async () => {
+  test('lets no volume attach before all its copies have answered, and does no revert again', async () => {
     const withVolume = path.join(folder, 'with-volume');
     await on(database.ownerUrl, async (owner) => {
       await owner.query(
         `INSERT INTO volume (id, organization_id, project_id, cluster_id, name, size_bytes, number_of_replicas, data_engine,
            data_locality, replica_soft_anti_affinity, replica_zone_soft_anti_affinity, replica_disk_soft_anti_affinity,
-           replica_auto_balance, state, robustness, created_at)
+           replica_auto_balance, state, robustness, layer_task, created_at)
          SELECT gen_random_uuid(), p.organization_id, p.id, c.id, 'data', 1048576, 2, 'v1', 'disabled', 'ignored', 'ignored',
-           'ignored', 'ignored', 'detached', 'healthy', now() FROM cluster c, project p LIMIT 1`,
+           'ignored', 'ignored', 'detached', 'healthy', '{"kind": "revert", "requestedAt": "2026-01-01T00:00:00Z"}', now() FROM cluster c, project p LIMIT 1`,
       );
       await createBackup(database.ownerUrl, withVolume);
       await owner.query('DELETE FROM volume');
     });
     const url = await newDatabase();
     await restoreBackup(url, withVolume, NOW);
-    const { rows } = await on(url, (client) => client.query('SELECT restored_at FROM volume'));
-    expect(rows).toEqual([{ restored_at: NOW }]);
+    const { rows } = await on(url, (client) => client.query('SELECT restored_at, layer_task FROM volume'));
+    expect(rows).toEqual([{ restored_at: NOW, layer_task: null }]);
+    const ended = await on(url, (client) => client.query('SELECT kind, state FROM ended_operation'));
+    expect(ended.rows).toEqual([{ kind: 'revert', state: 'failed' }]);
   });
 
   test('orders its log behind ids that a new server gives out', async () => {

@@ -29,7 +29,9 @@ export function restoreTables(tables: Tables, backup: TablesBackup, now: Date): 
     tell(tables, row.id, now);
   }
   for (const [id, volume] of tables.volumes) {
-    tables.volumes.set(id, { ...volume, restoredAt: now });
+    // It may have been done since, and users may have written after it.
+    const task = volume.task?.kind === 'revert' ? undefined : volume.task;
+    tables.volumes.set(id, { ...volume, task, restoredAt: now });
     tables.dues.set(id, { at: DUE_AT_ONCE, marks: (tables.dues.get(id)?.marks ?? 0) + 1 });
   }
 }
