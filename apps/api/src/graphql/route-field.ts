@@ -170,7 +170,7 @@ function answerOf(types: GraphqlTypes, { answer }: RouteOptions, isList: boolean
     shown(result, given) {
       const page = requirePage(result);
       const { cursor } = listRequestOf(given);
-      return connectionOf({ ...page, cursors: [...cursorsOf(page)] }, cursor, (view) => view);
+      return connectionOf({ ...page, cursors: () => cursorsOf(page) }, cursor, (view) => view);
     },
   };
 }
