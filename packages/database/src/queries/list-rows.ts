@@ -11,6 +11,7 @@ import {
 } from '@holdfast/core/listing/filter.js';
 import { parseSort } from '@holdfast/core/listing/sort.js';
 import { Bug } from '@holdfast/core/model/faults.js';
+import pg from 'pg';
 import type { Sql } from '../sql/scope.js';
 
 /** What a list may be filtered and sorted by: its place in SQL. Never null when sorted by. */
@@ -104,8 +105,33 @@ export async function listItems<Row extends Record<string, unknown>, Item>(
 ): Promise<Page<Item>> {
   const values: unknown[] = [];
   const { text, fingerprint } = statementOf(source, request, values);
-  const { rows } = await sql.query<Row & Position>(text, values);
+  const rows = await rowsAt<Row>(sql, text, values, request);
   return pageOf(rows, request, fingerprint, read);
+}
+
+/**
+ * The rows of a list's statement. A cursor is the caller's text: one that names its list, but holds no value of a field that the
+ * list is sorted by, is Postgres' to find.
+ *
+ * @throws StorageFault `request.invalid`
+ */
+async function rowsAt<Row extends Record<string, unknown>>(
+  sql: Sql,
+  text: string,
+  values: readonly unknown[],
+  { cursor }: ListRequest,
+): Promise<(Row & Position)[]> {
+  try {
+    return (await sql.query<Row & Position>(text, values)).rows;
+  } catch (error) {
+    if (cursor === undefined || !isOfData(error)) throw error;
+    throw foreignCursor();
+  }
+}
+
+/** Class 22 of Postgres' errors: a text that is no id, number or time, or holds NUL. */
+function isOfData(error: unknown): boolean {
+  return error instanceof pg.DatabaseError && error.code?.startsWith('22') === true;
 }
 
 /** Lists in one statement: each is a part of it, with values of its own. */
@@ -129,10 +155,8 @@ export async function listRowsOfEach<Row extends Record<string, unknown>>(
     ({ text }, index) =>
       `SELECT ${index} AS list_index, row_number() OVER () AS list_rank, page.* FROM (${text}) page`,
   );
-  const { rows } = await sql.query<Row & Position>(
-    `${texts.join(' UNION ALL ')} ORDER BY list_index, list_rank`,
-    values,
-  );
+  const text = `${texts.join(' UNION ALL ')} ORDER BY list_index, list_rank`;
+  const rows = await rowsAt<Row>(sql, text, values, request);
   return parts.map(({ fingerprint }, index) =>
     pageOf<Row, Row>(
       rows.filter(({ list_index }) => list_index === index),
@@ -333,9 +357,13 @@ function cursorOf(after: readonly string[], of: string): string {
 function readCursor(text: string, fingerprint: string, length: number): readonly string[] {
   const cursor = parseCursor(text);
   if (cursor === undefined || cursor.of !== fingerprint || cursor.after.length !== length) {
-    throw invalidQuery('cursor', 'belongs to another list, filter or order; start again without it');
+    throw foreignCursor();
   }
   return cursor.after;
+}
+
+function foreignCursor() {
+  return invalidQuery('cursor', 'belongs to another list, filter or order; start again without it');
 }
 
 function parseCursor(text: string): Cursor | undefined {
