@@ -88,11 +88,11 @@ describe('text that Postgres can not store or a terminal would obey is refused',
 
 describe('a cursor of the right list is refused that was edited', () => {
   test.each([
-    ['to hold NUL', 'name', ['a\u0000', randomUUID()]],
-    ['to hold no id', 'name', ['a', 'no id']],
-    ['to hold no number', 'size', ['many', randomUUID()]],
-    ['to hold no time', '-createdAt', ['2026-99-99 00:00:00+00', randomUUID()]],
-  ])('%s', async (_what, sort, after) => {
+    ['which then holds NUL', 'name', ['a\u0000', randomUUID()]],
+    ['which then holds no id', 'name', ['a', 'no id']],
+    ['which then holds no number', 'size', ['many', randomUUID()]],
+    ['which then holds no time', '-createdAt', ['2026-99-99 00:00:00+00', randomUUID()]],
+  ])('a page is not read on from it, %s', async (_what, sort, after) => {
     const list = `/clusters/${api.seed.clusterId}/volumes?limit=1&sort=${sort}`;
     for (let made = 0; made < 2; made += 1) await api.createVolume();
     const { nextCursor } = (await api.call('GET', list)).body;
