@@ -4,6 +4,7 @@
  * It holds no state: killed at any moment it loses at most the answers under way, and several may run at once. It
  * does not wait for Postgres to be up; /readyz says so until then.
  */
+import './heap-growth.js';
 import { startTracing } from '@holdfast/tracing/start-tracing.js';
 import { createApp } from './app.js';
 import { readConfig } from './config.js';

@@ -25,6 +25,7 @@ describe('text that Postgres can not store or a terminal would obey is refused',
   const texts = [
     ['a NUL', 'a\u0000b'],
     ['an escape', '\u001b[31mred'],
+    ['a mark that turns the order', 'a\u202eb'],
     ['half a surrogate pair', '"x\\ud800"'],
   ] as const;
   const cluster = () => `/clusters/${api.seed.clusterId}`;
@@ -82,6 +83,25 @@ describe('text that Postgres can not store or a terminal would obey is refused',
       },
     );
     expect(status).toBe(422);
+  });
+});
+
+describe('a cursor of the right list is refused that was edited', () => {
+  test.each([
+    ['which then holds NUL', 'name', ['a\u0000', randomUUID()]],
+    ['which then holds no id', 'name', ['a', 'no id']],
+    ['which then holds no number', 'size', ['many', randomUUID()]],
+    ['which then holds no time', '-createdAt', ['2026-99-99 00:00:00+00', randomUUID()]],
+  ])('a page is not read on from it, %s', async (_what, sort, after) => {
+    const list = `/clusters/${api.seed.clusterId}/volumes?limit=1&sort=${sort}`;
+    for (let made = 0; made < 2; made += 1) await api.createVolume();
+    const { nextCursor } = (await api.call('GET', list)).body;
+    const own = JSON.parse(Buffer.from(String(nextCursor), 'base64url').toString());
+    const edited = Buffer.from(JSON.stringify({ ...own, after })).toString('base64url');
+    expect(await api.call('GET', `${list}&cursor=${edited}`)).toMatchObject({
+      status: 422,
+      body: { code: 'request.invalid', errors: [{ pointer: 'cursor' }] },
+    });
   });
 });
 

@@ -68,6 +68,8 @@ export type ActionSpec<Path extends z.ZodObject, Found, View extends object, Bod
 /** An action ready to be served. */
 export type ServedAction = {
   readonly controller: Type;
+  /** Name of the controller's one handler. */
+  readonly method: string;
   readonly mutation: string;
   field(types: GraphqlTypes): Field;
 };
@@ -84,6 +86,7 @@ export function serveAction<Path extends z.ZodObject, Found, View extends object
   };
   return {
     controller: controllerOf(target, spec, run),
+    method: spec.name,
     mutation: spec.mutation ?? `${spec.name}${target.noun}`,
     field: (types) => fieldOf(types, target, spec, run),
   };

@@ -80,13 +80,14 @@ export function connectionOf<Item, View>(
   after: string | undefined,
   view: (item: Item) => View,
 ) {
+  const cursors = page.cursors();
   return {
-    edges: page.items.map((item, index) => ({ node: view(item), cursor: page.cursors[index] ?? '' })),
+    edges: page.items.map((item, index) => ({ node: view(item), cursor: cursors[index] ?? '' })),
     pageInfo: {
       hasNextPage: page.nextCursor !== null,
       hasPreviousPage: after !== undefined,
-      startCursor: page.cursors[0] ?? null,
-      endCursor: page.cursors.at(-1) ?? null,
+      startCursor: cursors[0] ?? null,
+      endCursor: cursors.at(-1) ?? null,
     },
   };
 }

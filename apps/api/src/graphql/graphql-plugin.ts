@@ -13,6 +13,7 @@ import { sendProblem } from '../platform/problem.filter.js';
 import { faultOf, inTrace, internalProblem, problemOf, problemSchema } from '../platform/problem.js';
 import { traceIdOf } from '../platform/trace-id.js';
 import type { GraphqlContext } from './fields.js';
+import { withoutSuggestions } from './hidden-schema.js';
 import { boundedRequest, INTROSPECTION_DEPTH_MAX, QUERY_CHARS_MAX, rootFieldsOf } from './limits.js';
 import { loadersOf } from './loaders.js';
 import { type GraphqlServices, graphqlSchema } from './schema.js';
@@ -33,12 +34,14 @@ export async function registerGraphql(
     scope.addHook('preValidation', requireShortQuery);
     const schema = graphqlSchema(services);
     const rules = introspection ? [boundedRequest] : [boundedRequest, NoSchemaIntrospectionCustomRule];
-    await scope.register(mercurius, options(authenticator, schema, rules));
+    const format: typeof formatErrors = (result, request) =>
+      formatErrors(introspection ? result : withoutSuggestions(unpacked(result)), request);
+    await scope.register(mercurius, options(authenticator, schema, { rules, format }));
     scope.graphql.addHook<GraphqlContext>('preExecution', async (_schema, document, { tenant }) => {
       // The request itself was counted as one.
       await authenticator.takeMore(tenant, rootFieldsOf(document) - 1);
     });
-    serveSubscriptions(scope, authenticator, { schema, rules, format: formatErrors, statusOf });
+    serveSubscriptions(scope, authenticator, { schema, rules, format, statusOf });
   });
 }
 
@@ -60,7 +63,7 @@ async function requireShortQuery(request: FastifyRequest): Promise<void> {
 function options(
   authenticator: Authenticator,
   schema: GraphQLSchema,
-  rules: readonly ValidationRule[],
+  { rules, format }: { rules: readonly ValidationRule[]; format: typeof formatErrors },
 ): MercuriusOptions {
   return {
     schema,
@@ -77,7 +80,7 @@ function options(
       return { request, reply, tenant, loaders: loadersOf(tenant), lastEventId: undefined };
     },
     errorFormatter: (result, context) =>
-      formatErrors(result, 'request' in context && isRequest(context.request) ? context.request : undefined),
+      format(result, 'request' in context && isRequest(context.request) ? context.request : undefined),
   };
 }
 
@@ -86,7 +89,7 @@ function formatErrors(
   result: ExecutionResult,
   request: FastifyRequest | undefined,
 ): { statusCode: number; response: ExecutionResult } {
-  const errors = (result.errors ?? []).flatMap(unwrapped).map((error) => withProblem(error, request));
+  const errors = (unpacked(result).errors ?? []).map((error) => withProblem(error, request));
   const ran = result.data !== null && result.data !== undefined;
   // Errors of a field name its path. Without one the request was refused as a whole, and nothing of it has run.
   const isRefused = !ran && errors.every(({ path }) => path === undefined);
@@ -100,6 +103,10 @@ function statusOf(errors: readonly GraphQLError[]): number {
 }
 
 /** Mercurius packs the errors of a query that can't be run into one. */
+function unpacked(result: ExecutionResult): ExecutionResult {
+  return result.errors === undefined ? result : { ...result, errors: result.errors.flatMap(unwrapped) };
+}
+
 function unwrapped(error: GraphQLError): GraphQLError[] {
   const { originalError } = error;
   if (originalError === undefined || !('errors' in originalError) || !Array.isArray(originalError.errors)) {

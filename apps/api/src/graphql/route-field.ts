@@ -3,6 +3,7 @@
  * APIs can't differ. Its path becomes arguments, its body `input`, a page a connection, an answer without a body `true`.
  */
 import { Bug } from '@holdfast/core/model/faults.js';
+import type { Action } from '@holdfast/core/policy/permissions.js';
 import type { Type } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import {
@@ -14,6 +15,8 @@ import {
 } from 'graphql';
 import { z } from 'zod';
 import { assertAllowed, assertWithinClusters } from '../auth/authenticator.js';
+import { dryRunSchema } from '../dry-runs/dry-run.schemas.js';
+import { recordOf, rehearse, textsOf } from '../dry-runs/rehearse.js';
 import { schemaOf } from '../platform/dto.js';
 import { type HandlerParameter, handlerParameters, routeOptionsOf } from '../platform/handler-parameters.js';
 import { readIfMatch, readTenant } from '../platform/request.js';
@@ -43,29 +46,75 @@ type Parts = {
 export function routeField(
   types: GraphqlTypes,
   name: string,
-  [controller, method]: RouteHandler,
+  route: RouteHandler,
   controllerOf: ControllerOf,
 ): Field {
-  const options = routeOptionsOf(controller, method);
-  if (options === undefined) throw new Bug(`${controller.name} has no route ${method}`);
-  const { access } = options;
-  if (access === 'public' || access === 'agent') throw new Bug(`${name} would need no user`);
-  const parts = partsOf(controller, method);
+  const { options, access, parts, handle } = handlingOf(name, route, controllerOf);
   const answer = answerOf(types, options, parts.isList);
   return {
     type: new GraphQLNonNull(answer.type),
     description: options.summary,
     args: argumentsOf(types, name, parts),
     async resolve(_source, given, context, info) {
-      assertWithinClusters(context.tenant, access, given);
-      const tenant = fieldTenant(assertAllowed(context.tenant, access), given, info);
-      const handler: unknown = controller.prototype[method];
-      if (typeof handler !== 'function') throw new Bug(`${method} is no handler`);
-      const values = valuesOf(parts, given, tenant, context);
-      const result: unknown = await Reflect.apply(handler, controllerOf(controller), values);
-      return answer.shown(result, given);
+      const tenant = callerOf(access, given, context, info);
+      return answer.shown(await handle(tenant, given, context), given);
     },
   };
+}
+
+/** The field that tries what a route does: `undefined` for a route without a dry run. */
+export function dryRunField(
+  types: GraphqlTypes,
+  name: string,
+  route: RouteHandler,
+  controllerOf: ControllerOf,
+): Field | undefined {
+  const { options, access, parts, handle } = handlingOf(name, route, controllerOf);
+  const { dryRun } = options;
+  if (dryRun === undefined) return undefined;
+  return {
+    type: new GraphQLNonNull(types.object(dryRunSchema)),
+    description: `What would come of it, and nothing is changed: ${options.summary}`,
+    args: argumentsOf(types, name, parts),
+    async resolve(_source, given, context, info) {
+      const tenant = callerOf(access, given, context, info);
+      const { input, ...path } = given;
+      const asked = { parameters: textsOf(path), body: recordOf(input) };
+      return rehearse(tenant, dryRun, asked, (dry) => handle(dry, given, context));
+    },
+  };
+}
+
+type Handling = {
+  readonly options: RouteOptions;
+  readonly access: Action;
+  readonly parts: Parts;
+  readonly handle: (tenant: Tenant, given: Given, context: GraphqlContext) => Promise<unknown>;
+};
+
+function handlingOf(name: string, [controller, method]: RouteHandler, controllerOf: ControllerOf): Handling {
+  const options = routeOptionsOf(controller, method);
+  if (options === undefined) throw new Bug(`${controller.name} has no route ${method}`);
+  const { access } = options;
+  if (access === 'public' || access === 'agent') throw new Bug(`${name} would need no user`);
+  const parts = partsOf(controller, method);
+  const handle = async (tenant: Tenant, given: Given, context: GraphqlContext): Promise<unknown> => {
+    const handler: unknown = controller.prototype[method];
+    if (typeof handler !== 'function') throw new Bug(`${method} is no handler`);
+    return Reflect.apply(handler, controllerOf(controller), valuesOf(parts, given, tenant, context));
+  };
+  return { options, access, parts, handle };
+}
+
+/** The caller of a field, checked as the guard checks the caller of the route. */
+function callerOf(
+  access: Action,
+  given: Given,
+  context: GraphqlContext,
+  info: Parameters<typeof fieldTenant>[2],
+): Tenant {
+  assertWithinClusters(context.tenant, access, given);
+  return fieldTenant(assertAllowed(context.tenant, access), given, info);
 }
 
 function partsOf(controller: Type, method: string): Parts {
@@ -170,7 +219,7 @@ function answerOf(types: GraphqlTypes, { answer }: RouteOptions, isList: boolean
     shown(result, given) {
       const page = requirePage(result);
       const { cursor } = listRequestOf(given);
-      return connectionOf({ ...page, cursors: [...cursorsOf(page)] }, cursor, (view) => view);
+      return connectionOf({ ...page, cursors: () => cursorsOf(page) }, cursor, (view) => view);
     },
   };
 }

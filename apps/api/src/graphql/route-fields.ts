@@ -1,4 +1,5 @@
 /** Fields that are made of routes, by their names. What is not here has fields of its own, beside the services that they call. */
+import { ALL_ACTIONS } from '../actions/all-actions.js';
 import { AlertsController } from '../alerts/alerts.controller.js';
 import { SilencesController } from '../alerts/silences.controller.js';
 import { AuditController } from '../audit/audit.controller.js';
@@ -10,6 +11,9 @@ import { DisksController } from '../nodes/disks.controller.js';
 import { JoinTokensController } from '../nodes/join-tokens.controller.js';
 import { NodesController } from '../nodes/nodes.controller.js';
 import { OperationsController } from '../operations/operations.controller.js';
+import { OrphansController } from '../orphans/orphans.controller.js';
+import { SettingsController } from '../settings/settings.controller.js';
+import { SnapshotsController } from '../snapshots/snapshots.controller.js';
 import { InvitationsController } from '../tenancy/invitations.controller.js';
 import { MembersController } from '../tenancy/members.controller.js';
 import { ProjectMembersController } from '../tenancy/project-members.controller.js';
@@ -22,7 +26,7 @@ import { VolumesController } from '../volumes/volumes.controller.js';
 import { WebhookDeliveriesController } from '../webhooks/webhook-deliveries.controller.js';
 import { WebhooksController } from '../webhooks/webhooks.controller.js';
 import type { Fields } from './fields.js';
-import { type ControllerOf, type RouteHandler, routeField } from './route-field.js';
+import { type ControllerOf, dryRunField, type RouteHandler, routeField } from './route-field.js';
 import type { GraphqlTypes } from './zod-to-graphql.js';
 
 type Routes = Readonly<Record<string, RouteHandler>>;
@@ -103,6 +107,30 @@ export const ROUTE_MUTATIONS: Routes = {
   deleteDisk: [DisksController, 'delete'],
   deleteReplica: [ReplicasController, 'delete'],
 };
+
+/** Routes of mutations that have fields of their own, as far as they can be tried. */
+const TRIED_ROUTES: Routes = {
+  deleteVolume: [VolumesController, 'delete'],
+  patchVolume: [VolumesController, 'patch'],
+  deleteSnapshot: [SnapshotsController, 'delete'],
+  setSetting: [SettingsController, 'put'],
+  resetSetting: [SettingsController, 'delete'],
+  deleteOrphan: [OrphansController, 'delete'],
+  ...Object.fromEntries(
+    ALL_ACTIONS.map(({ mutation, controller, method }) => [mutation, [controller, method] as const]),
+  ),
+};
+
+/** `dryRunDeleteVolume` for `deleteVolume`: each mutation whose route has a dry run, tried and rolled back. */
+export function dryRunFields(types: GraphqlTypes, controllerOf: ControllerOf): Fields {
+  return Object.fromEntries(
+    Object.entries({ ...ROUTE_MUTATIONS, ...TRIED_ROUTES }).flatMap(([mutation, route]) => {
+      const name = `dryRun${mutation.charAt(0).toUpperCase()}${mutation.slice(1)}`;
+      const found = dryRunField(types, name, route, controllerOf);
+      return found === undefined ? [] : [[name, found] as const];
+    }),
+  );
+}
 
 export function routeFields(types: GraphqlTypes, routes: Routes, controllerOf: ControllerOf): Fields {
   return Object.fromEntries(

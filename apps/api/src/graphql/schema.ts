@@ -44,7 +44,7 @@ import { operationQueries } from './operation-fields.js';
 import { orphanMutations, orphanQueries } from './orphan-fields.js';
 import { rebuildMutations, rebuildQueries } from './rebuild-fields.js';
 import { type ControllerOf } from './route-field.js';
-import { ROUTE_MUTATIONS, ROUTE_QUERIES, routeFields } from './route-fields.js';
+import { dryRunFields, ROUTE_MUTATIONS, ROUTE_QUERIES, routeFields } from './route-fields.js';
 import {
   recurringSnapshotMutations,
   recurringSnapshotQueries,
@@ -109,6 +109,7 @@ export function graphqlSchema(services: GraphqlServices): GraphQLSchema {
           ...recurringSnapshotMutations(types, recurring),
           ...orphanMutations(types, orphans),
           ...routeFields(types, ROUTE_MUTATIONS, services.controllerOf),
+          ...dryRunFields(types, services.controllerOf),
           ...Object.fromEntries(
             ALL_ACTIONS.map(({ mutation, field: fieldOf }) => [mutation, fieldOf(types)]),
           ),

@@ -144,6 +144,7 @@ function scalarOf(schema: z.ZodType): GraphQLScalarType {
   if (schema instanceof z.ZodNumberFormat) return SafeInteger;
   if (schema instanceof z.ZodNumber) return GraphQLFloat;
   if (schema instanceof z.ZodBoolean) return GraphQLBoolean;
+  if (schema instanceof z.ZodLiteral && typeof schema.value === 'boolean') return GraphQLBoolean;
   if (schema instanceof z.ZodUUID) return GraphQLID;
   // Values like `best-effort` are no names in GraphQL, so enumerations stay texts.
   if (schema instanceof z.ZodEnum || schema instanceof z.ZodString || schema instanceof z.ZodStringFormat) {

@@ -12,6 +12,9 @@ const DEPTH_MAX = 32;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: such characters are what is refused here
 const CONTROL = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]/;
 
+/** Marks that turn the order of the text after them: what is shown is then not what is stored, so that a name can look like another. */
+const REORDERING = /[\u202a-\u202e\u2066-\u2069]/;
+
 /** Half of a surrogate pair that stands alone. */
 const HALF_CHARACTER = /\p{Cs}/u;
 
@@ -49,5 +52,6 @@ function wrongIn(root: unknown, separator: '' | '/'): FaultItem | undefined {
 
 function wrongText(text: string): string | undefined {
   if (HALF_CHARACTER.test(text)) return 'holds half of a surrogate pair, which is no character';
+  if (REORDERING.test(text)) return 'must not hold marks that turn the order of its characters';
   return CONTROL.test(text) ? 'must not hold control characters' : undefined;
 }

@@ -77,7 +77,7 @@ export class ListQuery extends dto(
 ) {}
 
 /** Cursors of the items of pages that were made by `pageView`: an edge of GraphQL has one, an item in REST has none. */
-const CURSORS = new WeakMap<object, readonly string[]>();
+const CURSORS = new WeakMap<object, Page<unknown>['cursors']>();
 
 /** A page as REST shows it. */
 export function pageView<From, To>(page: Page<From>, view: (item: From) => To) {
@@ -87,8 +87,8 @@ export function pageView<From, To>(page: Page<From>, view: (item: From) => To) {
 }
 
 /** The cursor of each item of a page that `pageView` has made. */
-export function cursorsOf(page: object): readonly string[] {
-  return CURSORS.get(page) ?? [];
+export function cursorsOf(page: object): string[] {
+  return CURSORS.get(page)?.() ?? [];
 }
 
 /** `{items, nextCursor}` of one kind of item. */

@@ -5,7 +5,6 @@
  *
  * To the client that is an interactive transaction of its own, so it never mixes statements of two of ours.
  */
-import { AsyncLocalStorage } from 'node:async_hooks';
 import { Bug } from '@holdfast/core/model/faults.js';
 import { PrismaPg } from '@prisma/adapter-pg';
 import type { SqlDriverAdapter, SqlDriverAdapterFactory, Transaction } from '@prisma/driver-adapter-utils';
@@ -41,7 +40,13 @@ const TRANSACTION_MS_MAX = 30_000;
 /** One of our transactions, lent to the client, and the first error that Postgres gave it. */
 type Loan = { readonly connection: Pick<pg.PoolClient, 'query'>; failure?: unknown };
 
-const loans = new AsyncLocalStorage<Loan>();
+/**
+ * The loan of the transaction that Prisma is starting; one starts at a time, so that each takes its own. Not an
+ * AsyncLocalStorage: Node 20 and 22 make every promise of a process dearer as soon as one is in use.
+ */
+let offered: Loan | undefined;
+/** Ends when the last transaction that was asked for has started. */
+let lastStart: Promise<void> = Promise.resolve();
 
 let shared: PrismaClient | undefined;
 
@@ -57,12 +62,30 @@ function client(): PrismaClient {
 /** Works on plain rows within the transaction. */
 export async function withPlainRows<T>(sql: Sql, work: (rows: PlainRows) => Promise<T>): Promise<T> {
   const loan: Loan = { connection: connectionOf(sql) };
+  const endStart = await turnToStart();
   try {
-    return await loans.run(loan, () => client().$transaction(work));
+    offered = loan;
+    return await client().$transaction((rows) => {
+      endStart();
+      return work(rows);
+    });
   } catch (error) {
     // What Postgres said, as every other statement would throw it; Prisma's words for it have lost the constraint.
     throw loan.failure ?? error;
+  } finally {
+    endStart();
   }
+}
+
+/** Waits until no transaction is starting. A start asks Postgres nothing, so the wait is short. */
+async function turnToStart(): Promise<() => void> {
+  const before = lastStart;
+  let end = () => {};
+  lastStart = new Promise((resolve) => {
+    end = resolve;
+  });
+  await before;
+  return end;
 }
 
 /** An adapter whose transactions are ours: they neither begin nor end anything in Postgres. */
@@ -89,7 +112,8 @@ async function refuseOutside(): Promise<never> {
 
 /** The loan as a transaction of Prisma's: the adapter's own way of asking, on our connection. */
 function borrow(adapter: SqlDriverAdapter): Transaction {
-  const loan = loans.getStore();
+  const loan = offered;
+  offered = undefined;
   if (loan === undefined) throw new Bug('plain rows were asked for outside of a transaction');
   const { connection } = loan;
   const query = async (config: pg.QueryConfig) => {

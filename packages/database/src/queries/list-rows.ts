@@ -11,6 +11,7 @@ import {
 } from '@holdfast/core/listing/filter.js';
 import { parseSort } from '@holdfast/core/listing/sort.js';
 import { Bug } from '@holdfast/core/model/faults.js';
+import pg from 'pg';
 import type { Sql } from '../sql/scope.js';
 
 /** What a list may be filtered and sorted by: its place in SQL. Never null when sorted by. */
@@ -34,8 +35,8 @@ export type ListRequest = {
 
 export type Page<Item> = {
   items: Item[];
-  /** One for each item: a list that continues after it. */
-  cursors: string[];
+  /** Makes a cursor for each item: a list that continues after it. Only GraphQL shows them, so they are not made ahead. */
+  cursors: () => string[];
   /** The last one, when there is more. */
   nextCursor: string | null;
 };
@@ -83,15 +84,54 @@ type Cursor = { readonly after: readonly string[]; readonly of: string };
  * One page of a list. Pages continue after the last row's sort value and key, so rows that come or go in between do
  * not shift the others.
  */
-export async function listRows<Row extends Record<string, unknown>>(
+export function listRows<Row extends Record<string, unknown>>(
   sql: Sql,
   source: ListSource,
   request: ListRequest,
 ): Promise<Page<Row>> {
+  return listItems<Row, Row>(sql, source, request, withoutPosition);
+}
+
+/**
+ * As `listRows`, with each row read into an item at once.
+ *
+ * @param read picks what it needs of the row, which also has columns for its position in the list
+ */
+export async function listItems<Row extends Record<string, unknown>, Item>(
+  sql: Sql,
+  source: ListSource,
+  request: ListRequest,
+  read: (row: Row & Position) => Item,
+): Promise<Page<Item>> {
   const values: unknown[] = [];
   const { text, fingerprint } = statementOf(source, request, values);
-  const { rows } = await sql.query<Row & Position>(text, values);
-  return pageOf(rows, request, fingerprint);
+  const rows = await rowsAt<Row>(sql, text, values, request);
+  return pageOf(rows, request, fingerprint, read);
+}
+
+/**
+ * The rows of a list's statement. A cursor is the caller's text: one that names its list, but holds no value of a field that the
+ * list is sorted by, is Postgres' to find.
+ *
+ * @throws StorageFault `request.invalid`
+ */
+async function rowsAt<Row extends Record<string, unknown>>(
+  sql: Sql,
+  text: string,
+  values: readonly unknown[],
+  { cursor }: ListRequest,
+): Promise<(Row & Position)[]> {
+  try {
+    return (await sql.query<Row & Position>(text, values)).rows;
+  } catch (error) {
+    if (cursor === undefined || !isOfData(error)) throw error;
+    throw foreignCursor();
+  }
+}
+
+/** Class 22 of Postgres' errors: a text that is no id, number or time, or holds NUL. */
+function isOfData(error: unknown): boolean {
+  return error instanceof pg.DatabaseError && error.code?.startsWith('22') === true;
 }
 
 /** Lists in one statement: each is a part of it, with values of its own. */
@@ -115,15 +155,14 @@ export async function listRowsOfEach<Row extends Record<string, unknown>>(
     ({ text }, index) =>
       `SELECT ${index} AS list_index, row_number() OVER () AS list_rank, page.* FROM (${text}) page`,
   );
-  const { rows } = await sql.query<Row & Position>(
-    `${texts.join(' UNION ALL ')} ORDER BY list_index, list_rank`,
-    values,
-  );
+  const text = `${texts.join(' UNION ALL ')} ORDER BY list_index, list_rank`;
+  const rows = await rowsAt<Row>(sql, text, values, request);
   return parts.map(({ fingerprint }, index) =>
-    pageOf(
+    pageOf<Row, Row>(
       rows.filter(({ list_index }) => list_index === index),
       request,
       fingerprint,
+      withoutPosition,
     ),
   );
 }
@@ -181,15 +220,20 @@ function placed({ text, values }: ListSource['where'], place: Place): string {
   return text.replace(/\$(\d+)/g, (_, number: string) => places[Number(number) - 1] ?? '');
 }
 
-function pageOf<Row extends Record<string, unknown>>(
+function pageOf<Row, Item>(
   rows: readonly (Row & Position)[],
   { limit }: ListRequest,
   fingerprint: string,
-): Page<Row> {
+  read: (row: Row & Position) => Item,
+): Page<Item> {
   const shown = rows.slice(0, limit);
-  const cursors = shown.map((row) => cursorOf(row, fingerprint));
-  const items = shown.map(withoutPosition);
-  return { items, cursors, nextCursor: rows.length > items.length ? (cursors.at(-1) ?? null) : null };
+  const positions = shown.map(({ list_position }) => list_position);
+  const last = rows.length > shown.length ? positions.at(-1) : undefined;
+  return {
+    items: shown.map(read),
+    cursors: () => positions.map((position) => cursorOf(position, fingerprint)),
+    nextCursor: last === undefined ? null : cursorOf(last, fingerprint),
+  };
 }
 
 /** The row as it was asked for: views that pass their row on would tell users where it stands. */
@@ -305,17 +349,21 @@ function afterCursor(order: readonly Order[], after: readonly string[], place: P
   return `(${tiers.join(' OR ')})`;
 }
 
-function cursorOf(row: Position, of: string): string {
-  const cursor: Cursor = { after: row.list_position, of };
+function cursorOf(after: readonly string[], of: string): string {
+  const cursor: Cursor = { after, of };
   return Buffer.from(JSON.stringify(cursor)).toString('base64url');
 }
 
 function readCursor(text: string, fingerprint: string, length: number): readonly string[] {
   const cursor = parseCursor(text);
   if (cursor === undefined || cursor.of !== fingerprint || cursor.after.length !== length) {
-    throw invalidQuery('cursor', 'belongs to another list, filter or order; start again without it');
+    throw foreignCursor();
   }
   return cursor.after;
+}
+
+function foreignCursor() {
+  return invalidQuery('cursor', 'belongs to another list, filter or order; start again without it');
 }
 
 function parseCursor(text: string): Cursor | undefined {

@@ -13,7 +13,7 @@ import {
   type FieldsOf,
   type ListRequest,
   type ListSource,
-  listRows,
+  listItems,
   listRowsOfEach,
   type Page,
 } from './list-rows.js';
@@ -79,8 +79,8 @@ export async function listVolumes(
   clusterId: ClusterId | undefined,
   request: ListRequest,
 ): Promise<Page<VolumeWithReplicas>> {
-  const page = await listRows<VolumeRow>(sql, volumesOf(clusterId), request);
-  return { ...page, items: await withReplicas(sql, page.items.map(readVolume)) };
+  const page = await listItems(sql, volumesOf(clusterId), request, readVolume);
+  return { ...page, items: await withReplicas(sql, page.items) };
 }
 
 /** A page of volumes for each cluster, by one statement for them and one for their replicas. */
