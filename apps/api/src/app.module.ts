@@ -17,6 +17,7 @@ import { RefusedSignIns } from './auth/refused-sign-ins.js';
 import { RequestQuotas } from './auth/request-quotas.js';
 import { SessionsController } from './auth/sessions.controller.js';
 import { TokensController } from './auth/tokens.controller.js';
+import { CapacityController } from './clusters/capacity.controller.js';
 import { ClustersController } from './clusters/clusters.controller.js';
 import type { Config } from './config.js';
 import { DeviceController } from './device/device.controller.js';
@@ -88,6 +89,7 @@ export const CONTROLLERS: readonly Type[] = [
   WebhooksController,
   WebhookDeliveriesController,
   ClustersController,
+  CapacityController,
   GrantsController,
   NodesController,
   JoinTokensController,

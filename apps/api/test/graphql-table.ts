@@ -5,6 +5,7 @@ export const FIELDS: Readonly<Record<string, string>> = {
   alerts_list: 'alerts',
   allvolumes_list: 'allVolumes',
   audit_list: 'auditEntries',
+  capacity_get: 'clusterCapacity',
   audit_verify: 'verifyAudit',
   clusters_create: 'createCluster',
   clusters_delete: 'deleteCluster',

@@ -84,6 +84,7 @@ const REACHED: Readonly<Record<string, string>> = {
   clusters_get: 'cluster get',
   clusters_patch: 'cluster rename',
   clusters_delete: 'cluster delete',
+  capacity_get: 'cluster capacity',
   clusters_risk: 'cluster risk',
   alerts_list: 'alert list',
   silences_list: 'alert silences',

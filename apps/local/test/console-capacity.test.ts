@@ -1,6 +1,8 @@
 /** The page of capacity in a real browser: how many more volumes fit, now and after the loss of a zone. */
+import { createPool } from '@holdfast/database/sql/pool.js';
 import { findBrowser } from '@holdfast/testkit/browser.js';
 import { ConsoleVisit } from '@holdfast/testkit/console-visit.js';
+import { startTestDatabase, type TestDatabase } from '@holdfast/testkit/test-database.js';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 
 const STORY_TIMEOUT_MS = 240_000;
@@ -9,19 +11,39 @@ const executable = findBrowser();
 /** Without a browser on the machine these tests are counted as skipped, not passed. */
 const inBrowser = executable === undefined ? describe.skip : describe;
 
+let database: TestDatabase;
 let visit: ConsoleVisit;
 let page: ConsoleVisit['page'];
 
 beforeAll(async () => {
   if (executable === undefined) return;
-  visit = await ConsoleVisit.begin(executable);
+  database = await startTestDatabase();
+  const env = { DATABASE_URL: database.ownerUrl };
+  visit = await ConsoleVisit.begin(executable, async () => undefined, { env });
   ({ page } = visit);
   await visit.signIn();
 }, STORY_TIMEOUT_MS);
 
-afterAll(() => visit?.end(), STORY_TIMEOUT_MS);
+afterAll(async () => {
+  await visit?.end();
+  await database?.stop();
+}, STORY_TIMEOUT_MS);
 
 const room = () => page.getByRole('region', { name: 'How much more fits?', exact: true });
+
+/** Samples of an hour for so many days, over which what is promised has grown to what it is. */
+async function writeHistory(days: number): Promise<void> {
+  const owner = createPool(database.ownerUrl, { connectionsMax: 1, applicationName: 'test' });
+  await owner.query(
+    `INSERT INTO capacity_sample
+     SELECT organization_id, cluster_id, 3600, date_trunc('hour', now()) - make_interval(hours => h), now(), maximum_bytes,
+       available_bytes, reserved_bytes, greatest(0, maximum_bytes / 2 - h * maximum_bytes / 4000), written_bytes, h * 1000000, 0
+     FROM (SELECT * FROM capacity_sample WHERE cluster_id = $1 ORDER BY at DESC LIMIT 1) last, generate_series(0, $2) h
+     ON CONFLICT (cluster_id, step_seconds, at) DO UPDATE SET scheduled_bytes = excluded.scheduled_bytes`,
+    [visit.stack.local.clusterId, days * 24],
+  );
+  await owner.end();
+}
 
 inBrowser('the page of capacity', () => {
   test(
@@ -43,6 +65,36 @@ inBrowser('the page of capacity', () => {
         .getByText(/^[1-9][\d,]* more of 4 GiB × 2 fit; [1-9][\d,]* after losing any zone\.$/)
         .waitFor();
       expect(new URL(page.url()).search).toBe('?sizeGib=4&replicas=2');
+    },
+    STORY_TIMEOUT_MS,
+  );
+
+  test(
+    'says when it will be full from a history that keys walk through, and why that is not known on the first day',
+    async () => {
+      const history = page.getByRole('region', { name: 'When will it be full?' });
+      await history
+        .getByText(/^When it will be full is not known yet: a forecast needs a day of history/)
+        .waitFor();
+      await writeHistory(40);
+      await page.reload();
+      await history.getByText(/^Full in about \d+ days( \(\d+ to \d+\))?: what may be promised/).waitFor();
+      await history.getByRole('button', { name: '30 days' }).click();
+      const times = history.getByRole('slider', { name: 'Time in: Space on the disks' });
+      await times.and(page.locator(':not([max="0"])')).waitFor();
+      const before = await times.getAttribute('aria-valuetext');
+      await times.press('ArrowLeft');
+      expect(before).toMatch(/Promised \d/);
+      expect(await times.getAttribute('aria-valuetext')).not.toBe(before);
+      const promised = history.getByRole('button', { name: /^Promised/ });
+      await promised.press('Enter');
+      expect(await promised.getAttribute('aria-pressed')).toBe('false');
+      await history.getByText('The same as a table').click();
+      expect(
+        await history.getByRole('table', { name: 'History of capacity' }).getByRole('row').count(),
+      ).toBeGreaterThan(20);
+      await history.locator('canvas').nth(1).waitFor();
+      expect(await visit.problems('capacity-history')).toEqual([]);
     },
     STORY_TIMEOUT_MS,
   );
