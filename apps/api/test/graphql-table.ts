@@ -172,6 +172,8 @@ export const LEFT_OUT: Readonly<Record<string, string>> = {
   oidc_provider: BEFORE_SIGN_IN,
   oidc_start: BEFORE_SIGN_IN,
   sessions_signIn: BEFORE_SIGN_IN,
+  sessionorganizations_list: OF_BROWSERS,
+  sessionorganizations_switch: OF_BROWSERS,
   sessions_signOut: OF_BROWSERS,
   volumes_explainByPost: 'it is `explainVolume` for clients that send no GET',
 };

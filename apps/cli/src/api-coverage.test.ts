@@ -39,6 +39,8 @@ const LEFT_OUT: Readonly<Record<string, string>> = {
   agent_heartbeat: AGENTS,
   agent_join: AGENTS,
   agent_confirmRecord: AGENTS,
+  sessionorganizations_list: SESSIONS,
+  sessionorganizations_switch: SESSIONS,
   sessions_signIn: SESSIONS,
   sessions_list: SESSIONS,
   sessions_signOut: SESSIONS,

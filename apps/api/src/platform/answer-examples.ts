@@ -111,6 +111,8 @@ export const ANSWER_EXAMPLES: Readonly<Record<string, string>> = {
     '{"items":[{"id":"01a1fd5b-0000-7000-8000-000000000001","name":"ci","role":"viewer","isDisabled":false,"disabledAt":null,"tokens":0,"lastUsedAt":null,"version":1,"createdAt":"2026-01-01T12:00:00.000Z"}],"nextCursor":null}',
   Session:
     '{"token":"hfs_….","expiresAt":"2026-01-01T12:00:00.000Z","userId":"01a1fd5b-0000-7000-8000-000000000001","organizationId":"01a1fd5b-0000-7000-8000-000000000002","role":"owner"}',
+  SessionOrganizationList:
+    '{"items":[{"id":"01a1fd5b-0000-7000-8000-000000000001","name":"local","role":"owner"}],"nextCursor":null}',
   Setting:
     '{"name":"balance-alpha","value":1,"default":1,"isDefault":true,"definition":{"type":"number","category":"scheduling","description":"Weight of absolute free bytes against the free share in the balance score (Holdfast).","min":0,"max":1},"version":1}',
   SettingList:
