@@ -15,8 +15,10 @@ import { Authenticator } from './auth/authenticator.js';
 import { FirstAccountController } from './auth/first-account.controller.js';
 import { RefusedSignIns } from './auth/refused-sign-ins.js';
 import { RequestQuotas } from './auth/request-quotas.js';
+import { SessionOrganizationsController } from './auth/session-organizations.controller.js';
 import { SessionsController } from './auth/sessions.controller.js';
 import { TokensController } from './auth/tokens.controller.js';
+import { CapacityController } from './clusters/capacity.controller.js';
 import { ClustersController } from './clusters/clusters.controller.js';
 import type { Config } from './config.js';
 import { DeviceController } from './device/device.controller.js';
@@ -73,6 +75,7 @@ import { WebhooksController } from './webhooks/webhooks.controller.js';
 export const CONTROLLERS: readonly Type[] = [
   HealthController,
   SessionsController,
+  SessionOrganizationsController,
   FirstAccountController,
   OidcController,
   DeviceController,
@@ -88,6 +91,7 @@ export const CONTROLLERS: readonly Type[] = [
   WebhooksController,
   WebhookDeliveriesController,
   ClustersController,
+  CapacityController,
   GrantsController,
   NodesController,
   JoinTokensController,

@@ -166,6 +166,14 @@ describe('a plan', () => {
     expect(plan.copies).toContainEqual(expect.objectContaining({ effect: 'moved' }));
     expect(plan.events).toContainEqual(expect.objectContaining({ type: 'NodeDrainStarted' }));
   });
+
+  test('of an uncordon says what of the node would change, and that copies stay', async () => {
+    expect(await planOf(`POST ${NODE}/uncordon`)).toMatchObject({
+      before: { cordoned: true },
+      after: { cordoned: false },
+      notes: ['replicas that are still on the node stay there'],
+    });
+  });
 });
 
 describe('a request for a dry run', () => {
@@ -261,6 +269,10 @@ async function makeCases(): Promise<Record<string, Case>> {
      SELECT $1, $2, $3, node_id, id, $1, $4, 4096, now(), now() FROM disk WHERE node_id = $5`,
     [orphanId, api.seed.organizationId, api.seed.clusterId, detached.id, nodeId],
   );
+  await api.call('POST', `${cluster}/nodes/${empty}/cordon`, { body: {} });
+  await api.call('POST', `${cluster}/nodes/${empty}/maintenance`, {
+    body: { until: new Date(Date.now() + 3_600_000).toISOString(), reason: '' },
+  });
   const { body: unused } = await api.call('POST', '/clusters', { body: { name: 'unused' } });
   await api.call('PUT', `${cluster}/settings/default-replica-count`, { body: { value: 2 } });
   const at = `${api.volumes}/${attached.id}`;
@@ -272,6 +284,8 @@ async function makeCases(): Promise<Record<string, Case>> {
       at: `${cluster}/nodes/${node}`,
       body: { allowScheduling: false, evictionRequested: true },
     },
+    [`POST ${NODE}/uncordon`]: { at: `${cluster}/nodes/${empty}/uncordon`, body: {} },
+    [`POST ${NODE}/end-maintenance`]: { at: `${cluster}/nodes/${empty}/end-maintenance`, body: {} },
     [`POST ${NODE}/drain`]: { at: `${cluster}/nodes/${node}/drain`, body: { policy: 'block-for-eviction' } },
     [`PATCH ${NODE}/disks/{diskId}`]: {
       at: `${cluster}/nodes/${empty}/disks/${disk}`,

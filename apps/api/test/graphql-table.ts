@@ -5,6 +5,7 @@ export const FIELDS: Readonly<Record<string, string>> = {
   alerts_list: 'alerts',
   allvolumes_list: 'allVolumes',
   audit_list: 'auditEntries',
+  capacity_get: 'clusterCapacity',
   audit_verify: 'verifyAudit',
   clusters_create: 'createCluster',
   clusters_delete: 'deleteCluster',
@@ -171,6 +172,8 @@ export const LEFT_OUT: Readonly<Record<string, string>> = {
   oidc_provider: BEFORE_SIGN_IN,
   oidc_start: BEFORE_SIGN_IN,
   sessions_signIn: BEFORE_SIGN_IN,
+  sessionorganizations_list: OF_BROWSERS,
+  sessionorganizations_switch: OF_BROWSERS,
   sessions_signOut: OF_BROWSERS,
   volumes_explainByPost: 'it is `explainVolume` for clients that send no GET',
 };

@@ -219,6 +219,7 @@ describe('a viewer changes nothing', () => {
       'POST /first-account',
       'POST /invitations/accept',
       'POST /sessions',
+      'POST /sessions/organizations/{organizationId}',
       'POST /sessions/password',
       'POST /tokens',
       'POST /tokens/{tokenId}/rotate',

@@ -316,3 +316,42 @@ test('every answer tells browsers to run and frame nothing of it', async () => {
     'cache-control': 'no-store',
   });
 });
+
+describe('a user of several organizations', () => {
+  const SWITCH = '/sessions/organizations';
+  let other: string;
+  let stranger: string;
+
+  beforeAll(async () => {
+    other = (await api.otherTenant()).organizationId;
+    stranger = (await api.otherTenant()).organizationId;
+    await api.owner.query(
+      `INSERT INTO membership (organization_id, user_id, role, created_at)
+       SELECT $1, user_id, 'viewer', now() FROM membership WHERE organization_id = $2`,
+      [other, api.seed.organizationId],
+    );
+  });
+
+  test('switches a session, which ends the one before', async () => {
+    const { token: before } = (await signIn()).body;
+    const { items } = (await api.call('GET', SWITCH, { token: String(before) })).body;
+    expect(items?.map(({ id, role }) => [id, role]).sort()).toEqual(
+      [
+        [api.seed.organizationId, 'owner'],
+        [other, 'viewer'],
+      ].sort(),
+    );
+    const switched = await api.call('POST', `${SWITCH}/${other}`, { token: String(before) });
+    expect(switched).toMatchObject({ status: 201, body: { organizationId: other, role: 'viewer' } });
+    const after = String(switched.body.token);
+    expect((await api.call('GET', '/sessions/current', { token: after })).body.organizationId).toBe(other);
+    expect(await statusOf('GET', '/sessions/current', String(before))).toBe(401);
+    expect(await statusOf('POST', `${SWITCH}/${stranger}`, after)).toBe(404);
+  });
+
+  test('has tokens of one organization each, which see no other', async () => {
+    const { items } = (await api.call('GET', SWITCH)).body;
+    expect(items?.map(({ id }) => id)).toEqual([api.seed.organizationId]);
+    expect(await statusOf('POST', `${SWITCH}/${other}`, TEST_SECRETS.token)).toBe(403);
+  });
+});

@@ -4,6 +4,7 @@ import type { Body, Schema } from '@holdfast/api-client/client.js';
 export type Page<T> = { items: T[]; nextCursor: string | null };
 export type Condition = Schema<'Condition'>;
 export type Cluster = Schema<'Cluster'>;
+export type ClusterCapacity = Schema<'ClusterCapacity'>;
 export type ClusterRisk = Schema<'ClusterRisk'>;
 export type Token = Schema<'Token'>;
 export type ServiceAccount = Schema<'ServiceAccount'>;

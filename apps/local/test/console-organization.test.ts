@@ -177,6 +177,26 @@ inBrowser('the organization', () => {
   );
 
   test(
+    'is switched to another one of the same user and back, also where that has no cluster yet',
+    async () => {
+      await openTab('Members');
+      expect(await page.getByRole('combobox', { name: 'Organization' }).count()).toBe(0);
+      await button('New organization…').click();
+      await dialog().getByLabel('Name').fill('second');
+      await dialog().getByRole('button', { name: 'Create', exact: true }).click();
+      await dialog().waitFor({ state: 'detached' });
+      const choice = page.getByRole('combobox', { name: 'Organization' });
+      await choice.selectOption({ label: 'second' });
+      await page.getByText('This organization has no cluster yet').waitFor();
+      expect(await visit.problems('no-cluster')).toEqual([]);
+      const back = await choice.locator('option:not(:checked)').textContent();
+      await choice.selectOption({ label: back ?? '' });
+      await page.getByRole('heading', { name: 'Overview' }).waitFor();
+    },
+    STORY_TIMEOUT_MS,
+  );
+
+  test(
     'tells a viewer why something may not be done, and disables it with that reason',
     async () => {
       await page.getByRole('button', { name: 'Sign out' }).click();

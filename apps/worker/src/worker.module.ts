@@ -20,6 +20,7 @@ import { type Logger, pino } from 'pino';
 import { HttpAgentClient } from './agents/http-agent-client.js';
 import { workerCertificate } from './agents/worker-certificate.js';
 import { alertRuntime } from './alerts/alert-runtime.js';
+import { capacityRuntime } from './capacity/capacity-runtime.js';
 import type { WorkerConfig } from './config.js';
 import { HealthServer } from './health/health-server.js';
 import { WorkerMetrics } from './metrics/worker-metrics.js';
@@ -39,6 +40,7 @@ type Worker = {
   runtime: ReconcileRuntime;
   webhooks: WebhookRuntime;
   alerts: Repeat;
+  capacity: Repeat;
   close(): Promise<void>;
 };
 
@@ -60,10 +62,11 @@ export class WorkerModule implements OnApplicationBootstrap, OnApplicationShutdo
   }
 
   async onApplicationBootstrap(): Promise<void> {
-    const { log, health, runtime, webhooks, alerts } = this.worker;
+    const { log, health, runtime, webhooks, alerts, capacity } = this.worker;
     await runtime.start();
     webhooks.start();
     alerts.start();
+    capacity.start();
     const port = await health.start(this.config.port, this.config.host);
     log.info(
       { port, jobs: this.config.redisUrl === undefined ? 'postgres' : 'redis' },
@@ -109,6 +112,7 @@ function openWorker(config: WorkerConfig): Worker {
     log,
   );
   const alerts = alertRuntime(scope, log);
+  const capacity = capacityRuntime(scope, log);
   const health = new HealthServer({
     ready: () => runtime.checkReady(),
     metrics: () => metrics.text(),
@@ -116,11 +120,11 @@ function openWorker(config: WorkerConfig): Worker {
   });
   const close = async () => {
     await health.stop();
-    await Promise.all([runtime.stop(), webhooks.stop(), alerts.stop()]);
+    await Promise.all([runtime.stop(), webhooks.stop(), alerts.stop(), capacity.stop()]);
     await agents.close();
     await queue.close();
     await backend.close();
     await pool.end();
   };
-  return { log, health, runtime, webhooks, alerts, close };
+  return { log, health, runtime, webhooks, alerts, capacity, close };
 }

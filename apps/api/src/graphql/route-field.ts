@@ -1,6 +1,6 @@
 /**
  * Makes a field of the GraphQL API of a route: the handler runs as for a REST request, after the same checks, so that the two
- * APIs can't differ. Its path becomes arguments, its body `input`, a page a connection, an answer without a body `true`.
+ * APIs can't differ. Its path and query become arguments, its body `input`, a page a connection, an answer without a body `true`.
  */
 import { Bug } from '@holdfast/core/model/faults.js';
 import type { Action } from '@holdfast/core/policy/permissions.js';
@@ -38,6 +38,8 @@ type Parts = {
   readonly parameters: readonly HandlerParameter[];
   readonly path: z.ZodObject;
   readonly body: z.ZodObject | undefined;
+  /** A query of its own; `undefined` for a list's. */
+  readonly query: z.ZodObject | undefined;
   readonly isList: boolean;
   readonly takesIfMatch: boolean;
 };
@@ -123,12 +125,14 @@ function partsOf(controller: Type, method: string): Parts {
     parameters.find((parameter) => parameter.from === from)?.type;
   const body = schemaOf(typed('body'));
   const query = typed('query');
-  if (query !== undefined && query !== ListQuery) throw new Bug(`${method} takes a query that is no list's`);
+  const isList = query === ListQuery;
+  const own = isList ? undefined : schemaOf(query);
   return {
     parameters,
     path: objectOf(schemaOf(typed('path')) ?? z.object({})),
     body: body === undefined ? undefined : objectOf(body),
-    isList: query === ListQuery,
+    query: own === undefined ? undefined : objectOf(own),
+    isList,
     takesIfMatch: parameters.some(({ factory }) => factory === readIfMatch),
   };
 }
@@ -141,13 +145,14 @@ function objectOf(schema: z.ZodType): z.ZodObject {
 function argumentsOf(
   types: GraphqlTypes,
   name: string,
-  { path, body, isList, takesIfMatch }: Parts,
+  { path, body, query, isList, takesIfMatch }: Parts,
 ): GraphQLFieldConfigArgumentMap {
   const hasInput = body !== undefined && Object.keys(body.shape).length > 0;
   const inputName = `${name.charAt(0).toUpperCase()}${name.slice(1)}Input`;
   return {
     ...ids(...Object.keys(path.shape)),
     ...(isList ? CONNECTION_ARGUMENTS : {}),
+    ...(query === undefined ? {} : types.arguments(query, name)),
     ...(hasInput ? { input: { type: new GraphQLNonNull(types.input(body, inputName)) } } : {}),
     ...(takesIfMatch
       ? {
@@ -163,11 +168,13 @@ function argumentsOf(
 type Given = Readonly<Record<string, unknown>>;
 
 /** The handler's arguments, in its order. */
-function valuesOf({ parameters, path, body }: Parts, given: Given, tenant: Tenant, context: GraphqlContext) {
+function valuesOf(parts: Parts, given: Given, tenant: Tenant, context: GraphqlContext) {
+  const { parameters, path, body, query } = parts;
   const values: unknown[] = [];
   for (const { index, from, factory } of parameters) {
     if (from === 'path') values[index] = readPath(path, given);
-    else if (from === 'query') values[index] = listRequestOf(given);
+    else if (from === 'query')
+      values[index] = query === undefined ? listRequestOf(given) : readQuery(query, given);
     else if (from === 'body') values[index] = readBody(body ?? z.object({}), given.input ?? {});
     else if (from === 'reply') values[index] = withoutHeaders(context.reply);
     else if (factory === readTenant) values[index] = tenant;
@@ -182,6 +189,13 @@ function readPath(schema: z.ZodObject, given: Given): unknown {
   const result = schema.safeParse(given);
   if (!result.success) throw nothingThere();
   return result.data;
+}
+
+function readQuery(schema: z.ZodObject, given: Given): unknown {
+  const asked = Object.entries(given).filter(([name, value]) => name in schema.shape && value !== null);
+  const result = schema.safeParse(Object.fromEntries(asked));
+  if (result.success) return result.data;
+  throw invalidRequest(result.error.issues, bodyPointer);
 }
 
 function readBody(schema: z.ZodObject, input: unknown): unknown {

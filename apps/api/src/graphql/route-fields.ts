@@ -5,6 +5,7 @@ import { SilencesController } from '../alerts/silences.controller.js';
 import { AuditController } from '../audit/audit.controller.js';
 import { SessionsController } from '../auth/sessions.controller.js';
 import { TokensController } from '../auth/tokens.controller.js';
+import { CapacityController } from '../clusters/capacity.controller.js';
 import { ClustersController } from '../clusters/clusters.controller.js';
 import { EventsController } from '../events/events.controller.js';
 import { DisksController } from '../nodes/disks.controller.js';
@@ -49,6 +50,7 @@ export const ROUTE_QUERIES: Routes = {
   webhookDeliveries: [WebhookDeliveriesController, 'list'],
   webhookDelivery: [WebhookDeliveriesController, 'get'],
   clusterRisk: [ClustersController, 'risk'],
+  clusterCapacity: [CapacityController, 'get'],
   replicaCounts: [ClustersController, 'replicaCounts'],
   alert: [AlertsController, 'get'],
   silence: [SilencesController, 'get'],

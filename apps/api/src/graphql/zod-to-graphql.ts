@@ -7,6 +7,7 @@
 import { Bug } from '@holdfast/core/model/faults.js';
 import {
   GraphQLBoolean,
+  type GraphQLFieldConfigArgumentMap,
   type GraphQLFieldConfigMap,
   GraphQLFloat,
   GraphQLID,
@@ -80,6 +81,16 @@ export class GraphqlTypes {
     return new GraphQLInputObjectType({ name, fields });
   }
 
+  /** Arguments of a field, one for each part of a query; those with a default may be left out. */
+  arguments(query: z.ZodObject, name: string): GraphQLFieldConfigArgumentMap {
+    return Object.fromEntries(
+      Object.entries(shapeOf(query)).map(([field, part]) => [
+        field,
+        withDescription({ type: this.inputType(part, name + capitalised(field)) }, part),
+      ]),
+    );
+  }
+
   private objectNamed(schema: z.ZodObject, name: string): GraphQLObjectType {
     const known = this.outputs.get(name);
     if (known !== undefined) return known;
@@ -142,7 +153,7 @@ function unwrap(schema: z.ZodType): { core: z.ZodType; isRequired: boolean } {
 
 function scalarOf(schema: z.ZodType): GraphQLScalarType {
   if (schema instanceof z.ZodNumberFormat) return SafeInteger;
-  if (schema instanceof z.ZodNumber) return GraphQLFloat;
+  if (schema instanceof z.ZodNumber) return schema.isInt ? SafeInteger : GraphQLFloat;
   if (schema instanceof z.ZodBoolean) return GraphQLBoolean;
   if (schema instanceof z.ZodLiteral && typeof schema.value === 'boolean') return GraphQLBoolean;
   if (schema instanceof z.ZodUUID) return GraphQLID;

@@ -4,7 +4,7 @@ import { cancelDrain, drainNode } from '@holdfast/control/use-cases/drain-node.j
 import { endMaintenance, startMaintenance } from '@holdfast/control/use-cases/maintain-node.js';
 import type { NodeWithStorage } from '@holdfast/database/queries/nodes.js';
 import { type ActionTarget, serveAction } from '../actions/serve-action.js';
-import { nodeDrain } from '../dry-runs/planned-effects.js';
+import { nodeDrain, noteOnly } from '../dry-runs/planned-effects.js';
 import { drainOperation } from '../operations/begun-operations.js';
 import { NoBody } from '../platform/schemas.js';
 import { DrainBody } from './drain.schemas.js';
@@ -37,6 +37,7 @@ export const NODE_ACTIONS = [
     name: 'uncordon',
     summary: 'Let new replicas come to a node again, which ends its drain',
     body: NoBody,
+    dryRun: noteOnly('replicas that are still on the node stay there'),
     refuses: ['cluster.not_found', 'node.not_found'],
     takesIfMatch: true,
     act: ({ tenant, key, ifVersion }) => uncordonNode(tenant.ports, { ...key, ifVersion }),
@@ -83,6 +84,9 @@ export const NODE_ACTIONS = [
     mutation: 'endNodeMaintenance',
     summary: "End a node's maintenance window before its time",
     body: NoBody,
+    dryRun: noteOnly(
+      'copies that only this node lost are built elsewhere again, if it does not come back in time',
+    ),
     refuses: ['cluster.not_found', 'node.not_found'],
     takesIfMatch: true,
     act: ({ tenant, key, ifVersion }) => endMaintenance(tenant.ports, { ...key, ifVersion }),

@@ -3,7 +3,9 @@ import { Command } from 'commander';
 import { bodyOf, doneOf, itemsOf } from '../api.js';
 import { Context, print } from '../context.js';
 import { findNamed } from '../find-named.js';
+import { capacityText } from '../output/capacity.js';
 import { formatItem, formatList } from '../output/format.js';
+import { parseCount } from '../output/quantities.js';
 import { riskText } from '../output/risk.js';
 import type { Column } from '../output/table.js';
 import type { Cluster } from '../types.js';
@@ -45,9 +47,20 @@ export function clusterCommand(): Command {
     .description('which volumes are not healthy, by what cause, and whether work under way ends that')
     .action(async (name: string | undefined, _options: object, command: Command) => {
       const context = new Context(command);
-      const clusterId = name === undefined ? await context.clusterId() : (await find(context, name)).id;
+      const clusterId = await idOf(context, name);
       const risk = await bodyOf(context.api.GET(`${CLUSTER}/risk`, { params: { path: { clusterId } } }));
       print(formatItem(risk, () => riskText(risk, context.now), context.output));
+    });
+  cluster
+    .command('capacity')
+    .argument('[cluster]', 'name or id; left out: the one in use')
+    .option('--days <number>', 'how far back the samples go', parseCount, 2)
+    .description('when the cluster will be full, and how full it was')
+    .action(async (name: string | undefined, { days }: { days: number }, command: Command) => {
+      const context = new Context(command);
+      const params = { path: { clusterId: await idOf(context, name) }, query: { days } };
+      const found = await bodyOf(context.api.GET(`${CLUSTER}/capacity`, { params }));
+      print(formatItem(found, () => capacityText(found, context.output), context.output));
     });
   cluster
     .command('create')
@@ -79,6 +92,11 @@ export function clusterCommand(): Command {
       print(formatItem(found, () => `${found.name}: is gone`, context.output));
     });
   return cluster;
+}
+
+/** @param name of a cluster, or its id; `undefined` for the one in use */
+async function idOf(context: Context, name: string | undefined): Promise<string> {
+  return name === undefined ? context.clusterId() : (await find(context, name)).id;
 }
 
 function find(context: Context, nameOrId: string): Promise<Cluster> {

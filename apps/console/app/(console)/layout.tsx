@@ -5,6 +5,7 @@ import { type ReactNode, useCallback } from 'react';
 import { ClusterProvider } from '../../src/api/use-cluster';
 import { ProblemMessage } from '../../src/shared/problem-message';
 import { signInFor } from '../../src/shared/return-path';
+import { NoCluster } from '../../src/shell/no-cluster';
 import { Shell } from '../../src/shell/shell';
 
 export default function ConsoleLayout({ children }: { children: ReactNode }) {
@@ -17,7 +18,9 @@ export default function ConsoleLayout({ children }: { children: ReactNode }) {
     <ClusterProvider
       signedOut={signedOut}
       loading={<Skeleton rows={5} />}
-      problem={(error, retry) => <ProblemMessage error={error} retry={retry} what="the cluster" />}
+      problem={(error, retry) =>
+        error === null ? <NoCluster /> : <ProblemMessage error={error} retry={retry} what="the cluster" />
+      }
     >
       <Shell>{children}</Shell>
     </ClusterProvider>

@@ -128,6 +128,8 @@ export const api = {
     ),
   replicaCounts: (clusterId: string) =>
     ask(client.GET(`${CLUSTER}/replica-counts`, { params: { path: { clusterId } } })),
+  capacity: (clusterId: string, days: number) =>
+    ask(client.GET(`${CLUSTER}/capacity`, { params: { path: { clusterId }, query: { days } } })),
   clusters: () => askAll((query) => client.GET('/api/v1/clusters', { params: { query } })),
   nodes: (clusterId: string) =>
     askAll((query) => client.GET(`${CLUSTER}/nodes`, { params: { path: { clusterId }, query } })),

@@ -25,6 +25,14 @@ export const organizationApi = {
         body: { name },
       }),
     ),
+  /** Those that the session can be switched to. */
+  own: async () => (await ask(client.GET('/api/v1/sessions/organizations'))).items,
+  switchTo: (organizationId: string) =>
+    ask(
+      client.POST('/api/v1/sessions/organizations/{organizationId}', {
+        params: { path: { organizationId } },
+      }),
+    ),
   create: (name: string) => ask(client.POST('/api/v1/organizations', { body: { name } })),
 
   members: () => askAll((query) => client.GET('/api/v1/members', { params: { query } })),

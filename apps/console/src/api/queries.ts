@@ -13,6 +13,8 @@ const RISK_POLL_MS = 3_000;
 const PASSING_POLL_MS = 3_000;
 /** Capacity moves slowly and without events. */
 const CAPACITY_POLL_MS = 15_000;
+/** A sample is taken every five minutes. */
+const HISTORY_POLL_MS = 60_000;
 const EVENTS_SHOWN = 100;
 /** What follows from another event is folded under it. */
 export const CAUSES_FILTER = 'causeId=0';
@@ -59,6 +61,17 @@ export function useReplicaCounts() {
     queryKey: keys.counts(id),
     queryFn: () => api.replicaCounts(id),
     refetchInterval: CAPACITY_POLL_MS,
+  });
+}
+
+/** While another span is asked for, the one before stays. */
+export function useCapacityHistory(days: number) {
+  const { id } = useCluster();
+  return useQuery({
+    queryKey: ['capacity', id, days],
+    queryFn: () => api.capacity(id, days),
+    refetchInterval: HISTORY_POLL_MS,
+    placeholderData: keepPreviousData,
   });
 }
 

@@ -2,6 +2,7 @@
 import type { Schema } from '@holdfast/api-client/client.js';
 
 export type Cluster = Schema<'Cluster'>;
+export type ClusterCapacity = Schema<'ClusterCapacity'>;
 export type ClusterRisk = Schema<'ClusterRisk'>;
 export type ReplicaCounts = Schema<'ReplicaCounts'>;
 export type AuditEntry = Schema<'AuditEntry'>;

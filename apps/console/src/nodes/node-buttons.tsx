@@ -4,12 +4,14 @@ import { Dialog } from '@holdfast/ui/dialog.js';
 import { SelectField, TextField } from '@holdfast/ui/field.js';
 import { Moment } from '@holdfast/ui/moment.js';
 import { useState } from 'react';
+import { toast } from 'sonner';
 import { api } from '../api/client';
 import type { StorageNode } from '../api/types';
 import { useForbidden } from '../api/use-access';
 import { useCluster } from '../api/use-cluster';
 import { CopyAs } from '../shared/copy-as';
 import { copyForms } from '../shared/copy-forms';
+import { PlanDialog } from '../shared/plan-dialog';
 import { DrainButton } from './drain-panel';
 import { useNodeChange } from './use-node-change';
 
@@ -37,28 +39,30 @@ export function MaintenanceNote({ node: { maintenance } }: { node: StorageNode }
 /** What can be done with a node. Each button is the way to the state that the node is not in. */
 export function NodeButtons({ node }: { node: StorageNode }) {
   const cluster = useCluster();
-  const [isAsked, setAsked] = useState(false);
+  const [asked, setAsked] = useState<'maintenance' | 'uncordon' | 'end-maintenance'>();
+  const close = () => setAsked(undefined);
   const forbidden = useForbidden()('node:write');
-  const act = useNodeChange((verb: Parameters<typeof api.actOnNode>[2]) =>
-    api.actOnNode(cluster.id, node.id, verb),
+  const act = useNodeChange(
+    (verb: Parameters<typeof api.actOnNode>[2]) => api.actOnNode(cluster.id, node.id, verb),
+    () => toast.success(`${node.name} takes no new copies.`),
   );
   return (
     <>
       <Button
         disabledReason={forbidden}
         busy={act.isPending}
-        onClick={() => act.mutate(node.cordoned ? 'uncordon' : 'cordon')}
+        onClick={() => (node.cordoned ? setAsked('uncordon') : act.mutate('cordon'))}
       >
-        {node.cordoned ? 'Uncordon' : 'Cordon'}
+        {node.cordoned ? 'Uncordon…' : 'Cordon'}
       </Button>
       <DrainButton node={node} />
       {node.maintenance === null ? (
-        <Button disabledReason={forbidden} onClick={() => setAsked(true)}>
+        <Button disabledReason={forbidden} onClick={() => setAsked('maintenance')}>
           Maintenance…
         </Button>
       ) : (
-        <Button disabledReason={forbidden} busy={act.isPending} onClick={() => act.mutate('end-maintenance')}>
-          End maintenance
+        <Button disabledReason={forbidden} onClick={() => setAsked('end-maintenance')}>
+          End maintenance…
         </Button>
       )}
       <CopyAs
@@ -68,7 +72,31 @@ export function NodeButtons({ node }: { node: StorageNode }) {
           value: node,
         })}
       />
-      {isAsked && <MaintenanceDialog node={node} onClose={() => setAsked(false)} />}
+      {asked === 'maintenance' && <MaintenanceDialog node={node} onClose={close} />}
+      {asked === 'uncordon' && (
+        <PlanDialog
+          title={`Uncordon ${node.name}`}
+          description="New copies may come to it again. A drain of it ends."
+          request={{ method: 'POST', path: `/clusters/${cluster.id}/nodes/${node.id}/uncordon`, body: {} }}
+          confirmLabel="Uncordon"
+          done={`${node.name} takes new copies again.`}
+          onClose={close}
+        />
+      )}
+      {asked === 'end-maintenance' && (
+        <PlanDialog
+          title={`End the maintenance of ${node.name}`}
+          description="The window closes before its time."
+          request={{
+            method: 'POST',
+            path: `/clusters/${cluster.id}/nodes/${node.id}/end-maintenance`,
+            body: {},
+          }}
+          confirmLabel="End maintenance"
+          done={`The maintenance of ${node.name} is over.`}
+          onClose={close}
+        />
+      )}
     </>
   );
 }

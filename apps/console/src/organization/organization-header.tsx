@@ -63,7 +63,7 @@ export function OrganizationHeader() {
       {asked === 'create' && (
         <FormDialog
           title="New organization"
-          description="You become its owner. A session sees one organization: sign in again, naming the new one, to work in it."
+          description="You become its owner. A session sees one organization: switch to the new one at the head of the page to work in it."
           submitLabel="Create"
           done="The organization is created."
           run={(form) => organizationApi.create(textIn(form, 'name'))}

@@ -7,6 +7,7 @@ import { Logo } from '../shared/logo';
 import { ClusterSwitch } from './cluster-switch';
 import { LiveBadge } from './live-badge';
 import { Navigation } from './navigation';
+import { OrganizationSwitch } from './organization-switch';
 import { SessionMenu } from './session-menu';
 import { Shortcuts } from './shortcuts';
 
@@ -28,6 +29,7 @@ export function Shell({ children }: { children: ReactNode }) {
             <Logo />
             <div className="leading-tight max-sm:hidden">
               <p className="text-sm font-semibold">Holdfast</p>
+              <OrganizationSwitch />
               <ClusterSwitch />
             </div>
           </div>

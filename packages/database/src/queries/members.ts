@@ -51,6 +51,21 @@ export function listProjectMembers(sql: Sql, projectId: ProjectId, request: List
   return listFrom<ProjectMemberRow>(sql, 'project_membership', request, where);
 }
 
+/** A user joins by invitation, one by one. */
+const MEMBERSHIPS_MAX = 200;
+
+export type OwnMembership = { id: OrganizationId; name: string; role: OrganizationRole };
+
+/** The organizations that a user belongs to, by name. As the system only. Served by the index of members by user. */
+export async function listMemberships(sql: Sql, userId: UserId): Promise<OwnMembership[]> {
+  const { rows } = await sql.query<OwnMembership>(
+    `SELECT o.id, o.name, m.role FROM membership m JOIN organization o ON o.id = m.organization_id
+     WHERE m.user_id = $1 ORDER BY o.name, o.id LIMIT $2`,
+    [userId, MEMBERSHIPS_MAX],
+  );
+  return rows;
+}
+
 export function findMember(sql: Sql, userId: UserId): Promise<MemberRow | undefined> {
   return withPlainRows(sql, async ({ membership }) => {
     // Row-level security leaves the memberships of one organization.

@@ -7,6 +7,7 @@ import { Suspense } from 'react';
 import { useNodes } from '../../../src/api/queries';
 import type { StorageNode } from '../../../src/api/types';
 import { FullestPanel } from '../../../src/capacity/fullest-panel';
+import { HistoryPanel, SPANS, type Span } from '../../../src/capacity/history-panel';
 import type { Kind } from '../../../src/capacity/verdict';
 import { VerdictPanel } from '../../../src/capacity/verdict-panel';
 import { paths } from '../../../src/paths';
@@ -23,7 +24,10 @@ export default function CapacityPage() {
   return (
     <>
       <title>Capacity · Holdfast</title>
-      <PageHeader title="Capacity" subtitle="What is used and promised, and how many more volumes fit." />
+      <PageHeader
+        title="Capacity"
+        subtitle="What is used and promised, how many more volumes fit, and when it will be full."
+      />
       <Loaded query={nodes} what="the nodes" rows={6}>
         {(data) =>
           data.length === 0 ? (
@@ -47,18 +51,26 @@ function Capacity({ nodes }: { nodes: readonly StorageNode[] }) {
     numberOfReplicas: Math.min(REPLICA_COUNT_MAX, Math.ceil(numberIn(asked.get('replicas'), REPLICAS))),
   };
 
-  function ask(form: FormData) {
-    const query = new URLSearchParams({
-      sizeGib: String(form.get('sizeGib')),
-      replicas: String(form.get('replicas')),
-    });
+  const days = SPANS.find((span) => String(span) === asked.get('days')) ?? SPANS[0];
+
+  function show(changes: Record<string, string>) {
+    const query = new URLSearchParams({ ...Object.fromEntries(asked), ...changes });
     router.replace(`${paths.capacity}?${query}`, { scroll: false });
+  }
+
+  function ask(form: FormData) {
+    show({ sizeGib: String(form.get('sizeGib')), replicas: String(form.get('replicas')) });
+  }
+
+  function showSpan(span: Span) {
+    show({ days: String(span) });
   }
 
   return (
     <div className="grid items-start gap-4 xl:grid-cols-3">
       <div className="flex min-w-0 flex-col gap-4 xl:col-span-2">
         <VerdictPanel nodes={nodes} kind={kind} onAsk={ask} />
+        <HistoryPanel days={days} onSpan={showSpan} />
         <FullestPanel nodes={nodes} />
       </div>
       <div className="min-w-0">

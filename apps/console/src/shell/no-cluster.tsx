@@ -1,0 +1,23 @@
+'use client';
+import { Message } from '@holdfast/ui/message.js';
+import { OrganizationSwitch } from './organization-switch';
+import { SessionMenu } from './session-menu';
+
+/** An organization without a cluster: nothing can be shown of it yet, but there are ways on. */
+export function NoCluster() {
+  return (
+    <main className="mx-auto w-full max-w-xl px-4 py-10">
+      <title>No cluster · Holdfast</title>
+      <Message
+        title="This organization has no cluster yet"
+        body="Make one with: holdfast cluster create <name>. Then its nodes join it."
+        action={
+          <div className="flex flex-col items-center gap-2">
+            <OrganizationSwitch />
+            <SessionMenu />
+          </div>
+        }
+      />
+    </main>
+  );
+}

@@ -1,0 +1,35 @@
+'use client';
+import { useMutation, useQuery } from '@tanstack/react-query';
+import { toast } from 'sonner';
+import { organizationApi } from '../api/organization';
+import { isProblem } from '../api/problem';
+import { useWhoAmI } from '../organization/organization-header';
+import { paths } from '../paths';
+
+/** The way to another organization, for a user who belongs to several. Nothing for others. */
+export function OrganizationSwitch() {
+  const own = useQuery({ queryKey: ['organization', 'own'], queryFn: organizationApi.own });
+  const current = useWhoAmI().data?.organizationId;
+  const change = useMutation({
+    mutationFn: organizationApi.switchTo,
+    // Loaded anew: what this page has read belongs to the organization before.
+    onSuccess: () => window.location.assign(paths.overview),
+    onError: (error) => toast.error(isProblem(error) ? error.detail : 'There was no answer.'),
+  });
+  if (current === undefined || own.data === undefined || own.data.length < 2) return null;
+  return (
+    <select
+      aria-label="Organization"
+      value={change.variables ?? current}
+      disabled={change.isPending}
+      onChange={(event) => change.mutate(event.target.value)}
+      className="mb-1 block h-6 max-w-36 rounded border border-border bg-raised text-xs text-muted"
+    >
+      {own.data.map(({ id, name }) => (
+        <option key={id} value={id}>
+          {name}
+        </option>
+      ))}
+    </select>
+  );
+}

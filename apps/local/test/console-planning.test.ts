@@ -1,0 +1,227 @@
+/** Where copies go, in a real browser and on one stack: how much fits and until when, what a loss does, and where a new volume would go. */
+import { createPool } from '@holdfast/database/sql/pool.js';
+import { findBrowser } from '@holdfast/testkit/browser.js';
+import { ConsoleVisit } from '@holdfast/testkit/console-visit.js';
+import { startTestDatabase, type TestDatabase } from '@holdfast/testkit/test-database.js';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+
+const STORY_TIMEOUT_MS = 240_000;
+const DESK = { width: 1360, height: 900 };
+const PHONE = { width: 390, height: 844 };
+const executable = findBrowser();
+/** Without a browser on the machine these tests are counted as skipped, not passed. */
+const inBrowser = executable === undefined ? describe.skip : describe;
+
+let database: TestDatabase;
+let visit: ConsoleVisit;
+let page: ConsoleVisit['page'];
+
+beforeAll(async () => {
+  if (executable === undefined) return;
+  database = await startTestDatabase();
+  const env = { DATABASE_URL: database.ownerUrl };
+  visit = await ConsoleVisit.begin(executable, async () => undefined, { env });
+  ({ page } = visit);
+  await visit.signIn();
+}, STORY_TIMEOUT_MS);
+
+afterAll(async () => {
+  await visit?.end();
+  await database?.stop();
+}, STORY_TIMEOUT_MS);
+
+const room = () => page.getByRole('region', { name: 'How much more fits?', exact: true });
+
+const lose = (what: string) => page.getByRole('button', { name: `Lose ${what}`, exact: true });
+const answer = (what: string) => page.getByRole('region', { name: `If ${what} is lost`, exact: true });
+const dialog = () => page.getByRole('dialog');
+const liveFit = () => dialog().getByRole('status');
+
+inBrowser('the page of capacity', () => {
+  test(
+    'says how many more volumes fit, and how many once a zone is lost',
+    async () => {
+      await page.getByRole('link', { name: 'Capacity' }).first().click();
+      // Three copies need three nodes: without a zone there are two.
+      await room()
+        .getByText(/^[1-9][\d,]* more of 10 GiB × 3 fit; none after losing any zone\.$/)
+        .waitFor();
+      await room()
+        .getByText(/^What stops the next: No disk can take/)
+        .waitFor();
+      expect(await visit.problems('capacity')).toEqual([]);
+      await room().getByLabel('GiB each').fill('4');
+      await room().getByLabel('Copies').fill('2');
+      await room().getByRole('button', { name: 'Ask' }).click();
+      await room()
+        .getByText(/^[1-9][\d,]* more of 4 GiB × 2 fit; [1-9][\d,]* after losing any zone\.$/)
+        .waitFor();
+      expect(new URL(page.url()).search).toBe('?sizeGib=4&replicas=2');
+    },
+    STORY_TIMEOUT_MS,
+  );
+
+  test(
+    'says when it will be full from a history that keys walk through, and why that is not known on the first day',
+    async () => {
+      const history = page.getByRole('region', { name: 'When will it be full?' });
+      await history
+        .getByText(/^When it will be full is not known yet: a forecast needs a day of history/)
+        .waitFor();
+      await writeHistory(40);
+      await page.reload();
+      await history.getByText(/^Full in about \d+ days( \(\d+ to \d+\))?: what may be promised/).waitFor();
+      await history.getByRole('button', { name: '30 days' }).click();
+      const times = history.getByRole('slider', { name: 'Time in: Space on the disks' });
+      await times.and(page.locator(':not([max="0"])')).waitFor();
+      const before = await times.getAttribute('aria-valuetext');
+      await times.press('ArrowLeft');
+      expect(before).toMatch(/Promised \d/);
+      expect(await times.getAttribute('aria-valuetext')).not.toBe(before);
+      const promised = history.getByRole('button', { name: /^Promised/ });
+      await promised.press('Enter');
+      expect(await promised.getAttribute('aria-pressed')).toBe('false');
+      await history.getByText('The same as a table').click();
+      expect(
+        await history.getByRole('table', { name: 'History of capacity' }).getByRole('row').count(),
+      ).toBeGreaterThan(20);
+      await history.locator('canvas').nth(1).waitFor();
+      expect(await visit.problems('capacity-history')).toEqual([]);
+    },
+    STORY_TIMEOUT_MS,
+  );
+
+  test(
+    'fits a phone, and leads to the nodes',
+    async () => {
+      await page.setViewportSize(PHONE);
+      expect(await visit.problems('capacity-phone')).toEqual([]);
+      expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(PHONE.width);
+      await page
+        .getByRole('region', { name: 'The fullest nodes' })
+        .getByRole('link', { name: 'node-2' })
+        .click();
+      await page.getByRole('heading', { name: 'node-2', level: 1 }).waitFor();
+      expect(visit.errors).toEqual([]);
+    },
+    STORY_TIMEOUT_MS,
+  );
+});
+
+inBrowser('the topology', () => {
+  beforeAll(async () => {
+    await page.setViewportSize(DESK);
+    await visit.stack.cliJson('volume', 'create', 'one-copy', '--size', '64Mi', '--replicas', '1');
+    await visit.stack.cliJson('volume', 'create', 'three-copies', '--size', '64Mi', '--replicas', '3');
+  }, STORY_TIMEOUT_MS);
+
+  test(
+    'draws zones, nodes, disks and copies, and says what the loss of each would do',
+    async () => {
+      await page.getByRole('link', { name: 'Topology' }).first().click();
+      await page.getByText('Choose a domain').waitFor();
+      await page.getByRole('link', { name: /^one-copy: Healthy/ }).waitFor();
+      expect(await visit.problems('topology')).toEqual([]);
+      const holder = page
+        .getByRole('region', { name: /^Node / })
+        .filter({ has: page.getByRole('link', { name: /^one-copy/ }) });
+      const name = String(await holder.getAttribute('aria-label')).replace('Node ', '');
+      await lose(`node ${name}`).click();
+      const lost = answer(`node ${name}`).getByRole('listitem').filter({ hasText: 'one-copy' });
+      await lost.getByText('Lost', { exact: true }).waitFor();
+      expect(await visit.problems('topology-loss')).toEqual([]);
+      await lose(`disk disk-1 of ${name}`).click();
+      await answer(`disk ${name}/disk-1`).getByText('degraded meanwhile').waitFor();
+      await answer(`disk ${name}/disk-1`).getByRole('link', { name: 'Ask more about it' }).click();
+      await page.getByRole('checkbox', { name: `${name}/disk-1` }).waitFor();
+      expect(await page.getByRole('checkbox', { name: `${name}/disk-1` }).isChecked()).toBe(true);
+    },
+    STORY_TIMEOUT_MS,
+  );
+
+  test(
+    'keeps the choice in the address, and reaches every page from a phone',
+    async () => {
+      await page.setViewportSize(PHONE);
+      await page.goto(new URL('/topology?lose=zone:zone-b', visit.stack.local.consoleUrl).href);
+      await answer('zone zone-b').getByText('lost', { exact: true }).waitFor();
+      expect(await visit.problems('topology-phone')).toEqual([]);
+      expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(PHONE.width);
+      await lose('zone zone-b').click();
+      await page.getByText('Choose a domain').waitFor();
+      await page.getByRole('button', { name: 'Menu', exact: true }).click();
+      expect(await visit.problems('menu-phone')).toEqual([]);
+      await page.keyboard.press('Escape');
+      expect(await page.getByRole('link', { name: 'Audit' }).count()).toBe(0);
+      await page.keyboard.press('Enter');
+      await page.getByRole('link', { name: 'Audit' }).click();
+      await page.getByRole('heading', { name: 'Audit', exact: true }).waitFor();
+      expect(visit.errors).toEqual([]);
+    },
+    STORY_TIMEOUT_MS,
+  );
+});
+
+inBrowser('placement in the console', () => {
+  beforeAll(() => page.setViewportSize(DESK));
+
+  test(
+    'tells where a volume would go, and why not, while its form is filled',
+    async () => {
+      await page.getByRole('link', { name: 'Volumes' }).first().click();
+      await page.getByRole('button', { name: 'Create volume' }).first().click();
+      await liveFit()
+        .getByText(/^Fits: node-\d\/disk-\d, node-\d\/disk-\d, node-\d\/disk-\d$/)
+        .waitFor();
+      await dialog().getByText('All options').click();
+      await dialog().getByLabel('Only on nodes with tags').fill('no-such-tag');
+      await liveFit()
+        .getByText(/^Does not fit: No disk can take/)
+        .waitFor();
+      expect(await visit.problems('create-volume')).toEqual([]);
+      await dialog().getByLabel('Only on nodes with tags').fill('');
+      await dialog().getByLabel('Labels').fill('team=payments');
+      await dialog().getByLabel('Copies', { exact: true }).fill('4');
+      await liveFit()
+        .getByText(/Set replicaSoftAntiAffinity/)
+        .waitFor();
+      await dialog().getByLabel('Name').fill('web-data');
+      await dialog().getByRole('button', { name: 'Create volume' }).click();
+      await page.getByRole('heading', { name: 'web-data' }).waitFor();
+      await page.getByRole('list', { name: 'Labels of web-data' }).getByText('team=payments').waitFor();
+    },
+    STORY_TIMEOUT_MS,
+  );
+
+  test(
+    'carries a cure out once its plan has been seen',
+    async () => {
+      await page.getByRole('region', { name: 'Not fully placed' }).waitFor();
+      const why = page.getByRole('region', { name: 'Why there', exact: true });
+      await why.getByText('Fits nowhere').waitFor();
+      await why.getByRole('link', { name: 'Open nodes' }).waitFor();
+      await why.getByRole('button', { name: /^Show the plan: Set replicaSoftAntiAffinity/ }).click();
+      await dialog().getByText('replica soft anti affinity: ignored → enabled').waitFor();
+      expect(await visit.problems('cure-plan')).toEqual([]);
+      await dialog().getByRole('button', { name: 'Do it' }).click();
+      await why.getByText('Fits nowhere').waitFor({ state: 'detached', timeout: 60_000 });
+      await page.getByRole('region', { name: 'Settings of this volume' }).getByText('Set here').waitFor();
+      expect(visit.errors).toEqual([]);
+    },
+    STORY_TIMEOUT_MS,
+  );
+});
+
+/** Samples of an hour for so many days, over which what is promised has grown to what it is. */
+async function writeHistory(days: number): Promise<void> {
+  const owner = createPool(database.ownerUrl, { connectionsMax: 1, applicationName: 'test' });
+  await owner.query(
+    `INSERT INTO capacity_sample
+     SELECT organization_id, cluster_id, 3600, date_trunc('hour', now()) - make_interval(hours => h), now(), maximum_bytes,
+       available_bytes, reserved_bytes, greatest(0, maximum_bytes / 2 - h * maximum_bytes / 4000), written_bytes, h * 1000000, 0
+     FROM (SELECT * FROM capacity_sample WHERE cluster_id = $1 ORDER BY at DESC LIMIT 1) last, generate_series(0, $2) h
+     ON CONFLICT (cluster_id, step_seconds, at) DO UPDATE SET scheduled_bytes = excluded.scheduled_bytes`,
+    [visit.stack.local.clusterId, days * 24],
+  );
+  await owner.end();
+}
