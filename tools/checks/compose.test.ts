@@ -42,11 +42,11 @@ describe('docker-compose.yml', () => {
     });
   });
 
-  test('has Postgres, Redis, the control plane and three agents', () => {
+  test('has Postgres, Redis, a control plane of two processes each and three agents', () => {
     expect(Object.keys(compose.services).sort()).toEqual(
       [
-        ...['agent-1', 'agent-2', 'agent-3', 'api', 'console', 'worker'],
-        ...['certificates', 'postgres', 'prepare', 'redis'],
+        ...['agent-1', 'agent-2', 'agent-3', 'api-1', 'api-2', 'worker-1', 'worker-2'],
+        ...['certificates', 'console', 'gateway', 'postgres', 'prepare', 'redis'],
       ].sort(),
     );
   });
@@ -56,7 +56,8 @@ describe('docker-compose.yml', () => {
       Object.entries(environment),
     );
     const addresses = settings.filter(([name]) => /^(DATABASE_(SYSTEM_)?URL|REDIS_URL)$/.test(name));
-    expect(addresses).toHaveLength(5);
+    // Two for each API, two for each worker, and the owner's.
+    expect(addresses).toHaveLength(9);
     for (const [, url] of addresses) {
       expect(url).toMatch(
         /^rediss:\/\/:\$\{\w+\}@|^postgresql:\/\/\w+:\$\{\w+\}@.*\?sslmode=verify-full&sslrootcert=/,

@@ -24,6 +24,14 @@ describe('readConfig', () => {
     });
   });
 
+  test('an empty join token is none, as compose files pass what is not set', () => {
+    const file = { HOLDFAST_AGENT_TOKEN_FILE: '/join/token' };
+    expect(readConfig({ ...GOOD, HOLDFAST_AGENT_TOKEN: '' }).joinToken).toBeUndefined();
+    expect(readConfig({ ...GOOD, ...file, HOLDFAST_AGENT_TOKEN: '' }).joinToken).toEqual({
+      file: '/join/token',
+    });
+  });
+
   test.each([
     ['1073741824', 2 ** 30],
     ['512Mi', 2 ** 29],
@@ -45,7 +53,6 @@ describe('readConfig', () => {
 
   test.each([
     ['HOLDFAST_API_URL', 'nowhere'],
-    ['HOLDFAST_AGENT_TOKEN', ''],
     ['HOLDFAST_NODE_NAME', 'Node 1'],
     ['HOLDFAST_DISKS', 'relative/folder'],
     ['HOLDFAST_BLOCK_DISKS', 'relative/file'],

@@ -41,7 +41,8 @@ const BLOCK_DISK_BYTES = 2 * 2 ** 30;
 const environmentSchema = z
   .object({
     HOLDFAST_API_URL: z.string().url(),
-    HOLDFAST_AGENT_TOKEN: z.string().min(1).optional(),
+    /** Compose files pass a variable that is not set as an empty one. */
+    HOLDFAST_AGENT_TOKEN: z.string().optional(),
     HOLDFAST_AGENT_TOKEN_FILE: file,
     HOLDFAST_NODE_NAME: z
       .string()
@@ -144,7 +145,7 @@ export function readConfig(environment: NodeJS.ProcessEnv): AgentConfig {
 
 function joinTokenOf(env: z.infer<typeof environmentSchema>): AgentConfig['joinToken'] {
   const { HOLDFAST_AGENT_TOKEN: text, HOLDFAST_AGENT_TOKEN_FILE: path } = env;
-  if (text !== undefined) return { text };
+  if (text !== undefined && text !== '') return { text };
   return path === undefined ? undefined : { file: path };
 }
 

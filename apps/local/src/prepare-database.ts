@@ -1,11 +1,12 @@
 import { systemRandom } from '@holdfast/database/clock-and-random.js';
 import { ensureAuthorities } from '@holdfast/database/identity/authorities.js';
+import { makeFirstJoinTokens } from '@holdfast/database/identity/first-join-tokens.js';
 import { migrate } from '@holdfast/database/migrate.js';
 import { storeFirstLink } from '@holdfast/database/queries/first-account.js';
 import { prepareRoles, type RolePasswords, type RoleUrls } from '@holdfast/database/roles.js';
 import {
-  type LocalSecrets,
   type LocalSeed,
+  type SeedSecrets,
   seedLocal,
   seedWithoutAdmin,
 } from '@holdfast/database/seed-local.js';
@@ -19,8 +20,8 @@ type Places = Pick<LocalSeed, 'organizationId' | 'projectId' | 'clusterId'>;
 
 type Prepared<Seed extends Places> = RoleUrls &
   Seed & {
-    /** Join token of the agents, with the fingerprint of the control plane's certificate authority. */
-    joinToken: string;
+    /** SHA-256 of the certificate of the control plane's authority: what join tokens end in. */
+    fingerprint: string;
     /** Names of the migrations that were applied now. */
     migrations: string[];
   };
@@ -31,10 +32,10 @@ export type PreparedDatabase = Prepared<Places & Pick<LocalSeed, 'email'>>;
 /** Prepares a database: newest schema, roles that can sign in, and the objects that a stack starts with. Repeatable. */
 export function prepareDatabase(
   ownerUrl: string,
-  secrets: LocalSecrets,
+  secrets: SeedSecrets,
   passwords?: RolePasswords,
 ): Promise<PreparedDatabase> {
-  return prepare(ownerUrl, secrets.agentToken, passwords, async (systemUrl) => {
+  return prepare(ownerUrl, passwords, async (systemUrl) => {
     const { organizationId, projectId, clusterId, email } = await seedLocal(systemUrl, secrets);
     return { organizationId, projectId, clusterId, email };
   });
@@ -46,10 +47,10 @@ export function prepareDatabase(
  */
 export function prepareFreshDatabase(
   ownerUrl: string,
-  agentToken: string,
+  agentToken: string | undefined,
   passwords: RolePasswords,
 ): Promise<Prepared<Places & { firstSecret: string | undefined }>> {
-  return prepare(ownerUrl, agentToken, passwords, async (systemUrl) => {
+  return prepare(ownerUrl, passwords, async (systemUrl) => {
     const places = await seedWithoutAdmin(systemUrl, agentToken);
     const secret = `hfl_${systemRandom.secret()}`;
     const link = { organizationId: places.organizationId, secret, now: new Date() };
@@ -62,16 +63,34 @@ export function prepareFreshDatabase(
 
 async function prepare<Seed extends Places>(
   ownerUrl: string,
-  agentToken: string,
   passwords: RolePasswords | undefined,
   seed: (systemUrl: string) => Promise<Seed>,
 ): Promise<Prepared<Seed>> {
   const migrations = await migrate(ownerUrl);
   const urls = await prepareRoles(ownerUrl, passwords);
   const seeded = await seed(urls.systemUrl);
-  const { secret } = parseJoinToken(agentToken);
-  const joinToken = joinTokenText({ secret, fingerprint: await authorityFingerprint(urls.systemUrl) });
-  return { ...urls, ...seeded, joinToken, migrations };
+  return { ...urls, ...seeded, fingerprint: await authorityFingerprint(urls.systemUrl), migrations };
+}
+
+/** Text of a join token that agents of this control plane are given. */
+export function withFingerprint(agentToken: string, fingerprint: string): string {
+  return joinTokenText({ secret: parseJoinToken(agentToken).secret, fingerprint });
+}
+
+/**
+ * Join tokens for nodes that have not joined yet, each good once, in the place of those that an earlier run made.
+ *
+ * @returns text by node name, without the nodes that have joined
+ */
+export async function prepareNodes(
+  prepared: Prepared<Places>,
+  nodeNames: readonly string[],
+): Promise<Map<string, string>> {
+  const { systemUrl, clusterId, fingerprint } = prepared;
+  const secrets = await asSystem(systemUrl, (scope) =>
+    makeFirstJoinTokens(scope, clusterId, nodeNames, new Date()),
+  );
+  return new Map([...secrets].map(([name, secret]) => [name, joinTokenText({ secret, fingerprint })]));
 }
 
 /** Makes the certificate authority where there is none: agents have to know it before they first meet the API. */

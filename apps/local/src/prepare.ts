@@ -1,7 +1,8 @@
 /** Entry of a one-time run that prepares a database for this version, for deployments other than the local stack. */
 import fs from 'node:fs';
+import path from 'node:path';
 import { z } from 'zod';
-import { prepareDatabase, prepareFreshDatabase } from './prepare-database.js';
+import { prepareDatabase, prepareFreshDatabase, prepareNodes, withFingerprint } from './prepare-database.js';
 
 /** A secret of the deployment. Shorter ones can be guessed. */
 const secret = z.string().min(16);
@@ -18,9 +19,14 @@ const environmentSchema = z.object({
   HOLDFAST_ADMIN_TOKEN: leftOut(secret),
   /** Where users' browsers find the console: what the link begins with. */
   HOLDFAST_CONSOLE_URL: leftOut(z.url()).transform((url) => url ?? 'http://127.0.0.1:7401'),
-  HOLDFAST_AGENT_TOKEN: secret,
+  /** Lets any new nodes join, for deployments that can't give each node a token of its own. */
+  HOLDFAST_AGENT_TOKEN: leftOut(secret),
   /** Where agents read their join token: that secret, with the fingerprint of the certificate authority. */
   HOLDFAST_AGENT_TOKEN_FILE: z.string().startsWith('/').optional(),
+  /** Names of nodes, by commas: each one that has not joined yet gets a join token of its own, good once and for an hour. */
+  HOLDFAST_JOIN_NODES: leftOut(z.string().regex(/^[a-z0-9-]+(,[a-z0-9-]+)*$/, 'names of nodes by commas')),
+  /** Holds a folder for each of these nodes, in which the file `token` is made. */
+  HOLDFAST_JOIN_DIR: z.string().startsWith('/').optional(),
   HOLDFAST_DATABASE_API_PASSWORD: secret,
   HOLDFAST_DATABASE_SYSTEM_PASSWORD: secret,
 });
@@ -48,8 +54,15 @@ if ((password === undefined) !== (token === undefined)) {
 }
 const { prepared, told } =
   password === undefined || token === undefined ? await withLink() : await withAdmin({ password, token });
-if (env.HOLDFAST_AGENT_TOKEN_FILE !== undefined) {
-  fs.writeFileSync(env.HOLDFAST_AGENT_TOKEN_FILE, `${prepared.joinToken}\n`, { mode: 0o600 });
+if (env.HOLDFAST_AGENT_TOKEN_FILE !== undefined && agentToken !== undefined) {
+  const text = withFingerprint(agentToken, prepared.fingerprint);
+  fs.writeFileSync(env.HOLDFAST_AGENT_TOKEN_FILE, `${text}\n`, { mode: 0o600 });
+}
+if (env.HOLDFAST_JOIN_NODES !== undefined && env.HOLDFAST_JOIN_DIR !== undefined) {
+  const tokens = await prepareNodes(prepared, env.HOLDFAST_JOIN_NODES.split(','));
+  for (const [name, text] of tokens) {
+    fs.writeFileSync(path.join(env.HOLDFAST_JOIN_DIR, name, 'token'), `${text}\n`, { mode: 0o600 });
+  }
 }
 console.log(`holdfast: ${prepared.migrations.length} migrations applied; ${told}`);
 

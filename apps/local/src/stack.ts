@@ -21,7 +21,7 @@ import {
   writeLocalJson,
 } from './local-json.js';
 import { StackPostgres } from './postgres.js';
-import { type PreparedDatabase, prepareDatabase } from './prepare-database.js';
+import { type PreparedDatabase, prepareDatabase, withFingerprint } from './prepare-database.js';
 import { type LocalApi, waitForAttached, waitForNode, waitForOk } from './readiness.js';
 import { ensureSecrets, storeJoinToken } from './secrets.js';
 import type { StackLog } from './stack-log.js';
@@ -67,7 +67,7 @@ export class Stack {
     this.postgres = new StackPostgres(config, log);
     this.agents = new LocalAgents(
       config,
-      () => this.prepared.joinToken,
+      () => withFingerprint(this.secrets.agentToken, this.prepared.fingerprint),
       remember,
       (line) => this.agentGone(line),
     );
@@ -97,7 +97,8 @@ export class Stack {
     await requireFreePorts(HOST, this.ports());
     const ownerUrl = await this.postgres.start();
     this.database = await prepareDatabase(ownerUrl, this.secrets);
-    storeJoinToken(this.config.home, this.secrets, this.database.joinToken);
+    const joinToken = withFingerprint(this.secrets.agentToken, this.database.fingerprint);
+    storeJoinToken(this.config.home, this.secrets, joinToken);
     const startedAtMs = Date.now();
     for (const service of Object.values(this.services)) service?.start();
     this.agents.startAll();

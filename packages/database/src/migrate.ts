@@ -39,7 +39,8 @@ type Applied = { migration_name: string; checksum: string; finished: boolean };
  *
  * @param ownerUrl connects as the owner of the tables; the api and system roles can't do this
  * @param through name of the last one to apply; left out: all
- * @throws StorageFault `store.unavailable` when an applied migration's text has changed since, or one has failed half way
+ * @throws StorageFault `store.unavailable` when an applied migration's text has changed since, one has failed half way, or one is
+ *   not known here: the database is of a newer Holdfast
  */
 export async function migrate(
   ownerUrl: string,
@@ -55,7 +56,9 @@ export async function migrate(
     await client.query('SELECT pg_advisory_lock($1)', [PRISMA_ADVISORY_LOCK]);
     await client.query('SET client_min_messages = warning');
     await client.query(BOOKKEEPING);
-    const pending = findPending(migrations, await readApplied(client));
+    const applied = await readApplied(client);
+    refuseNewer(all, applied);
+    const pending = findPending(migrations, applied);
     for (const migration of pending) await apply(client, migration);
     return pending.map(({ name }) => name);
   } finally {
@@ -98,6 +101,20 @@ function findPending(migrations: readonly Migration[], applied: readonly Applied
     if (row.checksum !== checksum) throw refuse(`migration ${name} was changed after it had been applied`);
     return false;
   });
+}
+
+/**
+ * A program that is older than the schema must not become its owner again: what newer migrations promise of the rows would
+ * be broken by its writes. Processes that run beside a newer one during an upgrade do not pass here.
+ */
+function refuseNewer(known: readonly Migration[], applied: readonly Applied[]): void {
+  const names = new Set(known.map(({ name }) => name));
+  const newer = applied.find(({ migration_name }) => !names.has(migration_name));
+  if (newer === undefined) return;
+  throw refuse(
+    `the database has the migration ${newer.migration_name}, which this Holdfast does not know: it is of a newer one. ` +
+      'Run that one; to go back, restore a backup that was taken before the upgrade',
+  );
 }
 
 async function apply(client: pg.Client, { name, sql, checksum }: Migration): Promise<void> {

@@ -15,7 +15,10 @@ const LOCAL_JOINS_MAX = 64;
 /** The caller keeps these in a file of its own; the database keeps only their hashes. */
 export type LocalSecrets = { password: string; token: string; agentToken: string };
 
-export type LocalSeed = LocalSecrets & {
+/** The same where nodes may join by tokens of their own: then `agentToken`, which lets any new node join, is `undefined`. */
+export type SeedSecrets = Omit<LocalSecrets, 'agentToken'> & { agentToken: string | undefined };
+
+export type LocalSeed = SeedSecrets & {
   organizationId: OrganizationId;
   projectId: ProjectId;
   clusterId: ClusterId;
@@ -30,7 +33,7 @@ type Places = Pick<LocalSeed, 'organizationId' | 'projectId' | 'clusterId'>;
  *
  * @param systemUrl connects as the system role
  */
-export function seedLocal(systemUrl: string, secrets: LocalSecrets): Promise<LocalSeed> {
+export function seedLocal(systemUrl: string, secrets: SeedSecrets): Promise<LocalSeed> {
   return inTransaction(systemUrl, async (client) => {
     const places = await ensurePlaces(client, secrets.agentToken);
     const { organizationId } = places;
@@ -42,16 +45,18 @@ export function seedLocal(systemUrl: string, secrets: LocalSecrets): Promise<Loc
 }
 
 /** Makes the same without any account: the first one is made by a one-time link. */
-export function seedWithoutAdmin(systemUrl: string, agentToken: string): Promise<Places> {
+export function seedWithoutAdmin(systemUrl: string, agentToken: string | undefined): Promise<Places> {
   return inTransaction(systemUrl, (client) => ensurePlaces(client, agentToken));
 }
 
-async function ensurePlaces(client: pg.Client, agentToken: string): Promise<Places> {
+async function ensurePlaces(client: pg.Client, agentToken: string | undefined): Promise<Places> {
   const organizationId = await ensureOrganization(client);
   const projectId = await ensureNamed(client, 'project', organizationId, PROJECT);
   const clusterId = await ensureNamed(client, 'cluster', organizationId, CLUSTER);
-  const { secret } = parseJoinToken(agentToken);
-  await ensureJoinToken(client, { organizationId, clusterId, secret });
+  if (agentToken !== undefined) {
+    const { secret } = parseJoinToken(agentToken);
+    await ensureJoinToken(client, { organizationId, clusterId, secret });
+  }
   return {
     organizationId: asId<OrganizationId>(organizationId),
     projectId: asId<ProjectId>(projectId),

@@ -1,0 +1,200 @@
+/** docker-compose.yml, built and run: a user's story across containers, and what each lost part costs. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { MIB } from '@holdfast/core/model/bytes.js';
+import { eventually } from '@holdfast/testkit/eventually.js';
+import { outputOf } from '@holdfast/testkit/nbd-tools.js';
+import { connectNbd, NbdWorkload } from '@holdfast/testkit/nbd-workload.js';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { ComposedStack, type Volume } from './composed-stack.js';
+import { DockerDaemon, whyNoDaemon } from './docker-daemon.js';
+
+const BUILD_MAX_MS = 900_000;
+const STORY_MAX_MS = 180_000;
+const reason = whyNoDaemon();
+const standIns = fileURLToPath(new URL('../../../../infra/docker/stand-in-images.sh', import.meta.url));
+
+(reason === undefined ? describe : describe.skip)(
+  `the deployment of docker-compose.yml${reason === undefined ? '' : ` (left out: ${reason})`}`,
+  () => {
+    let daemon: DockerDaemon;
+    let stack: ComposedStack;
+    let id: string;
+
+    beforeAll(async () => {
+      daemon = await DockerDaemon.start();
+      await daemon.run(standIns, [daemon.downloads]);
+      stack = await ComposedStack.prepare(daemon);
+      // An image that is there already saves minutes while the tests themselves are worked on.
+      if (process.env.HOLDFAST_TEST_IMAGE !== 'built') await stack.compose(['build', '--quiet']);
+      await stack.compose(['up', '-d']);
+    }, BUILD_MAX_MS);
+    afterAll(async () => {
+      await stack?.destroy();
+      await daemon?.stop();
+    }, STORY_MAX_MS);
+
+    test('a start without its secrets is refused by the name of what is missing', async () => {
+      const config = daemon.run('docker-compose', ['-p', 'no-secrets', 'config'], {
+        HOLDFAST_POSTGRES_PASSWORD: '',
+      });
+      await expect(config).rejects.toThrow(/set a password/);
+    });
+
+    test('the image has an ordinary user, no compiler, no npm and no sources', async () => {
+      const run = (...command: string[]) =>
+        daemon.run('docker', ['run', '--rm', 'holdfast:0.1.0', ...command]);
+      expect((await run('id', '-un')).trim()).toBe('holdfast');
+      const left = await run(
+        'sh',
+        '-c',
+        "which npm gcc make; find /opt/holdfast/apps /opt/holdfast/packages -path '*/src/*.ts' -o -name '*.test.*' | head; true",
+      );
+      expect(left).toBe('');
+    });
+
+    test(
+      'the one-time link makes the first account, all nodes are ready, and a volume holds what nbdcopy wrote',
+      async () => {
+        await stack.signUp();
+        await eventually(
+          'three nodes are ready',
+          () => stack.readyNodes(),
+          ({ length }) => length === 3,
+          STORY_MAX_MS,
+        );
+        const made = { name: 'data', size: 256 * MIB, numberOfReplicas: 3 };
+        id = (await stack.inCluster<Volume>('POST', '/volumes', made)).id;
+        await stack.inCluster('POST', `/volumes/${id}/attach`, {});
+        await stack.healthy(id);
+        const image = `${daemon.downloads}/image`;
+        await outputOf('dd', 'if=/dev/urandom', `of=${image}`, 'bs=1M', 'count=256');
+        await outputOf('nbdcopy', '--flush', image, await stack.nbdUri(id));
+        await outputOf('nbdcopy', await stack.nbdUri(id), `${image}.back`);
+        await outputOf('cmp', image, `${image}.back`);
+      },
+      STORY_MAX_MS,
+    );
+
+    // A request may fail for as long as its part is away: the limits are what docs/OPERATIONS.md promises.
+    test.each([
+      { service: 'api-1', refusedMsMax: 5_000 },
+      { service: 'worker-1', refusedMsMax: 1_000 },
+      { service: 'redis', refusedMsMax: 1_000 },
+      { service: 'postgres', refusedMsMax: 30_000 },
+    ])(
+      '$service crashes: requests fail for $refusedMsMax ms at most, and volumes go on being made',
+      async ({ service, refusedMsMax }) => {
+        const refusals = watchRefusals();
+        await stack.crash(service);
+        await sleep(10_000);
+        const longestMs = await refusals.stop();
+        console.log(`${service} crashed: requests failed for ${longestMs} ms`);
+        expect(longestMs).toBeLessThan(refusedMsMax);
+        const { id: other } = await stack.inCluster<Volume>('POST', '/volumes', {
+          name: `after-${service}`,
+          size: 16 * MIB,
+        });
+        await eventually(
+          'it is made',
+          () => stack.volume(other),
+          ({ state }) => state === 'detached',
+          60_000,
+        );
+      },
+      STORY_MAX_MS,
+    );
+
+    test.each(['crashes', 'is cut off its network'] as const)(
+      'a storage container %s under load, and nothing is lost',
+      async (how) => {
+        const { attachedNodeId } = await stack.volume(id);
+        const { items } = await stack.inCluster<{ items: { id: string; name: string }[] }>('GET', '/nodes');
+        const victim = items.find((node) => node.id !== attachedNodeId)?.name.replace('node', 'agent') ?? '';
+        const client = await connectNbd(await stack.nbdUri(id));
+        const workload = new NbdWorkload(client, 512);
+        workload.start(4);
+        await workload.flush();
+        if (how === 'crashes') await stack.crash(victim);
+        else await stack.storageNetwork('disconnect', victim);
+        await eventually(
+          'a copy is missed',
+          () => stack.volume(id),
+          ({ robustness }) => robustness !== 'healthy',
+          60_000,
+        );
+        await workload.flush();
+        if (how !== 'crashes') await stack.storageNetwork('connect', victim);
+        await stack.healthy(id, 150_000);
+        await workload.stop();
+        expect(workload.errors).toEqual([]);
+        expect(await workload.wrongChunks(client)).toEqual([]);
+        await client.close();
+      },
+      STORY_MAX_MS,
+    );
+
+    test(
+      'a fourth node joins by a token, which is good for no fifth',
+      async () => {
+        const { token } = await stack.inCluster<{ token: string }>('POST', '/join-tokens', {});
+        await stack.compose(['up', '-d', '--no-deps', 'agent-4'], { HOLDFAST_JOIN_TOKEN: token });
+        await eventually(
+          'it is ready',
+          () => stack.readyNodes(),
+          (names) => names.includes('node-4'),
+          90_000,
+        );
+        const again = [
+          'run',
+          '-d',
+          '--no-deps',
+          '-e',
+          'HOLDFAST_NODE_NAME=node-5',
+          '-e',
+          'HOLDFAST_STATE_DIR=/tmp/state',
+          'agent-4',
+        ];
+        const fifth = (await stack.compose(again, { HOLDFAST_JOIN_TOKEN: token })).trim();
+        const log = () => daemon.run('docker', ['logs', fifth]);
+        await eventually(
+          'it is told why',
+          log,
+          (text) => text.includes('the join token was used 1 times'),
+          60_000,
+        );
+        await daemon.run('docker', ['rm', '-f', fifth]);
+        expect(await stack.readyNodes()).not.toContain('node-5');
+      },
+      STORY_MAX_MS,
+    );
+
+    /** Asks the APIs' one address five times a second, and counts the longest time without a good answer. */
+    function watchRefusals(): { stop(): Promise<number> } {
+      let isStopped = false;
+      let longestMs = 0;
+      const watching = (async () => {
+        let failingSinceMs: number | undefined;
+        while (!isStopped || failingSinceMs !== undefined) {
+          const startedMs = performance.now();
+          const isGood = await stack.inCluster('GET', '/volumes').then(
+            () => true,
+            () => false,
+          );
+          if (isGood) failingSinceMs = undefined;
+          else failingSinceMs ??= startedMs;
+          if (failingSinceMs !== undefined)
+            longestMs = Math.max(longestMs, performance.now() - failingSinceMs);
+          await sleep(200);
+        }
+      })();
+      return {
+        stop: async () => {
+          isStopped = true;
+          await watching;
+          return Math.round(longestMs);
+        },
+      };
+    }
+  },
+);

@@ -1,0 +1,153 @@
+/** The services of docker-compose.yml under a project of its own, and what a user sees of them. */
+import crypto from 'node:crypto';
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { eventually } from '@holdfast/testkit/eventually.js';
+import { freePort } from '@holdfast/testkit/free-port.js';
+import type { DockerDaemon } from './docker-daemon.js';
+
+const repositoryRoot = fileURLToPath(new URL('../../../../', import.meta.url));
+const PROJECT = 'holdfast-test';
+const PASSWORDS = ['POSTGRES', 'REDIS', 'DATABASE_API', 'DATABASE_SYSTEM'];
+
+export type Volume = {
+  id: string;
+  state: string;
+  robustness: string;
+  attachedNodeId: string | null;
+  endpoint: { nbdUri: string } | null;
+};
+export type Node = { id: string; name: string; conditions: { type: string; status: string }[] };
+
+export class ComposedStack {
+  private token = '';
+  private clusterPath = '';
+
+  private constructor(
+    readonly daemon: DockerDaemon,
+    private readonly envFile: string,
+    private readonly port: number,
+  ) {}
+
+  static async prepare(daemon: DockerDaemon): Promise<ComposedStack> {
+    const envFile = path.join(fs.mkdtempSync(path.join(os.tmpdir(), 'holdfast-compose-')), 'env');
+    const port = await freePort();
+    const ports = [
+      `HOLDFAST_PORT=${port}`,
+      `HOLDFAST_CONSOLE_PORT=${await freePort()}`,
+      'HOLDFAST_DISK_SIZE=2Gi',
+    ];
+    const secrets = PASSWORDS.map(
+      (name) => `HOLDFAST_${name}_PASSWORD=${crypto.randomBytes(24).toString('hex')}`,
+    );
+    fs.writeFileSync(envFile, `${[...ports, ...secrets].join('\n')}\n`, { mode: 0o600 });
+    return new ComposedStack(daemon, envFile, port);
+  }
+
+  /** Runs `docker-compose` in the repository with secrets made for this run. */
+  compose(args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<string> {
+    const files = args.includes('agent-4')
+      ? ['docker-compose.yml', 'infra/docker/another-node.yml']
+      : ['docker-compose.yml'];
+    const options = ['--project-directory', repositoryRoot, '--env-file', this.envFile, '-p', PROJECT];
+    const named = files.flatMap((file) => ['-f', path.join(repositoryRoot, file)]);
+    return this.daemon.run('docker-compose', [...named, ...options, ...args], env);
+  }
+
+  /** Makes the first account by the one-time link that the log tells, and signs in. */
+  async signUp(): Promise<void> {
+    const secret = /first-account#(hfl_\S+)/.exec(await this.compose(['logs', '--no-color', 'prepare']))?.[1];
+    const account = { email: 'owner@example.test', password: 'a password of the test' };
+    await this.call('POST', '/first-account', { ...account, secret, name: 'Owner' });
+    this.token = (await this.call<{ token: string }>('POST', '/sessions', account)).token;
+    const { items } = await this.call<{ items: { id: string }[] }>('GET', '/clusters');
+    this.clusterPath = `/clusters/${items[0]?.id}`;
+  }
+
+  /** Calls the one address of both APIs. @throws Error with the answer unless that is a success */
+  async call<T = unknown>(method: string, route: string, body?: object): Promise<T> {
+    const response = await fetch(`http://127.0.0.1:${this.port}/api/v1${route}`, {
+      method,
+      headers: { authorization: `Bearer ${this.token}`, 'content-type': 'application/json' },
+      body: body === undefined ? null : JSON.stringify(body),
+      signal: AbortSignal.timeout(30_000),
+    });
+    const text = await response.text();
+    if (!response.ok) throw new Error(`${method} ${route}: ${response.status} ${text}`);
+    // The cast: callers name the shape that the API's document promises.
+    return (text === '' ? undefined : JSON.parse(text)) as T;
+  }
+
+  inCluster<T = unknown>(method: string, route: string, body?: object): Promise<T> {
+    return this.call<T>(method, `${this.clusterPath}${route}`, body);
+  }
+
+  async readyNodes(): Promise<string[]> {
+    const { items } = await this.inCluster<{ items: Node[] }>('GET', '/nodes');
+    const isReady = ({ conditions }: Node) =>
+      conditions.some(({ type, status }) => type === 'Ready' && status === 'True');
+    return items
+      .filter(isReady)
+      .map(({ name }) => name)
+      .sort();
+  }
+
+  volume(id: string): Promise<Volume> {
+    return this.inCluster<Volume>('GET', `/volumes/${id}`);
+  }
+
+  /** Waits until the volume has all its copies; answers that fail meanwhile do not count. */
+  healthy(id: string, timeoutMs = 90_000): Promise<Volume | undefined> {
+    const ask = () => this.volume(id).catch(() => undefined);
+    return eventually('the volume is healthy', ask, (volume) => volume?.robustness === 'healthy', timeoutMs);
+  }
+
+  /** Address of the volume as this machine reaches it: with the container's address in the place of its name. */
+  async nbdUri(id: string): Promise<string> {
+    const attached = await eventually(
+      'it has an address',
+      () => this.volume(id),
+      ({ endpoint }) => endpoint !== null,
+    );
+    const uri = attached.endpoint?.nbdUri ?? '';
+    const service = new URL(uri).hostname;
+    return uri.replace(service, await this.address(service));
+  }
+
+  async container(service: string): Promise<string> {
+    const filters = [`com.docker.compose.service=${service}`, `com.docker.compose.project=${PROJECT}`];
+    const args = ['ps', '-aq', ...filters.flatMap((label) => ['--filter', `label=${label}`])];
+    return (await this.daemon.run('docker', args)).trim();
+  }
+
+  private async address(service: string): Promise<string> {
+    const format = `{{(index .NetworkSettings.Networks "${PROJECT}_storage").IPAddress}}`;
+    const args = ['inspect', '--format', format, await this.container(service)];
+    return (await this.daemon.run('docker', args)).trim();
+  }
+
+  /** Kills the first process of a container, as a crash would; Docker starts it again. */
+  async crash(service: string): Promise<void> {
+    const args = ['inspect', '--format', '{{.State.Pid}}', await this.container(service)];
+    process.kill(Number(await this.daemon.run('docker', args)), 'SIGKILL');
+  }
+
+  /** Takes a container off the storage network, or puts it back under its name. */
+  async storageNetwork(change: 'connect' | 'disconnect', service: string): Promise<void> {
+    const alias = change === 'connect' ? ['--alias', service] : [];
+    await this.daemon.run('docker', [
+      'network',
+      change,
+      ...alias,
+      `${PROJECT}_storage`,
+      await this.container(service),
+    ]);
+  }
+
+  async destroy(): Promise<void> {
+    await this.compose(['down', '--volumes', '--remove-orphans']);
+    fs.rmSync(path.dirname(this.envFile), { recursive: true });
+  }
+}
