@@ -19,7 +19,7 @@ export type Volume = {
   attachedNodeId: string | null;
   endpoint: { nbdUri: string } | null;
 };
-export type Node = { id: string; name: string; conditions: { type: string; status: string }[] };
+type Node = { id: string; name: string; conditions: { type: string; status: string }[] };
 
 export class ComposedStack {
   private token = '';

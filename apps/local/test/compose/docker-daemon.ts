@@ -13,7 +13,6 @@ const OUTPUT_BYTES_MAX = 64 * 1024 * 1024;
 
 /** Why no daemon can be started here; `undefined`: one can. */
 export function whyNoDaemon(): string | undefined {
-  if (process.env.HOLDFAST_TEST_COMPOSE !== '1') return 'it runs by `npm test -- compose` only';
   if (process.getuid?.() !== 0) return 'a Docker daemon needs root';
   const folders = [...(process.env.PATH ?? '').split(':'), '/usr/sbin', '/sbin'];
   const missing = PROGRAMS.filter(
