@@ -1,10 +1,10 @@
 /**
- * How far V8 lets this process's heap grow between two full collections, set when the module is loaded: before anything else of
- * the process is.
+ * Limit of how far V8 lets the heap of the API process grow between two full collections. Set when the module is loaded, so it is the
+ * first one that the process loads.
  *
- * By itself V8 lets a busy heap become four times what is alive in it, because collecting later costs less: 325 MiB of which 72
- * were alive, at lists of volumes. With 40 percent the process stays below 250 MiB, for some hundredths more processor time. A
- * limit of the heap would give the same, but end the process when requests do need more; this only makes it collect more often.
+ * V8's default lets a busy heap become four times what is alive in it, because collecting later costs less: 325 MiB of which 72 were
+ * alive, at lists of volumes. With 40 percent the process stays below 250 MiB, for some hundredths more processor time. A limit of the
+ * heap's size would give the same, but end the process when requests do need more; this makes V8 collect more often.
  */
 import { setFlagsFromString } from 'node:v8';
 

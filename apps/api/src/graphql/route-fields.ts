@@ -123,7 +123,7 @@ const TRIED_ROUTES: Routes = {
   ),
 };
 
-/** `dryRunDeleteVolume` for `deleteVolume`: each mutation whose route has a dry run, tried and rolled back. */
+/** A field for each mutation whose route has a dry run: what it would come to, tried and rolled back. Named "dryRun" and the mutation. */
 export function dryRunFields(types: GraphqlTypes, controllerOf: ControllerOf): Fields {
   return Object.fromEntries(
     Object.entries({ ...ROUTE_MUTATIONS, ...TRIED_ROUTES }).flatMap(([mutation, route]) => {
