@@ -3,7 +3,7 @@ import { formatBytes } from '@holdfast/core/model/bytes.js';
 import type { ClusterCapacity } from '../api/types';
 
 /** Colours are named by the tokens of the theme, so that a chart follows it. */
-export type Series = {
+type Series = {
   readonly name: string;
   readonly token: string;
   readonly values: readonly (number | null)[];
