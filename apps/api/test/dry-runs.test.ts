@@ -284,8 +284,8 @@ async function makeCases(): Promise<Record<string, Case>> {
       at: `${cluster}/nodes/${node}`,
       body: { allowScheduling: false, evictionRequested: true },
     },
-    [`POST ${NODE}/uncordon`]: { at: `${cluster}/nodes/${empty}/uncordon`, body: {} },
-    [`POST ${NODE}/end-maintenance`]: { at: `${cluster}/nodes/${empty}/end-maintenance`, body: {} },
+    [`POST ${NODE}/uncordon`]: { at: `${cluster}/nodes/${empty}/uncordon` },
+    [`POST ${NODE}/end-maintenance`]: { at: `${cluster}/nodes/${empty}/end-maintenance` },
     [`POST ${NODE}/drain`]: { at: `${cluster}/nodes/${node}/drain`, body: { policy: 'block-for-eviction' } },
     [`PATCH ${NODE}/disks/{diskId}`]: {
       at: `${cluster}/nodes/${empty}/disks/${disk}`,
