@@ -2,6 +2,7 @@
 import { createPool } from '@holdfast/database/sql/pool.js';
 import { findBrowser } from '@holdfast/testkit/browser.js';
 import { ConsoleVisit } from '@holdfast/testkit/console-visit.js';
+import { eventually } from '@holdfast/testkit/eventually.js';
 import { startTestDatabase, type TestDatabase } from '@holdfast/testkit/test-database.js';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 
@@ -215,6 +216,13 @@ inBrowser('placement in the console', () => {
 /** Samples of an hour for so many days, over which what is promised has grown to what it is. */
 async function writeHistory(days: number): Promise<void> {
   const owner = createPool(database.ownerUrl, { connectionsMax: 1, applicationName: 'test' });
+  // The worker looks every 20 s, and its first look may have come before the disks.
+  await eventually(
+    'a first sample of capacity is there',
+    async () => (await owner.query('SELECT FROM capacity_sample')).rowCount,
+    (count) => count !== 0,
+    60_000,
+  );
   await owner.query(
     `INSERT INTO capacity_sample
      SELECT organization_id, cluster_id, 3600, date_trunc('hour', now()) - make_interval(hours => h), now(), maximum_bytes,

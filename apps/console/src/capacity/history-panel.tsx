@@ -27,7 +27,7 @@ export function HistoryPanel({ days, onSpan }: Props) {
   return (
     <Panel
       title="When will it be full?"
-      hint="From the samples of the last 30 days, at most"
+      hint="From the samples of at most the last 30 days"
       aside={<Spans days={days} onSpan={onSpan} />}
       flush
     >
