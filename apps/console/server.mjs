@@ -5,10 +5,13 @@ import http from 'node:http';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import next from 'next';
+import { callerTeller } from './tell-caller.mjs';
 
 const hostname = process.env.HOLDFAST_CONSOLE_HOST ?? '127.0.0.1';
 const port = Number(process.env.HOLDFAST_CONSOLE_PORT ?? 7401);
 const dir = path.dirname(fileURLToPath(import.meta.url));
+
+const tellCaller = callerTeller(process.env.HOLDFAST_TRUSTED_PROXIES);
 
 const app = next({ dev: false, dir, hostname, port });
 await app.prepare();
@@ -36,6 +39,7 @@ const server = http.createServer((request, response) => {
     response.writeHead(200, { 'content-type': 'text/plain' }).end('ok');
     return;
   }
+  tellCaller(request);
   restrict(request, response);
   handle(request, response);
 });

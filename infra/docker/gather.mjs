@@ -14,6 +14,7 @@ const LEFT_OUT_PACKAGES = ['packages/testkit'];
 const READ_AT_RUN_TIME = [
   'packages/database/prisma/migrations',
   'apps/console/server.mjs',
+  'apps/console/tell-caller.mjs',
   'apps/console/next.config.mjs',
   'apps/console/.next',
   'infra/docker/healthcheck.mjs',

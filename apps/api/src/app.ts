@@ -10,6 +10,7 @@ import { type FastifyInstance, type FastifyReply, type FastifyRequest, LogContro
 import { type Logger, pino } from 'pino';
 import { appModule, CONTROLLERS } from './app.module.js';
 import { Authenticator } from './auth/authenticator.js';
+import { isOverTls } from './auth/cookies.js';
 import type { Config } from './config.js';
 import { EventStreams } from './events/event-streams.js';
 import { OpenStreams } from './events/open-streams.js';
@@ -50,8 +51,8 @@ export async function createApp(config: Config): Promise<App> {
     serverFactory: (handler: RequestListener) => ports.make(handler),
     loggerInstance: logger,
     bodyLimit: BODY_BYTES_MAX,
-    // The console and a proxy on this machine say whom they speak for; others' word for it is not taken.
-    trustProxy: 'loopback',
+    // A user's address is the right-most one in the chain of proxies that is no trusted proxy's.
+    trustProxy: [...(config.trustedProxies ?? [])],
     // One line per request, written by the hook below, with the status and the time it took.
     logController: new LogController({ disableRequestLogging: true }),
     // What is refused before there is a route for it: half an escape, a part that is too long.
@@ -65,7 +66,7 @@ export async function createApp(config: Config): Promise<App> {
   const fastify: FastifyInstance = adapter.getInstance();
   // Of agents there are so many calls that only those which belong to a trace are told.
   addSpans(fastify, ({ url }) => isOfUsers(url));
-  addHooks(fastify, config.cookieSecure);
+  addHooks(fastify, config);
   const draining = addDraining(fastify);
   const nest = await NestFactory.create<NestFastifyApplication>(
     appModule({ config, logger, ports }),
@@ -114,13 +115,13 @@ function isOfUsers(url: string): boolean {
   return url.startsWith('/graphql') || (url.startsWith('/api/') && !url.startsWith('/api/v1/agent/'));
 }
 
-/** @param isTls users reach it over HTTPS */
-function addHooks(fastify: FastifyInstance, isTls: boolean): void {
+function addHooks(fastify: FastifyInstance, config: Config): void {
   fastify.addHook('onRoute', (route) => {
     if (route.url.startsWith('/api/v1/agent/')) route.bodyLimit = AGENT_BODY_BYTES_MAX;
   });
   fastify.addHook('onRequest', async (request, reply) => {
-    void reply.header('x-request-id', request.id).headers(isTls ? TLS_HEADERS : HEADERS);
+    const headers = isOverTls(request, config) ? TLS_HEADERS : HEADERS;
+    void reply.header('x-request-id', request.id).headers(headers);
     if (request.url.startsWith('/api/')) void reply.header('cache-control', 'no-store');
     request.callerGone = () => callerGone(reply.raw);
     await drainLargeBody(request);

@@ -9,6 +9,11 @@ const networks = z
   .transform(addressRangesOf)
   .refine((ranges) => ranges.every(isAddressRange), 'addresses or networks such as 10.0.0.0/8, by commas');
 
+const proxies = networks.refine(
+  (ranges) => !ranges.some((range) => /\/0+$/.test(range)),
+  'names single proxies or their networks, not every address there is',
+);
+
 const environment = z.object({
   HOLDFAST_API_HOST: z.string().min(1).default('127.0.0.1'),
   HOLDFAST_API_PORT: z.coerce.number().int().min(0).max(65535).default(7400),
@@ -17,7 +22,7 @@ const environment = z.object({
   DATABASE_URL: z.url(),
   /** Connects as the system role, for the agents' routes. */
   DATABASE_SYSTEM_URL: z.url(),
-  /** Cookies are marked Secure, so that browsers send them over HTTPS only. */
+  /** All cookies are marked Secure, so that browsers send them over HTTPS only. */
   HOLDFAST_COOKIE_SECURE: z.stringbool().optional(),
   /** Longest life of a token in days. */
   HOLDFAST_TOKEN_DAYS_MAX: z.coerce.number().int().min(1).max(3_650).default(365),
@@ -29,6 +34,8 @@ const environment = z.object({
   HOLDFAST_AGENT_NETWORKS: networks,
   /** Networks beside the public internet that webhooks may be sent to, as the worker has them. */
   HOLDFAST_WEBHOOK_NETWORKS: networks,
+  /** Proxies whose word for a user's address, host and protocol is taken (addresses or CIDR, by commas or spaces). */
+  HOLDFAST_TRUSTED_PROXIES: proxies,
   /** Life of a node's certificate in hours. Agents renew them when half of it is over. */
   HOLDFAST_NODE_CERTIFICATE_HOURS: z.coerce
     .number()
@@ -46,10 +53,13 @@ export type Config = {
   logLevel: string;
   databaseUrl: string;
   databaseSystemUrl: string;
+  /** All cookies are Secure; where it is false, those are that belong to a request over HTTPS. */
   cookieSecure: boolean;
   tokenDaysMax: number;
   graphqlIntrospection: boolean;
   agentNetworks: readonly string[];
+  /** Addresses and networks of the proxies whose `X-Forwarded-…` headers are taken; left out: none. */
+  trustedProxies?: readonly string[] | undefined;
   webhookNetworks?: readonly string[] | undefined;
   nodeCertificateHours: number;
   heartbeatIntervalMs: number;
@@ -79,6 +89,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     tokenDaysMax: data.HOLDFAST_TOKEN_DAYS_MAX,
     graphqlIntrospection: data.HOLDFAST_GRAPHQL_INTROSPECTION,
     agentNetworks: data.HOLDFAST_AGENT_NETWORKS,
+    trustedProxies: data.HOLDFAST_TRUSTED_PROXIES,
     webhookNetworks: data.HOLDFAST_WEBHOOK_NETWORKS,
     nodeCertificateHours: data.HOLDFAST_NODE_CERTIFICATE_HOURS,
     heartbeatIntervalMs: data.HOLDFAST_HEARTBEAT_INTERVAL_MS,

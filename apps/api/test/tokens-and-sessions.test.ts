@@ -9,7 +9,7 @@ let api: ApiFixture;
 let url: string;
 
 beforeAll(async () => {
-  api = await ApiFixture.start();
+  api = await ApiFixture.start({ trustedProxies: ['127.0.0.1', '10.9.0.0/16'] });
   await api.app.nest.listen(0, '127.0.0.1');
   url = await api.app.nest.getUrl();
 });
@@ -192,6 +192,88 @@ describe('signing in', () => {
 
   test('counts no success', async () => {
     for (let at = 0; at < 15; at += 1) expect((await signIn()).status).toBe(201);
+  });
+});
+
+describe('a sign-in through proxies', () => {
+  const from = (remoteAddress: string, headers: Record<string, string>) =>
+    api.app.fastify.inject({
+      method: 'POST',
+      url: '/api/v1/sessions',
+      remoteAddress,
+      headers,
+      payload: SIGN_IN,
+    });
+
+  test.each([
+    { what: 'a stranger', peer: '203.0.113.9', forwarded: '198.51.100.1', is: '203.0.113.9' },
+    { what: 'a trusted proxy', peer: '127.0.0.1', forwarded: '198.51.100.1', is: '198.51.100.1' },
+    {
+      what: 'a proxy of a trusted network',
+      peer: '::ffff:10.9.3.4',
+      forwarded: '2001:db8::7',
+      is: '2001:db8::7',
+    },
+    { what: 'a trusted proxy that tells nothing', peer: '127.0.0.1', forwarded: '', is: '127.0.0.1' },
+    {
+      what: 'a chain in which the user has written an address too',
+      peer: '127.0.0.1',
+      forwarded: '192.0.2.66, 198.51.100.1, 10.9.0.5',
+      is: '198.51.100.1',
+    },
+    {
+      what: 'a chain with a proxy that is not trusted',
+      peer: '127.0.0.1',
+      forwarded: '198.51.100.1, 203.0.113.50, 10.9.0.5',
+      is: '203.0.113.50',
+    },
+  ])('that comes from $what is told of $is', async ({ peer, forwarded, is }) => {
+    const headers = { 'x-forwarded-for': forwarded, 'user-agent': 'Proxied' };
+    const { token: mine } = (await from(peer, headers)).json<{ token: string }>();
+    const { body } = await api.call('GET', '/sessions', { token: mine });
+    const { rows } = await api.owner.query('SELECT address FROM audit_entry ORDER BY at DESC LIMIT 1');
+    expect(body.items?.some(({ madeFrom }) => madeFrom === `${is} Proxied`)).toBe(true);
+    expect(rows[0].address).toBe(is);
+  });
+
+  test('over HTTPS by word of a trusted proxy gets a Secure cookie and HSTS', async () => {
+    const https = { 'x-forwarded-proto': 'https' };
+    const believed = await from('127.0.0.1', https);
+    expect(String(believed.headers['set-cookie'])).toMatch(/^__Host-holdfast_session=.*; Secure/);
+    expect(believed.headers['strict-transport-security']).toMatch(/^max-age=\d{8}/);
+    const claimed = await from('203.0.113.9', https);
+    expect(String(claimed.headers['set-cookie'])).toMatch(/^holdfast_session=(?!.*Secure)/);
+    expect(claimed.headers).not.toHaveProperty('strict-transport-security');
+  });
+
+  test('takes over HTTPS no cookie that a page of plain HTTP could have planted', async () => {
+    const { token: secret } = (await from('127.0.0.1', {})).json<{ token: string }>();
+    const whoIs = (name: string) =>
+      api.call('GET', '/sessions/current', {
+        token: null,
+        headers: { 'x-forwarded-proto': 'https', cookie: `${name}=${secret}` },
+      });
+    expect((await whoIs('holdfast_session')).status).toBe(401);
+    expect((await whoIs('__Host-holdfast_session')).status).toBe(200);
+  });
+
+  test("has its page's origin compared with the host that a trusted proxy names, and no other's word", async () => {
+    const { token: secret } = (await from('127.0.0.1', {})).json<{ token: string }>();
+    const make = async (remoteAddress: string) => {
+      const { statusCode } = await api.app.fastify.inject({
+        method: 'POST',
+        url: '/api/v1/projects',
+        payload: { name: 'of-our-pages' },
+        remoteAddress,
+        headers: {
+          cookie: `holdfast_session=${secret}`,
+          origin: 'http://console.example',
+          'x-forwarded-host': 'console.example',
+        },
+      });
+      return statusCode;
+    };
+    expect([await make('203.0.113.9'), await make('127.0.0.1')]).toEqual([403, 201]);
   });
 });
 

@@ -254,6 +254,8 @@ export class Stack {
       HOLDFAST_API_HOST: this.config.apiHost,
       // Browsers come over plain HTTP, by the console on loopback.
       HOLDFAST_COOKIE_SECURE: 'false',
+      // The console says whom it speaks for.
+      HOLDFAST_TRUSTED_PROXIES: `${HOST} ${process.env.HOLDFAST_TRUSTED_PROXIES ?? ''}`,
       ...surroundings([
         'HOLDFAST_TOKEN_DAYS_MAX',
         'HOLDFAST_GRAPHQL_INTROSPECTION',
@@ -287,6 +289,7 @@ export class Stack {
     return {
       ...baseEnvironment(),
       HOLDFAST_CONSOLE_HOST: HOST,
+      ...surroundings(['HOLDFAST_TRUSTED_PROXIES']),
       HOLDFAST_CONSOLE_PORT: String(this.config.ports.console),
       HOLDFAST_API_ORIGIN: `http://${HOST}:${this.config.ports.api}`,
     };

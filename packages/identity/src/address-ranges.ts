@@ -22,7 +22,7 @@ export function isAddressRange(text: string): boolean {
   return prefix === undefined || (/^\d{1,3}$/.test(prefix) && Number(prefix) <= (family === 4 ? 32 : 128));
 }
 
-/** The ranges of a text that has them by commas, as variables do. */
+/** The ranges of a text that has them by commas or spaces, as variables do. */
 export function addressRangesOf(text: string): string[] {
-  return text.split(',').flatMap((part) => (part.trim() === '' ? [] : [part.trim()]));
+  return text.split(/[\s,]+/).filter((part) => part !== '');
 }

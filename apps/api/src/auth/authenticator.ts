@@ -15,13 +15,9 @@ import { Tenant } from '../platform/tenant.js';
 import { CONFIG } from '../platform/tokens.js';
 import { traceIdOf } from '../platform/trace-id.js';
 import { rolesOf, type UserActor } from './actor.js';
+import { cookieName } from './cookies.js';
 import { RequestQuotas } from './request-quotas.js';
 import { assertUsedFromWithin, limitsOf } from './token-limits.js';
-
-/** Name of the session's cookie. Browsers take the prefix only with Secure, for one host, from that host itself. */
-export function sessionCookie({ cookieSecure }: Pick<Config, 'cookieSecure'>): string {
-  return cookieSecure ? '__Host-holdfast_session' : 'holdfast_session';
-}
 
 /** Longer than any secret we give out: the hash of a megabyte is work for nothing. */
 const SECRET_LENGTH_MAX = 512;
@@ -37,15 +33,11 @@ export class Authenticator {
   private readonly lastNotedMs = new Map<TokenId, number>();
   private readonly lookups = new SharedRead<TokenHolder | undefined>();
 
-  private readonly cookie: string;
-
   constructor(
     private readonly databases: Databases,
     private readonly quotas: RequestQuotas,
-    @Inject(CONFIG) config: Config,
-  ) {
-    this.cookie = sessionCookie(config);
-  }
+    @Inject(CONFIG) private readonly config: Config,
+  ) {}
 
   /** @throws StorageFault `auth.missing`, `auth.invalid`, `auth.forbidden` */
   async requireUser(request: FastifyRequest): Promise<Tenant> {
@@ -89,7 +81,7 @@ export class Authenticator {
   }
 
   private async authenticate(request: FastifyRequest): Promise<UserActor> {
-    const secret = secretOf(request, this.cookie);
+    const secret = secretOf(request, cookieName('session', request, this.config));
     if (secret === undefined) {
       throw new StorageFault('auth.missing', { publicMessage: 'the request has no token' });
     }
@@ -143,12 +135,11 @@ function secretOf(request: FastifyRequest, cookieName: string): string | undefin
 }
 
 /** Browsers say where a request comes from. One that says nothing is no browser's, and has no business with a cookie. */
-function isFromOwnPages({ headers }: FastifyRequest): boolean {
+function isFromOwnPages({ headers, host }: FastifyRequest): boolean {
   const site = headers['sec-fetch-site'];
   if (site !== undefined) return site === 'same-origin' || site === 'none';
   const { origin } = headers;
   if (origin === undefined || !URL.canParse(origin)) return false;
-  const host = headers['x-forwarded-host'] ?? headers.host;
   return new URL(origin).host === host;
 }
 

@@ -7,7 +7,7 @@ import { createToken, NO_LIMITS } from '@holdfast/database/queries/tokens.js';
 import { type Scope, transaction } from '@holdfast/database/sql/scope.js';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Config } from '../config.js';
-import { sessionCookie } from './authenticator.js';
+import { cookieName, cookieOptions } from './cookies.js';
 import { newTokenSecret } from './token-secret.js';
 
 const SESSION_HOURS = 24 * 7;
@@ -32,12 +32,10 @@ export async function openSession(
     const life = { projectId: undefined, expiresAt, now };
     await createToken(sql, { ...token, ...life, ...NO_LIMITS, madeFrom: madeFrom(reply.request) });
   });
-  void reply.setCookie(sessionCookie(config), secret, { ...cookieOptions(config), expires: expiresAt });
+  const { request } = reply;
+  const options = { ...cookieOptions(request, config), expires: expiresAt };
+  void reply.setCookie(cookieName('session', request, config), secret, options);
   return { secret, expiresAt };
-}
-
-export function cookieOptions({ cookieSecure }: Pick<Config, 'cookieSecure'>) {
-  return { path: '/', httpOnly: true, sameSite: 'lax', secure: cookieSecure } as const;
 }
 
 /** What a user knows the session by: where it was made, and by which program. */

@@ -22,8 +22,8 @@ import { ListQuery, pageView } from '../platform/schemas.js';
 import type { Tenant } from '../platform/tenant.js';
 import { CONFIG } from '../platform/tokens.js';
 import { traceIdOf } from '../platform/trace-id.js';
-import { sessionCookie } from './authenticator.js';
-import { cookieOptions, openSession } from './open-session.js';
+import { cookieName, cookieOptions } from './cookies.js';
+import { openSession } from './open-session.js';
 import { RefusedSignIns } from './refused-sign-ins.js';
 import {
   ChangePasswordBody,
@@ -147,7 +147,8 @@ export class SessionsController {
   ): Promise<void> {
     const { userId, tokenId } = tenant.actor;
     await tenant.write((sql) => deleteToken(sql, { userId }, tokenId));
-    void reply.clearCookie(sessionCookie(this.config), cookieOptions(this.config));
+    const { request } = reply;
+    void reply.clearCookie(cookieName('session', request, this.config), cookieOptions(request, this.config));
   }
 
   private checkSignIn(body: SignInBody, request: FastifyRequest): Promise<SignInCandidate> {

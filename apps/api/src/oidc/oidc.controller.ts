@@ -10,7 +10,8 @@ import { Controller, Get, Inject, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import { z } from 'zod';
-import { cookieOptions, openSession } from '../auth/open-session.js';
+import { cookieName, cookieOptions } from '../auth/cookies.js';
+import { openSession } from '../auth/open-session.js';
 import { RefusedSignIns } from '../auth/refused-sign-ins.js';
 import type { Config } from '../config.js';
 import { Databases } from '../platform/databases.js';
@@ -49,7 +50,6 @@ type Provider = { readonly config: OidcConfig; readonly client: OidcClient; read
 @Controller('api/v1/oidc')
 export class OidcController {
   private readonly configured: Provider | undefined;
-  private readonly cookie: string;
 
   constructor(
     private readonly databases: Databases,
@@ -58,8 +58,7 @@ export class OidcController {
     private readonly refused: RefusedWrites,
     private readonly refusedSignIns: RefusedSignIns,
   ) {
-    const { oidc, cookieSecure } = config;
-    this.cookie = cookieSecure ? '__Host-holdfast_oidc' : 'holdfast_oidc';
+    const { oidc } = config;
     if (oidc === undefined) return;
     this.configured = { config: oidc, client: new OidcClient(oidc), seal: new CookieSeal(oidc.clientSecret) };
   }
@@ -69,10 +68,8 @@ export class OidcController {
   provider(@Res({ passthrough: true }) reply: FastifyReply) {
     if (this.configured === undefined) return { name: null, refused: null };
     const { config, seal } = this.configured;
-    const told = refusalSchema.safeParse(
-      seal.open(reply.request.cookies[this.cookie] ?? '', systemClock.now()),
-    );
-    if (told.success) void reply.clearCookie(this.cookie, cookieOptions(this.config));
+    const told = refusalSchema.safeParse(seal.open(this.cookieOf(reply.request), systemClock.now()));
+    if (told.success) this.clearCookie(reply);
     return { name: config.name, refused: told.data?.refused ?? null };
   }
 
@@ -89,9 +86,8 @@ export class OidcController {
       throw this.failed(error);
     });
     const endsAt = new Date(systemClock.now().getTime() + ATTEMPT_MS);
-    await reply
-      .setCookie(this.cookie, seal.seal(attempt, endsAt), { ...cookieOptions(this.config), expires: endsAt })
-      .redirect(url.href, 303);
+    this.setCookie(reply, seal.seal(attempt, endsAt), endsAt);
+    await reply.redirect(url.href, 303);
   }
 
   /** The browser comes back. Whatever happens, it is sent on to the console, which says what was refused. */
@@ -104,7 +100,7 @@ export class OidcController {
   })
   async callback(@Res() reply: FastifyReply): Promise<void> {
     const provider = this.requireProvider();
-    void reply.clearCookie(this.cookie, cookieOptions(this.config));
+    this.clearCookie(reply);
     try {
       await this.enter(provider, await this.answerOf(provider, reply.request), reply);
       await reply.redirect(new URL('/', provider.config.consoleUrl).href, 303);
@@ -114,9 +110,8 @@ export class OidcController {
       // Not in the address: a link could tell anything there in this console's name.
       const endsAt = new Date(systemClock.now().getTime() + TOLD_MS);
       const sealed = provider.seal.seal({ refused: error.details.publicMessage }, endsAt);
-      await reply
-        .setCookie(this.cookie, sealed, { ...cookieOptions(this.config), expires: endsAt })
-        .redirect(new URL('/sign-in', provider.config.consoleUrl).href, 303);
+      this.setCookie(reply, sealed, endsAt);
+      await reply.redirect(new URL('/sign-in', provider.config.consoleUrl).href, 303);
     }
   }
 
@@ -126,7 +121,7 @@ export class OidcController {
   }
 
   private async answerOf({ client, seal }: Provider, request: FastifyRequest): Promise<ProviderUser> {
-    const opened = seal.open(request.cookies[this.cookie] ?? '', systemClock.now());
+    const opened = seal.open(this.cookieOf(request), systemClock.now());
     const attempt = attemptSchema.safeParse(opened);
     if (!attempt.success) {
       throw new StorageFault('auth.invalid', {
@@ -167,6 +162,21 @@ export class OidcController {
       { ...entered, organizationId },
       { audit: { ...audit, detail }, config: this.config, reply },
     );
+  }
+
+  private cookieOf(request: FastifyRequest): string {
+    return request.cookies[cookieName('oidc', request, this.config)] ?? '';
+  }
+
+  private setCookie(reply: FastifyReply, value: string, expires: Date): void {
+    const { request } = reply;
+    const options = { ...cookieOptions(request, this.config), expires };
+    void reply.setCookie(cookieName('oidc', request, this.config), value, options);
+  }
+
+  private clearCookie(reply: FastifyReply): void {
+    const { request } = reply;
+    void reply.clearCookie(cookieName('oidc', request, this.config), cookieOptions(request, this.config));
   }
 
   private requireProvider(): Provider {

@@ -24,7 +24,8 @@ async function pass(request: Request): Promise<Response> {
   try {
     const answer = await fetch(`${API_ORIGIN}${url.pathname}${url.search}`, {
       method: request.method,
-      headers: forwarded(request.headers),
+      // Who asks, by which host and protocol, is in there since server.mjs.
+      headers: withoutHopByHop(request.headers),
       body: hasBody ? await bounded(request) : null,
       signal: request.signal,
       redirect: 'manual',
@@ -48,14 +49,6 @@ async function bounded(request: Request): Promise<Buffer<ArrayBuffer>> {
     parts.push(part);
   }
   return Buffer.concat(parts);
-}
-
-/** The API compares the page's origin with the host that the browser has asked. */
-function forwarded(headers: Headers): Headers {
-  const copy = withoutHopByHop(headers);
-  const host = headers.get('host');
-  if (host !== null) copy.set('x-forwarded-host', host);
-  return copy;
 }
 
 function tooLarge(): Response {

@@ -1,0 +1,39 @@
+import { describe, expect, test } from '@jest/globals';
+import { readConfig } from './config.js';
+
+const DATABASES = {
+  DATABASE_URL: 'postgres://api@db/holdfast',
+  DATABASE_SYSTEM_URL: 'postgres://sys@db/holdfast',
+};
+
+describe('HOLDFAST_TRUSTED_PROXIES', () => {
+  const proxies = (text: string) =>
+    readConfig({ ...DATABASES, HOLDFAST_TRUSTED_PROXIES: text }).trustedProxies;
+
+  test('is none where it is not set', () => {
+    expect(readConfig(DATABASES).trustedProxies).toEqual([]);
+    expect(proxies('')).toEqual([]);
+  });
+
+  test('takes addresses and networks, by commas or spaces', () => {
+    expect(proxies('10.0.0.1, 192.168.0.0/16 2001:db8::/32')).toEqual([
+      '10.0.0.1',
+      '192.168.0.0/16',
+      '2001:db8::/32',
+    ]);
+  });
+
+  test.each([
+    'true',
+    '1',
+    'loopback',
+    'gateway',
+    '10.0.0.0/33',
+    '10.0.0',
+    '0.0.0.0/0',
+    '::/0',
+    '10.0.0.1;10.0.0.2',
+  ])('refuses a start with %s', (text) => {
+    expect(() => proxies(text)).toThrow('HOLDFAST_TRUSTED_PROXIES');
+  });
+});
