@@ -5,8 +5,11 @@ import { asId, type DiskId } from '@holdfast/core/model/ids.js';
 import { aDiskReport, aHeartbeat } from '@holdfast/testkit/builders.js';
 import { TEST_SECRETS } from '@holdfast/testkit/test-database.js';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { ApiFixture } from './api-fixture.js';
+import { CONTROLLERS } from '../src/app.module.js';
+import { openApiDocument } from '../src/platform/openapi.js';
+import { ApiFixture, type Json } from './api-fixture.js';
 import type { TestAgent } from './test-agent.js';
+import { textsOfBodies } from './texts-of-bodies.js';
 
 let api: ApiFixture;
 let nodeId: string;
@@ -26,6 +29,7 @@ describe('text that Postgres can not store or a terminal would obey is refused',
     ['a NUL', 'a\u0000b'],
     ['an escape', '\u001b[31mred'],
     ['a mark that turns the order', 'a\u202eb'],
+    ['an escape of one character', '\u009b31mred'],
     ['half a surrogate pair', '"x\\ud800"'],
   ] as const;
   const cluster = () => `/clusters/${api.seed.clusterId}`;
@@ -83,6 +87,55 @@ describe('text that Postgres can not store or a terminal would obey is refused',
       },
     );
     expect(status).toBe(422);
+  });
+});
+
+const BREAKS = ['\n', '\r', '\t', '\u0085', '\u2028', '\u2029'];
+
+describe('a text of more than one line is refused', () => {
+  const document = JSON.parse(JSON.stringify(openApiDocument(CONTROLLERS)));
+  const texts = [...textsOfBodies(document)];
+
+  test('the walk finds the texts that users type', () => {
+    const found = texts.map(({ where, pointer }) => `${where} ${pointer}`);
+    expect(found.length).toBeGreaterThan(100);
+    for (const needed of [
+      'POST /projects /name',
+      'POST /tokens /name',
+      'POST /invitations /email',
+      'POST /clusters/{clusterId}/silences /comment',
+      'POST /clusters/{clusterId}/nodes/{nodeId}/maintenance /reason',
+    ])
+      expect(found).toContain(needed);
+  });
+
+  test('in every text of every request body, by the name of its field', async () => {
+    const taken: string[] = [];
+    for (const [at, { where, method, path, pointer, body }] of texts.entries()) {
+      const answer = await api.call(method, path, { body: body(`a${BREAKS[at % BREAKS.length]}b`) });
+      const isNamed = JSON.stringify(answer.body.errors ?? []).includes(`"pointer":"${pointer}"`);
+      if (answer.status !== 422 || !isNamed) taken.push(`${where} ${pointer}: ${answer.status}`);
+    }
+    expect(taken).toEqual([]);
+  }, 60_000);
+
+  test.each(BREAKS)('in a GraphQL variable and a GraphQL literal, by %j', async (end) => {
+    const mutation = (input: string, declared = '') =>
+      `mutation ${declared} { createProject(input: { name: ${input} }) { id } }`;
+    const byVariable = await api.graphql(mutation('$name', '($name: String!)'), { name: `a${end}b` });
+    const byLiteral = await api.graphql(mutation(JSON.stringify(`a${end}b`)));
+    expect([byVariable.status, byLiteral.status]).toEqual([422, 422]);
+    expect(byLiteral.body.errors[0].extensions.code).toBe('request.invalid');
+  });
+
+  test.each(['\\u0000', '\\u001b[31m', '\\u202e'])('as is one with %s in a GraphQL literal', async (text) => {
+    const query = `query ($clusterId: ID!) { volumes(clusterId: $clusterId, filter: "name=${text}") { edges { cursor } } }`;
+    expect((await api.graphql(query)).status).toBe(422);
+  });
+
+  test('but not a GraphQL document that is written over several lines', async () => {
+    const query = 'query ($clusterId: ID!) {\n\tcluster(clusterId: $clusterId) {\r\n id } }';
+    expect((await api.graphql(query)).status).toBe(200);
   });
 });
 

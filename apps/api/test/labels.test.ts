@@ -85,8 +85,11 @@ test.each([
   expect((await api.call('GET', `${list}?filter=labels.rack=*`)).body.items).toEqual([]);
 });
 
-test('labels of a disk concern no volume, as its tags do', async () => {
-  const path = `${clusterPath}/nodes/${nodeId}/disks/${await diskId()}`;
+test.each([
+  ['a node', () => `${clusterPath}/nodes/${nodeId}`],
+  ['a disk', async () => `${clusterPath}/nodes/${nodeId}/disks/${await diskId()}`],
+])('labels of %s concern no volume, as its tags do', async (_what, pathOf) => {
+  const path = await pathOf();
   const walks = async () => {
     const { rows } = await api.owner.query('SELECT * FROM reconcile_fan_out');
     await api.owner.query('DELETE FROM reconcile_fan_out');

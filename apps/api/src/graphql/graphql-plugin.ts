@@ -11,6 +11,7 @@ import mercurius, { type MercuriusOptions } from 'mercurius';
 import type { Authenticator } from '../auth/authenticator.js';
 import { sendProblem } from '../platform/problem.filter.js';
 import { faultOf, inTrace, internalProblem, problemOf, problemSchema } from '../platform/problem.js';
+import { readableValues } from '../platform/readable-request.js';
 import { traceIdOf } from '../platform/trace-id.js';
 import type { GraphqlContext } from './fields.js';
 import { withoutSuggestions } from './hidden-schema.js';
@@ -33,7 +34,8 @@ export async function registerGraphql(
     scope.setErrorHandler((error, request, reply) => sendProblem(error, request, reply));
     scope.addHook('preValidation', requireShortQuery);
     const schema = graphqlSchema(services);
-    const rules = introspection ? [boundedRequest] : [boundedRequest, NoSchemaIntrospectionCustomRule];
+    const always = [boundedRequest, readableValues];
+    const rules = introspection ? always : [...always, NoSchemaIntrospectionCustomRule];
     const format: typeof formatErrors = (result, request) =>
       formatErrors(introspection ? result : withoutSuggestions(unpacked(result)), request);
     await scope.register(mercurius, options(authenticator, schema, { rules, format }));

@@ -33,11 +33,9 @@ export function changeNode(
 
     const after = { ...node, ...wanted };
     const schedulable = nodeSchedulableCondition(after, fleet.settings);
-    // What stays as it is concerns no volume, so it is no part of the change.
-    const patch = {
-      ...changedPart(node, wanted),
-      conditions: withCondition(node.conditions, schedulable, now),
-    };
+    const conditions = withCondition(node.conditions, schedulable, now);
+    // What stays as it is, conditions too, concerns no volume, so it is no part of the change.
+    const patch = changedPart(node, { ...wanted, conditions });
     const told = nodeChangeEvents(node, after, now).map((event): Change => ({ kind: 'event', event }));
     await store.commit({ kind: 'node', nodeId, ifVersion: node.version }, [
       { kind: 'node.patch', nodeId, patch },

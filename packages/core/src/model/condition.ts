@@ -11,7 +11,7 @@ export type Condition<Type extends string = string> = {
 
 /**
  * Returns the list with one condition set. `lastTransitionAt` moves only when the status changes, so that it tells
- * since when something is so, whatever happened to the message.
+ * since when something is so, whatever happened to the message. One that is set already is the same object as before.
  */
 export function withCondition<Type extends string>(
   conditions: readonly Condition<Type>[],
@@ -19,6 +19,12 @@ export function withCondition<Type extends string>(
   now: Date,
 ): Condition<Type>[] {
   const previous = conditions.find((condition) => condition.type === next.type);
+  if (
+    previous?.status === next.status &&
+    previous.reason === next.reason &&
+    previous.message === next.message
+  )
+    return [...conditions];
   const lastTransitionAt = previous?.status === next.status ? previous.lastTransitionAt : now;
   const others = conditions.filter((condition) => condition.type !== next.type);
   return [...others, { ...next, lastTransitionAt }].sort((a, b) => (a.type < b.type ? -1 : 1));
