@@ -14,6 +14,9 @@ const LARGE = [
   'engine_observation',
   'event',
   'audit_entry',
+  'alert',
+  'silence',
+  'webhook_delivery',
 ] as const;
 
 /**
@@ -46,6 +49,33 @@ export async function fillCluster(owner: Owner, clusterId: ClusterId): Promise<v
     [clusterId, 3 * VOLUMES],
   );
   await owner.query('VACUUM ANALYZE');
+}
+
+/** Alerts that are over, silences that have ended, and what was delivered to a webhook. */
+export async function makeHistory(owner: Owner, clusterId: ClusterId): Promise<void> {
+  const rows = async (text: string) => owner.query(text, [clusterId, VOLUMES]);
+  const from = `FROM cluster c, generate_series(1, $2::int) g WHERE c.id = $1`;
+  await rows(
+    `INSERT INTO alert (id, organization_id, cluster_id, rule, severity, subject_kind, subject_id, subject_name, message,
+       effects, since, changed_at, resolved_at)
+     SELECT gen_random_uuid(), c.organization_id, c.id, 'NodeSilent', 'error', 'node', '', '', '', '{}',
+       now() - g * interval '1 minute', now(), now() - g * interval '1 minute' ${from}`,
+  );
+  await rows(
+    `INSERT INTO silence (id, organization_id, cluster_id, matcher, comment, starts_at, ends_at, author, created_at)
+     SELECT gen_random_uuid(), c.organization_id, c.id, 'rule=NodeSilent', '', now() - g * interval '1 hour',
+       now() - g * interval '1 minute', '', now() ${from}`,
+  );
+  await rows(
+    `WITH made AS (
+       INSERT INTO webhook (id, organization_id, name, url, filter, transaction_id, event_id, created_at)
+       SELECT gen_random_uuid(), organization_id, 'past', 'https://example.test/', '', 0, 0, now() FROM cluster WHERE id = $1
+       RETURNING id, organization_id)
+     INSERT INTO webhook_delivery (id, organization_id, webhook_id, cluster_id, transaction_id, event_id, type, body, state,
+       next_attempt_at, created_at)
+     SELECT gen_random_uuid(), made.organization_id, made.id, $1, g, g, 'NodeReady', '', 'delivered', now(), now()
+     FROM made, generate_series(1, $2::int) g`,
+  );
 }
 
 /** Numbers from 0 on, so that what names the number of a node finds it. */

@@ -1,11 +1,15 @@
 /** Lists are read by an index in their order: a page costs what is on it, however many rows there are. */
-import type { ClusterId } from '@holdfast/core/model/ids.js';
+import { randomUUID } from 'node:crypto';
+import { asId, type ClusterId } from '@holdfast/core/model/ids.js';
 import { seedTestDatabase, startTestDatabase, type TestDatabase } from '@holdfast/testkit/test-database.js';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import pg from 'pg';
+import { listAlerts, listSilences } from '../src/queries/alerts.js';
 import { type EventSource, readEventsAfter } from '../src/queries/events.js';
 import { listVolumes } from '../src/queries/volumes.js';
+import { listDeliveries } from '../src/queries/webhooks.js';
 import type { Sql } from '../src/sql/scope.js';
+import { makeHistory } from './large-cluster.js';
 
 let database: TestDatabase;
 let owner: pg.Client;
@@ -31,6 +35,7 @@ beforeAll(async () => {
      SELECT $1, $2::uuid, n, 'Tested', 'info', 'cluster', $2::text, '', now() FROM generate_series(1, 20000) n`,
     [seed.organizationId, clusterId],
   );
+  await makeHistory(owner, clusterId);
   await owner.query('ANALYZE');
 });
 afterAll(async () => {
@@ -60,6 +65,20 @@ test.each([
   ['of all clusters', () => undefined, 'volume_organization_id_name_id_idx'],
 ])('a page of the volumes %s is read by name', async (_, of, index) => {
   const plan = await planOf((sql) => listVolumes(sql, of(), { limit: 50 }));
+  expect(plan).toContain(index);
+  expect(plan).not.toMatch(/Seq Scan|Sort/);
+});
+
+test.each<[string, (sql: Sql) => Promise<unknown>, string]>([
+  ['the alerts', (sql) => listAlerts(sql, clusterId, { limit: 50 }), 'alert_cluster_id_since_id_idx'],
+  ['the silences', (sql) => listSilences(sql, clusterId, { limit: 50 }), 'silence_cluster_id_ends_at_id_idx'],
+  [
+    "a webhook's deliveries",
+    (sql) => listDeliveries(sql, asId(randomUUID()), { limit: 50 }),
+    'webhook_delivery_webhook_id_created_at_id_idx',
+  ],
+])('a page of %s is read in its order', async (_, list, index) => {
+  const plan = await planOf(list);
   expect(plan).toContain(index);
   expect(plan).not.toMatch(/Seq Scan|Sort/);
 });

@@ -20,6 +20,9 @@ import { type Scope, type Sql, transaction } from '../sql/scope.js';
 import { insertEvent } from '../store/events.js';
 import { loadAlertFacts } from './load-facts.js';
 
+/** More than a cluster may have at once. Those that end last count first. */
+const SILENCES_MAX = 1_000;
+
 type Cluster = { id: ClusterId; name: string; organization_id: OrganizationId };
 
 /** @param onError is told of a cluster whose alerts could not be evaluated; the others' are */
@@ -85,8 +88,8 @@ type SilenceRow = Omit<Silence, 'matcher'> & { matcher: string };
 async function loadSilences(sql: Sql, clusterId: ClusterId, now: Date): Promise<Silence[]> {
   const { rows } = await sql.query<SilenceRow>(
     `SELECT id, matcher, starts_at AS "startsAt", ends_at AS "endsAt" FROM silence
-     WHERE cluster_id = $1 AND ends_at > $2 ORDER BY id`,
-    [clusterId, now],
+     WHERE cluster_id = $1 AND ends_at > $2 ORDER BY ends_at DESC, id DESC LIMIT $3`,
+    [clusterId, now, SILENCES_MAX],
   );
   return rows.flatMap(({ matcher, ...row }) => {
     const parsed = parseFilter(matcher, ALERT_FIELDS);
