@@ -130,6 +130,16 @@ describe('joining', () => {
     expect([answer.status, await answer.json()]).toMatchObject([403, { code: 'auth.forbidden' }]);
   });
 
+  test.each(['two\nlines', 'clears \u001b[2J', 'one character \u009b2J', 'turned \u202e', 'tab\t'])(
+    'under the name %j is refused: tables and logs show it',
+    async (name) => {
+      const body = { name, token: await joinToken(), clock: new Date().toISOString() };
+      const request = await makeRequest(makeKey(), 'plain');
+      const answer = await new TestAgent(api, name).call('/agent/identity', { ...body, request });
+      expect(answer).toMatchObject(REFUSED(422, 'request.invalid'));
+    },
+  );
+
   test('is for admins to allow', async () => {
     const token = await api.tokenOfRole('operator');
     expect(await api.call('POST', tokens, { token, body: {} })).toMatchObject(REFUSED(403, 'auth.forbidden'));
@@ -189,6 +199,19 @@ describe('a name that has joined', () => {
     expect(await agent.beat(aHeartbeat('renewed'))).toMatchObject(REFUSED(401, 'node.identity_refused'));
     await agent.join({ token: undefined });
     expect((await agent.beat(aHeartbeat('renewed'))).status).toBe(200);
+  });
+
+  test('is not renewed by the key or the certificate of another node, stolen ones included', async () => {
+    const victim = await api.agent('renewed-alone');
+    const stolen = await api.agent('stolen');
+    const asVictim = new TestAgent(api, 'renewed-alone', stolen.keyPem, stolen.certificatePem);
+    expect((await asVictim.join({ token: undefined })).status).toBeGreaterThanOrEqual(400);
+    // A request that the victim has made, seen on its way, under the thief's own certificate.
+    const request = await makeRequest(victim.keyPem, 'stolen');
+    const body = { name: 'stolen', request, clock: new Date().toISOString() };
+    expect((await stolen.call('/agent/identity', body)).status).toBeGreaterThanOrEqual(400);
+    expect((await victim.beat(aHeartbeat('renewed-alone'))).status).toBe(200);
+    expect((await stolen.beat(aHeartbeat('stolen'))).status).toBe(200);
   });
 
   test('from before there were certificates is joined by the agent that has its secret', async () => {
@@ -257,6 +280,22 @@ describe('a heartbeat is refused', () => {
     expect(await agent.beat(aHeartbeat('foreign'))).toMatchObject(REFUSED(401, 'node.identity_refused'));
   });
 
+  test("with a certificate of one's own making for the node's name, or that of another cluster's node", async () => {
+    const victim = await api.agent('victim');
+    await victim.beat(aHeartbeat('victim'));
+    const [victimBefore] = (await api.owner.query('SELECT * FROM node WHERE id = $1', [victim.nodeId])).rows;
+    const cluster = (await api.call('POST', '/clusters', { body: { name: 'apart' } })).body;
+    const { body: made } = await api.call('POST', `/clusters/${cluster.id}/join-tokens`, { body: {} });
+    const namesake = await api.agent('victim', { token: String(made.token) });
+    expect(namesake.nodeId).not.toBe(victim.nodeId);
+    expect(await namesake.beat(aHeartbeat('victim'))).toMatchObject({
+      status: 200,
+      body: { nodeId: namesake.nodeId },
+    });
+    const [victimAfter] = (await api.owner.query('SELECT * FROM node WHERE id = $1', [victim.nodeId])).rows;
+    expect(victimAfter).toEqual(victimBefore);
+  });
+
   test('on a connection that is older than its certificate is good', async () => {
     const agent = await api.agent('long-lived');
     const { rows } = await api.owner.query('SELECT certificate, key FROM authority');
@@ -317,6 +356,11 @@ describe('a record', () => {
     const path = `/agent/volumes/${volumeId}/record`;
     const record = (epoch: number, members = [replica.id]) => ({ record: copyRecord(epoch, 1, members) });
     expect(await other.call(path, record(1))).toMatchObject(REFUSED(409, 'engine.stale_epoch'));
+    const cluster = (await api.call('POST', '/clusters', { body: { name: 'far' } })).body;
+    const { body: made } = await api.call('POST', `/clusters/${cluster.id}/join-tokens`, { body: {} });
+    const far = await api.agent('holder', { token: String(made.token) });
+    await far.beat(aHeartbeat('holder', { engines }));
+    expect((await far.call(path, record(1))).status).toBeGreaterThanOrEqual(400);
     expect(await holder.call(path, record(1, [replica.id, randomUUID()]))).toMatchObject(
       REFUSED(403, 'engine.record_refused'),
     );

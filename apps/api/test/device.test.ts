@@ -59,6 +59,33 @@ describe('a program signs in', () => {
   });
 });
 
+describe('a code can not be guessed', () => {
+  test('it is one of twenty billion, and a second program has another one', async () => {
+    const codes = await Promise.all(Array.from({ length: 20 }, async () => String((await start()).userCode)));
+    expect(new Set(codes).size).toBe(20);
+    for (const code of codes) expect(code).toMatch(/^[B-Z]{4}-[B-Z]{4}$/);
+  });
+
+  test('after ten guesses a user waits, with the right code too', async () => {
+    await api.owner.query('DELETE FROM sign_in_limit');
+    const { userCode } = await start();
+    const statuses: number[] = [];
+    for (let guess = 0; guess < 12; guess += 1)
+      statuses.push((await approve(`BCDF-BCD${'BCDFGHJKLMNP'[guess]}`)).status);
+    expect(statuses).toEqual([...Array(10).fill(404), 429, 429]);
+    expect(await approve(userCode)).toMatchObject({ status: 429 });
+    await api.owner.query('DELETE FROM sign_in_limit');
+    expect(await approve(userCode)).toMatchObject({ status: 200 });
+  });
+
+  test('the code that a user is shown is not what its program asks with, and approves no other program', async () => {
+    const [approved, other] = [await start(), await start()];
+    await approve(approved.userCode);
+    expect(await ask(approved.userCode)).toMatchObject({ status: 404 });
+    expect(await ask(other.deviceCode)).toMatchObject({ status: 409, body: { code: 'device.waiting' } });
+  });
+});
+
 test('a member who was removed gets no token, although the code was approved', async () => {
   const { deviceCode, userCode } = await start();
   await approve(userCode);

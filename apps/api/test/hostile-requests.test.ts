@@ -7,7 +7,7 @@ import { TEST_SECRETS } from '@holdfast/testkit/test-database.js';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { CONTROLLERS } from '../src/app.module.js';
 import { openApiDocument } from '../src/platform/openapi.js';
-import { ApiFixture, type Json } from './api-fixture.js';
+import { ApiFixture } from './api-fixture.js';
 import type { TestAgent } from './test-agent.js';
 import { textsOfBodies } from './texts-of-bodies.js';
 

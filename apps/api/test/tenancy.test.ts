@@ -133,6 +133,29 @@ describe('invitations', () => {
     expect(await accept(expired)).toEqual([404, 'invitation.not_found']);
   });
 
+  test('give the role and the organization that they were made for, whatever is sent along', async () => {
+    const { secret } = await made('/invitations', {
+      email: `${newName('user')}@example.test`,
+      role: 'viewer',
+    });
+    const accept = (more: object) =>
+      api.call('POST', '/invitations/accept', {
+        token: null,
+        body: { secret, name: 'Eve', password: PASSWORD, ...more },
+      });
+    const other = await api.otherTenant();
+    for (const more of [
+      { role: 'owner' },
+      { organizationId: other.organizationId },
+      { email: 'eve@example.test' },
+    ])
+      expect(codeOf(await accept(more))).toEqual([422, 'request.invalid']);
+    const { id } = await made('/invitations', { email: `${newName('user')}@example.test`, role: 'viewer' });
+    for (const method of ['GET', 'DELETE'])
+      expect((await api.call(method, `/invitations/${id}`, { token: other.token })).status).toBe(404);
+    expect(await accept({})).toMatchObject({ status: 201, body: { role: 'viewer' } });
+  });
+
   test('only owners invite owners, and the secret is not kept for a repeat', async () => {
     const body = { email: `${newName('user')}@example.test`, role: 'owner' };
     const asAdmin = await api.call('POST', '/invitations', { body, token: await api.tokenOfRole('admin') });

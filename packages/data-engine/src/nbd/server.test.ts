@@ -113,6 +113,8 @@ describe('broken clients', () => {
     { name: 'an oversized option', frames: [CLIENT_FLAGS, option(7, Buffer.alloc(0), 0xffffffff)] },
     { name: 'options without end', frames: [CLIENT_FLAGS, ...Array.from({ length: 70 }, () => option(3))] },
     { name: 'EXPORT_NAME of an unknown export', frames: [CLIENT_FLAGS, option(1, Buffer.from('x'))] },
+    { name: 'EXPORT_NAME with a NUL behind it', frames: [CLIENT_FLAGS, option(1, Buffer.from(`${NAME}\0`))] },
+    { name: 'EXPORT_NAME of 5,000 bytes', frames: [CLIENT_FLAGS, option(1, Buffer.alloc(5_000, 'x'))] },
     { name: 'ABORT', frames: [CLIENT_FLAGS, option(2)] },
     { name: 'a handshake that stalls', frames: [CLIENT_FLAGS, option(7, goData(NAME)).subarray(0, 20)] },
     { name: 'a wrong request magic', frames: [...start, request(Command.Read, 0, 4096, 1)] },
@@ -128,6 +130,11 @@ describe('broken clients', () => {
   test.each([
     { name: 'GO with malformed data', frame: option(7, Buffer.alloc(3)), code: 0x80000003 },
     { name: 'GO for an unknown export', frame: option(7, goData('x')), code: 0x80000006 },
+    { name: 'GO for no name', frame: option(7, goData('')), code: 0x80000006 },
+    { name: 'GO with a NUL behind the name', frame: option(7, goData(`${NAME}\0`)), code: 0x80000006 },
+    { name: 'GO with a line break behind the name', frame: option(7, goData(`${NAME}\n`)), code: 0x80000006 },
+    { name: 'GO for 5,000 bytes', frame: option(7, goData('x'.repeat(5_000))), code: 0x80000009 },
+    { name: 'LIST for a name', frame: option(3, Buffer.from(NAME)), code: 0x80000003 },
     { name: 'an unknown option', frame: option(99), code: 0x80000001 },
     { name: 'STARTTLS', frame: option(5), code: 0x80000001 },
     { name: 'a context before structured replies', frame: option(10, goData(NAME)), code: 0x80000003 },
@@ -154,6 +161,13 @@ describe('broken clients', () => {
     expect(received.readUInt32BE(18 + 4)).toBe(MIB);
     expect(received.length).toBe(18 + replyBytes + 16 + 4096);
     expect(received.subarray(-4096).equals(Buffer.alloc(4096, 7))).toBe(true);
+  });
+
+  test('LIST names no export, although there is one', async () => {
+    const port = await serve(new MemoryExport(MIB));
+    const received = await converse(port, CLIENT_FLAGS, option(3), option(2));
+    expect([received.readUInt32BE(18 + 12), received.readUInt32BE(18 + 16)]).toEqual([1, 0]);
+    expect(received.toString('latin1')).not.toContain(NAME.split('.')[0]);
   });
 
   test('requests sent before the answer to GO are served', async () => {
