@@ -1,5 +1,4 @@
 'use client';
-import { isNodeReady } from '@holdfast/core/model/node.js';
 import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
 import { api, type MoveTarget } from './client';
@@ -12,7 +11,7 @@ const RISK_POLL_MS = 3_000;
 /** The end of a deletion makes no event: there is nothing left that it could be about. */
 const PASSING_POLL_MS = 3_000;
 /** Capacity moves slowly and without events. */
-const CAPACITY_POLL_MS = 15_000;
+export const CAPACITY_POLL_MS = 15_000;
 /** A sample is taken every five minutes. */
 const HISTORY_POLL_MS = 60_000;
 const EVENTS_SHOWN = 100;
@@ -46,22 +45,16 @@ export function useRisk() {
   });
 }
 
-/** Nodes whose agents do not answer: what their rows say of copies and engines is from before. */
+/** Nodes whose agents do not answer: what their rows say of copies and engines is from before. The look at the risk names each. */
 export function useSilentNodes(): ReadonlySet<string> {
-  const nodes = useNodes();
+  const causes = useRisk().data?.causes;
   return useMemo(
-    () => new Set((nodes.data ?? []).filter((node) => !isNodeReady(node)).map(({ id }) => id)),
-    [nodes.data],
+    () =>
+      new Set(
+        causes?.flatMap(({ kind, subjectId }) => (kind === 'node' && subjectId !== null ? [subjectId] : [])),
+      ),
+    [causes],
   );
-}
-
-export function useReplicaCounts() {
-  const { id } = useCluster();
-  return useQuery({
-    queryKey: keys.counts(id),
-    queryFn: () => api.replicaCounts(id),
-    refetchInterval: CAPACITY_POLL_MS,
-  });
 }
 
 /** While another span is asked for, the one before stays. */
@@ -86,7 +79,7 @@ export function useSomeVolumes(filter: string, { sort = 'name', enabled = true }
 }
 
 /** A filter has room for so many ids. */
-const NAMES_PER_ASK = 25;
+export const IDS_PER_FILTER = 25;
 
 /** Volumes by their ids, for their names: what is gone is left out. */
 export function useVolumesNamed(volumeIds: readonly string[]) {
@@ -95,8 +88,8 @@ export function useVolumesNamed(volumeIds: readonly string[]) {
   return useQuery({
     queryKey: ['names', id, ...wanted],
     queryFn: async () => {
-      const asks = Array.from({ length: Math.ceil(wanted.length / NAMES_PER_ASK) }, (_, index) =>
-        wanted.slice(index * NAMES_PER_ASK, (index + 1) * NAMES_PER_ASK),
+      const asks = Array.from({ length: Math.ceil(wanted.length / IDS_PER_FILTER) }, (_, index) =>
+        wanted.slice(index * IDS_PER_FILTER, (index + 1) * IDS_PER_FILTER),
       );
       const pages = await Promise.all(
         asks.map((ids) =>
@@ -206,24 +199,6 @@ export function useSnapshots(volumeId: string) {
       state.data?.some((snapshot) => snapshot.state !== 'ready' || snapshot.isHashing)
         ? PROGRESS_POLL_MS * 3
         : false,
-  });
-}
-
-export function useNodes() {
-  const { id } = useCluster();
-  return useQuery({
-    queryKey: keys.nodes(id),
-    queryFn: () => api.nodes(id),
-    refetchInterval: CAPACITY_POLL_MS,
-  });
-}
-
-export function useDisks() {
-  const { id } = useCluster();
-  return useQuery({
-    queryKey: keys.disks(id),
-    queryFn: () => api.disks(id),
-    refetchInterval: CAPACITY_POLL_MS,
   });
 }
 
