@@ -272,6 +272,11 @@ export const api = {
     const query = { limit: PAGE_LIMIT, sort: '-queuedAt' };
     return (await ask(client.GET(`${CLUSTER}/rebuilds`, { params: { path: { clusterId }, query } }))).items;
   },
+  /** The newest rebuilds of some volumes. */
+  rebuildsOf: async (clusterId: string, volumeIds: readonly string[]) => {
+    const query = { limit: PAGE_LIMIT, sort: '-queuedAt', filter: `volumeId in (${volumeIds.join(',')})` };
+    return (await ask(client.GET(`${CLUSTER}/rebuilds`, { params: { path: { clusterId }, query } }))).items;
+  },
   pauseRebuild: (clusterId: string, rebuildId: string) =>
     ask(client.POST(`${REBUILD}/pause`, { params: { path: { clusterId, rebuildId } }, body: {} })),
   resumeRebuild: (clusterId: string, rebuildId: string) =>

@@ -4,12 +4,12 @@ import { useMemo } from 'react';
 import { api, type MoveTarget } from './client';
 import { useCluster } from './use-cluster';
 
-/** While something is rebuilt its progress is asked for this often; progress itself makes no event. */
+/** What clients write, and what is merged or hashed, is followed by asks this far apart; it makes no event. */
 const PROGRESS_POLL_MS = 1_000;
 /** Also the pulse by which the console notices that the API does not answer any more. */
 const RISK_POLL_MS = 3_000;
-/** The end of a deletion makes no event: there is nothing left that it could be about. */
-const PASSING_POLL_MS = 3_000;
+/** The stream tells of each rebuild that moves; the places of those that wait behind it are told by no change of their own. */
+const QUEUE_POLL_MS = 10_000;
 /** Capacity moves slowly and without events. */
 export const CAPACITY_POLL_MS = 15_000;
 /** A sample is taken every five minutes. */
@@ -104,15 +104,10 @@ export function useVolumesNamed(volumeIds: readonly string[]) {
   });
 }
 
-/**
- * A list a page at a time. While another filter is asked for, what was found before stays.
- *
- * @param isPassing is anything in it that ends without an event? Then it is asked for again after a while
- */
+/** A list a page at a time. While another filter is asked for, what was found before stays. */
 export function usePages<Page extends { nextCursor: string | null }>(
   queryKey: readonly string[],
   askPage: (cursor: string | undefined) => Promise<Page>,
-  isPassing: (page: Page) => boolean = () => false,
 ) {
   return useInfiniteQuery({
     queryKey,
@@ -120,17 +115,14 @@ export function usePages<Page extends { nextCursor: string | null }>(
     initialPageParam: undefined as string | undefined,
     getNextPageParam: ({ nextCursor }) => nextCursor ?? undefined,
     placeholderData: keepPreviousData,
-    refetchInterval: ({ state }) => (state.data?.pages.some(isPassing) === true ? PASSING_POLL_MS : false),
   });
 }
 
 /** Volumes a page at a time, so that the first rows come as soon in a cluster of ten thousand. */
 export function useVolumePages(filter: string, sort: string) {
   const { id } = useCluster();
-  return usePages(
-    [...keys.volumes(id), 'pages', filter, sort],
-    (cursor) => api.volumePage(id, { filter, sort, cursor }),
-    ({ items }) => items.some(({ state }) => state === 'deleting'),
+  return usePages([...keys.volumes(id), 'pages', filter, sort], (cursor) =>
+    api.volumePage(id, { filter, sort, cursor }),
   );
 }
 
@@ -218,7 +210,7 @@ export function useRebuilds() {
     queryFn: () => api.rebuilds(id),
     refetchInterval: ({ state }) =>
       state.data?.some((rebuild) => rebuild.state === 'running' || rebuild.state === 'queued')
-        ? PROGRESS_POLL_MS
+        ? QUEUE_POLL_MS
         : false,
   });
 }
