@@ -3,6 +3,7 @@ import { Badge } from '@holdfast/ui/badge.js';
 import { TONE_FILL } from '@holdfast/ui/tone.js';
 import { clsx } from 'clsx';
 import Link from 'next/link';
+import type { ReactNode } from 'react';
 import { useSilentNodes } from '../api/queries';
 import type { Disk, Replica, ReplicaCounts, StorageNode, Volume } from '../api/types';
 import { paths } from '../paths';
@@ -30,20 +31,7 @@ export function NodeCard({
   const look = nodeLook(node);
   const attached = counts?.nodes.find(({ nodeId }) => nodeId === node.id)?.attached ?? 0;
   return (
-    <div
-      className={clsx(
-        'rounded-md border bg-raised p-2.5',
-        look.tone === 'bad' ? 'border-bad' : 'border-border',
-      )}
-    >
-      <div className="flex items-center justify-between gap-2">
-        <Link href={paths.node(node.id)} className="truncate text-sm font-medium hover:underline">
-          {node.name}
-        </Link>
-        <Badge tone={look.tone} quiet>
-          {look.word}
-        </Badge>
-      </div>
+    <NodeFrame node={node}>
       <p className="mb-2 text-xs text-muted">
         {attached === 1 ? '1 volume attached here' : `${attached} volumes attached here`}
       </p>
@@ -58,6 +46,29 @@ export function NodeCard({
           />
         ))}
       </div>
+    </NodeFrame>
+  );
+}
+
+/** A box with the node's name and how it stands. */
+export function NodeFrame({ node, children }: { node: StorageNode; children: ReactNode }) {
+  const look = nodeLook(node);
+  return (
+    <div
+      className={clsx(
+        'rounded-md border bg-raised p-2.5',
+        look.tone === 'bad' ? 'border-bad' : 'border-border',
+      )}
+    >
+      <div className="flex items-center justify-between gap-2">
+        <Link href={paths.node(node.id)} className="truncate text-sm font-medium hover:underline">
+          {node.name}
+        </Link>
+        <Badge tone={look.tone} quiet>
+          {look.word}
+        </Badge>
+      </div>
+      {children}
     </div>
   );
 }

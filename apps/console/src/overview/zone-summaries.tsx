@@ -5,8 +5,8 @@ import { useSomeNodes } from '../api/node-queries';
 import type { StorageNode, Zone } from '../api/types';
 import { paths } from '../paths';
 import { CapacityBar, usageOfSums } from '../shared/capacity-panel';
-import { NODE_STANDINGS, nodeLook } from '../states';
-import { Counted } from './node-card';
+import { NODE_STANDINGS } from '../states';
+import { Counted, NodeFrame } from './node-card';
 
 /** Nodes of a zone that are drawn because they need a look; a zone that is down as a whole needs one, and not a hundred. */
 const SHOWN_MAX = 4;
@@ -78,23 +78,12 @@ function looksOf(nodes: Zone['nodes']) {
 }
 
 function UnwellNode({ node }: { node: StorageNode }) {
-  const look = nodeLook(node);
   return (
-    <div
-      className={`rounded-md border bg-raised p-2.5 ${look.tone === 'bad' ? 'border-bad' : 'border-border'}`}
-    >
-      <div className="flex items-center justify-between gap-2">
-        <Link href={paths.node(node.id)} className="truncate text-sm font-medium hover:underline">
-          {node.name}
-        </Link>
-        <Badge tone={look.tone} quiet>
-          {look.word}
-        </Badge>
-      </div>
+    <NodeFrame node={node}>
       <p className="mb-2 text-xs text-muted">
         {node.replicas === 1 ? '1 copy' : `${node.replicas.toLocaleString('en')} copies`}
       </p>
       <CapacityBar label={node.name} usage={usageOfSums([node.storage])} />
-    </div>
+    </NodeFrame>
   );
 }
