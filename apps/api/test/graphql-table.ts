@@ -13,6 +13,7 @@ export const FIELDS: Readonly<Record<string, string>> = {
   clusters_list: 'clusters',
   clusters_patch: 'patchCluster',
   clusters_replicaCounts: 'replicaCounts',
+  nodes_zones: 'zones',
   clusters_risk: 'clusterRisk',
   disks_create: 'createDisk',
   disks_delete: 'deleteDisk',

@@ -65,6 +65,7 @@ const LEFT_OUT: Readonly<Record<string, string>> = {
   webhooks_get: BY_ANOTHER,
   webhookdeliveries_get: BY_ANOTHER,
   grants_get: BY_ANOTHER,
+  nodes_zones: 'the console draws its map from it; `node list` has each node',
   clusters_replicaCounts: 'the console draws its map from it; `disk list` has each disk',
   firstaccount_create: SESSIONS,
   device_waiting: SESSIONS,

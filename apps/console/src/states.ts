@@ -11,6 +11,7 @@ import type {
   StorageNode,
   Volume,
   VolumeState,
+  Zone,
 } from './api/types';
 
 /** The one place where a state becomes a word and a tone. A new state is a type error here. */
@@ -102,6 +103,17 @@ const DRAIN_LOOKS = {
   blocked: { tone: 'warn', word: 'Drain blocked' },
   drained: { tone: 'good', word: 'Drained' },
 } satisfies Record<NonNullable<StorageNode['drain']>['state'], { tone: Tone; word: string }>;
+
+/** Counts of a zone's nodes, each with the look of such a node. */
+export const NODE_STANDINGS = [
+  { standing: 'open', tone: 'good', word: 'Ready' },
+  { standing: 'drained', tone: 'good', word: 'Drained' },
+  { standing: 'notReady', tone: 'bad', word: 'Not ready' },
+  { standing: 'draining', tone: 'busy', word: 'Draining' },
+  { standing: 'cordoned', tone: 'warn', word: 'Cordoned' },
+  { standing: 'inMaintenance', tone: 'warn', word: 'In maintenance' },
+  { standing: 'closed', tone: 'idle', word: 'Scheduling off' },
+] as const satisfies readonly (Look & { standing: keyof Zone['nodes'] })[];
 
 export function nodeLook(node: StorageNode): { tone: Tone; word: string } {
   if (!isNodeReady(node)) return { tone: 'bad', word: 'Not ready' };

@@ -147,6 +147,40 @@ inBrowser('the console', () => {
     STORY_TIMEOUT_MS,
   );
 
+  test(
+    'reads on no page all nodes or all disks',
+    async () => {
+      const asked: URL[] = [];
+      page.on('request', (request) => asked.push(new URL(request.url())));
+      const headings = {
+        '/': 'Overview',
+        '/volumes': 'Volumes',
+        '/nodes': 'Nodes and disks',
+        '/topology': 'Topology',
+        '/capacity': 'Capacity',
+        '/rebuilds': 'Rebuilds',
+        '/what-if': 'What if',
+      };
+      for (const [path, heading] of Object.entries(headings)) {
+        await page.goto(`${visit.stack.local.consoleUrl}${path}`);
+        await page.getByRole('heading', { name: heading, exact: true }).waitFor();
+        await page.waitForLoadState('load');
+        await visit.picture(`many-nodes${path.replace('/', '-')}`);
+      }
+      const lists = asked.filter(({ pathname }) => /\/(nodes|disks|zones|replica-counts)$/.test(pathname));
+      const unbounded = lists.filter(({ pathname, searchParams }) =>
+        pathname.endsWith('/replica-counts')
+          ? !searchParams.has('nodeIds')
+          : !pathname.endsWith('/zones') &&
+            !searchParams.has('filter') &&
+            Number(searchParams.get('limit')) >= SPARES,
+      );
+      expect(lists.length).toBeGreaterThan(4);
+      expect(unbounded.map(String)).toEqual([]);
+    },
+    STORY_TIMEOUT_MS,
+  );
+
   test('no page threw an error in all this', () => {
     expect(visit.errors).toEqual([]);
   });

@@ -192,6 +192,11 @@ inBrowser('the organization', () => {
       const back = await choice.locator('option:not(:checked)').textContent();
       await choice.selectOption({ label: back ?? '' });
       await page.getByRole('heading', { name: 'Overview' }).waitFor();
+      await page.setViewportSize(PHONE);
+      await page.getByRole('button', { name: 'Menu', exact: true }).click();
+      expect(await choice.locator('option:checked').textContent()).toBe(back);
+      expect(await visit.problems('switch-phone')).toEqual([]);
+      await page.setViewportSize({ width: 1360, height: 900 });
     },
     STORY_TIMEOUT_MS,
   );

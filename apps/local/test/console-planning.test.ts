@@ -96,6 +96,8 @@ inBrowser('the page of capacity', () => {
     'fits a phone, and leads to the nodes',
     async () => {
       await page.setViewportSize(PHONE);
+      const samples = await page.getByRole('region', { name: 'Samples' }).boundingBox();
+      expect(samples?.height).toBeLessThan(PHONE.height / 2);
       expect(await visit.problems('capacity-phone')).toEqual([]);
       expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(PHONE.width);
       await page
@@ -151,6 +153,7 @@ inBrowser('the topology', () => {
       await lose('zone zone-b').click();
       await page.getByText('Choose a domain').waitFor();
       await page.getByRole('button', { name: 'Menu', exact: true }).click();
+      await page.getByText('cluster local').locator('visible=true').waitFor();
       expect(await visit.problems('menu-phone')).toEqual([]);
       await page.keyboard.press('Escape');
       expect(await page.getByRole('link', { name: 'Audit' }).count()).toBe(0);

@@ -1,4 +1,4 @@
-import { asId, type ClusterId } from '@holdfast/core/model/ids.js';
+import { asId, type ClusterId, type NodeId } from '@holdfast/core/model/ids.js';
 import { clusterRisk } from '@holdfast/core/policy/cluster-risk.js';
 import { loadRiskFacts } from '@holdfast/database/queries/cluster-risk.js';
 import {
@@ -24,7 +24,7 @@ import {
   PatchClusterBody,
 } from './cluster.schemas.js';
 import { type ClusterView, clusterView } from './cluster.view.js';
-import { ReplicaCountsDto } from './replica-counts.schemas.js';
+import { ReplicaCountsDto, ReplicaCountsQuery } from './replica-counts.schemas.js';
 import { clusterNotFound, requireCluster } from './require-cluster.js';
 import { ClusterRiskDto, riskView } from './risk.schemas.js';
 
@@ -91,10 +91,18 @@ export class ClustersController {
     answer: ReplicaCountsDto,
     refuses: ['cluster.not_found'],
   })
-  async replicaCounts(@CurrentTenant() tenant: Tenant, @Param() { clusterId }: ClusterPath) {
+  async replicaCounts(
+    @CurrentTenant() tenant: Tenant,
+    @Param() { clusterId }: ClusterPath,
+    @Query() { nodeIds }: ReplicaCountsQuery,
+  ) {
     return tenant.read(async (sql) => {
       await requireCluster(sql, clusterId);
-      return countReplicas(sql, clusterId);
+      return countReplicas(
+        sql,
+        clusterId,
+        nodeIds?.split(',').map((id) => asId<NodeId>(id)),
+      );
     });
   }
 

@@ -2,7 +2,23 @@ import { z } from 'zod';
 import { dto } from '../platform/dto.js';
 import { uuid } from '../platform/schemas.js';
 
+const UUID = '[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}';
 const count = z.int().min(0);
+
+const NODES_MAX = 50;
+
+const replicaCountsQuerySchema = z.object({
+  nodeIds: z
+    .string()
+    .regex(
+      new RegExp(`^${UUID}(,${UUID}){0,${NODES_MAX - 1}}$`, 'i'),
+      `must be up to ${NODES_MAX} ids of nodes with commas between them`,
+    )
+    .optional()
+    .describe(
+      `Counts on these nodes only: up to ${NODES_MAX} ids with commas between them. Left out: on all nodes.`,
+    ),
+});
 
 const replicaCountsSchema = z
   .object({
@@ -29,3 +45,4 @@ const replicaCountsSchema = z
   .meta({ id: 'ReplicaCounts' });
 
 export class ReplicaCountsDto extends dto(replicaCountsSchema) {}
+export class ReplicaCountsQuery extends dto(replicaCountsQuerySchema) {}

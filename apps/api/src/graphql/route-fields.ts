@@ -52,6 +52,7 @@ export const ROUTE_QUERIES: Routes = {
   clusterRisk: [ClustersController, 'risk'],
   clusterCapacity: [CapacityController, 'get'],
   replicaCounts: [ClustersController, 'replicaCounts'],
+  zones: [NodesController, 'zones'],
   alert: [AlertsController, 'get'],
   silence: [SilencesController, 'get'],
   joinTokens: [JoinTokensController, 'list'],

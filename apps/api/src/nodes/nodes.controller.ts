@@ -1,6 +1,7 @@
 import { patchNode } from '@holdfast/control/use-cases/patch-node.js';
 import { StorageFault } from '@holdfast/core/model/faults.js';
 import { deleteNode, listDisks, listNodes } from '@holdfast/database/queries/nodes.js';
+import { listZones } from '@holdfast/database/queries/zones.js';
 import { Body, Controller, Delete, Get, Param, Patch, Post, Query, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { ClusterPath } from '../clusters/cluster.schemas.js';
@@ -16,6 +17,7 @@ import { type DrainPlanView, drainPlanView } from './drain.view.js';
 import { DiskPage, NodeDto, NodePage, NodePath, PatchNodeBody } from './node.schemas.js';
 import { diskView, type NodeView, nodeView } from './node.view.js';
 import { nodeNotFound, readNode } from './read-node.js';
+import { ZonePage, zoneView } from './zone.schemas.js';
 
 @Controller('api/v1/clusters/:clusterId')
 export class NodesController {
@@ -127,6 +129,24 @@ export class NodesController {
       await requireCluster(sql, clusterId);
       const page = await listDisks(sql, { clusterId }, query);
       return pageView(page, diskView);
+    });
+  }
+
+  @Get('zones')
+  @Route({
+    access: 'node:read',
+    summary: 'Sum up the nodes, disks and replicas of each zone',
+    answer: ZonePage,
+    refuses: ['cluster.not_found'],
+  })
+  async zones(
+    @CurrentTenant() tenant: Tenant,
+    @Param() { clusterId }: ClusterPath,
+    @Query() query: ListQuery,
+  ) {
+    return tenant.read(async (sql) => {
+      await requireCluster(sql, clusterId);
+      return pageView(await listZones(sql, clusterId, query), zoneView);
     });
   }
 

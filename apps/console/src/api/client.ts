@@ -53,11 +53,11 @@ export async function askAll<T>(askPage: (query: PageQuery) => Promise<Answer<Pa
   return items;
 }
 
-export type PageAsk = { filter: string; sort?: string; cursor: string | undefined };
+export type PageAsk = { filter: string; sort?: string; cursor: string | undefined; limit?: number };
 
-function pageQuery({ filter, sort, cursor }: PageAsk) {
+function pageQuery({ filter, sort, cursor, limit = ROWS_PER_PAGE }: PageAsk) {
   return {
-    limit: ROWS_PER_PAGE,
+    limit,
     ...(sort === undefined ? {} : { sort }),
     ...(filter === '' ? {} : { filter }),
     ...(cursor === undefined ? {} : { cursor }),
@@ -126,15 +126,35 @@ export const api = {
         signal: AbortSignal.timeout(PULSE_MS_MAX),
       }),
     ),
-  replicaCounts: (clusterId: string) =>
-    ask(client.GET(`${CLUSTER}/replica-counts`, { params: { path: { clusterId } } })),
+  replicaCounts: (clusterId: string, nodeIds: readonly string[]) =>
+    ask(
+      client.GET(`${CLUSTER}/replica-counts`, {
+        params: { path: { clusterId }, query: { nodeIds: nodeIds.join(',') } },
+      }),
+    ),
   capacity: (clusterId: string, days: number) =>
     ask(client.GET(`${CLUSTER}/capacity`, { params: { path: { clusterId }, query: { days } } })),
   clusters: () => askAll((query) => client.GET('/api/v1/clusters', { params: { query } })),
-  nodes: (clusterId: string) =>
-    askAll((query) => client.GET(`${CLUSTER}/nodes`, { params: { path: { clusterId }, query } })),
-  disks: (clusterId: string) =>
-    askAll((query) => client.GET(`${CLUSTER}/disks`, { params: { path: { clusterId }, query } })),
+  zones: async (clusterId: string) =>
+    (
+      await ask(
+        client.GET(`${CLUSTER}/zones`, { params: { path: { clusterId }, query: { limit: PAGE_LIMIT } } }),
+      )
+    ).items,
+  nodePage: (clusterId: string, page: PageAsk) =>
+    ask(client.GET(`${CLUSTER}/nodes`, { params: { path: { clusterId }, query: pageQuery(page) } })),
+  /** All nodes that match: for filters that few match. */
+  nodes: (clusterId: string, filter: string) =>
+    askAll((query) =>
+      client.GET(`${CLUSTER}/nodes`, { params: { path: { clusterId }, query: { ...query, filter } } }),
+    ),
+  diskPage: (clusterId: string, page: PageAsk) =>
+    ask(client.GET(`${CLUSTER}/disks`, { params: { path: { clusterId }, query: pageQuery(page) } })),
+  /** All disks that match: for filters that few match. */
+  disks: (clusterId: string, filter: string) =>
+    askAll((query) =>
+      client.GET(`${CLUSTER}/disks`, { params: { path: { clusterId }, query: { ...query, filter } } }),
+    ),
   orphans: (clusterId: string) =>
     askAll((query) => client.GET(`${CLUSTER}/orphans`, { params: { path: { clusterId }, query } })),
   deleteOrphan: (clusterId: string, orphanId: string) =>
@@ -250,6 +270,11 @@ export const api = {
     ask(client.POST(`${CLUSTER}/placements/simulate`, { params: { path: { clusterId } }, body, signal })),
   rebuilds: async (clusterId: string) => {
     const query = { limit: PAGE_LIMIT, sort: '-queuedAt' };
+    return (await ask(client.GET(`${CLUSTER}/rebuilds`, { params: { path: { clusterId }, query } }))).items;
+  },
+  /** The newest rebuilds of some volumes. */
+  rebuildsOf: async (clusterId: string, volumeIds: readonly string[]) => {
+    const query = { limit: PAGE_LIMIT, sort: '-queuedAt', filter: `volumeId in (${volumeIds.join(',')})` };
     return (await ask(client.GET(`${CLUSTER}/rebuilds`, { params: { path: { clusterId }, query } }))).items;
   },
   pauseRebuild: (clusterId: string, rebuildId: string) =>

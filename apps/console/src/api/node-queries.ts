@@ -1,7 +1,8 @@
 'use client';
-import { useQuery } from '@tanstack/react-query';
-import { ask, CLUSTER, client, DISK, NODE } from './client';
-import { keys, useEventPages, useVolumePages } from './queries';
+import { keepPreviousData, useQueries, useQuery } from '@tanstack/react-query';
+import DataLoader from 'dataloader';
+import { api, ask, CLUSTER, client, DISK, NODE } from './client';
+import { CAPACITY_POLL_MS, IDS_PER_FILTER, keys, useEventPages, usePages, useVolumePages } from './queries';
 import { useCluster } from './use-cluster';
 
 /** A node tells of its drain's progress and its heartbeat without events. */
@@ -49,4 +50,130 @@ export function useVolumesIn({ kind, id }: Place) {
 /** What happened to the node with its disks and copies, or to the disk. */
 export function useEventsOf({ kind, id }: Place) {
   return useEventPages(kind === 'node' ? `nodeId=${id}` : `subjectKind=disk AND subjectId=${id}`);
+}
+
+/** Zones with what they hold, summed up by the API: as small for a thousand nodes as for three. Under the nodes' key. */
+export function useZones() {
+  const { id } = useCluster();
+  return useQuery({
+    queryKey: [...keys.nodes(id), 'zones'],
+    queryFn: () => api.zones(id),
+    refetchInterval: CAPACITY_POLL_MS,
+  });
+}
+
+export type Some = { filter?: string; sort?: string; limit: number; enabled?: boolean };
+
+/** The first nodes that match. While others are asked for, these stay. */
+export function useSomeNodes({ filter = '', sort = 'name', limit, enabled = true }: Some) {
+  const { id } = useCluster();
+  return useQuery({
+    queryKey: [...keys.nodes(id), 'some', filter, sort, limit],
+    queryFn: async () => (await api.nodePage(id, { filter, sort, limit, cursor: undefined })).items,
+    refetchInterval: CAPACITY_POLL_MS,
+    placeholderData: keepPreviousData,
+    enabled,
+  });
+}
+
+/** The first disks that match. */
+export function useSomeDisks({ filter = '', sort = 'name', limit, enabled = true }: Some) {
+  const { id } = useCluster();
+  return useQuery({
+    queryKey: [...keys.disks(id), 'some', filter, sort, limit],
+    queryFn: async () => (await api.diskPage(id, { filter, sort, limit, cursor: undefined })).items,
+    refetchInterval: CAPACITY_POLL_MS,
+    enabled,
+  });
+}
+
+/** Nodes a page at a time. */
+export function useNodePages(filter: string, { sort, limit }: { sort: string; limit: number }) {
+  const { id } = useCluster();
+  return usePages([...keys.nodes(id), 'pages', filter, sort, String(limit)], (cursor) =>
+    api.nodePage(id, { filter, sort, limit, cursor }),
+  );
+}
+
+/** Nodes by their ids, up to a filter's room: those of one volume, of one page. */
+export function useNodesById(nodeIds: readonly (string | null)[]) {
+  const { id } = useCluster();
+  const wanted = idsOf(nodeIds);
+  return useQuery({
+    queryKey: [...keys.nodes(id), 'of', ...wanted],
+    queryFn: () => api.nodes(id, `id in (${wanted.join(',')})`),
+    refetchInterval: CAPACITY_POLL_MS,
+    placeholderData: keepPreviousData,
+    enabled: wanted.length > 0,
+  });
+}
+
+/** All disks of some nodes, up to a filter's room of nodes. */
+export function useDisksOf(nodeIds: readonly (string | null)[]) {
+  const { id } = useCluster();
+  const wanted = idsOf(nodeIds);
+  return useQuery({
+    queryKey: [...keys.disks(id), 'of', ...wanted],
+    queryFn: () => api.disks(id, `nodeId in (${wanted.join(',')})`),
+    refetchInterval: CAPACITY_POLL_MS,
+    placeholderData: keepPreviousData,
+    enabled: wanted.length > 0,
+  });
+}
+
+function idsOf(ids: readonly (string | null)[]): string[] {
+  return [...new Set(ids.flatMap((id) => (id === null ? [] : [id])))].sort().slice(0, IDS_PER_FILTER);
+}
+
+/** Replicas on the disks of some nodes, and volumes that these serve, counted. */
+export function useReplicaCounts(nodeIds: readonly string[]) {
+  const { id } = useCluster();
+  return useQuery({
+    queryKey: [...keys.counts(id), ...nodeIds],
+    queryFn: () => api.replicaCounts(id, nodeIds),
+    refetchInterval: CAPACITY_POLL_MS,
+    placeholderData: keepPreviousData,
+    enabled: nodeIds.length > 0,
+  });
+}
+
+/** What is asked for at the same moment, such as by the rows of a list, is one request. */
+const loaders = new Map<string, DataLoader<string, string>>();
+
+function nodeNamesIn(clusterId: string): DataLoader<string, string> {
+  const known = loaders.get(clusterId);
+  if (known !== undefined) return known;
+  const loader = new DataLoader<string, string>(
+    async (ids) => {
+      const nodes = await api.nodes(clusterId, `id in (${ids.join(',')})`);
+      const names = new Map(nodes.map(({ id, name }) => [id, name]));
+      return ids.map((id) => names.get(id) ?? beginningOf(id));
+    },
+    // The query's own cache keeps them.
+    { cache: false, maxBatchSize: IDS_PER_FILTER },
+  );
+  loaders.set(clusterId, loader);
+  return loader;
+}
+
+/** A name never changes: a node of another name is another node. */
+function nameQuery(clusterId: string, nodeId: string) {
+  return {
+    queryKey: ['names', clusterId, 'node', nodeId],
+    queryFn: () => nodeNamesIn(clusterId).load(nodeId),
+    staleTime: Number.POSITIVE_INFINITY,
+  };
+}
+
+/** Names of nodes, each an id's beginning until it is known. */
+export function useNodeNames(nodeIds: readonly (string | null)[]): (id: string | null) => string {
+  const { id: clusterId } = useCluster();
+  const wanted = [...new Set(nodeIds.flatMap((id) => (id === null ? [] : [id])))];
+  const found = useQueries({ queries: wanted.map((id) => nameQuery(clusterId, id)) });
+  const names = new Map(wanted.map((id, at) => [id, found[at]?.data]));
+  return (id) => (id === null ? '–' : (names.get(id) ?? beginningOf(id)));
+}
+
+export function beginningOf(id: string): string {
+  return id.slice(0, 8);
 }

@@ -1,18 +1,17 @@
 'use client';
-import { isNodeReady } from '@holdfast/core/model/node.js';
 import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
 import { api, type MoveTarget } from './client';
 import { useCluster } from './use-cluster';
 
-/** While something is rebuilt its progress is asked for this often; progress itself makes no event. */
+/** What clients write, and what is merged or hashed, is followed by asks this far apart; it makes no event. */
 const PROGRESS_POLL_MS = 1_000;
 /** Also the pulse by which the console notices that the API does not answer any more. */
 const RISK_POLL_MS = 3_000;
-/** The end of a deletion makes no event: there is nothing left that it could be about. */
-const PASSING_POLL_MS = 3_000;
+/** The stream tells of each rebuild that moves; the places of those that wait behind it are told by no change of their own. */
+const QUEUE_POLL_MS = 10_000;
 /** Capacity moves slowly and without events. */
-const CAPACITY_POLL_MS = 15_000;
+export const CAPACITY_POLL_MS = 15_000;
 /** A sample is taken every five minutes. */
 const HISTORY_POLL_MS = 60_000;
 const EVENTS_SHOWN = 100;
@@ -46,22 +45,16 @@ export function useRisk() {
   });
 }
 
-/** Nodes whose agents do not answer: what their rows say of copies and engines is from before. */
+/** Nodes whose agents do not answer: what their rows say of copies and engines is from before. The look at the risk names each. */
 export function useSilentNodes(): ReadonlySet<string> {
-  const nodes = useNodes();
+  const causes = useRisk().data?.causes;
   return useMemo(
-    () => new Set((nodes.data ?? []).filter((node) => !isNodeReady(node)).map(({ id }) => id)),
-    [nodes.data],
+    () =>
+      new Set(
+        causes?.flatMap(({ kind, subjectId }) => (kind === 'node' && subjectId !== null ? [subjectId] : [])),
+      ),
+    [causes],
   );
-}
-
-export function useReplicaCounts() {
-  const { id } = useCluster();
-  return useQuery({
-    queryKey: keys.counts(id),
-    queryFn: () => api.replicaCounts(id),
-    refetchInterval: CAPACITY_POLL_MS,
-  });
 }
 
 /** While another span is asked for, the one before stays. */
@@ -86,7 +79,7 @@ export function useSomeVolumes(filter: string, { sort = 'name', enabled = true }
 }
 
 /** A filter has room for so many ids. */
-const NAMES_PER_ASK = 25;
+export const IDS_PER_FILTER = 25;
 
 /** Volumes by their ids, for their names: what is gone is left out. */
 export function useVolumesNamed(volumeIds: readonly string[]) {
@@ -95,8 +88,8 @@ export function useVolumesNamed(volumeIds: readonly string[]) {
   return useQuery({
     queryKey: ['names', id, ...wanted],
     queryFn: async () => {
-      const asks = Array.from({ length: Math.ceil(wanted.length / NAMES_PER_ASK) }, (_, index) =>
-        wanted.slice(index * NAMES_PER_ASK, (index + 1) * NAMES_PER_ASK),
+      const asks = Array.from({ length: Math.ceil(wanted.length / IDS_PER_FILTER) }, (_, index) =>
+        wanted.slice(index * IDS_PER_FILTER, (index + 1) * IDS_PER_FILTER),
       );
       const pages = await Promise.all(
         asks.map((ids) =>
@@ -111,15 +104,10 @@ export function useVolumesNamed(volumeIds: readonly string[]) {
   });
 }
 
-/**
- * A list a page at a time. While another filter is asked for, what was found before stays.
- *
- * @param isPassing is anything in it that ends without an event? Then it is asked for again after a while
- */
+/** A list a page at a time. While another filter is asked for, what was found before stays. */
 export function usePages<Page extends { nextCursor: string | null }>(
   queryKey: readonly string[],
   askPage: (cursor: string | undefined) => Promise<Page>,
-  isPassing: (page: Page) => boolean = () => false,
 ) {
   return useInfiniteQuery({
     queryKey,
@@ -127,17 +115,14 @@ export function usePages<Page extends { nextCursor: string | null }>(
     initialPageParam: undefined as string | undefined,
     getNextPageParam: ({ nextCursor }) => nextCursor ?? undefined,
     placeholderData: keepPreviousData,
-    refetchInterval: ({ state }) => (state.data?.pages.some(isPassing) === true ? PASSING_POLL_MS : false),
   });
 }
 
 /** Volumes a page at a time, so that the first rows come as soon in a cluster of ten thousand. */
 export function useVolumePages(filter: string, sort: string) {
   const { id } = useCluster();
-  return usePages(
-    [...keys.volumes(id), 'pages', filter, sort],
-    (cursor) => api.volumePage(id, { filter, sort, cursor }),
-    ({ items }) => items.some(({ state }) => state === 'deleting'),
+  return usePages([...keys.volumes(id), 'pages', filter, sort], (cursor) =>
+    api.volumePage(id, { filter, sort, cursor }),
   );
 }
 
@@ -209,24 +194,6 @@ export function useSnapshots(volumeId: string) {
   });
 }
 
-export function useNodes() {
-  const { id } = useCluster();
-  return useQuery({
-    queryKey: keys.nodes(id),
-    queryFn: () => api.nodes(id),
-    refetchInterval: CAPACITY_POLL_MS,
-  });
-}
-
-export function useDisks() {
-  const { id } = useCluster();
-  return useQuery({
-    queryKey: keys.disks(id),
-    queryFn: () => api.disks(id),
-    refetchInterval: CAPACITY_POLL_MS,
-  });
-}
-
 export function useOrphans() {
   const { id } = useCluster();
   return useQuery({
@@ -243,7 +210,7 @@ export function useRebuilds() {
     queryFn: () => api.rebuilds(id),
     refetchInterval: ({ state }) =>
       state.data?.some((rebuild) => rebuild.state === 'running' || rebuild.state === 'queued')
-        ? PROGRESS_POLL_MS
+        ? QUEUE_POLL_MS
         : false,
   });
 }

@@ -10,6 +10,7 @@ export type Alert = Schema<'Alert'>;
 export type Silence = Schema<'Silence'>;
 export type RiskCause = Schema<'RiskCause'>;
 export type StorageNode = Schema<'Node'>;
+export type Zone = Schema<'Zone'>;
 export type NodeDrain = Schema<'NodeDrain'>;
 export type DrainPlan = Schema<'DrainPlan'>;
 export type DrainWait = Schema<'DrainWait'>;

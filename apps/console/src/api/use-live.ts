@@ -3,6 +3,7 @@ import { useQueryClient } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
 import { applyEvent, makeVolumePatcher } from './live/apply-changes';
 import { type LiveState, openStream } from './live/open-stream';
+import { makeRebuildPatcher } from './live/patch-rebuilds';
 import { type ListKey, makeRefresher } from './live/refresher';
 import type { ClusterEvent } from './types';
 
@@ -28,7 +29,6 @@ const TOUCHES: Record<string, readonly ListKey[]> = {
   disk: ['risk', 'disks', 'nodes'],
   volume: ['risk', 'counts'],
   replica: ['risk', 'counts'],
-  rebuild: ['rebuilds'],
   setting: ['settings'],
   orphan: ['orphans', 'disks'],
   alert: ['alerts'],
@@ -47,6 +47,7 @@ export function useLive(clusterId: string): LiveState {
   useEffect(() => {
     const refresher = makeRefresher(queryClient);
     const volumes = makeVolumePatcher(queryClient, clusterId, refresher);
+    const rebuilds = makeRebuildPatcher(queryClient, clusterId, refresher);
     const stream = openStream(`/api/v1/clusters/${clusterId}/events/stream`, {
       onState: setState,
       onEvent: (data) => {
@@ -55,6 +56,7 @@ export function useLive(clusterId: string): LiveState {
         applyEvent(queryClient, clusterId, { event, refresher });
         refresher.soon(TOUCHES[event.subject.kind] ?? []);
         if (event.subject.kind === 'rebuild') refresher.soon(['risk']);
+        if (event.subject.kind === 'rebuild' && event.volumeId !== null) rebuilds.touch(event.volumeId);
         if (event.volumeId !== null) volumes.touch(event.volumeId);
       },
       onChange: (data) => {
@@ -62,6 +64,8 @@ export function useLive(clusterId: string): LiveState {
         if (change === undefined) return;
         refresher.soon(TOUCHES[change.subject.kind] ?? []);
         if (change.subject.kind === 'volume') volumes.touch(change.subject.id);
+        // Progress is told of the volume whose copies are rebuilt.
+        if (change.subject.kind === 'rebuild') rebuilds.touch(change.subject.id);
       },
       onGap: () => refresher.soon(EVERYTHING),
     });
@@ -69,6 +73,7 @@ export function useLive(clusterId: string): LiveState {
       stream.close();
       refresher.stop();
       volumes.stop();
+      rebuilds.stop();
     };
   }, [clusterId, queryClient]);
 

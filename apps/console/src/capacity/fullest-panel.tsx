@@ -3,22 +3,30 @@ import { formatBytes } from '@holdfast/core/model/bytes.js';
 import { Panel } from '@holdfast/ui/panel.js';
 import { type Column, Table } from '@holdfast/ui/table.js';
 import Link from 'next/link';
+import { useSomeNodes } from '../api/node-queries';
 import type { StorageNode } from '../api/types';
 import { paths } from '../paths';
-import { CapacityBar } from '../shared/capacity-panel';
+import { CapacityBar, usageOfSums } from '../shared/capacity-panel';
+import { Loaded } from '../shared/loaded';
 
 /** Nodes that are listed; the rest have more room. */
 const SHOWN_MAX = 20;
 
-/** Nodes by how much of their space is promised, the fullest first. */
-export function FullestPanel({ nodes }: { nodes: readonly StorageNode[] }) {
-  const fullest = [...nodes]
-    .sort((a, b) => promised(b) - promised(a) || a.name.localeCompare(b.name, 'en', { numeric: true }))
-    .slice(0, SHOWN_MAX);
-  const hint = fullest.length < nodes.length ? `${fullest.length} of ${nodes.length} shown` : 'All nodes';
+/**
+ * Nodes by how much of their space is promised, the fullest first.
+ *
+ * @param total how many nodes there are
+ */
+export function FullestPanel({ total }: { total: number }) {
+  const nodes = useSomeNodes({ sort: '-promisedPercent,name', limit: SHOWN_MAX });
+  const hint = total > SHOWN_MAX ? `${SHOWN_MAX} of ${total.toLocaleString('en')} shown` : 'All nodes';
   return (
     <Panel title="The fullest nodes" hint={hint} flush>
-      <Table label="Nodes" rows={fullest} columns={COLUMNS} rowKey={({ id }) => id} empty={null} />
+      <Loaded query={nodes} what="the nodes">
+        {(fullest) => (
+          <Table label="Nodes" rows={fullest} columns={COLUMNS} rowKey={({ id }) => id} empty={null} />
+        )}
+      </Loaded>
     </Panel>
   );
 }
@@ -44,15 +52,7 @@ const COLUMNS: Column<StorageNode>[] = [
     className: 'min-w-44',
     cell: ({ name, storage }) => (
       <span className="block w-full min-w-32">
-        <CapacityBar
-          label={name}
-          usage={{
-            maximum: storage.maximum,
-            used: Math.max(0, storage.maximum - storage.available),
-            reserved: storage.reserved,
-            scheduled: storage.scheduled,
-          }}
-        />
+        <CapacityBar label={name} usage={usageOfSums([storage])} />
       </span>
     ),
   },

@@ -73,13 +73,16 @@ function History({ capacity }: { capacity: ClusterCapacity }) {
           <TimeChart label="Rebuild traffic" chart={traffic} />
           <details>
             <summary className="min-h-6 cursor-pointer text-sm text-muted">The same as a table</summary>
-            <Table
-              label="History of capacity"
-              rows={tableRows(capacity.samples, TABLE_ROWS_MAX)}
-              columns={COLUMNS}
-              rowKey={({ at }) => at}
-              empty={null}
-            />
+            {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls can be scrolled by keys */}
+            <section aria-label="Samples" tabIndex={0} className="max-h-96 overflow-y-auto">
+              <Table
+                label="History of capacity"
+                rows={tableRows(capacity.samples, TABLE_ROWS_MAX)}
+                columns={COLUMNS}
+                rowKey={({ at }) => at}
+                empty={null}
+              />
+            </section>
           </details>
         </div>
       )}

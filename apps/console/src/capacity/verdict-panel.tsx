@@ -7,7 +7,7 @@ import { Panel } from '@holdfast/ui/panel.js';
 import { Table } from '@holdfast/ui/table.js';
 import { CircleCheck, OctagonAlert, TriangleAlert } from 'lucide-react';
 import type { FormEvent } from 'react';
-import type { StorageNode } from '../api/types';
+import type { Zone } from '../api/types';
 import { useForbidden } from '../api/use-access';
 import { Loaded } from '../shared/loaded';
 import { useRoomAfter, useRoomNow } from './use-room';
@@ -25,19 +25,19 @@ const ICON = { good: CircleCheck, warn: TriangleAlert, bad: OctagonAlert };
 const TEXT: Record<CapacityTone, string> = { good: 'text-good', warn: 'text-warn', bad: 'text-bad' };
 
 type Props = {
-  nodes: readonly StorageNode[];
+  zones: readonly Zone[];
   kind: Kind;
   /** The fields of the form, as they are in the page's address. */
   onAsk: (form: FormData) => void;
 };
 
 /** Answers: how many more volumes fit, and how many once a zone is lost? By the scheduler itself. */
-export function VerdictPanel({ nodes, kind, onAsk }: Props) {
+export function VerdictPanel({ zones, kind, onAsk }: Props) {
   const forbidden = useForbidden()('placement:simulate');
   const isAllowed = forbidden === undefined;
-  const zones = [...new Set(nodes.flatMap(({ zone }) => (zone === null ? [] : [zone])))].sort();
+  const names = [...new Set(zones.flatMap(({ zone }) => (zone === null ? [] : [zone])))].sort();
   const now = useRoomNow(kind, isAllowed);
-  const after = useRoomAfter(kind, zones, isAllowed);
+  const after = useRoomAfter(kind, names, isAllowed);
   if (!isAllowed) {
     return (
       <Panel title="How much more fits?">

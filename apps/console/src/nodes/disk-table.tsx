@@ -4,7 +4,7 @@ import { Badge } from '@holdfast/ui/badge.js';
 import { Message } from '@holdfast/ui/message.js';
 import { type Column, Table } from '@holdfast/ui/table.js';
 import Link from 'next/link';
-import { useDisks } from '../api/queries';
+import { useDisksOf } from '../api/node-queries';
 import type { Disk, StorageNode } from '../api/types';
 import { paths } from '../paths';
 import { CapacityBar, usageOf } from '../shared/capacity-panel';
@@ -42,11 +42,13 @@ type Props = {
   node: Pick<StorageNode, 'id' | 'name'>;
   /** Beside other panels: without what a disk's own page tells too. */
   isNarrow?: boolean;
+  /** Nodes whose disks are shown beside these: all of them are asked for at once. */
+  beside?: readonly string[];
 };
 
 /** A node's disks: whether each may be used, and how full it is. */
-export function DiskTable({ node, isNarrow = false }: Props) {
-  const disks = useDisks();
+export function DiskTable({ node, isNarrow = false, beside = [] }: Props) {
+  const disks = useDisksOf([node.id, ...beside]);
   return (
     <Loaded query={disks} what="the disks" rows={2}>
       {(data) => (

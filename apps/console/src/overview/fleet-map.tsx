@@ -1,8 +1,9 @@
 'use client';
 import { Message } from '@holdfast/ui/message.js';
 import { Panel } from '@holdfast/ui/panel.js';
-import { useDisks, useNodes, useReplicaCounts, useRisk, useSomeVolumes } from '../api/queries';
-import type { Disk, StorageNode } from '../api/types';
+import { useDisksOf, useReplicaCounts, useSomeNodes, useZones } from '../api/node-queries';
+import { useRisk, useSomeVolumes } from '../api/queries';
+import type { Disk, StorageNode, Zone } from '../api/types';
 import { Loaded } from '../shared/loaded';
 import { ZoneGrid } from '../shared/zone-grid';
 import { NodeCard } from './node-card';
@@ -10,37 +11,38 @@ import { ZoneSummaries } from './zone-summaries';
 
 /** A page of volumes: more blocks than theirs are not told apart any more. */
 const DRAWN_VOLUMES_MAX = 100;
-/** A screen of nodes: of more, zones are summed up, and only nodes that need a look are drawn. */
-const DRAWN_NODES_MAX = 48;
+/** A screen of nodes, and as many as one filter names: of more, zones are summed up, and only nodes that need a look are drawn. */
+const DRAWN_NODES_MAX = 24;
 
 /** The cluster as a picture: zones side by side, their nodes, the nodes' disks, and on each disk its copies. */
 export function FleetMap({ className }: { className?: string }) {
-  const nodes = useNodes();
+  const zones = useZones();
   return (
     <Panel
       title="Where everything is"
       hint="Zones, nodes, disks, and one block for each copy"
       {...(className === undefined ? {} : { className })}
     >
-      <Loaded query={nodes} what="the nodes">
-        {(data) =>
-          data.length === 0 ? (
-            <Message title="No nodes yet" body="A node appears when its agent first reports." />
-          ) : (
-            <Zones nodes={data} />
-          )
-        }
+      <Loaded query={zones} what="the nodes">
+        {(data) => {
+          const total = data.reduce((sum, { nodes }) => sum + nodes.total, 0);
+          if (total === 0)
+            return <Message title="No nodes yet" body="A node appears when its agent first reports." />;
+          return total > DRAWN_NODES_MAX ? <ZoneSummaries zones={data} /> : <DrawnNodes zones={data} />;
+        }}
       </Loaded>
     </Panel>
   );
 }
 
-function Zones({ nodes }: { nodes: readonly StorageNode[] }) {
-  const disks = useDisks();
+function DrawnNodes({ zones }: { zones: readonly Zone[] }) {
+  const nodes = useSomeNodes({ limit: DRAWN_NODES_MAX });
+  const ids = nodes.data?.map(({ id }) => id) ?? [];
+  const disks = useDisksOf(ids);
   const total = useRisk().data?.volumes.total;
   const isDrawn = total !== undefined && total <= DRAWN_VOLUMES_MAX;
   const volumes = useSomeVolumes('', { enabled: isDrawn });
-  const counts = useReplicaCounts();
+  const counts = useReplicaCounts(ids);
   const placed = isDrawn
     ? (volumes.data ?? []).flatMap((volume) => volume.replicas.map((replica) => ({ volume, replica })))
     : undefined;
@@ -54,10 +56,10 @@ function Zones({ nodes }: { nodes: readonly StorageNode[] }) {
       counts={counts.data}
     />
   );
-  return nodes.length > DRAWN_NODES_MAX ? (
-    <ZoneSummaries nodes={nodes} disksOf={disksOf} counts={counts.data} renderNode={renderNode} />
-  ) : (
-    <ZoneGrid nodes={nodes} renderNode={renderNode} />
+  return (
+    <Loaded query={nodes} what="the nodes" rows={zones.length}>
+      {(data) => <ZoneGrid nodes={data} renderNode={renderNode} />}
+    </Loaded>
   );
 }
 

@@ -3,6 +3,7 @@ import { Badge } from '@holdfast/ui/badge.js';
 import { TONE_FILL } from '@holdfast/ui/tone.js';
 import { clsx } from 'clsx';
 import Link from 'next/link';
+import type { ReactNode } from 'react';
 import { useSilentNodes } from '../api/queries';
 import type { Disk, Replica, ReplicaCounts, StorageNode, Volume } from '../api/types';
 import { paths } from '../paths';
@@ -10,7 +11,10 @@ import { CapacityBar, usageOf } from '../shared/capacity-panel';
 import { nodeLook, replicaLook } from '../states';
 
 export type Placed = { volume: Volume; replica: Replica };
-export type CopyCount = Pick<ReplicaCounts['disks'][number], 'total' | 'failed' | 'rebuilding'>;
+/** `silent`: on nodes that do not answer, left out where the node says it. */
+export type CopyCount = Pick<ReplicaCounts['disks'][number], 'total' | 'failed' | 'rebuilding'> & {
+  readonly silent?: number;
+};
 
 /** A node with its disks, and what lies on each. */
 export function NodeCard({
@@ -27,20 +31,7 @@ export function NodeCard({
   const look = nodeLook(node);
   const attached = counts?.nodes.find(({ nodeId }) => nodeId === node.id)?.attached ?? 0;
   return (
-    <div
-      className={clsx(
-        'rounded-md border bg-raised p-2.5',
-        look.tone === 'bad' ? 'border-bad' : 'border-border',
-      )}
-    >
-      <div className="flex items-center justify-between gap-2">
-        <Link href={paths.node(node.id)} className="truncate text-sm font-medium hover:underline">
-          {node.name}
-        </Link>
-        <Badge tone={look.tone} quiet>
-          {look.word}
-        </Badge>
-      </div>
+    <NodeFrame node={node}>
       <p className="mb-2 text-xs text-muted">
         {attached === 1 ? '1 volume attached here' : `${attached} volumes attached here`}
       </p>
@@ -55,6 +46,29 @@ export function NodeCard({
           />
         ))}
       </div>
+    </NodeFrame>
+  );
+}
+
+/** A box with the node's name and how it stands. */
+export function NodeFrame({ node, children }: { node: StorageNode; children: ReactNode }) {
+  const look = nodeLook(node);
+  return (
+    <div
+      className={clsx(
+        'rounded-md border bg-raised p-2.5',
+        look.tone === 'bad' ? 'border-bad' : 'border-border',
+      )}
+    >
+      <div className="flex items-center justify-between gap-2">
+        <Link href={paths.node(node.id)} className="truncate text-sm font-medium hover:underline">
+          {node.name}
+        </Link>
+        <Badge tone={look.tone} quiet>
+          {look.word}
+        </Badge>
+      </div>
+      {children}
     </div>
   );
 }
@@ -84,12 +98,13 @@ function DiskLine({ disk, placed, count, isSilent }: DiskLineProps) {
 /** Copies by how they are, where blocks would be too many to be told apart. */
 export function Counted({ count, isSilent }: { count: CopyCount | undefined; isSilent: boolean }) {
   if (count === undefined) return <span className="text-xs text-faint">no copies</span>;
-  const { total, failed, rebuilding } = count;
-  const healthy = total - failed - rebuilding;
+  const { total, failed, rebuilding, silent = isSilent ? total : 0 } = count;
+  const healthy = total - failed - rebuilding - silent;
   return (
     <span className="flex flex-wrap gap-x-2 text-xs tabular-nums">
       <span>{total === 1 ? '1 copy' : `${total.toLocaleString('en')} copies`}</span>
       {isSilent && <span className="text-bad">✕ no answer</span>}
+      {!isSilent && silent > 0 && <span className="text-bad">✕ {silent.toLocaleString('en')} no answer</span>}
       {!isSilent && healthy > 0 && <span className="text-good">✓ {healthy.toLocaleString('en')}</span>}
       {!isSilent && rebuilding > 0 && <span className="text-busy">↻ {rebuilding}</span>}
       {!isSilent && failed > 0 && <span className="text-bad">✕ {failed}</span>}

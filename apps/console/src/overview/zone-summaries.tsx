@@ -1,84 +1,89 @@
 'use client';
 import { Badge } from '@holdfast/ui/badge.js';
-import type { Tone } from '@holdfast/ui/tone.js';
 import Link from 'next/link';
-import type { ReactNode } from 'react';
-import type { Disk, ReplicaCounts, StorageNode } from '../api/types';
+import { useSomeNodes } from '../api/node-queries';
+import type { StorageNode, Zone } from '../api/types';
 import { paths } from '../paths';
-import { CapacityBar, usageOf } from '../shared/capacity-panel';
-import { zonesOf } from '../shared/zone-grid';
-import { nodeLook } from '../states';
-import { type CopyCount, Counted } from './node-card';
+import { CapacityBar, usageOfSums } from '../shared/capacity-panel';
+import { NODE_STANDINGS } from '../states';
+import { Counted, NodeFrame } from './node-card';
 
 /** Nodes of a zone that are drawn because they need a look; a zone that is down as a whole needs one, and not a hundred. */
 const SHOWN_MAX = 4;
+/** Nodes that need a look, of all zones: past that the sums tell of them. */
+const UNWELL_MAX = 100;
 
-type Props = {
-  nodes: readonly StorageNode[];
-  disksOf: ReadonlyMap<string, readonly Disk[]>;
-  counts: ReplicaCounts | undefined;
-  renderNode: (node: StorageNode) => ReactNode;
-};
-
-/** The zones of a cluster with more nodes than one can look at: each summed up, with those of its nodes that are not well. */
-export function ZoneSummaries({ nodes, disksOf, counts, renderNode }: Props) {
-  const countOf = new Map(counts?.disks.map((count) => [count.diskId, count]));
+/** The zones of a cluster with more nodes than one can look at: each summed up by the API, with those of its nodes that are not well. */
+export function ZoneSummaries({ zones }: { zones: readonly Zone[] }) {
+  const unwell = useSomeNodes({ filter: 'risk>0', sort: '-risk,name', limit: UNWELL_MAX }).data ?? [];
   return (
     <div className="grid gap-3 [grid-template-columns:repeat(auto-fit,minmax(14rem,1fr))]">
-      {zonesOf(nodes).map(([zone, members]) => {
-        const disks = members.flatMap(({ id }) => disksOf.get(id) ?? []);
-        const unwell = members.filter((node) => nodeLook(node).tone !== 'good');
-        return (
-          <section
-            key={zone}
-            aria-label={`Zone ${zone}`}
-            className="flex flex-col gap-2 rounded-md border border-border bg-sunken p-3"
-          >
-            <div className="flex flex-wrap items-center justify-between gap-2">
-              <h3 className="text-sm font-medium">{zone}</h3>
-              <p className="text-xs tabular-nums text-muted">
-                {members.length.toLocaleString('en')} nodes, {disks.length.toLocaleString('en')} disks
-              </p>
-            </div>
-            <p className="flex flex-wrap gap-x-3">
-              {looksOf(members).map(({ word, tone, count }) => (
-                <Badge key={word} tone={tone} quiet>
-                  {`${count.toLocaleString('en')} ${word.toLowerCase()}`}
-                </Badge>
-              ))}
-            </p>
-            <Counted count={sumOf(disks.flatMap(({ id }) => countOf.get(id) ?? []))} isSilent={false} />
-            <CapacityBar label={zone} usage={usageOf(disks)} />
-            {unwell.slice(0, SHOWN_MAX).map(renderNode)}
-            {unwell.length > SHOWN_MAX && (
-              <Link href={paths.nodes} className="text-xs text-accent hover:underline">
-                {(unwell.length - SHOWN_MAX).toLocaleString('en')} more that need a look
-              </Link>
-            )}
-          </section>
-        );
-      })}
+      {zones.map((zone) => (
+        <Summary
+          key={`${zone.region ?? ''}/${zone.zone ?? ''}`}
+          zone={zone}
+          unwell={unwell.filter((node) => node.zone === zone.zone && node.region === zone.region)}
+        />
+      ))}
     </div>
   );
 }
 
-/** How many nodes are in which state, the most first. */
-function looksOf(nodes: readonly StorageNode[]): { word: string; tone: Tone; count: number }[] {
-  const found = new Map<string, { word: string; tone: Tone; count: number }>();
-  for (const node of nodes) {
-    const look = nodeLook(node);
-    const known = found.get(look.word) ?? { ...look, count: 0 };
-    found.set(look.word, { ...known, count: known.count + 1 });
-  }
-  return [...found.values()].sort((a, b) => b.count - a.count);
+function Summary({ zone, unwell }: { zone: Zone; unwell: readonly StorageNode[] }) {
+  const { nodes, disks, storage, replicas } = zone;
+  const name = zone.zone ?? 'no zone';
+  const shown = unwell.slice(0, SHOWN_MAX);
+  const more = nodes.total - nodes.open - nodes.drained - shown.length;
+  return (
+    <section
+      aria-label={`Zone ${name}`}
+      className="flex flex-col gap-2 rounded-md border border-border bg-raised p-3"
+    >
+      <div className="flex flex-wrap items-center justify-between gap-2">
+        <h3 className="text-sm font-medium">{name}</h3>
+        <p className="text-xs tabular-nums text-muted">
+          {countOf(nodes.total, 'node')}, {countOf(disks, 'disk')}
+        </p>
+      </div>
+      <p className="flex flex-wrap gap-x-3">
+        {looksOf(nodes).map(({ word, tone, count }) => (
+          <Badge key={word} tone={tone} quiet>
+            {`${count.toLocaleString('en')} ${word.toLowerCase()}`}
+          </Badge>
+        ))}
+      </p>
+      <Counted count={replicas} isSilent={false} />
+      <CapacityBar label={name} usage={usageOfSums([storage])} />
+      {shown.map((node) => (
+        <UnwellNode key={node.id} node={node} />
+      ))}
+      {more > 0 && shown.length > 0 && (
+        <Link href={paths.nodes} className="text-xs text-accent hover:underline">
+          {more.toLocaleString('en')} more that need a look
+        </Link>
+      )}
+    </section>
+  );
 }
 
-function sumOf(counts: readonly CopyCount[]): CopyCount | undefined {
-  if (counts.length === 0) return undefined;
-  const sum = (pick: (count: CopyCount) => number) => counts.reduce((total, count) => total + pick(count), 0);
-  return {
-    total: sum(({ total }) => total),
-    failed: sum(({ failed }) => failed),
-    rebuilding: sum(({ rebuilding }) => rebuilding),
-  };
+function countOf(count: number, what: string): string {
+  return `${count.toLocaleString('en')} ${what}${count === 1 ? '' : 's'}`;
+}
+
+/** How many nodes are in which state, the most first. */
+function looksOf(nodes: Zone['nodes']) {
+  return NODE_STANDINGS.map(({ standing, ...look }) => ({ ...look, count: nodes[standing] }))
+    .filter(({ count }) => count > 0)
+    .sort((a, b) => b.count - a.count);
+}
+
+function UnwellNode({ node }: { node: StorageNode }) {
+  return (
+    <NodeFrame node={node}>
+      <p className="mb-2 text-xs text-muted">
+        {node.replicas === 1 ? '1 copy' : `${node.replicas.toLocaleString('en')} copies`}
+      </p>
+      <CapacityBar label={node.name} usage={usageOfSums([node.storage])} />
+    </NodeFrame>
+  );
 }

@@ -2,9 +2,10 @@
 import { formatBytes } from '@holdfast/core/model/bytes.js';
 import { StackedBar } from '@holdfast/ui/meter.js';
 import { Panel } from '@holdfast/ui/panel.js';
-import { useDisks, useNodes } from '../api/queries';
-import type { Disk } from '../api/types';
+import { useSomeDisks, useZones } from '../api/node-queries';
+import type { Disk, Zone } from '../api/types';
 import { Loaded } from './loaded';
+import { NodeName } from './node-name';
 
 const DISKS_SHOWN_MAX = 5;
 
@@ -20,21 +21,33 @@ export function usageOf(disks: readonly Disk[]): Usage {
   };
 }
 
+/** The same of sums that the API made. */
+export function usageOfSums(sums: readonly Zone['storage'][]): Usage {
+  const sum = (pick: (storage: Zone['storage']) => number) =>
+    sums.reduce((total, storage) => total + pick(storage), 0);
+  return {
+    maximum: sum(({ maximum }) => maximum),
+    used: sum(({ maximum, available }) => Math.max(0, maximum - available)),
+    reserved: sum(({ reserved }) => reserved),
+    scheduled: sum(({ scheduled }) => scheduled),
+  };
+}
+
 function shareOf(part: number, whole: number): number {
   return whole > 0 ? (100 * part) / whole : 0;
 }
 
 /** Answers: what is running out? */
 export function CapacityPanel() {
-  const disks = useDisks();
+  const zones = useZones();
   return (
     <Panel title="Capacity" hint="Space on the disks, in use and promised to volumes">
-      <Loaded query={disks} what="the disks">
+      <Loaded query={zones} what="the disks">
         {(data) =>
-          data.length === 0 ? (
+          data.every(({ disks }) => disks === 0) ? (
             <p className="text-sm text-muted">No disks yet. An agent brings its own when it first reports.</p>
           ) : (
-            <Capacity disks={data} />
+            <Capacity zones={data} />
           )
         }
       </Loaded>
@@ -42,11 +55,9 @@ export function CapacityPanel() {
   );
 }
 
-function Capacity({ disks }: { disks: readonly Disk[] }) {
-  const total = usageOf(disks);
-  const fullest = [...disks]
-    .sort((a, b) => promised(b) - promised(a) || a.name.localeCompare(b.name))
-    .slice(0, DISKS_SHOWN_MAX);
+function Capacity({ zones }: { zones: readonly Zone[] }) {
+  const total = usageOfSums(zones.map(({ storage }) => storage));
+  const fullest = useSomeDisks({ sort: '-promisedPercent,name', limit: DISKS_SHOWN_MAX }).data ?? [];
   return (
     <div className="flex flex-col gap-4">
       <div>
@@ -69,17 +80,15 @@ function Capacity({ disks }: { disks: readonly Disk[] }) {
 }
 
 function DiskRow({ disk }: { disk: Disk }) {
-  const nodes = useNodes();
-  const node = nodes.data?.find((candidate) => candidate.id === disk.nodeId)?.name ?? '';
   return (
     <li>
       <div className="mb-1 flex justify-between gap-2 text-xs">
         <span className="truncate text-muted">
-          {node} / {disk.name}
+          <NodeName id={disk.nodeId} /> / {disk.name}
         </span>
         <span className="tabular-nums text-muted">{promised(disk).toFixed(0)} % promised</span>
       </div>
-      <CapacityBar label={`${node} ${disk.name}`} usage={usageOf([disk])} />
+      <CapacityBar label={disk.name} usage={usageOf([disk])} />
     </li>
   );
 }

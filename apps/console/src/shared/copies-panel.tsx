@@ -5,8 +5,8 @@ import { Message } from '@holdfast/ui/message.js';
 import { Panel } from '@holdfast/ui/panel.js';
 import { type Column, Table } from '@holdfast/ui/table.js';
 import Link from 'next/link';
-import { type Place, useVolumesIn } from '../api/node-queries';
-import { useDisks, useSilentNodes } from '../api/queries';
+import { type Place, useDisksOf, useVolumesIn } from '../api/node-queries';
+import { useSilentNodes } from '../api/queries';
 import type { Replica, Volume } from '../api/types';
 import { paths } from '../paths';
 import { replicaLook } from '../states';
@@ -19,7 +19,7 @@ type Copy = { readonly volume: Volume; readonly replica: Replica };
 export function CopiesPanel({ place, total }: { place: Place; total: number | undefined }) {
   const volumes = useVolumesIn(place);
   const silent = useSilentNodes();
-  const disks = useDisks();
+  const disks = useDisksOf(place.kind === 'node' ? [place.id] : []);
   const diskName = (id: string | null) => disks.data?.find((disk) => disk.id === id)?.name ?? '–';
   const isHere = (replica: Replica) =>
     place.kind === 'node' ? replica.nodeId === place.id : replica.diskId === place.id;

@@ -46,7 +46,7 @@ function Active({ rebuilds }: { rebuilds: readonly Rebuild[] }) {
   const ordered = [...rebuilds]
     .sort((a, b) => (a.queuePosition ?? 0) - (b.queuePosition ?? 0))
     .slice(0, SHOWN_MAX);
-  const names = useNames(ordered.map(({ volumeId }) => volumeId));
+  const names = useNames(ordered);
   if (ordered.length === 0) return null;
   return (
     <ul aria-label="Under way">

@@ -3,12 +3,16 @@ import { clsx } from 'clsx';
 import { Menu } from 'lucide-react';
 import Link from 'next/link';
 import { usePathname } from 'next/navigation';
-import { type KeyboardEvent, useEffect, useId, useRef, useState } from 'react';
+import { type KeyboardEvent, type ReactNode, useEffect, useId, useRef, useState } from 'react';
 import { paths } from '../paths';
 import { PLACES } from './places';
 
-/** Every page of the console: beside the content, and on narrow screens behind a menu button, so that all can be reached. */
-export function Navigation() {
+/**
+ * Every page of the console: beside the content, and on narrow screens behind a menu button, so that all can be reached.
+ *
+ * @param children what phones have no other place for: it heads the menu there, and is left out on wider screens
+ */
+export function Navigation({ children }: { children: ReactNode }) {
   const pathname = usePathname();
   const [isOpen, setOpen] = useState(false);
   const toggle = useRef<HTMLButtonElement>(null);
@@ -44,6 +48,7 @@ export function Navigation() {
           isOpen ? 'max-lg:grid' : 'max-lg:hidden',
         )}
       >
+        <div className="col-span-2 flex flex-wrap items-center gap-3 px-2.5 pb-2 sm:hidden">{children}</div>
         {PLACES.map(({ href, label, icon: Icon }) => {
           const current = href === paths.overview ? pathname === href : pathname.startsWith(href);
           return (

@@ -36,7 +36,10 @@ export function Shell({ children }: { children: ReactNode }) {
           <div className="lg:px-3 lg:pb-2">
             <Shortcuts />
           </div>
-          <Navigation />
+          <Navigation>
+            <OrganizationSwitch />
+            <ClusterSwitch />
+          </Navigation>
           <div className="flex items-center gap-2 lg:mt-auto lg:flex-col lg:items-stretch lg:gap-3 lg:border-t lg:border-border lg:p-4 max-lg:ml-auto">
             <LiveBadge />
             <SessionMenu />

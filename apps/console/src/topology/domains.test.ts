@@ -1,24 +1,21 @@
 import { expect, test } from '@jest/globals';
-import { domainText, lossOf, lossParameters, readDomain, regionsOf } from './domains';
+import { domainText, lossOf, lossParameters, nodesIn, readDomain, regionsOf } from './domains';
 
-const NODES = [
-  { name: 'node-10', zone: 'z-2', region: 'north' },
-  { name: 'node-2', zone: 'z-2', region: 'north' },
-  { name: 'node-1', zone: 'z-1', region: 'north' },
-  { name: 'bare', zone: null, region: null },
+const ZONES = [
+  { zone: null, region: null },
+  { zone: 'z-10', region: 'north' },
+  { zone: 'z-2', region: 'north' },
 ];
 
-test('nodes are grouped by region and zone, those without labels last', () => {
-  expect(regionsOf(NODES)).toMatchObject([
-    {
-      name: 'north',
-      zones: [
-        { name: 'z-1', nodes: [{ name: 'node-1' }] },
-        { name: 'z-2', nodes: [{ name: 'node-2' }, { name: 'node-10' }] },
-      ],
-    },
-    { name: null, zones: [{ name: null, nodes: [{ name: 'bare' }] }] },
+test('zones are grouped by region, those without labels last', () => {
+  expect(regionsOf(ZONES)).toEqual([
+    { name: 'north', zones: [ZONES[2], ZONES[1]] },
+    { name: null, zones: [ZONES[0]] },
   ]);
+});
+
+test('the nodes of a zone are found by a filter, those without labels by empty ones', () => {
+  expect(nodesIn({ zone: 'z-2', region: null })).toBe('zone="z-2" AND region=""');
 });
 
 test.each([
@@ -26,10 +23,10 @@ test.each([
   ['zone', 'z-1', { zones: ['z-1'] }, 'zone=z-1'],
   ['node', 'node-1', { nodes: ['node-1'] }, 'node=node-1'],
   ['disk', 'node-1/disk-2', { disks: ['node-1/disk-2'] }, 'disk=node-1%2Fdisk-2'],
-] as const)('a %s stands for what is lost with it', (kind, name, lost, parameters) => {
+] as const)('a %s stands for what is lost with it', async (kind, name, lost, parameters) => {
   const domain = { kind, name };
   expect(readDomain(domainText(domain))).toEqual(domain);
-  const lose = lossOf(domain, NODES);
+  const lose = await lossOf(domain, async () => ['node-10', 'node-2', 'node-1']);
   expect(lose).toEqual({ zones: [], nodes: [], disks: [], ...lost });
   expect(lossParameters(lose)).toBe(parameters);
 });

@@ -1,33 +1,32 @@
 /** Failure domains of a cluster as a tree, region over zone over node, and what is lost with each. */
 import type { WhatIf } from '../api/client';
-import type { StorageNode } from '../api/types';
+import type { Zone } from '../api/types';
 
 const DOMAIN_KINDS = ['region', 'zone', 'node', 'disk'] as const;
 type DomainKind = (typeof DOMAIN_KINDS)[number];
 /** `name` of a zone stands behind its region's, of a disk behind its node's. */
 export type Domain = { readonly kind: DomainKind; readonly name: string };
 
-type PlacedNode = Pick<StorageNode, 'name' | 'zone' | 'region'>;
-export type ZoneOf<N> = { readonly name: string | null; readonly nodes: readonly N[] };
-export type RegionOf<N> = { readonly name: string | null; readonly zones: readonly ZoneOf<N>[] };
+type Labelled = Pick<Zone, 'zone' | 'region'>;
+export type RegionOf<Z> = { readonly name: string | null; readonly zones: readonly Z[] };
 
-/** Regions with their zones with their nodes, each in the order of the names; what has no label comes last. */
-export function regionsOf<N extends PlacedNode>(nodes: readonly N[]): RegionOf<N>[] {
-  const sorted = [...nodes].sort((a, b) => compare(a.name, b.name));
-  return grouped(sorted, ({ region }) => region).map(([name, members]) => ({
+/** Regions with their zones, each in the order of the names; what has no label comes last. */
+export function regionsOf<Z extends Labelled>(zones: readonly Z[]): RegionOf<Z>[] {
+  const names = [...new Set(zones.map(({ region }) => region))].sort(compare);
+  return names.map((name) => ({
     name,
-    zones: grouped(members, ({ zone }) => zone).map(([zone, own]) => ({ name: zone, nodes: own })),
+    zones: zones.filter(({ region }) => region === name).sort((a, b) => compare(a.zone, b.zone)),
   }));
 }
 
-function grouped<N>(nodes: readonly N[], keyOf: (node: N) => string | null): [string | null, N[]][] {
-  const groups = new Map<string | null, N[]>();
-  for (const node of nodes) groups.set(keyOf(node), [...(groups.get(keyOf(node)) ?? []), node]);
-  return [...groups].sort(([a], [b]) => (a === null ? 1 : b === null ? -1 : compare(a, b)));
+function compare(a: string | null, b: string | null): number {
+  if (a === null || b === null) return Number(a === null) - Number(b === null);
+  return a.localeCompare(b, 'en', { numeric: true });
 }
 
-function compare(a: string, b: string): number {
-  return a.localeCompare(b, 'en', { numeric: true });
+/** Filter for the nodes of a zone; those without a label have empty ones there. */
+export function nodesIn({ zone, region }: Labelled): string {
+  return `zone="${zone ?? ''}" AND region="${region ?? ''}"`;
 }
 
 /** A domain as a parameter of the page's address: `zone:zone-a`. */
@@ -42,12 +41,19 @@ export function readDomain(text: string | null): Domain | undefined {
   return known === undefined || name === '' ? undefined : { kind: known, name };
 }
 
-/** What is asked to be lost. A region is all of its nodes, since what-ifs know zones, nodes and disks. */
-export function lossOf({ kind, name }: Domain, nodes: readonly PlacedNode[]): WhatIf['lose'] {
+/**
+ * What is asked to be lost. A region is all of its nodes, since what-ifs know zones, nodes and disks.
+ *
+ * @param namesIn reads the names of a region's nodes
+ */
+export async function lossOf(
+  { kind, name }: Domain,
+  namesIn: (region: string) => Promise<readonly string[]>,
+): Promise<WhatIf['lose']> {
   const nothing = { zones: [], nodes: [], disks: [] };
   switch (kind) {
     case 'region':
-      return { ...nothing, nodes: nodes.filter(({ region }) => region === name).map((node) => node.name) };
+      return { ...nothing, nodes: [...(await namesIn(name))] };
     case 'zone':
       return { ...nothing, zones: [name] };
     case 'node':

@@ -6,7 +6,7 @@ import { useQuery } from '@tanstack/react-query';
 import { MousePointerClick } from 'lucide-react';
 import Link from 'next/link';
 import { api } from '../api/client';
-import type { Simulation, StorageNode } from '../api/types';
+import type { Simulation } from '../api/types';
 import { useForbidden } from '../api/use-access';
 import { useCluster } from '../api/use-cluster';
 import { paths } from '../paths';
@@ -15,10 +15,10 @@ import { Loaded } from '../shared/loaded';
 import { VOLUME_ENDS } from '../states';
 import { type Domain, domainText, lossOf, lossParameters } from './domains';
 
-type Props = { domain: Domain | undefined; nodes: readonly StorageNode[] };
+type Props = { domain: Domain | undefined };
 
 /** What the loss of the chosen domain does to the volumes, as the scheduler works it out. */
-export function LossPanel({ domain, nodes }: Props) {
+export function LossPanel({ domain }: Props) {
   const forbidden = useForbidden()('placement:simulate');
   if (forbidden !== undefined) {
     return (
@@ -38,20 +38,20 @@ export function LossPanel({ domain, nodes }: Props) {
       </Panel>
     );
   }
-  return <Loss key={domainText(domain)} domain={domain} nodes={nodes} />;
+  return <Loss key={domainText(domain)} domain={domain} />;
 }
 
-function Loss({ domain, nodes }: { domain: Domain; nodes: readonly StorageNode[] }) {
+function Loss({ domain }: { domain: Domain }) {
   const cluster = useCluster();
-  const lose = lossOf(domain, nodes);
   const answer = useQuery({
     queryKey: ['loss', cluster.id, domainText(domain)],
-    queryFn: ({ signal }) =>
-      api.simulate(
-        cluster.id,
-        { volumes: [], lose, add: { disks: [] }, drain: [], settings: {}, howManyMore: false },
-        signal,
-      ),
+    queryFn: async ({ signal }) => {
+      const lose = await lossOf(domain, async (region) =>
+        (await api.nodes(cluster.id, `region="${region}"`)).map(({ name }) => name),
+      );
+      const question = { volumes: [], lose, add: { disks: [] }, drain: [], settings: {}, howManyMore: false };
+      return { lose, result: await api.simulate(cluster.id, question, signal) };
+    },
     retry: false,
     refetchOnWindowFocus: false,
   });
@@ -60,16 +60,18 @@ function Loss({ domain, nodes }: { domain: Domain; nodes: readonly StorageNode[]
       title={`If ${domain.kind} ${domain.name} is lost`}
       flush
       aside={
-        <Link
-          href={`${paths.whatIf}?${lossParameters(lose)}`}
-          className="inline-flex min-h-6 items-center text-xs text-accent hover:underline"
-        >
-          Ask more about it
-        </Link>
+        answer.data !== undefined && (
+          <Link
+            href={`${paths.whatIf}?${lossParameters(answer.data.lose)}`}
+            className="inline-flex min-h-6 items-center text-xs text-accent hover:underline"
+          >
+            Ask more about it
+          </Link>
+        )
       }
     >
       <Loaded query={answer} what="the answer" rows={4}>
-        {(data) => <Answer result={data} />}
+        {({ result }) => <Answer result={result} />}
       </Loaded>
     </Panel>
   );

@@ -1,50 +1,49 @@
 'use client';
 import { Badge } from '@holdfast/ui/badge.js';
 import { clsx } from 'clsx';
-import type { ReactNode } from 'react';
-import { useDisks, useReplicaCounts, useRisk, useSomeVolumes } from '../api/queries';
-import type { Disk, StorageNode } from '../api/types';
+import { type ReactNode, useState } from 'react';
+import { useDisksOf, useNodePages, useReplicaCounts, useSomeNodes } from '../api/node-queries';
+import { useRisk, useSomeVolumes } from '../api/queries';
+import type { Disk, ReplicaCounts, StorageNode, Zone as ZoneSums } from '../api/types';
+import { Paged } from '../shared/paged';
 import { nodeLook } from '../states';
 import { type Copy, CopyBlocks } from './copy-blocks';
-import { type Domain, domainText, type RegionOf, regionsOf, type ZoneOf } from './domains';
+import { type Domain, domainText, nodesIn, type RegionOf, regionsOf } from './domains';
 
 /** A page of volumes: beyond it copies are counted instead of drawn. */
 const DRAWN_VOLUMES_MAX = 100;
-/** More nodes than that are folded into their zones. */
+/** More nodes than that are folded into their zones, and read a page at a time where a zone is opened. */
 const OPEN_NODES_MAX = 24;
 
 type Pick = { chosen: Domain | undefined; onChoose: (domain: Domain) => void };
-type Props = Pick & { nodes: readonly StorageNode[] };
-type Drawn = { copies: readonly Copy[] | undefined; disks: readonly Disk[]; isFolded: boolean };
+type Props = Pick & { zones: readonly ZoneSums[] };
 
 /** The cluster's failure domains within each other: regions, zones, nodes, disks and copies. Each domain is a button. */
-export function TopologyPicture({ nodes, chosen, onChoose }: Props) {
-  const total = useRisk().data?.volumes.total;
-  const isDrawn = total !== undefined && total <= DRAWN_VOLUMES_MAX;
-  const volumes = useSomeVolumes('', { enabled: isDrawn });
-  const disks = useDisks();
-  const drawn: Drawn = {
-    copies: isDrawn
-      ? volumes.data?.flatMap((volume) => volume.replicas.map((replica) => ({ volume, replica })))
-      : undefined,
-    disks: disks.data ?? [],
-    isFolded: nodes.length > OPEN_NODES_MAX,
-  };
-  const regions = regionsOf(nodes);
+export function TopologyPicture({ zones, chosen, onChoose }: Props) {
+  const total = zones.reduce((sum, { nodes }) => sum + nodes.total, 0);
+  const isFolded = total > OPEN_NODES_MAX;
+  const nodes = useSomeNodes({ limit: OPEN_NODES_MAX, enabled: !isFolded });
+  const pick = { chosen, onChoose };
   return (
     <div className="flex flex-col gap-3">
-      {regions.map((region) => (
-        <Region key={region.name ?? ''} region={region} drawn={drawn} pick={{ chosen, onChoose }} />
+      {regionsOf(zones).map((region) => (
+        <Region
+          key={region.name ?? ''}
+          region={region}
+          nodes={isFolded ? undefined : (nodes.data ?? [])}
+          pick={pick}
+        />
       ))}
     </div>
   );
 }
 
-type Inner = { drawn: Drawn; pick: Pick };
+/** `undefined`: they are read where their zone is opened. */
+type OpenNodes = readonly StorageNode[] | undefined;
 
-function Region({ region, drawn, pick }: Inner & { region: RegionOf<StorageNode> }) {
+function Region({ region, nodes, pick }: { region: RegionOf<ZoneSums>; nodes: OpenNodes; pick: Pick }) {
   const zones = region.zones.map((zone) => (
-    <Zone key={zone.name ?? ''} zone={zone} drawn={drawn} pick={pick} />
+    <Zone key={zone.zone ?? ''} zone={zone} nodes={nodes} pick={pick} />
   ));
   const grid = <div className="flex flex-wrap gap-3">{zones}</div>;
   if (region.name === null) return grid;
@@ -56,24 +55,18 @@ function Region({ region, drawn, pick }: Inner & { region: RegionOf<StorageNode>
   );
 }
 
-function Zone({ zone, drawn, pick }: Inner & { zone: ZoneOf<StorageNode> }) {
-  const nodes = (
-    <div className="flex flex-col gap-2">
-      {zone.nodes.map((node) => (
-        <Node key={node.id} node={node} drawn={drawn} pick={pick} />
-      ))}
-    </div>
-  );
-  const inner = drawn.isFolded ? (
-    <details>
-      <summary className="min-h-6 cursor-pointer text-xs text-muted">{zone.nodes.length} nodes</summary>
-      {nodes}
-    </details>
-  ) : (
-    nodes
-  );
+function Zone({ zone, nodes, pick }: { zone: ZoneSums; nodes: OpenNodes; pick: Pick }) {
+  const inner =
+    nodes === undefined ? (
+      <FoldedNodes zone={zone} pick={pick} />
+    ) : (
+      <Nodes
+        nodes={nodes.filter((node) => node.zone === zone.zone && node.region === zone.region)}
+        pick={pick}
+      />
+    );
   const className = 'min-w-56 flex-1 bg-sunken p-2';
-  if (zone.name === null) {
+  if (zone.zone === null) {
     return (
       <section
         aria-label="Nodes without a zone"
@@ -86,15 +79,76 @@ function Zone({ zone, drawn, pick }: Inner & { zone: ZoneOf<StorageNode> }) {
   }
   return (
     <Box
-      domain={{ kind: 'zone', name: zone.name }}
+      domain={{ kind: 'zone', name: zone.zone }}
       pick={pick}
-      label={`Zone ${zone.name}`}
+      label={`Zone ${zone.zone}`}
       className={className}
     >
       {inner}
     </Box>
   );
 }
+
+function FoldedNodes({ zone, pick }: { zone: ZoneSums; pick: Pick }) {
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <details open={isOpen} onToggle={(event) => setOpen(event.currentTarget.open)}>
+      <summary className="min-h-6 cursor-pointer text-xs text-muted">
+        {zone.nodes.total === 1 ? '1 node' : `${zone.nodes.total.toLocaleString('en')} nodes`}
+      </summary>
+      {isOpen && <NodesByPages zone={zone} pick={pick} />}
+    </details>
+  );
+}
+
+function NodesByPages({ zone, pick }: { zone: ZoneSums; pick: Pick }) {
+  const pages = useNodePages(nodesIn(zone), { sort: 'name', limit: OPEN_NODES_MAX });
+  return (
+    <Paged
+      query={pages}
+      what="the nodes"
+      rows={4}
+      empty={null}
+      note={(shown) => `${shown} of ${zone.nodes.total}`}
+    >
+      {() =>
+        pages.data?.pages.map(({ items }) => <Nodes key={items[0]?.id ?? ''} nodes={items} pick={pick} />)
+      }
+    </Paged>
+  );
+}
+
+type Drawn = {
+  copies: readonly Copy[] | undefined;
+  disks: readonly Disk[];
+  counts: ReplicaCounts | undefined;
+};
+
+/** At most as many as one filter names. */
+function Nodes({ nodes, pick }: { nodes: readonly StorageNode[]; pick: Pick }) {
+  const ids = nodes.map(({ id }) => id);
+  const total = useRisk().data?.volumes.total;
+  const isDrawn = total !== undefined && total <= DRAWN_VOLUMES_MAX;
+  const volumes = useSomeVolumes('', { enabled: isDrawn });
+  const disks = useDisksOf(ids);
+  const counts = useReplicaCounts(ids);
+  const drawn: Drawn = {
+    copies: isDrawn
+      ? volumes.data?.flatMap((volume) => volume.replicas.map((replica) => ({ volume, replica })))
+      : undefined,
+    disks: disks.data ?? [],
+    counts: counts.data,
+  };
+  return (
+    <div className="flex flex-col gap-2">
+      {nodes.map((node) => (
+        <Node key={node.id} node={node} drawn={drawn} pick={pick} />
+      ))}
+    </div>
+  );
+}
+
+type Inner = { drawn: Drawn; pick: Pick };
 
 function Node({ node, drawn, pick }: Inner & { node: StorageNode }) {
   const look = nodeLook(node);
@@ -121,7 +175,7 @@ function Node({ node, drawn, pick }: Inner & { node: StorageNode }) {
               text={disk.name}
             />
             {drawn.copies === undefined ? (
-              <Count diskId={disk.id} />
+              <Count counts={drawn.counts} diskId={disk.id} />
             ) : (
               <CopyBlocks copies={drawn.copies.filter(({ replica }) => replica.diskId === disk.id)} />
             )}
@@ -132,8 +186,8 @@ function Node({ node, drawn, pick }: Inner & { node: StorageNode }) {
   );
 }
 
-function Count({ diskId }: { diskId: string }) {
-  const count = useReplicaCounts().data?.disks.find((disk) => disk.diskId === diskId)?.total ?? 0;
+function Count({ counts, diskId }: { counts: ReplicaCounts | undefined; diskId: string }) {
+  const count = counts?.disks.find((disk) => disk.diskId === diskId)?.total ?? 0;
   return (
     <span className="text-xs text-muted tabular-nums">
       {count === 1 ? '1 copy' : `${count.toLocaleString('en')} copies`}

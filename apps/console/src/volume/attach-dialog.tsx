@@ -1,27 +1,33 @@
 'use client';
-import type { ActionFacts } from '@holdfast/core/policy/action-facts.js';
 import { decideAttach } from '@holdfast/core/policy/decide-attach.js';
 import { Button } from '@holdfast/ui/button.js';
 import { Dialog } from '@holdfast/ui/dialog.js';
-import { SelectField } from '@holdfast/ui/field.js';
+import { SelectField, TextField } from '@holdfast/ui/field.js';
 import { useState } from 'react';
 import { reasonOf } from '../actions';
+import { useSomeNodes } from '../api/node-queries';
 import type { Volume } from '../api/types';
+import { nodeSearch } from '../shared/node-search';
+import { useActionFacts } from './use-action-facts';
 
 const ANY_NODE = '';
+/** Nodes that are offered beside those with a copy: a search finds the others. */
+const OFFERED_MAX = 50;
 
 type Props = {
   open: boolean;
   onOpenChange: () => void;
   volume: Volume;
-  facts: ActionFacts;
   busy: boolean;
   onAttach: (nodeId: string | undefined) => void;
 };
 
 /** Asks on which node the volume is served. By default Holdfast takes one that holds a copy. */
-export function AttachDialog({ open, onOpenChange, volume, facts, busy, onAttach }: Props) {
+export function AttachDialog({ open, onOpenChange, volume, busy, onAttach }: Props) {
   const [nodeId, setNodeId] = useState(ANY_NODE);
+  const [text, search] = useState('');
+  const found = useSomeNodes({ filter: nodeSearch(text), limit: OFFERED_MAX, enabled: open }).data ?? [];
+  const facts = useActionFacts(volume, found);
   const hasCopy = (id: string) => volume.replicas.some((replica) => replica.nodeId === id);
   const reasonAgainst = (id: string) => reasonOf(decideAttach(facts, id));
   return (
@@ -31,6 +37,14 @@ export function AttachDialog({ open, onOpenChange, volume, facts, busy, onAttach
       title={`Attach ${volume.name}`}
       description="The node that serves it over NBD. Reads are nearest where it also holds a copy."
     >
+      {(text !== '' || found.length === OFFERED_MAX) && (
+        <TextField
+          label="Find a node"
+          hint="Beginning of its name or zone"
+          value={text}
+          onChange={(event) => search(event.target.value)}
+        />
+      )}
       <SelectField label="Node" value={nodeId} onChange={(event) => setNodeId(event.target.value)}>
         <option value={ANY_NODE}>A node that holds a copy</option>
         {facts.nodes.map(({ id, name, isReady }) => (

@@ -3,7 +3,7 @@ import { Button } from '@holdfast/ui/button.js';
 import Link from 'next/link';
 import { useState } from 'react';
 import type { PlannedRequest } from '../api/dry-run';
-import { useDisks, useNodes } from '../api/queries';
+import { useDisksOf, useNodesById } from '../api/node-queries';
 import type { PlacementExplanation, Volume } from '../api/types';
 import { useCluster } from '../api/use-cluster';
 import { PlanDialog } from '../shared/plan-dialog';
@@ -14,8 +14,9 @@ type Cure = PlacementExplanation['cures'][number];
 /** A cure's way: the plan of each of its changes, or the page on which it is done by hand. */
 export function CureButtons({ cure, volume }: { cure: Cure; volume: Volume }) {
   const cluster = useCluster();
-  const nodes = useNodes();
-  const disks = useDisks();
+  const concerned = cure.changes.map(({ nodeId }) => nodeId ?? null);
+  const nodes = useNodesById(concerned);
+  const disks = useDisksOf(concerned);
   const [asked, setAsked] = useState<PlannedRequest>();
   const facts: CureFacts = {
     clusterId: cluster.id,

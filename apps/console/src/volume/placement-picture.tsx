@@ -7,7 +7,8 @@ import { Moment } from '@holdfast/ui/moment.js';
 import { clsx } from 'clsx';
 import { PlugZap } from 'lucide-react';
 import { useState } from 'react';
-import { useDisks, useNodes, useRebuilds, useSilentNodes } from '../api/queries';
+import { useDisksOf, useNodesById } from '../api/node-queries';
+import { useRebuilds, useSilentNodes } from '../api/queries';
 import type { Replica, StorageNode, Volume } from '../api/types';
 import { isActive } from '../shared/rebuilds-panel';
 import { ZoneGrid } from '../shared/zone-grid';
@@ -16,14 +17,13 @@ import { MoveDialog } from './move-dialog';
 
 /** A volume's copies in their zones and nodes, the engine's node marked, a rebuild's progress on its target. */
 export function PlacementPicture({ volume }: { volume: Volume }) {
-  const nodes = useNodes();
+  const involved = useNodesById([volume.attachedNodeId, ...volume.replicas.map(({ nodeId }) => nodeId)]);
   const unplaced = volume.replicas.filter((replica) => replica.nodeId === null);
-  const involved = (nodes.data ?? []).filter(
-    (node) =>
-      node.id === volume.attachedNodeId || volume.replicas.some((replica) => replica.nodeId === node.id),
-  );
   return (
-    <ZoneGrid nodes={involved} renderNode={(node) => <NodeBox key={node.id} node={node} volume={volume} />}>
+    <ZoneGrid
+      nodes={involved.data ?? []}
+      renderNode={(node) => <NodeBox key={node.id} node={node} volume={volume} />}
+    >
       {unplaced.length > 0 && (
         <section
           aria-label="Not placed"
@@ -70,7 +70,7 @@ function NodeBox({ node, volume }: { node: StorageNode; volume: Volume }) {
 
 function Copy({ replica, volume }: { replica: Replica; volume: Volume }) {
   const [isMoving, setMoving] = useState(false);
-  const disks = useDisks();
+  const disks = useDisksOf(volume.replicas.map(({ nodeId }) => nodeId));
   const rebuilds = useRebuilds();
   const look = replicaLook(replica, volume, useSilentNodes());
   const disk = disks.data?.find((candidate) => candidate.id === replica.diskId);

@@ -1,11 +1,18 @@
 import type { ActionFacts } from '@holdfast/core/policy/action-facts.js';
 import { actionFactsOf } from '../actions';
-import { useNodes, useSomeVolumes } from '../api/queries';
-import type { Volume } from '../api/types';
+import { useNodesById } from '../api/node-queries';
+import { useSomeVolumes } from '../api/queries';
+import type { StorageNode, Volume } from '../api/types';
 
-/** What decides which actions a volume offers, as far as it is loaded. */
-export function useActionFacts(volume: Volume): ActionFacts {
-  const nodes = useNodes();
+/**
+ * What decides which actions a volume offers, as far as it is loaded: of nodes those that serve the volume or hold its copies.
+ *
+ * @param others further nodes that an action is asked about
+ */
+export function useActionFacts(volume: Volume, others: readonly StorageNode[] = []): ActionFacts {
+  const nodes = useNodesById([volume.attachedNodeId, ...volume.replicas.map(({ nodeId }) => nodeId)]);
   const clones = useSomeVolumes(`sourceVolumeId=${volume.id}`);
-  return actionFactsOf(volume, { nodes: nodes.data ?? [], volumes: clones.data ?? [] });
+  const own = nodes.data ?? [];
+  const more = others.filter(({ id }) => own.every((node) => node.id !== id));
+  return actionFactsOf(volume, { nodes: [...own, ...more], volumes: clones.data ?? [] });
 }

@@ -3,14 +3,13 @@ import { Badge } from '@holdfast/ui/badge.js';
 import { Moment } from '@holdfast/ui/moment.js';
 import { Panel } from '@holdfast/ui/panel.js';
 import type { Volume } from '../api/types';
-import { useNodeNames } from '../shared/use-names';
+import { NodeName } from '../shared/node-name';
 
 /** A checksum's beginning is enough to see two differ. */
 const CHECKSUM_SHOWN = 16;
 
 /** The last proof that all copies hold the same bytes. */
 export function VerificationPanel({ volume }: { volume: Volume }) {
-  const nodeName = useNodeNames();
   const { verification } = volume;
   if (verification === null) {
     return (
@@ -22,7 +21,7 @@ export function VerificationPanel({ volume }: { volume: Volume }) {
     );
   }
   const nodeOf = (replicaId: string) =>
-    nodeName(volume.replicas.find((replica) => replica.id === replicaId)?.nodeId ?? null);
+    volume.replicas.find((replica) => replica.id === replicaId)?.nodeId ?? null;
   return (
     <Panel title="Verification" aside={<Verdict state={verification.state} equal={verification.equal} />}>
       <p className="text-sm text-muted">
@@ -31,7 +30,9 @@ export function VerificationPanel({ volume }: { volume: Volume }) {
       <ul className="mt-2 flex flex-col gap-1">
         {verification.replicas.map((replica) => (
           <li key={replica.replicaId} className="flex justify-between gap-2 text-xs">
-            <span className="text-muted">{nodeOf(replica.replicaId)}</span>
+            <span className="text-muted">
+              <NodeName id={nodeOf(replica.replicaId)} />
+            </span>
             <code className="font-mono">
               {replica.checksum?.slice(0, CHECKSUM_SHOWN) ?? replica.error ?? ''}
             </code>

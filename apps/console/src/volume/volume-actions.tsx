@@ -80,7 +80,6 @@ export function VolumeActions({ volume }: { volume: Volume }) {
         open={dialog === 'attach'}
         onOpenChange={close}
         volume={volume}
-        facts={facts}
         busy={act.isPending}
         onAttach={act.attach}
       />

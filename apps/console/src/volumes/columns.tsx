@@ -2,6 +2,7 @@ import { formatBytes } from '@holdfast/core/model/bytes.js';
 import { Moment } from '@holdfast/ui/moment.js';
 import type { ReactNode } from 'react';
 import type { Volume } from '../api/types';
+import { NodeName } from '../shared/node-name';
 import { ReplicaDots } from '../shared/replica-dots';
 import { RobustnessBadge, StateBadge } from '../shared/volume-badges';
 import type { ColumnId } from './list-state';
@@ -15,7 +16,7 @@ export type VolumeColumn = {
   readonly width: string;
   /** Left out on a phone. */
   readonly isWide?: boolean;
-  readonly cell: (volume: Volume, nodeName: (id: string | null) => string) => ReactNode;
+  readonly cell: (volume: Volume) => ReactNode;
 };
 
 export const VOLUME_COLUMNS: Readonly<Record<ColumnId, VolumeColumn>> = {
@@ -42,8 +43,10 @@ export const VOLUME_COLUMNS: Readonly<Record<ColumnId, VolumeColumn>> = {
     header: 'Attached to',
     width: 'w-44',
     isWide: true,
-    cell: (volume, nodeName) => (
-      <span className="block truncate text-muted">{nodeName(volume.attachedNodeId)}</span>
+    cell: (volume) => (
+      <span className="block truncate text-muted">
+        <NodeName id={volume.attachedNodeId} />
+      </span>
     ),
   },
   size: {

@@ -23,23 +23,12 @@ type Props = {
   onSort: (sort: string) => void;
   selected: ReadonlySet<string>;
   onSelect: (ids: ReadonlySet<string>) => void;
-  nodeName: (id: string | null) => string;
   /** Rows near the end are shown: more are wanted. */
   onEnd: () => void;
 };
 
 /** The volumes that are asked for, of which only those on the screen are drawn. */
-export function VolumeGrid({
-  rows,
-  columns,
-  density,
-  sort,
-  onSort,
-  selected,
-  onSelect,
-  nodeName,
-  onEnd,
-}: Props) {
+export function VolumeGrid({ rows, columns, density, sort, onSort, selected, onSelect, onEnd }: Props) {
   const body = useRef<HTMLTableSectionElement>(null);
   const [top, setTop] = useState(0);
   useLayoutEffect(() => setTop(body.current?.offsetTop ?? 0), []);
@@ -106,7 +95,6 @@ export function VolumeGrid({
               index={index}
               px={ROW_PX[density]}
               columns={columns}
-              nodeName={nodeName}
               isSelected={selected.has(volume.id)}
               onToggle={toggle}
             />
@@ -173,14 +161,13 @@ type RowProps = {
   index: number;
   px: number;
   columns: readonly ColumnId[];
-  nodeName: (id: string | null) => string;
   isSelected: boolean;
   onToggle: (id: string) => void;
 };
 
 /** A row is drawn again only when something of it has changed: a list of ten thousand is told of many changes a second. */
 const Row = memo(
-  function VolumeRow({ volume, index, px, columns, nodeName, isSelected, onToggle }: RowProps): ReactNode {
+  function VolumeRow({ volume, index, px, columns, isSelected, onToggle }: RowProps): ReactNode {
     return (
       <tr
         data-row
@@ -212,7 +199,7 @@ const Row = memo(
                 isWide && 'max-md:hidden',
               )}
             >
-              {cell(volume, nodeName)}
+              {cell(volume)}
             </td>
           );
         })}
@@ -224,7 +211,6 @@ const Row = memo(
     a.index === b.index &&
     a.px === b.px &&
     a.columns === b.columns &&
-    a.nodeName === b.nodeName &&
     a.isSelected === b.isSelected &&
     a.onToggle === b.onToggle,
 );

@@ -3,15 +3,19 @@ import { DRAIN_POLICIES } from '@holdfast/core/model/node-drain.js';
 import { REPLICA_COUNT_MAX } from '@holdfast/core/model/volume.js';
 import { Button } from '@holdfast/ui/button.js';
 import { SelectField, TextField } from '@holdfast/ui/field.js';
-import { type FormEvent, useEffect, useRef } from 'react';
+import { type FormEvent, useEffect, useRef, useState } from 'react';
+import { useDisksOf, useSomeNodes } from '../api/node-queries';
 import { isProblem } from '../api/problem';
-import type { Disk, StorageNode } from '../api/types';
+import type { Zone } from '../api/types';
 import { POLICY_WORDS } from '../shared/drain-words';
+import { nodeSearch } from '../shared/node-search';
 import { fieldValue, parametersOf, REBUILD_LIMIT } from './question';
 
+/** Nodes that are offered at once, as many as one filter names. */
+const OFFERED_MAX = 25;
+
 type Props = {
-  nodes: readonly StorageNode[];
-  disks: readonly Disk[];
+  zones: readonly Zone[];
   /** Parameters of the page's address: what was asked last. */
   asked: string;
   /** Of the last answer; the answer's panel tells it, and what is about a field stands beside it. */
@@ -20,14 +24,17 @@ type Props = {
   onSubmit: (parameters: URLSearchParams) => void;
 };
 
-export function WhatIfForm({ nodes, disks, asked, error, busy, onSubmit }: Props) {
+export function WhatIfForm({ zones, asked, error, busy, onSubmit }: Props) {
   const form = useRef<HTMLFormElement>(null);
   const problem = isProblem(error) ? error : undefined;
   const errorAt = (pointer: string) => problem?.errors.find((item) => item.pointer === pointer)?.detail;
-  const zones = [...new Set(nodes.map(({ zone }) => zone).filter((zone) => zone !== null))].sort();
-  const names = nodes.map(({ name }) => name).sort();
-  const nameOf = new Map(nodes.map(({ id, name }) => [id, name]));
-  const places = disks.map(({ nodeId, name }) => `${nameOf.get(nodeId) ?? nodeId}/${name}`).sort();
+  const [text, search] = useState('');
+  const { names, places } = useOffered(text);
+  const isMany = zones.reduce((total, { nodes }) => total + nodes.total, 0) > OFFERED_MAX;
+  const zoneNames = [...new Set(zones.flatMap(({ zone }) => (zone === null ? [] : [zone])))].sort();
+  const choices = (legend: string, name: string, offered: readonly string[]) => (
+    <Choices legend={legend} name={name} offered={offered} asked={asked} />
+  );
 
   function submit(event: FormEvent<HTMLFormElement>) {
     event.preventDefault();
@@ -67,10 +74,18 @@ export function WhatIfForm({ nodes, disks, asked, error, busy, onSubmit }: Props
           error={errorAt('/volumes/0/numberOfReplicas')}
         />
       </div>
-      <Choices legend="Lose zones" name="zone" values={zones} />
-      <Choices legend="Lose nodes" name="node" values={names} />
-      <Choices legend="Lose disks" name="disk" values={places} />
-      <Choices legend="Drain nodes" name="drain" values={names} />
+      {isMany && (
+        <TextField
+          label="Find nodes"
+          hint={`The first ${OFFERED_MAX} nodes whose name or zone begins so are offered below, with their disks`}
+          value={text}
+          onChange={(event) => search(event.target.value)}
+        />
+      )}
+      {choices('Lose zones', 'zone', zoneNames)}
+      {choices('Lose nodes', 'node', names)}
+      {choices('Lose disks', 'disk', places)}
+      {choices('Drain nodes', 'drain', names)}
       <SelectField label="When a drained node may be switched off" name="policy">
         {DRAIN_POLICIES.map((policy) => (
           <option key={policy} value={policy}>
@@ -78,7 +93,7 @@ export function WhatIfForm({ nodes, disks, asked, error, busy, onSubmit }: Props
           </option>
         ))}
       </SelectField>
-      <Choices legend="Add a disk to nodes" name="diskNode" values={names} />
+      {choices('Add a disk to nodes', 'diskNode', names)}
       <TextField label="GiB of each new disk" name="diskGib" type="number" min="0.001" step="any" required />
       <TextField
         label="Rebuilds that a node receives at once"
@@ -111,7 +126,29 @@ function fill(form: HTMLFormElement | null, asked: URLSearchParams): void {
   }
 }
 
-function Choices({ legend, name, values }: { legend: string; name: string; values: readonly string[] }) {
+/** Names of the nodes that a search finds, and of their disks with them. */
+function useOffered(text: string): { names: readonly string[]; places: readonly string[] } {
+  const nodes = useSomeNodes({ filter: nodeSearch(text), limit: OFFERED_MAX }).data ?? [];
+  const disks = useDisksOf(nodes.map(({ id }) => id)).data ?? [];
+  const nameOf = new Map(nodes.map(({ id, name }) => [id, name]));
+  return {
+    names: nodes.map(({ name }) => name),
+    places: disks.flatMap(({ nodeId, name }) => {
+      const node = nameOf.get(nodeId);
+      return node === undefined ? [] : [`${node}/${name}`];
+    }),
+  };
+}
+
+type ChoicesProps = { legend: string; name: string; offered: readonly string[]; asked: string };
+
+/** What is chosen, and was asked for, stays whatever is offered beside it. */
+function Choices({ legend, name, offered, asked }: ChoicesProps) {
+  const [chosen, setChosen] = useState<readonly string[]>([]);
+  const inAddress = new URLSearchParams(asked).getAll(name);
+  const values = [...new Set([...inAddress, ...chosen, ...offered])].sort();
+  const choose = (value: string, isOn: boolean) =>
+    setChosen(isOn ? [...chosen, value] : chosen.filter((one) => one !== value));
   if (values.length === 0) return null;
   return (
     <fieldset>
@@ -119,7 +156,13 @@ function Choices({ legend, name, values }: { legend: string; name: string; value
       <div className="flex max-h-48 flex-wrap gap-x-4 overflow-y-auto">
         {values.map((value) => (
           <label key={value} className="flex min-h-6 items-center gap-2 text-sm">
-            <input type="checkbox" name={name} value={value} />
+            <input
+              type="checkbox"
+              name={name}
+              value={value}
+              defaultChecked={inAddress.includes(value)}
+              onChange={(event) => choose(value, event.target.checked)}
+            />
             {value}
           </label>
         ))}

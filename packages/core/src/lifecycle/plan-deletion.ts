@@ -1,5 +1,5 @@
 import type { VolumeView } from '../model/views.js';
-import { isOnReadyNode } from '../model/volume-facts.js';
+import { isOnReadyNode, volumeEvent } from '../model/volume-facts.js';
 import { holderOf, isDeleting } from '../model/volume-lifecycle.js';
 import type { Step } from './step.js';
 
@@ -7,7 +7,7 @@ import type { Step } from './step.js';
  * Deletes a volume copy by copy, then its row. A copy on a dead node loses only its row: its directory becomes an
  * orphan there, which must not keep the volume alive.
  */
-export function planDeletion(view: VolumeView): Step | undefined {
+export function planDeletion(view: VolumeView, now: Date): Step | undefined {
   const { volume, replicas, fleet } = view;
   if (!isDeleting(volume)) return undefined;
   // One that was being filled still has an engine, which is stopped first.
@@ -15,7 +15,15 @@ export function planDeletion(view: VolumeView): Step | undefined {
 
   const replica = replicas[0];
   if (replica === undefined) {
-    const changes = [{ kind: 'volume.delete' as const, volumeId: volume.id }];
+    const event = volumeEvent(view, now, {
+      type: 'VolumeDeleted',
+      message: `volume ${volume.name} is deleted with all its copies`,
+    });
+    // After the row is gone: told before, a reader that asks again at once would still find it.
+    const changes = [
+      { kind: 'volume.delete' as const, volumeId: volume.id },
+      { kind: 'event' as const, event },
+    ];
     return { kind: 'commit', why: 'all copies are deleted', changes };
   }
   const nodeId = isOnReadyNode(replica, fleet) ? replica.nodeId : undefined;

@@ -88,6 +88,7 @@ export const EVENT_TYPES = {
   VolumeDegraded: warning('volume', 'it has fewer full copies than wanted'),
   VolumeFaulted: error('volume', 'it has no full copy that can be used'),
   VolumeUnknown: warning('volume', 'the node of its engine does not answer'),
+  VolumeDeleted: info('volume', 'its last copy is deleted, and nothing is left of it'),
   VolumeCloned: info('volume', 'a clone holds all of its snapshot'),
   VolumeExpanded: info('volume', 'every copy has the larger size'),
   VolumeReverted: info('volume', 'it holds what the snapshot holds'),

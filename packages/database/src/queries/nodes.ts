@@ -17,12 +17,52 @@ export type NodeWithStorage = {
   storage: { maximum: number; available: number; reserved: number; scheduled: number; written: number };
 };
 
+/** How a node stands: the first that fits, the most urgent first. `closed`: a user has switched scheduling on it off. */
+export type NodeStanding =
+  | 'notReady'
+  | 'draining'
+  | 'drained'
+  | 'cordoned'
+  | 'inMaintenance'
+  | 'closed'
+  | 'open';
+
+/** Does the agent of a node `n` answer? */
+export const NODE_READY = `n.conditions @> '[{"type": "Ready", "status": "True"}]'`;
+
+/** Of a node `n`. */
+export const NODE_STANDING = `CASE WHEN NOT ${NODE_READY} THEN 'notReady'
+  WHEN n.drain IS NOT NULL THEN CASE WHEN n.drain_status->>'state' = 'drained' THEN 'drained' ELSE 'draining' END
+  WHEN n.cordoned THEN 'cordoned' WHEN n.maintenance IS NOT NULL THEN 'inMaintenance'
+  WHEN NOT n.allow_scheduling THEN 'closed' ELSE 'open' END`;
+
+/** Share of what may be promised that is promised, in whole percent; 0 where nothing may be. */
+function promisedPercentOf(scheduled: string, maximum: string, reserved: string): string {
+  return `coalesce(floor(100 * (${scheduled})::numeric / nullif(greatest((${maximum}) - (${reserved}), 0), 0)), 0)`;
+}
+
+/** Of a node `n`: a sum over its disks. */
+const ofDisks = (column: string) => `(SELECT sum(d.${column}) FROM disk d WHERE d.node_id = n.id)`;
+
 const NODE_FIELDS = {
   id: { sql: 'n.id', type: 'id' },
   name: { sql: 'n.name', type: 'text' },
   zone: { sql: `coalesce(n.zone, '')`, type: 'text' },
   region: { sql: `coalesce(n.region, '')`, type: 'text' },
-  ready: { sql: `n.conditions @> '[{"type": "Ready", "status": "True"}]'`, type: 'boolean' },
+  ready: { sql: NODE_READY, type: 'boolean' },
+  /** Larger is worse; 2: its agent does not answer; 1: no new replica is placed on it. One that is drained is as it was asked to be. */
+  risk: {
+    sql: `CASE ${NODE_STANDING} WHEN 'notReady' THEN 2 WHEN 'open' THEN 0 WHEN 'drained' THEN 0 ELSE 1 END`,
+    type: 'number',
+  },
+  promisedPercent: {
+    sql: promisedPercentOf(
+      ofDisks('storage_scheduled_bytes'),
+      ofDisks('storage_maximum_bytes'),
+      ofDisks('storage_reserved_bytes'),
+    ),
+    type: 'number',
+  },
   cordoned: { sql: 'n.cordoned', type: 'boolean' },
   allowScheduling: { sql: 'n.allow_scheduling', type: 'boolean' },
   createdAt: { sql: 'n.created_at', type: 'time' },
@@ -123,6 +163,14 @@ const DISK_FIELDS = {
   storageMaximum: { sql: 'd.storage_maximum_bytes', type: 'number' },
   storageAvailable: { sql: 'd.storage_available_bytes', type: 'number' },
   storageScheduled: { sql: 'd.storage_scheduled_bytes', type: 'number' },
+  promisedPercent: {
+    sql: promisedPercentOf(
+      'd.storage_scheduled_bytes',
+      'd.storage_maximum_bytes',
+      'd.storage_reserved_bytes',
+    ),
+    type: 'number',
+  },
   labels: { sql: 'd.id', type: 'labels' },
 } as const;
 

@@ -9,19 +9,30 @@ export type ReplicaCounts = {
   readonly unplaced: number;
 };
 
-/** Of what the caller may see. Reads every replica of the cluster once, by the indexes of its disks. */
-export async function countReplicas(sql: Sql, clusterId: ClusterId): Promise<ReplicaCounts> {
+/**
+ * Of what the caller may see. Reads every replica of the cluster once, by the indexes of its disks.
+ *
+ * @param nodeIds counts disks and nodes of these only; `undefined`: of the whole cluster
+ */
+export async function countReplicas(
+  sql: Sql,
+  clusterId: ClusterId,
+  nodeIds: readonly NodeId[] | undefined,
+): Promise<ReplicaCounts> {
+  const among = [clusterId, nodeIds ?? null];
   const disks = await sql.query<ReplicaCounts['disks'][number]>(
     `SELECT d.id AS "diskId", count(*)::int AS total,
        (count(*) FILTER (WHERE r.failed_at IS NOT NULL AND r.mode IS DISTINCT FROM 'WO'))::int AS failed,
        (count(*) FILTER (WHERE r.mode = 'WO'))::int AS rebuilding
-     FROM disk d JOIN replica r ON r.disk_id = d.id WHERE d.cluster_id = $1 GROUP BY d.id ORDER BY d.id`,
-    [clusterId],
+     FROM disk d JOIN replica r ON r.disk_id = d.id
+     WHERE d.cluster_id = $1 AND ($2::uuid[] IS NULL OR d.node_id = ANY ($2)) GROUP BY d.id ORDER BY d.id`,
+    among,
   );
   const nodes = await sql.query<ReplicaCounts['nodes'][number]>(
     `SELECT n.id AS "nodeId", count(*)::int AS attached
-     FROM node n JOIN volume v ON v.attached_node_id = n.id WHERE n.cluster_id = $1 GROUP BY n.id ORDER BY n.id`,
-    [clusterId],
+     FROM node n JOIN volume v ON v.attached_node_id = n.id
+     WHERE n.cluster_id = $1 AND ($2::uuid[] IS NULL OR n.id = ANY ($2)) GROUP BY n.id ORDER BY n.id`,
+    among,
   );
   const unplaced = await sql.query<{ count: number }>(
     `SELECT count(*)::int AS count FROM volume v JOIN replica r ON r.volume_id = v.id

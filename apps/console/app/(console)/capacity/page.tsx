@@ -4,8 +4,8 @@ import { REPLICA_COUNT_MAX } from '@holdfast/core/model/volume.js';
 import { Message, Skeleton } from '@holdfast/ui/message.js';
 import { useRouter, useSearchParams } from 'next/navigation';
 import { Suspense } from 'react';
-import { useNodes } from '../../../src/api/queries';
-import type { StorageNode } from '../../../src/api/types';
+import { useZones } from '../../../src/api/node-queries';
+import type { Zone } from '../../../src/api/types';
 import { FullestPanel } from '../../../src/capacity/fullest-panel';
 import { HistoryPanel, SPANS, type Span } from '../../../src/capacity/history-panel';
 import type { Kind } from '../../../src/capacity/verdict';
@@ -20,7 +20,7 @@ const REPLICAS = 3;
 
 /** How full the cluster is, and how much more fits. */
 export default function CapacityPage() {
-  const nodes = useNodes();
+  const zones = useZones();
   return (
     <>
       <title>Capacity · Holdfast</title>
@@ -28,13 +28,13 @@ export default function CapacityPage() {
         title="Capacity"
         subtitle="What is used and promised, how many more volumes fit, and when it will be full."
       />
-      <Loaded query={nodes} what="the nodes" rows={6}>
+      <Loaded query={zones} what="the nodes" rows={6}>
         {(data) =>
           data.length === 0 ? (
             <Message title="No nodes yet" body="A node appears when its agent first reports." />
           ) : (
             <Suspense fallback={<Skeleton />}>
-              <Capacity nodes={data} />
+              <Capacity zones={data} />
             </Suspense>
           )
         }
@@ -43,7 +43,7 @@ export default function CapacityPage() {
   );
 }
 
-function Capacity({ nodes }: { nodes: readonly StorageNode[] }) {
+function Capacity({ zones }: { zones: readonly Zone[] }) {
   const router = useRouter();
   const asked = useSearchParams();
   const kind: Kind = {
@@ -69,9 +69,9 @@ function Capacity({ nodes }: { nodes: readonly StorageNode[] }) {
   return (
     <div className="grid items-start gap-4 xl:grid-cols-3">
       <div className="flex min-w-0 flex-col gap-4 xl:col-span-2">
-        <VerdictPanel nodes={nodes} kind={kind} onAsk={ask} />
+        <VerdictPanel zones={zones} kind={kind} onAsk={ask} />
         <HistoryPanel days={days} onSpan={showSpan} />
-        <FullestPanel nodes={nodes} />
+        <FullestPanel total={zones.reduce((total, { nodes }) => total + nodes.total, 0)} />
       </div>
       <div className="min-w-0">
         <CapacityPanel />

@@ -1,12 +1,11 @@
 'use client';
 import { Badge } from '@holdfast/ui/badge.js';
-import { Button } from '@holdfast/ui/button.js';
-import { Message } from '@holdfast/ui/message.js';
+import { Message, Skeleton } from '@holdfast/ui/message.js';
 import { Moment } from '@holdfast/ui/moment.js';
 import { Panel } from '@holdfast/ui/panel.js';
 import Link from 'next/link';
-import { useState } from 'react';
-import { useNodes } from '../../../src/api/queries';
+import { Suspense } from 'react';
+import { useNodePages, useZones } from '../../../src/api/node-queries';
 import type { StorageNode } from '../../../src/api/types';
 import { AddDiskButton } from '../../../src/nodes/disk-dialogs';
 import { DiskTable } from '../../../src/nodes/disk-table';
@@ -15,75 +14,82 @@ import { MaintenanceNote, NodeButtons } from '../../../src/nodes/node-buttons';
 import { OrphansPanel } from '../../../src/nodes/orphans-panel';
 import { paths } from '../../../src/paths';
 import { FilterInput } from '../../../src/shared/filter-input';
-import { Loaded } from '../../../src/shared/loaded';
+import { nodeSearch } from '../../../src/shared/node-search';
 import { PageHeader } from '../../../src/shared/page-header';
+import { Paged } from '../../../src/shared/paged';
 import { useSearchText } from '../../../src/shared/use-search-text';
 import { zonesOf } from '../../../src/shared/zone-grid';
 import { nodeLook } from '../../../src/states';
 
-/** Panels that are drawn at first, and with each step. */
+/** Panels that are drawn at first, and with each step: as many nodes as one filter names, so that their disks are one request. */
 const PANELS = 24;
 
 export default function NodesPage() {
-  const nodes = useNodes();
   return (
     <>
       <title>Nodes and disks · Holdfast</title>
       <PageHeader
         title="Nodes and disks"
-        subtitle="Who holds the copies, how full they are, and whether they answer."
+        subtitle="Which nodes hold the copies, how full they are, and whether they answer."
       />
-      <Loaded query={nodes} what="the nodes" rows={6}>
-        {(data) =>
-          data.length === 0 ? (
-            <Message
-              title="No nodes yet"
-              body={<code className="font-mono text-xs">npx holdfast local start-agent node-1</code>}
-            />
-          ) : (
-            <div className="flex flex-col gap-4">
-              <NodePanels nodes={data} />
-              <OrphansPanel />
-            </div>
-          )
-        }
-      </Loaded>
+      <Suspense fallback={<Skeleton rows={6} />}>
+        <div className="flex flex-col gap-4">
+          <NodePanels />
+          <OrphansPanel />
+        </div>
+      </Suspense>
     </>
   );
 }
 
-/** Of many nodes those that need a look come first, a screen or two at a time; a search finds any. */
-function NodePanels({ nodes }: { nodes: readonly StorageNode[] }) {
+/** Of many nodes those that need a look come first, a page at a time; a search finds any. Few stand in the order of their zones. */
+function NodePanels() {
   const [text, search] = useSearchText(paths.nodes);
-  const [shown, setShown] = useState(PANELS);
-  const all = zonesOf(nodes).flatMap(([, members]) => members);
-  if (all.length <= PANELS) return all.map((node) => <NodePanel key={node.id} node={node} />);
-  const words = text.trim().toLowerCase();
-  const found = all.filter(({ name, zone, tags }) =>
-    [name, zone ?? '', ...tags].some((word) => word.toLowerCase().includes(words)),
-  );
-  const rank = (node: StorageNode) => (nodeLook(node).tone === 'good' ? 1 : 0);
-  const inOrder = found.sort((a, b) => rank(a) - rank(b));
+  const total = useZones().data?.reduce((sum, { nodes }) => sum + nodes.total, 0);
+  const isMany = total !== undefined && total > PANELS;
+  const nodes = useNodePages(nodeSearch(text), { sort: isMany ? '-risk,name' : 'zone,name', limit: PANELS });
   return (
     <>
-      <FilterInput label="Search nodes" placeholder="Name, zone or tag" value={text} onChange={search} />
-      {inOrder.slice(0, shown).map((node) => (
-        <NodePanel key={node.id} node={node} />
-      ))}
-      {inOrder.length === 0 && (
-        <Message title="No such node" body="No name, zone or tag has these letters." />
+      {isMany && (
+        <FilterInput label="Search nodes" placeholder="Name or zone" value={text} onChange={search} />
       )}
-      {inOrder.length > shown && (
-        <p className="flex items-center gap-3 text-xs text-muted">
-          {`${shown} shown of ${inOrder.length.toLocaleString('en')}`}
-          <Button onClick={() => setShown(shown + PANELS)}>Show more</Button>
-        </p>
-      )}
+      <Paged
+        query={nodes}
+        what="the nodes"
+        rows={6}
+        empty={text === '' ? <NoNodes /> : <Message title="No such node" body="No name or zone begins so." />}
+        note={(shown) => `${shown} shown of ${(total ?? shown).toLocaleString('en')}`}
+      >
+        {(found) =>
+          pagesOf(isMany ? found : zonesOf(found).flatMap(([, members]) => members)).map((page) =>
+            page.map((node) => panelOf(node, page)),
+          )
+        }
+      </Paged>
     </>
   );
 }
 
-function NodePanel({ node }: { node: StorageNode }) {
+function NoNodes() {
+  return (
+    <Message
+      title="No nodes yet"
+      body={<code className="font-mono text-xs">npx holdfast local start-agent node-1</code>}
+    />
+  );
+}
+
+function pagesOf(nodes: readonly StorageNode[]): (readonly StorageNode[])[] {
+  return Array.from({ length: Math.ceil(nodes.length / PANELS) }, (_, at) =>
+    nodes.slice(at * PANELS, (at + 1) * PANELS),
+  );
+}
+
+function panelOf(node: StorageNode, page: readonly StorageNode[]) {
+  return <NodePanel key={node.id} node={node} beside={page.map(({ id }) => id)} />;
+}
+
+function NodePanel({ node, beside }: { node: StorageNode; beside: readonly string[] }) {
   const look = nodeLook(node);
   const ready = node.conditions.find((condition) => condition.type === 'Ready');
   const copies = node.replicas;
@@ -120,7 +126,7 @@ function NodePanel({ node }: { node: StorageNode }) {
       )}
       <DrainNote node={node} />
       <MaintenanceNote node={node} />
-      <DiskTable node={node} />
+      <DiskTable node={node} beside={beside} />
     </Panel>
   );
 }

@@ -72,7 +72,7 @@ function duration(rebuild: Rebuild): string {
 
 export default function RebuildsPage() {
   const rebuilds = useRebuilds();
-  const names = useNames((rebuilds.data ?? []).map(({ volumeId }) => volumeId));
+  const names = useNames(rebuilds.data ?? []);
   return (
     <>
       <title>Rebuilds · Holdfast</title>

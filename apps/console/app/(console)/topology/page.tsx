@@ -3,8 +3,8 @@ import { Message, Skeleton } from '@holdfast/ui/message.js';
 import { Panel } from '@holdfast/ui/panel.js';
 import { useRouter, useSearchParams } from 'next/navigation';
 import { Suspense } from 'react';
-import { useNodes } from '../../../src/api/queries';
-import type { StorageNode } from '../../../src/api/types';
+import { useZones } from '../../../src/api/node-queries';
+import type { Zone } from '../../../src/api/types';
 import { paths } from '../../../src/paths';
 import { Loaded } from '../../../src/shared/loaded';
 import { PageHeader } from '../../../src/shared/page-header';
@@ -15,7 +15,7 @@ import { TopologyPicture } from '../../../src/topology/topology-picture';
 const PARAMETER = 'lose';
 
 export default function TopologyPage() {
-  const nodes = useNodes();
+  const zones = useZones();
   return (
     <>
       <title>Topology · Holdfast</title>
@@ -23,13 +23,13 @@ export default function TopologyPage() {
         title="Topology"
         subtitle="What fails together: regions, zones, nodes and disks, with their copies. Press a name to see what breaks with it."
       />
-      <Loaded query={nodes} what="the nodes" rows={6}>
+      <Loaded query={zones} what="the nodes" rows={6}>
         {(data) =>
           data.length === 0 ? (
             <Message title="No nodes yet" body="A node appears when its agent first reports." />
           ) : (
             <Suspense fallback={<Skeleton />}>
-              <Topology nodes={data} />
+              <Topology zones={data} />
             </Suspense>
           )
         }
@@ -38,7 +38,7 @@ export default function TopologyPage() {
   );
 }
 
-function Topology({ nodes }: { nodes: readonly StorageNode[] }) {
+function Topology({ zones }: { zones: readonly Zone[] }) {
   const router = useRouter();
   const chosen = readDomain(useSearchParams().get(PARAMETER));
 
@@ -54,11 +54,11 @@ function Topology({ nodes }: { nodes: readonly StorageNode[] }) {
     <div className="grid items-start gap-4 xl:grid-cols-3">
       <div className="min-w-0 xl:col-span-2">
         <Panel title="What fails together" hint="One block for each copy">
-          <TopologyPicture nodes={nodes} chosen={chosen} onChoose={choose} />
+          <TopologyPicture zones={zones} chosen={chosen} onChoose={choose} />
         </Panel>
       </div>
       <div className="min-w-0" aria-live="polite">
-        <LossPanel domain={chosen} nodes={nodes} />
+        <LossPanel domain={chosen} />
       </div>
     </div>
   );

@@ -9,7 +9,6 @@ import { sentence } from '../../../src/sentence';
 import { ListSearch } from '../../../src/shared/list-search';
 import { Loaded } from '../../../src/shared/loaded';
 import { PageHeader } from '../../../src/shared/page-header';
-import { useNodeNames } from '../../../src/shared/use-names';
 import { BulkActions } from '../../../src/volumes/bulk-actions';
 import { CreateVolume } from '../../../src/volumes/create-volume';
 import type { ListState } from '../../../src/volumes/list-state';
@@ -70,7 +69,6 @@ function VolumeTable({ state, change, onCreate, onClear }: TableProps) {
   const [filter, problem] = useReadableFilter(text);
   const volumes = useVolumePages(filter, sort);
   const risk = useRisk();
-  const nodeName = useNodeNames();
   const [selected, setSelected] = useState<ReadonlySet<string>>(NONE);
   const { hasNextPage, isFetchingNextPage, fetchNextPage } = volumes;
   const askNext = useCallback(() => {
@@ -99,7 +97,6 @@ function VolumeTable({ state, change, onCreate, onClear }: TableProps) {
                 onSort={(next) => change({ sort: next })}
                 selected={selected}
                 onSelect={setSelected}
-                nodeName={nodeName}
                 onEnd={askNext}
               />
               <p role="status" className="border-t border-border px-4 py-2 text-xs text-muted">

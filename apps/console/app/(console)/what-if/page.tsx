@@ -6,7 +6,7 @@ import { FlaskConical } from 'lucide-react';
 import { useRouter, useSearchParams } from 'next/navigation';
 import { Suspense } from 'react';
 import { api, type WhatIf as WhatIfQuestion } from '../../../src/api/client';
-import { useDisks, useNodes } from '../../../src/api/queries';
+import { useZones } from '../../../src/api/node-queries';
 import type { Simulation } from '../../../src/api/types';
 import { useCluster } from '../../../src/api/use-cluster';
 import { paths } from '../../../src/paths';
@@ -36,8 +36,7 @@ export default function WhatIfPage() {
 
 function WhatIf() {
   const cluster = useCluster();
-  const nodes = useNodes();
-  const disks = useDisks();
+  const zones = useZones();
   const router = useRouter();
   const address = useSearchParams().toString();
   const asked = new URLSearchParams(address);
@@ -62,11 +61,10 @@ function WhatIf() {
   return (
     <div className="grid items-start gap-4 xl:grid-cols-3">
       <Panel title="What should happen">
-        <Loaded query={nodes} what="the nodes">
+        <Loaded query={zones} what="the zones">
           {(data) => (
             <WhatIfForm
-              nodes={data}
-              disks={disks.data ?? []}
+              zones={data}
               asked={address}
               error={answer.error}
               busy={answer.isFetching}

@@ -5,6 +5,7 @@ import { Panel } from '@holdfast/ui/panel.js';
 import Link from 'next/link';
 import { use } from 'react';
 import { reasonOf } from '../../../../src/actions';
+import { useNodeNames } from '../../../../src/api/node-queries';
 import { useEvents, useRebuilds, useVolume } from '../../../../src/api/queries';
 import type { Volume } from '../../../../src/api/types';
 import { useForbidden } from '../../../../src/api/use-access';
@@ -15,7 +16,6 @@ import { Loaded } from '../../../../src/shared/loaded';
 import { PageHeader } from '../../../../src/shared/page-header';
 import { RebuildProgress } from '../../../../src/shared/rebuild-progress';
 import { isActive } from '../../../../src/shared/rebuilds-panel';
-import { useNodeNames } from '../../../../src/shared/use-names';
 import { RobustnessBadge, StateBadge } from '../../../../src/shared/volume-badges';
 import { waitingText } from '../../../../src/shared/waiting-copies';
 import { AttentionBox } from '../../../../src/volume/attention-box';
@@ -107,12 +107,14 @@ function VolumeLabels({ volume }: { volume: Volume }) {
 
 function VolumeRebuilds({ volume }: { volume: Volume }) {
   const rebuilds = useRebuilds();
-  const nodeName = useNodeNames();
+  const ours = (rebuilds.data ?? [])
+    .filter(({ volumeId }) => volumeId === volume.id)
+    .slice(0, REBUILDS_SHOWN);
+  const nodeName = useNodeNames(ours.map(({ targetNodeId }) => targetNodeId));
   return (
     <Panel title="Rebuilds" flush>
       <Loaded query={rebuilds} what="the rebuilds">
-        {(data) => {
-          const ours = data.filter((rebuild) => rebuild.volumeId === volume.id).slice(0, REBUILDS_SHOWN);
+        {() => {
           const why = waitingText(volume);
           if (ours.length === 0 && why === undefined)
             return <p className="p-4 text-sm text-muted">None of its copies ever had to be rebuilt.</p>;

@@ -4,8 +4,7 @@ import { CopyText } from '@holdfast/ui/copy-text.js';
 import { Panel } from '@holdfast/ui/panel.js';
 import Link from 'next/link';
 import { use } from 'react';
-import { useDisk, useNode, useOrphansOn } from '../../../../../../src/api/node-queries';
-import { useReplicaCounts } from '../../../../../../src/api/queries';
+import { useDisk, useNode, useOrphansOn, useReplicaCounts } from '../../../../../../src/api/node-queries';
 import type { Disk } from '../../../../../../src/api/types';
 import { useForbidden } from '../../../../../../src/api/use-access';
 import { useCluster } from '../../../../../../src/api/use-cluster';
@@ -44,7 +43,7 @@ export default function DiskPage({ params }: { params: Promise<{ nodeId: string;
 function DiskDetail({ disk, nodeName }: { disk: Disk; nodeName: string }) {
   const cluster = useCluster();
   const forbidden = useForbidden()('node:write');
-  const counts = useReplicaCounts();
+  const counts = useReplicaCounts([disk.nodeId]);
   const total = counts.data?.disks.find(({ diskId }) => diskId === disk.id)?.total;
   const place = { kind: 'disk', id: disk.id } as const;
   return (

@@ -1,0 +1,16 @@
+import { parseFilter } from '@holdfast/core/listing/filter.js';
+import { describe, expect, test } from '@jest/globals';
+import { nodeSearch } from './node-search';
+
+describe('a search for nodes', () => {
+  test.each<[text: string, filter: string]>([
+    ['', ''],
+    ['  ', ''],
+    ['node-1', 'name=node-1* OR zone=node-1*'],
+    ['a" OR (', 'name=aOR* OR zone=aOR*'],
+    ['*', ''],
+  ])('%j is a filter that the API reads', (text, filter) => {
+    expect(nodeSearch(text)).toBe(filter);
+    expect(() => parseFilter(nodeSearch(text), { name: 'text', zone: 'text' })).not.toThrow();
+  });
+});
