@@ -342,7 +342,7 @@ export class Replicas {
     const there = this.open.get(replicaId);
     if (there !== undefined) return there;
     await known.disk.requireUsable();
-    const host = this.pool.assignHost(replicaId);
+    const host = this.pool.assignHost(replicaId, known.disk.path);
     try {
       await host.peer.call('open', { diskPath: known.disk.path, replicaId });
     } catch (error) {

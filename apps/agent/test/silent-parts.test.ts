@@ -82,6 +82,31 @@ test('a stopped engine host: its engines are given up, and can be started in ano
   expect(Buffer.concat(await again.read(0, MIB)).equals(Buffer.alloc(MIB, 1))).toBe(true);
 }, 120_000);
 
+test('copies on another disk are in another process, which a hung disk does not hold up', async () => {
+  const agent = await cluster.add('node-4');
+  const { disks, node: joined } = await agent.start();
+  const hosts = async () => (await agent.hostPids('replica-host')).length;
+  const hostsSoFar: number[] = [];
+  for (const disk of [disks[0], disks[0], disks[1]]) {
+    const { volumeId, sizeBytes } = await createVolume([], MIB);
+    const replicaId = crypto.randomUUID();
+    const spec = {
+      replicaId,
+      volumeId,
+      diskId: disk?.diskId,
+      sizeBytes,
+      secret: joined.controlSecret,
+      record: null,
+    };
+    expect(await agent.call('POST', '/v1/replicas', spec)).toMatchObject({ status: 200 });
+    expect(await agent.call('POST', `/v1/replicas/${replicaId}/open`, { epoch: 1 })).toMatchObject({
+      status: 200,
+    });
+    hostsSoFar.push(await hosts());
+  }
+  expect(hostsSoFar).toEqual([1, 1, 2]);
+}, 60_000);
+
 const onFuse = hasPrograms('nbdkit', 'nbdfuse') ? test : test.skip;
 
 onFuse(

@@ -22,6 +22,8 @@ export class Host<Remote extends Methods, Local extends Methods> {
   constructor(
     readonly peer: IpcPeer<Remote, Local>,
     readonly child: ChildProcess,
+    /** What its residents share, such as a disk; empty if nothing. */
+    readonly shared: string,
   ) {}
 
   /**
@@ -76,13 +78,18 @@ export class HostPool<Remote extends Methods, Local extends Methods> {
     return this.all.find(({ residents }) => residents.has(resident));
   }
 
-  /** The host of the resident: the one it is in, else one with room, else a new one. */
-  assignHost(resident: string): Host<Remote, Local> {
+  /**
+   * The host of the resident: the one it is in, else one with room, else a new one.
+   *
+   * @param shared what it shares with all others in its host: a disk that hangs takes a process's threads with it, and may hold
+   *   its event loop, so copies on other disks are elsewhere
+   */
+  assignHost(resident: string, shared = ''): Host<Remote, Local> {
     const there = this.hostOf(resident);
     if (there !== undefined) return there;
-    const hasRoom = ({ residents, silentMs }: Host<Remote, Local>) =>
-      residents.size < this.options.residentsMax && silentMs === 0;
-    const host = this.all.find(hasRoom) ?? this.spawn();
+    const hasRoom = (host: Host<Remote, Local>) =>
+      host.shared === shared && host.residents.size < this.options.residentsMax && host.silentMs === 0;
+    const host = this.all.find(hasRoom) ?? this.spawn(shared);
     host.residents.add(resident);
     return host;
   }
@@ -105,7 +112,7 @@ export class HostPool<Remote extends Methods, Local extends Methods> {
     );
   }
 
-  private spawn(): Host<Remote, Local> {
+  private spawn(shared: string): Host<Remote, Local> {
     if (this.stopping || this.hosts.size >= HOSTS_MAX) {
       throw new StorageFault('agent.refused', {
         publicMessage: 'the agent can start no more host processes',
@@ -120,7 +127,7 @@ export class HostPool<Remote extends Methods, Local extends Methods> {
       // Data lives in buffers outside the heap; a small young generation keeps an idle host small.
       execArgv: ['--max-semi-space-size=4'],
     });
-    const host = new Host<Remote, Local>(new IpcPeer(child), child);
+    const host = new Host<Remote, Local>(new IpcPeer(child), child, shared);
     this.options.prepare(host.peer);
     this.hosts.add(host);
     child.on('error', () => child.kill('SIGKILL'));

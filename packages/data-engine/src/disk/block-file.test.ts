@@ -1,4 +1,5 @@
 import crypto from 'node:crypto';
+import { readSync } from 'node:fs';
 import fs from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
@@ -116,6 +117,32 @@ describe.each([{ direct: true }, { direct: false }])('a file with direct: $direc
     const expected = options.direct && (await takesDirectIo(folder));
     expect(((info ?? 0) & flags) !== 0).toBe(expected);
   });
+});
+
+test('a write and a read that are alone are done when the call returns, once the disk was fast', async () => {
+  if (!(await takesDirectIo(folder))) return;
+  const file = await BlockFile.create(path.join(folder, 'alone'), SIZE_BYTES, { direct: true });
+  const plain = await fs.open(file.path);
+  const { buffer, release } = leaseAligned(4096);
+  const seen = Buffer.alloc(4096);
+  await file.readCached(buffer, 0);
+  await eventually(
+    'the event loop writes and reads',
+    async () => {
+      // By a thread, as the first ones are.
+      for (let call = 0; call < 4; call += 1) await file.write([Buffer.alloc(4096, 1)], 8192);
+      const wanted = crypto.randomBytes(4096);
+      const writing = file.write([wanted.subarray(0, 100), wanted.subarray(100)], 4096, true);
+      readSync(plain.fd, seen, 0, 4096, 4096);
+      const isWritten = seen.equals(wanted);
+      await writing;
+      return isWritten && file.readCachedNow(buffer, 4096, true) && buffer.equals(wanted);
+    },
+    Boolean,
+  );
+  release();
+  await plain.close();
+  await file.close();
 });
 
 test('a buffer that was given back is given out again', () => {

@@ -12,7 +12,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { MIB } from '@holdfast/core/model/bytes.js';
 import { systemCode } from '../base/system-error.js';
-import type { Payload } from '../nbd/export.js';
+import { type Payload, payloadLength } from '../nbd/export.js';
 import {
   ALIGNMENT_BYTES,
   alignedBytes,
@@ -22,6 +22,7 @@ import {
   leaseCopies,
 } from './aligned-buffers.js';
 import { CachedFile } from './cached-file.js';
+import { DiskPace } from './disk-pace.js';
 import type { CopyFile } from './disk-store.js';
 import { closeFile, openFile, readFully, resizeFile, statFile, syncFile, writeFully } from './file-calls.js';
 import { punchHole, reserveSpace } from './punch-hole.js';
@@ -52,6 +53,7 @@ export class BlockFile implements CopyFile {
   private cached: CachedFile | undefined;
   private openingCached: Promise<CachedFile> | undefined;
   private syncFailure: Error | undefined;
+  private readonly pace: DiskPace;
 
   private constructor(
     private readonly fd: number,
@@ -59,7 +61,9 @@ export class BlockFile implements CopyFile {
     private readonly direct: boolean,
     private readonly reserved: boolean,
     private readonly onLost: () => void = nothing,
-  ) {}
+  ) {
+    this.pace = DiskPace.of(fs.fstatSync(fd).dev);
+  }
 
   static async open(file: string, { direct, reserved = false, onLost } = BUFFERED): Promise<BlockFile> {
     const flags = O_RDWR | (direct ? O_DIRECT : 0);
@@ -110,25 +114,49 @@ export class BlockFile implements CopyFile {
     return this.use(async () => {
       this.cached ??= await this.openCached();
       await this.cached.read(buffer, position);
-    });
+    }, buffer.length);
   }
 
-  readCachedNow(buffer: Buffer, position: number): boolean {
-    return !this.closed && this.cached !== undefined && this.cached.readNow(buffer, position);
+  readCachedNow(buffer: Buffer, position: number, isAlone = false): boolean {
+    const { cached, pace } = this;
+    if (this.closed || cached === undefined) return false;
+    if (cached.readNow(buffer, position)) return true;
+    return isAlone && pace.mayWait(buffer.length) && pace.wait(() => cached.readWaiting(buffer, position));
   }
 
   /** Writes a payload; to a direct file, whole blocks only. */
-  write(payload: Payload, position: number): Promise<void> {
+  write(payload: Payload, position: number, isAlone = false): Promise<void> {
     // Hot path of every write: a single promise, unlike the other calls.
     if (this.closed) return Promise.reject(this.isClosed());
     const asItIs = !this.direct || payload.every(isAlignedBuffer);
     const leases = asItIs ? undefined : leaseCopies(payload);
     const pieces = leases?.map(({ buffer }) => buffer) ?? payload;
-    this.running += 1;
+    const release = () => {
+      for (const lease of leases ?? []) lease.release();
+    };
+    if (isAlone && this.direct && pieces.length === 1) {
+      const written = this.writeWaiting(pieces, position, release);
+      if (written !== undefined) return written;
+    }
+    const ended = this.begin(payloadLength(payload));
     return writeFully(this.fd, pieces, position, () => {
-      for (const { release } of leases ?? []) release();
-      this.ended();
+      release();
+      ended();
     });
+  }
+
+  /** Writes on the event loop; `undefined` if a thread has to, because the disk is slow or took only a part. */
+  private writeWaiting([piece]: Payload, position: number, release: () => void): Promise<void> | undefined {
+    if (piece === undefined || !this.pace.mayWait(piece.length)) return undefined;
+    try {
+      const count = this.pace.wait(() => fs.writeSync(this.fd, piece, 0, piece.length, position));
+      if (count < piece.length) return undefined;
+    } catch (error) {
+      release();
+      return Promise.reject(error);
+    }
+    release();
+    return Promise.resolve();
   }
 
   /** Zeroes a range; frees its space if `mayPunch` is set and the file system supports it. */
@@ -225,19 +253,25 @@ export class BlockFile implements CopyFile {
     }
   }
 
-  private async use<T>(call: () => Promise<T>): Promise<T> {
+  private async use<T>(call: () => Promise<T>, lengthBytes = 0): Promise<T> {
     if (this.closed) throw this.isClosed();
-    this.running += 1;
+    const ended = this.begin(lengthBytes);
     try {
       return await call();
     } finally {
-      this.ended();
+      ended();
     }
   }
 
-  private ended(): void {
-    this.running -= 1;
-    if (this.running === 0) this.closing?.();
+  /** A thread begins to work for this file. @returns to be called when it has ended */
+  private begin(lengthBytes: number): () => void {
+    const threadEnded = this.pace.beginThreaded(lengthBytes);
+    this.running += 1;
+    return () => {
+      threadEnded();
+      this.running -= 1;
+      if (this.running === 0) this.closing?.();
+    };
   }
 
   private isClosed(): Error {

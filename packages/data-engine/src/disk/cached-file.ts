@@ -3,6 +3,7 @@
  * disk by a thread, and stay cached.
  */
 
+import fs from 'node:fs';
 import { KIB } from '@holdfast/core/model/bytes.js';
 import type { KoffiFunc } from 'koffi';
 import { closeFile, openFile, readFully } from './file-calls.js';
@@ -52,6 +53,11 @@ export class CachedFile {
     const count = calls.preadv2(this.fd, vectorBytes, 1, position, NO_WAIT);
     if (count < 0 && calls.errno() !== EAGAIN) this.knowsWhatIsCached = false;
     return count === buffer.length;
+  }
+
+  /** Fills the buffer on the event loop, from the disk where it has to. False at the end of the file. */
+  readWaiting(buffer: Buffer, position: number): boolean {
+    return fs.readSync(this.fd, buffer, 0, buffer.length, position) === buffer.length;
   }
 
   close(): Promise<void> {

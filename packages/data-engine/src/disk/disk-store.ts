@@ -24,15 +24,17 @@ export interface CopyFile {
   /** Like `readInto`, but may be served from the page cache. */
   readCached(buffer: Buffer, position: number): Promise<void>;
   /**
-   * Like `readCached`, without waiting. False if some bytes are not cached; the buffer's content is then undefined.
+   * Like `readCached`, without a thread. False if some bytes are not cached and, unless the request is alone and the disk fast,
+   * would have to be waited for; the buffer's content is then undefined.
    */
-  readCachedNow(buffer: Buffer, position: number): boolean;
+  readCachedNow(buffer: Buffer, position: number, isAlone?: boolean): boolean;
   /**
    * Like `readInto`, but always from the disk: after a failed sync disk and cache may differ, and a copy is opened
    * from what would survive.
    */
   readStored(buffer: Buffer, position: number): Promise<void>;
-  write(payload: Payload, position: number): Promise<void>;
+  /** A write that is alone may be made on the event loop, if the disk is fast. */
+  write(payload: Payload, position: number, isAlone?: boolean): Promise<void>;
   /** Zeroes a range; frees its space if `mayPunch` is set and the disk supports it. */
   zero(position: number, lengthBytes: number, mayPunch: boolean): Promise<void>;
   /** Discards a range that will not be read again: frees its space if the disk supports it. */

@@ -37,15 +37,16 @@ export class Chain {
     return this.readWith(readCached, offset, lengthBytes);
   }
 
-  /** The same as `read`, without waiting; `undefined` if some bytes are not cached. */
-  readNow(offset: number, lengthBytes: number): Payload | undefined {
+  /** The same as `read`, without a thread; `undefined` if that is not possible. */
+  readNow(offset: number, lengthBytes: number, isAlone: boolean): Payload | undefined {
     const start = alignDown(offset);
     const blocksBytes = alignUp(offset + lengthBytes) - start;
     const { count, owner } = this.segmentAt(start / BLOCK_BYTES, blocksBytes / BLOCK_BYTES);
     // A range that spans several layers is too rare for a fast path.
     if (owner === undefined || count * BLOCK_BYTES < blocksBytes) return undefined;
     const { buffer, release } = leaseBlocks(blocksBytes);
-    if (owner.readCachedNow(buffer, start)) return payloadOf(buffer, offset - start, lengthBytes, release);
+    if (owner.readCachedNow(buffer, start, isAlone))
+      return payloadOf(buffer, offset - start, lengthBytes, release);
     release();
     return undefined;
   }

@@ -88,9 +88,9 @@ export class Layer {
     return this.data.readCached(buffer, position);
   }
 
-  /** False if some bytes are not cached. */
-  readCachedNow(buffer: Buffer, position: number): boolean {
-    return this.data.readCachedNow(buffer, position);
+  /** False if some bytes are not cached, and the disk is not waited for. */
+  readCachedNow(buffer: Buffer, position: number, isAlone: boolean): boolean {
+    return this.data.readCachedNow(buffer, position, isAlone);
   }
 
   /** Zeroes blocks that the layer does not hold: on a block disk their content may be another volume's old data. */
@@ -104,9 +104,9 @@ export class Layer {
   }
 
   /** Sets the map's bit after the data is written: until then readers, and a concurrent flush, see the old block. */
-  async write(payload: Payload, position: number, lengthBytes: number): Promise<void> {
+  async write(payload: Payload, position: number, lengthBytes: number, isAlone = false): Promise<void> {
     try {
-      await this.data.write(payload, position);
+      await this.data.write(payload, position, isAlone);
     } finally {
       // Set after the write: a flush that began meanwhile does not cover it, and must not clear the flag.
       this.dataDirty = true;

@@ -13,7 +13,11 @@ export type Payload = readonly Buffer[] & { readonly release?: () => void };
 /** A run of bytes with one allocation state. `allocated: false` reads as zeros. */
 export type Extent = { lengthBytes: number; allocated: boolean };
 
-export type WriteOptions = { fua: boolean };
+export type WriteOptions = {
+  fua: boolean;
+  /** The client has no other request under way, so that nothing is held up by waiting for the disk. */
+  alone?: boolean;
+};
 /** `mayPunch: false` asks to keep the space allocated. */
 export type ZeroOptions = WriteOptions & { mayPunch: boolean };
 
@@ -23,8 +27,11 @@ export interface NbdExport {
   /** Writes must be multiples of it. */
   readonly blockSizeMinBytes: number;
   read(offset: number, lengthBytes: number): Promise<Payload>;
-  /** The answer of `read`, if it needs no waiting; `undefined` otherwise. */
-  readNow?(offset: number, lengthBytes: number): Payload | undefined;
+  /**
+   * The answer of `read`, if it needs no waiting; `undefined` otherwise. With `alone`, the event loop may wait for a fast disk:
+   * the client has no other request under way.
+   */
+  readNow?(offset: number, lengthBytes: number, alone?: boolean): Payload | undefined;
   write(offset: number, payload: Payload, lengthBytes: number, options: WriteOptions): Promise<void>;
   /** Covers every write that was answered before, on any connection; multi-conn requires that. */
   flush(): Promise<void>;

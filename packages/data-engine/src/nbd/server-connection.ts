@@ -96,14 +96,15 @@ export class NbdServerConnection {
       this.close();
       return;
     }
-    const inMemory = this.readNow(request);
+    const isAlone = this.requestsInFlight === 0 && this.waiting.length === 1;
+    const inMemory = this.readNow(request, isAlone);
     if (inMemory !== undefined) {
       this.replyData(request, inMemory);
       return;
     }
     this.requestsInFlight += 1;
     this.bytesInFlight += heldBytes(request);
-    this.serve(request).then(
+    this.serve(request, isAlone).then(
       () => this.finish(request),
       (error: unknown) => {
         this.replyError(request, error);
@@ -113,17 +114,17 @@ export class NbdServerConnection {
   }
 
   /** The answer to a READ that needs no waiting. Errors of a request are reported by `serve`. */
-  private readNow(request: NbdRequest): Payload | undefined {
+  private readNow(request: NbdRequest, isAlone: boolean): Payload | undefined {
     if (request.type !== Command.Read || this.target.readNow === undefined) return undefined;
     try {
       this.check(request);
-      return this.target.readNow(request.offset, request.lengthBytes);
+      return this.target.readNow(request.offset, request.lengthBytes, isAlone);
     } catch {
       return undefined;
     }
   }
 
-  private async serve(request: NbdRequest): Promise<void> {
+  private async serve(request: NbdRequest, alone: boolean): Promise<void> {
     const { offset, lengthBytes } = request;
     this.check(request);
     const fua = (request.flags & CommandFlag.Fua) !== 0;
@@ -131,7 +132,7 @@ export class NbdServerConnection {
       case Command.Read:
         return this.replyData(request, await this.target.read(offset, lengthBytes));
       case Command.Write:
-        await this.target.write(offset, request.payload, lengthBytes, { fua });
+        await this.target.write(offset, request.payload, lengthBytes, { fua, alone });
         break;
       case Command.Flush:
         await this.target.flush();

@@ -30,14 +30,14 @@ export class ReplicaExport implements NbdExport {
     return this.replica.read(offset, lengthBytes);
   }
 
-  readNow(offset: number, lengthBytes: number): Payload | undefined {
+  readNow(offset: number, lengthBytes: number, alone = false): Payload | undefined {
     this.requireCurrent();
-    return this.replica.readNow(offset, lengthBytes);
+    return this.replica.readNow(offset, lengthBytes, alone);
   }
 
-  write(offset: number, payload: Payload, lengthBytes: number, { fua }: WriteOptions): Promise<void> {
+  write(offset: number, payload: Payload, lengthBytes: number, options: WriteOptions): Promise<void> {
     const { epoch, lease } = this;
-    return this.replica.write(offset, payload, lengthBytes, { fua, epoch, lease });
+    return this.replica.write(offset, payload, lengthBytes, { ...options, epoch, lease });
   }
 
   async flush(): Promise<void> {

@@ -168,16 +168,16 @@ export class Replica {
     );
   }
 
-  /** The cached content, without waiting; `undefined` if some bytes are not cached. */
-  readNow(offset: number, lengthBytes: number): Payload | undefined {
+  /** The content without a thread: what is cached, or, for a request that is alone, what a fast disk has. */
+  readNow(offset: number, lengthBytes: number, isAlone = false): Payload | undefined {
     this.requireUsable();
     if (!this.overlap.isQuiet(alignDown(offset), alignUp(offset + lengthBytes))) return undefined;
-    return this.state.chain.readNow(offset, lengthBytes);
+    return this.state.chain.readNow(offset, lengthBytes, isAlone);
   }
 
   write(offset: number, payload: Payload, lengthBytes: number, options: ChangeOptions): Promise<void> {
     return this.change(offset, lengthBytes, options, () =>
-      this.state.chain.head.write(payload, offset, lengthBytes),
+      this.state.chain.head.write(payload, offset, lengthBytes, options.alone),
     );
   }
 

@@ -78,24 +78,24 @@ export class BlockCopyFile implements CopyFile {
     return this.readRuns(buffer, position, (part, diskOffset) => this.device.readCached(part, diskOffset));
   }
 
-  readCachedNow(buffer: Buffer, position: number): boolean {
+  readCachedNow(buffer: Buffer, position: number, isAlone = false): boolean {
     if (this.use === undefined) return false;
     return this.runs(position, buffer.length).every(({ at, lengthBytes, diskOffset }) => {
       const part = buffer.subarray(at - position, at - position + lengthBytes);
-      if (diskOffset !== undefined) return this.device.readCachedNow(part, diskOffset);
+      if (diskOffset !== undefined) return this.device.readCachedNow(part, diskOffset, isAlone);
       part.fill(0);
       return true;
     });
   }
 
-  write(payload: Payload, position: number): Promise<void> {
+  write(payload: Payload, position: number, isAlone = false): Promise<void> {
     const lengthBytes = payloadLength(payload);
     return this.changing(async () => {
       await this.takeMissing(position, lengthBytes);
       await Promise.all(
         this.runs(position, lengthBytes).map(({ at, lengthBytes: length, diskOffset }) => {
           if (diskOffset === undefined) throw new Bug(`${this.name} has no cluster for ${at}`);
-          return this.device.write(slicePayload(payload, at - position, length), diskOffset);
+          return this.device.write(slicePayload(payload, at - position, length), diskOffset, isAlone);
         }),
       );
       if (position + lengthBytes > this.stored.sizeBytes) this.setSize(position + lengthBytes);

@@ -1,0 +1,78 @@
+/**
+ * Which calls to a disk the event loop makes itself, instead of leaving them to a thread.
+ *
+ * Waking a thread and being woken by it takes about half as long as a fast disk needs for 4 KiB. A request that is alone pays
+ * for both with its latency, and gains nothing by them: no other one could be served meanwhile. So the event loop waits for the
+ * disk itself while the disk answers at once, and while no thread of this process works on anything.
+ *
+ * A disk that was slow once goes back to threads, for so long that waiting for slow calls takes a twentieth of the time at most.
+ */
+import { KIB } from '@holdfast/core/model/bytes.js';
+import { SYSTEM_TIME, type Time } from '../base/time.js';
+
+/** From here on a call takes so long that a thread's share of it no longer matters. */
+const FAST_MS_MAX = 1;
+/** Calls in a row that threads had back so soon before the event loop waits for one. */
+const FAST_CALLS_MIN = 4;
+/** Pause after a slow call, as a multiple of what the call took. */
+const PAUSE_PER_CALL = 20;
+/** Longer transfers take longer than a thread's wake-up on any disk. */
+const LENGTH_BYTES_MAX = 32 * KIB;
+
+/** Calls of this process that threads are working on, on all disks. */
+let threaded = 0;
+const paces = new Map<number, DiskPace>();
+
+export class DiskPace {
+  private fastCalls = 0;
+  private pausedUntilMs = Number.NEGATIVE_INFINITY;
+
+  constructor(private readonly time: Pick<Time, 'nowMs'> = SYSTEM_TIME) {}
+
+  /** The pace of the disk with this device number, shared by all files on it. */
+  static of(deviceNumber: number): DiskPace {
+    const known = paces.get(deviceNumber) ?? new DiskPace();
+    paces.set(deviceNumber, known);
+    return known;
+  }
+
+  mayWait(lengthBytes: number): boolean {
+    return (
+      threaded === 0 &&
+      lengthBytes <= LENGTH_BYTES_MAX &&
+      this.fastCalls >= FAST_CALLS_MIN &&
+      this.time.nowMs() >= this.pausedUntilMs
+    );
+  }
+
+  /** Makes a call on the event loop. The caller has asked `mayWait`. */
+  wait<T>(call: () => T): T {
+    const fromMs = this.time.nowMs();
+    try {
+      return call();
+    } finally {
+      const nowMs = this.time.nowMs();
+      if (nowMs - fromMs > FAST_MS_MAX) {
+        this.fastCalls = 0;
+        this.pausedUntilMs = nowMs + PAUSE_PER_CALL * (nowMs - fromMs);
+      }
+    }
+  }
+
+  /**
+   * Notes that a thread begins a call.
+   *
+   * @param lengthBytes of a transfer; 0 for another call, such as a sync, which says nothing about the next transfer
+   * @returns to be called once, when the call has ended
+   */
+  beginThreaded(lengthBytes = 0): () => void {
+    const isMeasured = threaded === 0 && lengthBytes > 0 && lengthBytes <= LENGTH_BYTES_MAX;
+    const fromMs = this.time.nowMs();
+    threaded += 1;
+    return () => {
+      threaded -= 1;
+      // One that shared the disk with others says nothing about a call alone.
+      if (isMeasured) this.fastCalls = this.time.nowMs() - fromMs <= FAST_MS_MAX ? this.fastCalls + 1 : 0;
+    };
+  }
+}
