@@ -10,6 +10,8 @@ const PROGRESS_POLL_MS = 1_000;
 const RISK_POLL_MS = 3_000;
 /** The stream tells of each rebuild that moves; the places of those that wait behind it are told by no change of their own. */
 const QUEUE_POLL_MS = 10_000;
+/** A user who sees some projects only is not told of a deletion's end: nothing is left that says which project it was in. */
+const PASSING_POLL_MS = 10_000;
 /** Capacity moves slowly and without events. */
 export const CAPACITY_POLL_MS = 15_000;
 /** A sample is taken every five minutes. */
@@ -104,10 +106,15 @@ export function useVolumesNamed(volumeIds: readonly string[]) {
   });
 }
 
-/** A list a page at a time. While another filter is asked for, what was found before stays. */
+/**
+ * A list a page at a time. While another filter is asked for, what was found before stays.
+ *
+ * @param isPassing is anything in it that may end without an event? Then it is asked for again after a while
+ */
 export function usePages<Page extends { nextCursor: string | null }>(
   queryKey: readonly string[],
   askPage: (cursor: string | undefined) => Promise<Page>,
+  isPassing: (page: Page) => boolean = () => false,
 ) {
   return useInfiniteQuery({
     queryKey,
@@ -115,14 +122,17 @@ export function usePages<Page extends { nextCursor: string | null }>(
     initialPageParam: undefined as string | undefined,
     getNextPageParam: ({ nextCursor }) => nextCursor ?? undefined,
     placeholderData: keepPreviousData,
+    refetchInterval: ({ state }) => (state.data?.pages.some(isPassing) === true ? PASSING_POLL_MS : false),
   });
 }
 
 /** Volumes a page at a time, so that the first rows come as soon in a cluster of ten thousand. */
 export function useVolumePages(filter: string, sort: string) {
   const { id } = useCluster();
-  return usePages([...keys.volumes(id), 'pages', filter, sort], (cursor) =>
-    api.volumePage(id, { filter, sort, cursor }),
+  return usePages(
+    [...keys.volumes(id), 'pages', filter, sort],
+    (cursor) => api.volumePage(id, { filter, sort, cursor }),
+    ({ items }) => items.some(({ state }) => state === 'deleting'),
   );
 }
 
