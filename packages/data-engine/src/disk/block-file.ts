@@ -22,7 +22,7 @@ import {
   leaseCopies,
 } from './aligned-buffers.js';
 import { CachedFile } from './cached-file.js';
-import { DiskPace } from './disk-pace.js';
+import { DISK_PACE } from './disk-pace.js';
 import type { CopyFile } from './disk-store.js';
 import { closeFile, openFile, readFully, resizeFile, statFile, syncFile, writeFully } from './file-calls.js';
 import { punchHole, reserveSpace } from './punch-hole.js';
@@ -53,7 +53,6 @@ export class BlockFile implements CopyFile {
   private cached: CachedFile | undefined;
   private openingCached: Promise<CachedFile> | undefined;
   private syncFailure: Error | undefined;
-  private readonly pace: DiskPace;
 
   private constructor(
     private readonly fd: number,
@@ -61,9 +60,7 @@ export class BlockFile implements CopyFile {
     private readonly direct: boolean,
     private readonly reserved: boolean,
     private readonly onLost: () => void = nothing,
-  ) {
-    this.pace = DiskPace.of(fs.fstatSync(fd).dev);
-  }
+  ) {}
 
   static async open(file: string, { direct, reserved = false, onLost } = BUFFERED): Promise<BlockFile> {
     const flags = O_RDWR | (direct ? O_DIRECT : 0);
@@ -118,10 +115,14 @@ export class BlockFile implements CopyFile {
   }
 
   readCachedNow(buffer: Buffer, position: number, isAlone = false): boolean {
-    const { cached, pace } = this;
+    const { cached } = this;
     if (this.closed || cached === undefined) return false;
     if (cached.readNow(buffer, position)) return true;
-    return isAlone && pace.mayWait(buffer.length) && pace.wait(() => cached.readWaiting(buffer, position));
+    return (
+      isAlone &&
+      DISK_PACE.mayWait(buffer.length) &&
+      DISK_PACE.wait(() => cached.readWaiting(buffer, position))
+    );
   }
 
   /** Writes a payload; to a direct file, whole blocks only. */
@@ -147,9 +148,9 @@ export class BlockFile implements CopyFile {
 
   /** Writes on the event loop; `undefined` if a thread has to, because the disk is slow or took only a part. */
   private writeWaiting([piece]: Payload, position: number, release: () => void): Promise<void> | undefined {
-    if (piece === undefined || !this.pace.mayWait(piece.length)) return undefined;
+    if (piece === undefined || !DISK_PACE.mayWait(piece.length)) return undefined;
     try {
-      const count = this.pace.wait(() => fs.writeSync(this.fd, piece, 0, piece.length, position));
+      const count = DISK_PACE.wait(() => fs.writeSync(this.fd, piece, 0, piece.length, position));
       if (count < piece.length) return undefined;
     } catch (error) {
       release();
@@ -265,7 +266,7 @@ export class BlockFile implements CopyFile {
 
   /** A thread begins to work for this file. @returns to be called when it has ended */
   private begin(lengthBytes: number): () => void {
-    const threadEnded = this.pace.beginThreaded(lengthBytes);
+    const threadEnded = DISK_PACE.beginThreaded(lengthBytes);
     this.running += 1;
     return () => {
       threadEnded();

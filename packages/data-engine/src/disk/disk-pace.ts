@@ -19,26 +19,17 @@ const PAUSE_PER_CALL = 20;
 /** Longer transfers take longer than a thread's wake-up on any disk. */
 const LENGTH_BYTES_MAX = 32 * KIB;
 
-/** Calls of this process that threads are working on, on all disks. */
-let threaded = 0;
-const paces = new Map<number, DiskPace>();
-
 export class DiskPace {
+  /** Calls that threads are working on. */
+  private threaded = 0;
   private fastCalls = 0;
   private pausedUntilMs = Number.NEGATIVE_INFINITY;
 
   constructor(private readonly time: Pick<Time, 'nowMs'> = SYSTEM_TIME) {}
 
-  /** The pace of the disk with this device number, shared by all files on it. */
-  static of(deviceNumber: number): DiskPace {
-    const known = paces.get(deviceNumber) ?? new DiskPace();
-    paces.set(deviceNumber, known);
-    return known;
-  }
-
   mayWait(lengthBytes: number): boolean {
     return (
-      threaded === 0 &&
+      this.threaded === 0 &&
       lengthBytes <= LENGTH_BYTES_MAX &&
       this.fastCalls >= FAST_CALLS_MIN &&
       this.time.nowMs() >= this.pausedUntilMs
@@ -66,13 +57,16 @@ export class DiskPace {
    * @returns to be called once, when the call has ended
    */
   beginThreaded(lengthBytes = 0): () => void {
-    const isMeasured = threaded === 0 && lengthBytes > 0 && lengthBytes <= LENGTH_BYTES_MAX;
+    const isMeasured = this.threaded === 0 && lengthBytes > 0 && lengthBytes <= LENGTH_BYTES_MAX;
     const fromMs = this.time.nowMs();
-    threaded += 1;
+    this.threaded += 1;
     return () => {
-      threaded -= 1;
+      this.threaded -= 1;
       // One that shared the disk with others says nothing about a call alone.
       if (isMeasured) this.fastCalls = this.time.nowMs() - fromMs <= FAST_MS_MAX ? this.fastCalls + 1 : 0;
     };
   }
 }
+
+/** The pace of this process: one that holds copies holds those of one disk only. */
+export const DISK_PACE = new DiskPace();
