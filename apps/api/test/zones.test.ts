@@ -64,13 +64,13 @@ describe('the zones of a cluster', () => {
   });
 });
 
-describe('nodes and disks in the order in which they need a look', () => {
-  test('put a silent node first, then one that takes no replicas', async () => {
+describe('a list of nodes or disks', () => {
+  test('has a silent node first by its risk, then one that takes no replicas', async () => {
     expect(names(await items('/nodes?sort=-risk,name'))).toEqual(['n5', 'n2', 'n1', 'n3', 'n4']);
     expect(names(await items(`/nodes?filter=${encodeURIComponent('risk>0')}`))).toEqual(['n2', 'n5']);
   });
 
-  test('put first what is promised the most, page after page', async () => {
+  test('has first what is promised the most, page after page', async () => {
     await api.owner.query(
       `UPDATE disk SET storage_scheduled_bytes = storage_maximum_bytes / 2 WHERE node_id = $1`,
       [nodes[2]],
@@ -83,5 +83,23 @@ describe('nodes and disks in the order in which they need a look', () => {
     const all = [...(body.items as Json[]), ...(rest.items as Json[])];
     expect(names(all)[0]).toBe('n3');
     expect(names(all).sort()).toEqual(['n1', 'n2', 'n3', 'n4', 'n5']);
+  });
+
+  test.each([
+    ['tags=ssd', ['n2', 'n3']],
+    ['tags!=ssd', ['n1', 'n4', 'n5']],
+    ['tags in (rack-7, hdd)', ['n3', 'n4']],
+    ['tags=rack-*', ['n3']],
+    ['tags!=s*', ['n1', 'n4', 'n5']],
+  ])('finds nodes by their tags: %s', async (filter, found) => {
+    const tags = { n2: ['ssd'], n3: ['rack-7', 'ssd'], n4: ['hdd'] };
+    for (const [name, values] of Object.entries(tags))
+      await api.owner.query('UPDATE node SET tags = $2 WHERE name = $1', [name, values]);
+    expect(names(await items(`/nodes?sort=name&filter=${encodeURIComponent(filter)}`))).toEqual(found);
+  });
+
+  test('is not sorted by tags, of which a node may have several', async () => {
+    const { status, body } = await api.call('GET', `/clusters/${api.seed.clusterId}/nodes?sort=tags`);
+    expect([status, body.code]).toEqual([422, 'request.invalid']);
   });
 });

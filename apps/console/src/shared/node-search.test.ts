@@ -6,11 +6,11 @@ describe('a search for nodes', () => {
   test.each<[text: string, filter: string]>([
     ['', ''],
     ['  ', ''],
-    ['node-1', 'name=node-1* OR zone=node-1*'],
-    ['a" OR (', 'name=aOR* OR zone=aOR*'],
+    ['node-1', 'name=node-1* OR zone=node-1* OR tags=node-1*'],
+    ['a" OR (', 'name=aOR* OR zone=aOR* OR tags=aOR*'],
     ['*', ''],
   ])('%j is a filter that the API reads', (text, filter) => {
     expect(nodeSearch(text)).toBe(filter);
-    expect(() => parseFilter(nodeSearch(text), { name: 'text', zone: 'text' })).not.toThrow();
+    expect(() => parseFilter(nodeSearch(text), { name: 'text', zone: 'text', tags: 'texts' })).not.toThrow();
   });
 });

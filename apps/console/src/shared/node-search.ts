@@ -1,4 +1,4 @@
-/** Search for nodes by the beginning of a name or of a zone's name, as a filter of the API. */
+/** Search for nodes by the beginning of a name, of a zone's name or of a tag, as a filter of the API. */
 
 /** Marks of the filter's grammar: names have none of them. */
 const NOT_IN_NAMES = /[^\p{L}\p{N}._-]/gu;
@@ -6,5 +6,5 @@ const NOT_IN_NAMES = /[^\p{L}\p{N}._-]/gu;
 /** @returns an empty filter for a text without letters or digits: it finds all */
 export function nodeSearch(text: string): string {
   const beginning = text.replace(NOT_IN_NAMES, '');
-  return beginning === '' ? '' : `name=${beginning}* OR zone=${beginning}*`;
+  return beginning === '' ? '' : `name=${beginning}* OR zone=${beginning}* OR tags=${beginning}*`;
 }

@@ -40,7 +40,7 @@ export function AttachDialog({ open, onOpenChange, volume, busy, onAttach }: Pro
       {(text !== '' || found.length === OFFERED_MAX) && (
         <TextField
           label="Find a node"
-          hint="Beginning of its name or zone"
+          hint="Beginning of its name, zone or tag"
           value={text}
           onChange={(event) => search(event.target.value)}
         />

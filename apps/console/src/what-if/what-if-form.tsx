@@ -77,7 +77,7 @@ export function WhatIfForm({ zones, asked, error, busy, onSubmit }: Props) {
       {isMany && (
         <TextField
           label="Find nodes"
-          hint={`The first ${OFFERED_MAX} nodes whose name or zone begins so are offered below, with their disks`}
+          hint={`The first ${OFFERED_MAX} nodes whose name, zone or tag begins so are offered below, with their disks`}
           value={text}
           onChange={(event) => search(event.target.value)}
         />

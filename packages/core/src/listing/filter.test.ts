@@ -10,6 +10,7 @@ const FIELDS = {
   createdAt: 'time',
   ready: 'boolean',
   'copies.nodeId': 'ids',
+  tags: 'texts',
 } as const;
 const ID = '01a1fd5b-0000-7000-8000-000000000201';
 
@@ -28,6 +29,8 @@ test.each<[string, Filter | undefined]>([
   ['size>=1.5Gi', is('size', '>=', 1_610_612_736)],
   [`id in (${ID.toUpperCase()})`, is('id', 'in', ID)],
   [`copies.nodeId!=${ID}`, is('copies.nodeId', '!=', ID)],
+  ['tags=ssd', is('tags', '=', 'ssd')],
+  ['tags!=ss*', is('tags', 'not-prefix', 'ss')],
   ['name IN (a, "b c")', is('name', 'in', 'a', 'b c')],
   ['createdAt<2026-01-31T12:00:00+01:00', is('createdAt', '<', '2026-01-31T11:00:00.000Z')],
   [

@@ -11,9 +11,9 @@ import { LABEL_KEY } from '../model/labels.js';
 
 /**
  * `labels`: a text for each key, `labels.team`; an object may lack any. `ids`: the ids of several others, such as the nodes of a volume's
- * copies: `=` finds the objects of which one matches, `!=` those of which none does.
+ * copies: `=` finds the objects of which one matches, `!=` those of which none does. `texts`: several texts, such as tags, likewise.
  */
-export type FieldType = 'text' | 'id' | 'ids' | 'number' | 'time' | 'boolean' | 'labels';
+export type FieldType = 'text' | 'texts' | 'id' | 'ids' | 'number' | 'time' | 'boolean' | 'labels';
 /** What a list may be filtered by: names as the API has them. */
 export type FieldTypes = Readonly<Record<string, FieldType>>;
 
@@ -182,7 +182,8 @@ export function labelKeyOf(field: string): string | undefined {
 }
 
 function comparisonOf(field: string, type: FieldType, operator: string, { kind, text }: Token): Comparison {
-  const isPrefix = (type === 'text' || type === 'labels') && kind === 'word' && text.endsWith('*');
+  const isPrefix =
+    (type === 'text' || type === 'texts' || type === 'labels') && kind === 'word' && text.endsWith('*');
   const known = OPERATORS.find((one) => one === operator);
   if (known === undefined) throw invalid(`has no operator ${operator}`);
   const isOrdered = type === 'number' || type === 'time';
@@ -203,6 +204,7 @@ const OPERATORS = ['!=', '>=', '<=', '=', '>', '<'] as const;
 function readValue(type: FieldType, name: string, text: string): FilterValue {
   switch (type) {
     case 'text':
+    case 'texts':
     case 'labels':
       return text;
     case 'id':

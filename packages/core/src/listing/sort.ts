@@ -1,7 +1,10 @@
 /** The order of a list, as text: names of fields by commas, each with a minus in front for descending. `-size,name`. */
-import { type FieldTypes, invalidQuery } from './filter.js';
+import { type FieldType, type FieldTypes, invalidQuery } from './filter.js';
 
 export type SortKey = { readonly field: string; readonly descending: boolean };
+
+/** What one object has several of is no order. */
+const UNSORTED: readonly (FieldType | undefined)[] = ['labels', 'ids', 'texts'];
 
 /** Users sort by two; a third settles what those leave open. */
 const KEYS_MAX = 3;
@@ -10,9 +13,7 @@ const KEYS_MAX = 3;
 export function parseSort(text: string, fields: FieldTypes): SortKey[] {
   const keys = text.split(',').map((part): SortKey => {
     const name = part.trim().replace(/^-/, '');
-    const known = Object.keys(fields).filter(
-      (field) => fields[field] !== 'labels' && fields[field] !== 'ids',
-    );
+    const known = Object.keys(fields).filter((field) => !UNSORTED.includes(fields[field]));
     if (!known.includes(name))
       throw invalidQuery('sort', `has no field ${name}; there are ${known.join(', ')}`);
     return { field: name, descending: part.trim().startsWith('-') };

@@ -61,6 +61,7 @@ export type ListSource = {
 
 const SQL_TYPE: Record<FieldType, string> = {
   text: 'text',
+  texts: 'text',
   id: 'uuid',
   ids: 'uuid',
   number: 'numeric',
@@ -288,6 +289,7 @@ function conditionOf(filter: Filter, fields: ListFields, place: Place): string {
   if (field.type === 'ids') {
     return `${sql} ${operator === '!=' ? 'NOT IN' : 'IN'} (${field.idsWhere} = ANY (${place([...values])}::uuid[]))`;
   }
+  if (type === 'texts') return textsCondition(filter, sql, place);
   const [value = ''] = values;
   const one = (given: unknown) => `${place(given)}::${SQL_TYPE[type]}`;
   switch (operator) {
@@ -303,6 +305,15 @@ function conditionOf(filter: Filter, fields: ListFields, place: Place): string {
     default:
       return `${sql} ${operator} ${one(value)}`;
   }
+}
+
+/** Objects of whose texts one matches, or none. */
+function textsCondition({ operator, values }: Comparison, column: string, place: Place): string {
+  const isPrefix = operator === 'prefix' || operator === 'not-prefix';
+  const one = isPrefix
+    ? `EXISTS (SELECT FROM unnest(${column}) one WHERE starts_with(one, ${place(values[0])}::text))`
+    : `${column} && ${place([...values])}::text[]`;
+  return operator === '!=' || operator === 'not-prefix' ? `(${one}) IS NOT TRUE` : one;
 }
 
 /**

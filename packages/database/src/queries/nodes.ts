@@ -66,6 +66,7 @@ const NODE_FIELDS = {
   cordoned: { sql: 'n.cordoned', type: 'boolean' },
   allowScheduling: { sql: 'n.allow_scheduling', type: 'boolean' },
   createdAt: { sql: 'n.created_at', type: 'time' },
+  tags: { sql: 'n.tags', type: 'texts' },
   labels: { sql: 'n.id', type: 'labels' },
 } as const;
 
@@ -171,6 +172,7 @@ const DISK_FIELDS = {
     ),
     type: 'number',
   },
+  tags: { sql: 'd.tags', type: 'texts' },
   labels: { sql: 'd.id', type: 'labels' },
 } as const;
 

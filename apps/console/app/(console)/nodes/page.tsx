@@ -51,13 +51,15 @@ function NodePanels() {
   return (
     <>
       {isMany && (
-        <FilterInput label="Search nodes" placeholder="Name or zone" value={text} onChange={search} />
+        <FilterInput label="Search nodes" placeholder="Name, zone or tag" value={text} onChange={search} />
       )}
       <Paged
         query={nodes}
         what="the nodes"
         rows={6}
-        empty={text === '' ? <NoNodes /> : <Message title="No such node" body="No name or zone begins so." />}
+        empty={
+          text === '' ? <NoNodes /> : <Message title="No such node" body="No name, zone or tag begins so." />
+        }
         note={(shown) => `${shown} shown of ${(total ?? shown).toLocaleString('en')}`}
       >
         {(found) =>
