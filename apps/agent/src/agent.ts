@@ -22,6 +22,7 @@ import type {
   NoMethods,
   ReplicaHostMethods,
 } from './hosts/host-protocol.js';
+import type { IpcPeer } from './hosts/ipc-peer.js';
 import { createControlServer } from './http/control-server.js';
 import { faultOf } from './http-replica-control.js';
 import { ControlPlane } from './identity/control-plane.js';
@@ -40,7 +41,7 @@ const CONFIRM_TIMEOUT_MS = 5_000;
 
 export class Agent {
   private readonly bootId = crypto.randomUUID();
-  private readonly replicaHosts: HostPool<ReplicaHostMethods, NoMethods>;
+  private readonly replicaHosts: HostPool<ReplicaHostMethods, AgentMethods>;
   private readonly engineHosts: HostPool<EngineHostMethods, AgentMethods>;
   private readonly replicas: Replicas;
   private readonly engines: Engines;
@@ -61,23 +62,18 @@ export class Agent {
     this.replicaHosts = new HostPool({
       entry: './replica-host.js',
       residentsMax: config.hostVolumesMax,
-      prepare: () => undefined,
-      lost: (residents, reason) => {
-        log.error({ reason, replicas: [...residents] }, 'a replica host died');
+      prepare: (peer) => this.serveEngineHost(peer),
+      lost: ({ residents, guests }, reason) => {
+        log.error({ reason, replicas: [...residents], volumes: [...guests] }, 'a replica host died');
         this.replicas.hostLost(residents);
+        this.engines.hostLost(guests, reason);
       },
     });
     this.engineHosts = new HostPool({
       entry: './engine-host.js',
       residentsMax: config.hostVolumesMax,
-      prepare: (peer) => {
-        peer.handle('confirm-record', (params) => this.confirmRecord(params));
-        peer.handle('engine-changed', async ({ report }) => {
-          this.engines.noteReport(report);
-          return null;
-        });
-      },
-      lost: (residents, reason) => {
+      prepare: (peer) => this.serveEngineHost(peer),
+      lost: ({ residents }, reason) => {
         log.error({ reason, volumes: [...residents] }, 'an engine host died');
         this.engines.hostLost(residents, reason);
       },
@@ -85,6 +81,8 @@ export class Agent {
     this.replicas = new Replicas(disks.list, this.replicaHosts, log);
     this.engines = new Engines({
       pool: this.engineHosts,
+      replicaPool: this.replicaHosts,
+      hostOfCopy: (replicaIds) => this.replicas.hostOfAny(replicaIds),
       endpoint: { host: config.advertiseHost, port: config.nbdPort, tls: config.nbdTls.mode === 'require' },
       changed: () => this.heartbeat.soon(),
     });
@@ -144,6 +142,15 @@ export class Agent {
     await this.replicas.close();
     await Promise.all([this.engineHosts.stop(), this.replicaHosts.stop(), this.tunnels?.stop()]);
     await this.server.close();
+  }
+
+  /** Answers what the engines of a host ask of the agent. */
+  private serveEngineHost(peer: Pick<IpcPeer<NoMethods, AgentMethods>, 'handle'>): void {
+    peer.handle('confirm-record', (params) => this.confirmRecord(params));
+    peer.handle('engine-changed', async ({ report }) => {
+      this.engines.noteReport(report);
+      return null;
+    });
   }
 
   private async confirmRecord({

@@ -23,16 +23,18 @@ let answer: () => Promise<unknown>;
 
 beforeEach(async () => {
   const call = async (method: string, params: unknown) => {
-    if (method === 'start') return { volumeId, epoch: 1, state: 'running' };
+    if (method === 'start-engine') return { volumeId, epoch: 1, state: 'running' };
     told = params;
     return answer();
   };
-  const host = { peer: { call }, silentMs: 0 };
+  const host = { peer: { call }, silentMs: 0, guests: new Set() };
   // The casts: these calls use nothing else of pool and replicas.
   const pool = { assignHost: () => host, leave: () => undefined } as unknown as EnginesOptions['pool'];
   const replicas = {} as Replicas;
   engines = new Engines({
     pool,
+    replicaPool: { all: [] } as unknown as EnginesOptions['replicaPool'],
+    hostOfCopy: async () => undefined,
     endpoint: { host: 'node-1', port: 10809, tls: false },
     changed: () => undefined,
   });

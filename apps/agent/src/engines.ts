@@ -10,11 +10,12 @@ import { isFault, StorageFault } from '@holdfast/core/model/faults.js';
 import type { VolumeId } from '@holdfast/core/model/ids.js';
 import type { ExportInfo } from '@holdfast/data-engine/nbd/handshake-frames.js';
 import type { Host, HostPool } from './hosts/host-pool.js';
-import type { AgentMethods, EngineHostMethods } from './hosts/host-protocol.js';
+import type { AgentMethods, EngineHostMethods, ReplicaHostMethods } from './hosts/host-protocol.js';
 import { sameSecret } from './secrets.js';
 import { within } from './within.js';
 
 export type EngineHost = Host<EngineHostMethods, AgentMethods>;
+type ReplicaHost = Host<ReplicaHostMethods, AgentMethods>;
 
 /** Silence of a host after which its engines are given up: longer than a loaded machine keeps a process waiting. */
 const GIVEN_UP_MS = 15_000;
@@ -30,7 +31,12 @@ type Attachment = {
 };
 
 export type EnginesOptions = {
+  /** Hosts of engines whose volumes have no copy here. */
   pool: HostPool<EngineHostMethods, AgentMethods>;
+  /** Hosts of copies, which also take engines. */
+  replicaPool: HostPool<ReplicaHostMethods, AgentMethods>;
+  /** The host of the copy among these that is on this node, if one is and can be opened. */
+  hostOfCopy: (replicaIds: readonly string[]) => Promise<ReplicaHost | undefined>;
   /** Address at which users reach the engines. */
   endpoint: { host: string; port: number; tls: boolean };
   changed: () => void;
@@ -48,10 +54,13 @@ export class Engines {
    *   start
    */
   async start(volumeId: VolumeId, spec: StartEngine): Promise<StartEngineReply> {
+    // Looked for first: what is decided below holds at the moment of the effect.
+    const isHere = this.attachments.get(volumeId)?.spec.epoch === spec.epoch;
+    const beside = isHere ? undefined : await this.options.hostOfCopy(spec.replicas.map(({ replicaId }) => replicaId));
     const existing = this.attachments.get(volumeId);
     if (existing !== undefined && isReplacedBy(spec, existing.spec)) throw staleEpoch(existing.spec);
     if (existing !== undefined && existing.spec.epoch < spec.epoch) await this.fence(volumeId, existing);
-    const attachment = this.attachments.get(volumeId) ?? this.attach(volumeId, spec);
+    const attachment = this.attachments.get(volumeId) ?? this.attach(volumeId, spec, beside);
     await attachment.started;
     const exportName = exportNameOf(volumeId, attachment.spec);
     return { endpoint: { ...this.options.endpoint, exportName }, report: attachment.report };
@@ -63,7 +72,7 @@ export class Engines {
     if (attachment === undefined || attachment.spec.epoch > epoch) return;
     // There is nothing to stop in a host that has died; in a silent one the engine has been given up already.
     const isGivenUp = attachment.report.state === 'stopped' && attachment.host.silentMs > 0;
-    if (!isGivenUp) await attachment.host.peer.call('stop', { volumeId }).catch(() => undefined);
+    if (!isGivenUp) await attachment.host.peer.call('stop-engine', { volumeId }).catch(() => undefined);
     this.forget(volumeId, attachment);
   }
 
@@ -76,7 +85,7 @@ export class Engines {
   async command(volumeId: string, name: EngineCommandName, ask: { epoch: number }): Promise<unknown> {
     try {
       const attachment = this.require(volumeId, ask.epoch);
-      const { reply, sizeBytes } = await attachment.host.peer.call('command', { volumeId, name, ask });
+      const { reply, sizeBytes } = await attachment.host.peer.call('engine-command', { volumeId, name, ask });
       if (sizeBytes > attachment.spec.sizeBytes) attachment.spec = { ...attachment.spec, sizeBytes };
       return reply;
     } catch (error) {
@@ -103,7 +112,7 @@ export class Engines {
         if (attachment.report.state === 'stopped') return;
         const { host } = attachment;
         const report = await host
-          .ask(`report ${volumeId}`, () => host.peer.call('report', { volumeId }))
+          .ask(`report ${volumeId}`, () => host.peer.call('engine-report', { volumeId }))
           .catch(() => undefined);
         if (report !== undefined) attachment.report = report;
         else if (host.silentMs > GIVEN_UP_MS) this.giveUp(volumeId, attachment);
@@ -118,7 +127,7 @@ export class Engines {
   private giveUp(volumeId: string, attachment: Attachment): void {
     const reason = 'engine.not_found: its process does not answer';
     attachment.report = { ...attachment.report, state: 'stopped', reason };
-    attachment.host.peer.call('fence', { volumeId }).catch(() => undefined);
+    attachment.host.peer.call('fence-engine', { volumeId }).catch(() => undefined);
   }
 
   hostLost(residents: ReadonlySet<string>, reason: string): void {
@@ -140,14 +149,15 @@ export class Engines {
   }
 
   async stopAll(): Promise<void> {
-    await Promise.all(
-      this.options.pool.all.map(({ peer }) => peer.call('stop-all', null).catch(() => undefined)),
-    );
+    const hosts: readonly EngineHost[] = [...this.options.pool.all, ...this.options.replicaPool.all];
+    await Promise.all(hosts.map(({ peer }) => peer.call('stop-engines', null).catch(() => undefined)));
   }
 
-  private attach(volumeId: VolumeId, spec: StartEngine): Attachment {
-    const host = this.options.pool.assignHost(volumeId);
-    const started = host.peer.call('start', { volumeId, engine: spec });
+  /** @param beside the host of a copy of the volume, where the engine runs if there is room */
+  private attach(volumeId: VolumeId, spec: StartEngine, beside: ReplicaHost | undefined): Attachment {
+    const isBeside = beside !== undefined && this.options.replicaPool.admitGuest(beside, volumeId);
+    const host: EngineHost = isBeside ? beside : this.options.pool.assignHost(volumeId);
+    const started = host.peer.call('start-engine', { volumeId, engine: spec });
     const attachment: Attachment = {
       spec,
       host,
@@ -172,7 +182,7 @@ export class Engines {
   }
 
   private async fence(volumeId: string, attachment: Attachment): Promise<void> {
-    const fencing = attachment.host.peer.call('fence', { volumeId }).catch(() => null);
+    const fencing = attachment.host.peer.call('fence-engine', { volumeId }).catch(() => null);
     // A process that is stopped is not waited for: the copies refuse its engine too.
     await within(FENCE_MS_MAX, fencing, () => null);
     this.forget(volumeId, attachment);
@@ -182,6 +192,7 @@ export class Engines {
     if (this.attachments.get(volumeId) !== attachment) return;
     this.attachments.delete(volumeId);
     this.options.pool.leave(volumeId);
+    attachment.host.guests.delete(volumeId);
     this.options.changed();
   }
 

@@ -110,7 +110,7 @@ export class NbdGateway {
       return this.replicas.hostOf(name.replicaId)?.peer.call('connection', connection, socket);
     }
     const engine = this.engines.find(exportName);
-    return engine?.host.peer.call('connection', { ...connection, volumeId: engine.volumeId }, socket);
+    return engine?.host.peer.call('engine-connection', { ...connection, volumeId: engine.volumeId }, socket);
   }
 }
 

@@ -26,10 +26,10 @@ import type { Logger } from 'pino';
 import { admitsTo, copyUse } from './copy-access.js';
 import type { Disk } from './disks/disk.js';
 import type { Host, HostPool } from './hosts/host-pool.js';
-import type { NoMethods, ReplicaHostMethods } from './hosts/host-protocol.js';
+import type { AgentMethods, ReplicaHostMethods } from './hosts/host-protocol.js';
 import { within } from './within.js';
 
-export type ReplicaHost = Host<ReplicaHostMethods, NoMethods>;
+export type ReplicaHost = Host<ReplicaHostMethods, AgentMethods>;
 
 /**
  * Time that engines elsewhere get to let go of copies. Together with a clean stop of this node's engines it stays below
@@ -43,6 +43,8 @@ const SCAN_MS_MAX = 30_000;
  * The same in a heartbeat, for which the control plane waits: the scan of a disk that was put back goes on behind it.
  */
 const SCAN_IN_HEARTBEAT_MS_MAX = 500;
+/** Longest wait of an engine's start for a copy beside which it could run. A disk that is well needs milliseconds. */
+const OPEN_MS_MAX = 2_000;
 /** Pause between two looks for copies whose files have vanished: a listing of each disk. */
 const LOST_LOOK_MS = 15_000;
 
@@ -71,7 +73,7 @@ export class Replicas {
 
   constructor(
     private readonly disks: readonly Disk[],
-    private readonly pool: HostPool<ReplicaHostMethods, NoMethods>,
+    private readonly pool: HostPool<ReplicaHostMethods, AgentMethods>,
     private readonly log: Logger,
     private readonly lostLookMs = LOST_LOOK_MS,
   ) {}
@@ -331,6 +333,17 @@ export class Replicas {
   /** The host that has the copy open; opens it where none has. @throws StorageFault `replica.not_found` */
   async ensureOpen(replicaId: string): Promise<ReplicaHost> {
     return this.open.get(replicaId) ?? this.oneAtATime(replicaId, () => this.openInHost(replicaId));
+  }
+
+  /**
+   * The host of the one of these copies that is on this node, opened if need be. `undefined` if none is here, or if its disk does
+   * not let it be opened soon.
+   */
+  async hostOfAny(replicaIds: readonly string[]): Promise<ReplicaHost | undefined> {
+    const here = replicaIds.find((replicaId) => this.known.has(replicaId));
+    if (here === undefined) return undefined;
+    const opening = this.ensureOpen(here).catch(() => undefined);
+    return within(OPEN_MS_MAX, opening, () => undefined);
   }
 
   private async openInHost(replicaId: string): Promise<ReplicaHost> {

@@ -36,7 +36,7 @@ export class TlsTunnels {
       entry: './tls-host.js',
       residentsMax: HOST_TUNNELS_MAX,
       prepare: () => undefined,
-      lost: (residents, reason) => log.error({ reason, tunnels: residents.size }, 'a TLS host died'),
+      lost: ({ residents }, reason) => log.error({ reason, tunnels: residents.size }, 'a TLS host died'),
     });
   }
 

@@ -240,7 +240,7 @@ describe('the main job on real processes', () => {
     );
     expect(opened).toMatchObject({ status: 200, body: { clean: false, record: { dataGeneration: 1 } } });
 
-    for (const pid of await node(0).hostPids('engine-host')) process.kill(pid, 'SIGKILL');
+    for (const pid of await node(0).hostPids('host')) process.kill(pid, 'SIGKILL');
     const beat = await cluster.api.until('node-1', ({ engines }) =>
       engines.some(({ volumeId, state }) => volumeId === volume.volumeId && state === 'stopped'),
     );
@@ -285,6 +285,8 @@ describe('the main job on real processes', () => {
   test('hosts end with their agent, even when only the agent is killed', async () => {
     const volume = await createVolume([node(1)], 16 * MIB);
     await attach(volume, node(1), 1);
+    // The engine of a volume without a copy here has a process of its own.
+    await attach(await createVolume([node(0)], 16 * MIB), node(1), 1);
     const hosts = await node(1).hostPids('host');
     expect(hosts.length).toBe(2);
     await node(1).killAlone();

@@ -85,7 +85,7 @@ export class AgentProcess {
     await gone;
   }
 
-  /** Pids of its child processes whose command line contains the text. */
+  /** Host processes of the agent whose command line has the text, such as `replica-host`, or `host` for all. */
   async hostPids(text: string): Promise<number[]> {
     const pids: number[] = [];
     for (const name of await fs.promises.readdir('/proc')) {

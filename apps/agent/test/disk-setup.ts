@@ -8,7 +8,7 @@ import type { Disk } from '../src/disks/disk.js';
 import { type DiskEntry, DiskSet } from '../src/disks/disks.js';
 import { KnownDisks } from '../src/disks/known-disks.js';
 import { HostPool } from '../src/hosts/host-pool.js';
-import type { NoMethods, ReplicaHostMethods } from '../src/hosts/host-protocol.js';
+import type { AgentMethods, ReplicaHostMethods } from '../src/hosts/host-protocol.js';
 import { Replicas } from '../src/replicas.js';
 
 /** Adopts the disk as an agent with this home does when it starts. */
@@ -43,7 +43,7 @@ export function copyFor(disk: Disk): CreateReplica {
 
 /** The copies of an agent that has this disk, starts no hosts, and looks for lost copies with each report. */
 export function replicasOn(disk: Disk): Replicas {
-  const pool = new HostPool<ReplicaHostMethods, NoMethods>({
+  const pool = new HostPool<ReplicaHostMethods, AgentMethods>({
     entry: './replica-host.js',
     residentsMax: 1,
     prepare: () => undefined,

@@ -16,7 +16,7 @@ test.each(killsByDisks())(
   '$kills SIGKILLs of hosts and agents with copies on $disks disks lose nothing that was flushed',
   async ({ disks, kills }) => {
     cluster = new AgentCluster({}, disks === 'block');
-    await cluster.start(3);
+    await cluster.start(4);
     const campaign = await SigkillCampaign.create(SEED, cluster, disks);
     await campaign.run(kills);
     console.log(`${disks} disks, seed ${SEED}: ${JSON.stringify(campaign.done)}`);

@@ -82,7 +82,9 @@ export class SigkillCampaign {
   }
 
   static async create(seed: number, cluster: AgentCluster, disks: DiskType): Promise<SigkillCampaign> {
-    return new SigkillCampaign(seed, cluster, await createVolume(cluster.agents, SIZE_BYTES, disks));
+    // One agent has no copy: an engine there runs in a process of its own, and elsewhere beside a copy.
+    const holders = cluster.agents.slice(1);
+    return new SigkillCampaign(seed, cluster, await createVolume(holders, SIZE_BYTES, disks));
   }
 
   async run(kills: number): Promise<void> {
@@ -188,7 +190,7 @@ export class SigkillCampaign {
     const other = this.random.pick(others);
     switch (target) {
       case 'engine host':
-        return killPids(await engineNode.hostPids('engine-host'));
+        return killPids(await engineNode.hostPids(this.isBesideCopy ? 'replica-host' : 'engine-host'));
       case 'replica host':
         return killPids(await other.hostPids('replica-host'));
       case 'replica host beside the engine':
@@ -331,6 +333,11 @@ export class SigkillCampaign {
       const { body } = await eventually('a checksum', ask, (answer) => answer.status === 200, 5_000);
       if (body.checksum !== expected) throw new Error(`copy ${address.replicaId} differs from what was read`);
     }
+  }
+
+  /** Does the engine run in the process that holds its node's copy? */
+  private get isBesideCopy(): boolean {
+    return this.volume.replicas.some(({ agent }) => agent === this.agent(this.home));
   }
 
   private agent(index: number): AgentProcess {

@@ -16,6 +16,8 @@ const ANSWER_MS_MAX = 2_000;
 export class Host<Remote extends Methods, Local extends Methods> {
   /** Ids of the volumes, copies or tunnels in this host. */
   readonly residents = new Set<string>();
+  /** Ids of the volumes whose engines run beside the copies of this host; as many as there may be copies. */
+  readonly guests = new Set<string>();
   /** Calls without an answer yet, by name, and when they were made. */
   private readonly asked = new Map<string, { answer: Promise<unknown>; sinceMs: number }>();
 
@@ -58,7 +60,7 @@ export type HostPoolOptions<Remote extends Methods, Local extends Methods> = {
   residentsMax: number;
   prepare: (peer: IpcPeer<Remote, Local>) => void;
   /** Called when a host has died, with what was in it. */
-  lost: (residents: ReadonlySet<string>, reason: string) => void;
+  lost: (host: Pick<Host<Remote, Local>, 'residents' | 'guests'>, reason: string) => void;
 };
 
 /** Most hosts of one kind: more would exhaust a node's memory before anything else. */
@@ -76,6 +78,14 @@ export class HostPool<Remote extends Methods, Local extends Methods> {
 
   hostOf(resident: string): Host<Remote, Local> | undefined {
     return this.all.find(({ residents }) => residents.has(resident));
+  }
+
+  /** True if the engine of this volume may join the host, and now counts as its guest. */
+  admitGuest(host: Host<Remote, Local>, volumeId: string): boolean {
+    const isFull = host.guests.size >= this.options.residentsMax && !host.guests.has(volumeId);
+    if (!this.hosts.has(host) || isFull || host.silentMs > 0) return false;
+    host.guests.add(volumeId);
+    return true;
   }
 
   /**
@@ -133,7 +143,7 @@ export class HostPool<Remote extends Methods, Local extends Methods> {
     child.on('error', () => child.kill('SIGKILL'));
     child.on('exit', (code, signal) => {
       this.hosts.delete(host);
-      if (!this.stopping) this.options.lost(host.residents, `its process ended with ${signal ?? code}`);
+      if (!this.stopping) this.options.lost(host, `its process ended with ${signal ?? code}`);
     });
     return host;
   }

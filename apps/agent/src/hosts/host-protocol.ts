@@ -9,7 +9,23 @@ import type { CommandName } from '@holdfast/data-engine/protocol/commands.js';
 /** A client's connection after the handshake, which the agent has done. `rest`: bytes that followed it, in base64. */
 export type HandedConnection = { negotiated: Negotiated; rest: string };
 
-export type ReplicaHostMethods = {
+export type EngineHostMethods = {
+  'start-engine': { params: { volumeId: VolumeId; engine: StartEngine }; result: EngineReport };
+  'stop-engine': { params: { volumeId: string }; result: null };
+  'fence-engine': { params: { volumeId: string }; result: null };
+  'stop-engines': { params: null; result: null };
+  /** One of the table of engine commands. Checked where it came from outside, so not here. */
+  'engine-command': {
+    params: { volumeId: string; name: EngineCommandName; ask: unknown };
+    /** `sizeBytes`: the volume's size after the command, which clients are told that connect from then on. */
+    result: { reply: unknown; sizeBytes: number };
+  };
+  'engine-report': { params: { volumeId: string }; result: EngineReport };
+  'engine-connection': { params: HandedConnection & { volumeId: string }; result: null };
+};
+
+/** A host of copies also runs engines of their volumes. */
+export type ReplicaHostMethods = EngineHostMethods & {
   open: { params: { diskPath: string; replicaId: string }; result: null };
   /** One of the data engine's replica commands. Checked where it came from outside, so not here. */
   command: { params: { replicaId: string; name: CommandName; ask: unknown }; result: unknown };
@@ -21,21 +37,6 @@ export type ReplicaHostMethods = {
     result: { replicaId: string; writtenBytes: number; record: CopyRecord | null }[];
   };
   connection: { params: HandedConnection; result: null };
-};
-
-export type EngineHostMethods = {
-  start: { params: { volumeId: VolumeId; engine: StartEngine }; result: EngineReport };
-  stop: { params: { volumeId: string }; result: null };
-  fence: { params: { volumeId: string }; result: null };
-  'stop-all': { params: null; result: null };
-  /** One of the table of engine commands. Checked where it came from outside, so not here. */
-  command: {
-    params: { volumeId: string; name: EngineCommandName; ask: unknown };
-    /** `sizeBytes`: the volume's size after the command, which clients are told that connect from then on. */
-    result: { reply: unknown; sizeBytes: number };
-  };
-  report: { params: { volumeId: string }; result: EngineReport };
-  connection: { params: HandedConnection & { volumeId: string }; result: null };
 };
 
 export type TlsHostMethods = {

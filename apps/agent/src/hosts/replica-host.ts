@@ -1,20 +1,38 @@
 /**
- * Entry of a replica host: a process that holds some of the node's copies open. If it dies, their engines drop these
- * copies, and they are rebuilt.
+ * Entry of a replica host: a process that holds copies of one disk open, and runs engines of their volumes beside them. If it
+ * dies, engines elsewhere drop these copies, and they are rebuilt; its own engines are reported as stopped.
  */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { DISK_PACE } from '@holdfast/data-engine/disk/disk-pace.js';
 import { chooseTls } from '@holdfast/data-engine/nbd/client-tls.js';
+import { type ConnectData, connectByNbd } from '@holdfast/data-engine/nbd/data-link.js';
 import type { Answer, Ask, CommandName } from '@holdfast/data-engine/protocol/commands.js';
 import { ReplicaService } from '@holdfast/data-engine/replica-server/replica-service.js';
 import { admitsTo } from '../copy-access.js';
 import { connectByHttp } from '../http-replica-control.js';
 import { tlsBetweenNodes } from './data-tls.js';
 import { runAsHost } from './host-process.js';
-import type { NoMethods, ReplicaHostMethods } from './host-protocol.js';
+import type { AgentMethods, ReplicaHostMethods } from './host-protocol.js';
 import { IpcPeer } from './ipc-peer.js';
+import { ServedEngines } from './serve-engines.js';
+
+/** Part of the time to end in that engines get when the agent is gone; the copies need the rest for their flush. */
+const ENGINES_MS_MAX = 1_000;
 
 chooseTls(tlsBetweenNodes(process.env));
 const service = new ReplicaService(connectByHttp, { admits: admitsTo });
-const peer = new IpcPeer<NoMethods, ReplicaHostMethods>(process);
+const peer = new IpcPeer<AgentMethods, ReplicaHostMethods>(process);
+
+/** An engine's way to a copy: a call if this process holds the copy, else NBD. */
+const connectData: ConnectData = async (address, timeoutMs) => {
+  const here = await service.connectHere(address.exportName);
+  if (here !== undefined) return here;
+  const link = await connectByNbd(address, timeoutMs);
+  // With a copy elsewhere the engine goes on when this process's disk hangs.
+  link.onClose(DISK_PACE.beginIndependent());
+  return link;
+};
+const engines = new ServedEngines(peer, connectData);
 
 peer.handle('open', async ({ diskPath, replicaId }) => {
   await service.open(diskPath, replicaId);
@@ -40,4 +58,7 @@ peer.handle('connection', async ({ negotiated, rest }, socket) => {
   return null;
 });
 
-runAsHost(() => service.closeAll(0));
+runAsHost(async () => {
+  await Promise.race([engines.stopAll(), sleep(ENGINES_MS_MAX)]);
+  await service.closeAll(0);
+});

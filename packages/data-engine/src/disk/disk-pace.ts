@@ -24,16 +24,32 @@ export class DiskPace {
   private threaded = 0;
   private fastCalls = 0;
   private pausedUntilMs = Number.NEGATIVE_INFINITY;
+  /** What must not be held up by this disk. */
+  private independent = 0;
 
   constructor(private readonly time: Pick<Time, 'nowMs'> = SYSTEM_TIME) {}
 
   mayWait(lengthBytes: number): boolean {
     return (
       this.threaded === 0 &&
+      this.independent === 0 &&
       lengthBytes <= LENGTH_BYTES_MAX &&
       this.fastCalls >= FAST_CALLS_MIN &&
       this.time.nowMs() >= this.pausedUntilMs
     );
+  }
+
+  /**
+   * Notes that this process does something that goes on without the disk: an engine that has copies on other nodes too. Meanwhile
+   * the event loop waits for no call to the disk, which may hang.
+   *
+   * @returns to be called once, when that has ended
+   */
+  beginIndependent(): () => void {
+    this.independent += 1;
+    return () => {
+      this.independent -= 1;
+    };
   }
 
   /** Makes a call on the event loop. The caller has asked `mayWait`. */

@@ -102,7 +102,9 @@ export class Copies {
 
   /** Adds a copy; replaces an earlier connection to the same one. */
   add(link: ReplicaLink): void {
-    this.links = [...this.links.filter(({ replicaId }) => replicaId !== link.replicaId), link];
+    const others = this.links.filter(({ replicaId }) => replicaId !== link.replicaId);
+    // A copy in this process is last: while it works, the messages to the others are on their way.
+    this.links = [...others, link].sort((a, b) => Number(isHere(a)) - Number(isHere(b)));
     if (link.opened.record !== null) this.membership.goOnAbove(link.opened.record);
     const dropped = this.links.findIndex(({ mode }) => mode === 'ERR');
     if (this.links.length > LINKS_MAX && dropped >= 0) this.links.splice(dropped, 1);
@@ -339,6 +341,10 @@ export class Copies {
     const link = this.find(replicaId);
     if (link !== undefined) this.fail(link, error);
   }
+}
+
+function isHere({ client }: ReplicaLink): boolean {
+  return client.isHere === true;
 }
 
 function isStale(error: unknown): boolean {

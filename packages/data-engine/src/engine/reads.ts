@@ -12,8 +12,8 @@ import type { Membership } from './membership.js';
 import type { ReplicaLink } from './replica-link.js';
 
 /**
- * Bytes that are read from one copy before it is the next one's turn, so that each node's page cache holds another part
- * of the device. Long enough for a disk's read-ahead, short enough for a sequential stream to use all copies.
+ * Where no copy is in this process: bytes that are read from one copy before it is the next one's turn, so that each node's
+ * page cache holds another part of the device. Long enough for a disk's read-ahead, short enough for a sequential stream to use all copies.
  */
 const READ_BYTES = RANGE_BYTES;
 
@@ -51,6 +51,17 @@ export class Reads {
    */
   read(offset: number, lengthBytes: number, changes?: Changes): Promise<Payload> {
     return this.ask(offset, offset + lengthBytes, (client) => client.read(offset, lengthBytes), changes);
+  }
+
+  /** The answer of `read`, if a copy in this process has it without waiting; `undefined` otherwise. */
+  readNow(offset: number, lengthBytes: number, changes: Changes, alone: boolean): Payload | undefined {
+    if (this.copies.stopReason !== undefined || !this.mayAnswer) return undefined;
+    const { client, lost } = this.readerOf(offset);
+    if (client.readNow === undefined || lost !== undefined) return undefined;
+    if (changes.under(offset, offset + lengthBytes) !== undefined) return undefined;
+    const payload = client.readNow(offset, lengthBytes, alone);
+    // A call that had to wait for the disk may have outlived the lease.
+    return this.mayAnswer ? payload : undefined;
   }
 
   /** Like a read: only a copy that may be read from reports what is allocated. */
@@ -135,6 +146,8 @@ export class Reads {
       if (this.onlySource.mode !== 'RW') this.onlySource = preferredSource(readers) ?? this.onlySource;
       if (this.onlySource.mode === 'RW') return this.onlySource;
     }
+    const here = readers.find(({ client }) => client.isHere === true);
+    if (here !== undefined) return here;
     const link = readers[Math.floor(offset / READ_BYTES) % Math.max(1, readers.length)];
     if (link === undefined) {
       throw new StorageFault('engine.no_replica', { publicMessage: 'no copy is left to read from' });

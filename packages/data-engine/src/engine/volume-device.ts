@@ -84,6 +84,13 @@ export class VolumeDevice implements NbdExport {
     return this.copies.reads.read(offset, lengthBytes, this.changes);
   }
 
+  readNow(offset: number, lengthBytes: number, alone = false): Payload | undefined {
+    if (this.unequal?.firstIn(offset, offset + lengthBytes) !== undefined) return undefined;
+    const payload = this.copies.reads.readNow(offset, lengthBytes, this.changes, alone);
+    if (payload !== undefined) this.requests += 1;
+    return payload;
+  }
+
   write(offset: number, payload: Payload, lengthBytes: number, options: WriteOptions): Promise<void> {
     return this.changeRange(
       alignDown(offset),

@@ -159,8 +159,11 @@ export class NbdClient implements NbdExport {
     return this.request(Command.Read, 0, offset, lengthBytes, NO_PAYLOAD, readPayload);
   }
 
-  write(offset: number, payload: Payload, lengthBytes: number, { fua }: WriteOptions): Promise<void> {
-    return this.request(Command.Write, fua ? CommandFlag.Fua : 0, offset, lengthBytes, payload, nothing);
+  write(offset: number, payload: Payload, lengthBytes: number, { fua, alone }: WriteOptions): Promise<void> {
+    const flags = fua ? CommandFlag.Fua : 0;
+    const answered = this.request(Command.Write, flags, offset, lengthBytes, payload, nothing);
+    if (alone === true) this.writer.sendNow();
+    return answered;
   }
 
   flush(): Promise<void> {

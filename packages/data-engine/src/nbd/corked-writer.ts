@@ -46,6 +46,11 @@ export class CorkedWriter {
     }
   }
 
+  /** Sends what was gathered: nothing else is to come in this turn. */
+  sendNow(): void {
+    if (this.corked) this.flush();
+  }
+
   get queuedBytes(): number {
     return this.socket.writableLength;
   }

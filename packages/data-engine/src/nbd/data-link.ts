@@ -7,6 +7,8 @@ import type { NbdExport } from './export.js';
 export type DataAddress = NbdPeer & { port: number; exportName: string };
 
 export interface DataLink extends NbdExport {
+  /** The copy is in this process: a request costs no message. */
+  readonly isHere?: boolean;
   readonly closed: boolean;
   /** Send time of the latest answered request; at first, the time of connecting. */
   readonly heardAtMs: number;

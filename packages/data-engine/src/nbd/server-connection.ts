@@ -100,6 +100,7 @@ export class NbdServerConnection {
     const inMemory = this.readNow(request, isAlone);
     if (inMemory !== undefined) {
       this.replyData(request, inMemory);
+      if (isAlone) this.writer.sendNow();
       return;
     }
     this.requestsInFlight += 1;
@@ -151,6 +152,8 @@ export class NbdServerConnection {
         throw new NbdError(NbdErrno.Invalid, `unknown command ${request.type}`);
     }
     this.writer.send([simpleReply(request.cookie, NbdErrno.None)]);
+    // Nothing else is to be answered in this turn.
+    if (this.requestsInFlight === 1) this.writer.sendNow();
   }
 
   /** Rejects an invalid request before any of it is done. */

@@ -3,7 +3,6 @@
  * effect.
  */
 
-import type { Socket } from 'node:net';
 import { REGION_BYTES } from '@holdfast/core/model/bytes.js';
 import { StorageFault } from '@holdfast/core/model/faults.js';
 import type { Layer } from '../layers/layer.js';
@@ -19,12 +18,21 @@ import { blockHashes, windowHashes } from './hash-answers.js';
 import type { LayerHashing } from './layer-hashing.js';
 import type { ReadTrails } from './read-trails.js';
 
+/** A data connection to a copy. */
+export type CopyConnection = {
+  /** The epoch that the copy was opened at for it. */
+  readonly epoch: number;
+  /** Cuts it; nothing that it still asks for has an effect. */
+  readonly destroy: () => void;
+  /** Resolves when it has ended, by either side. */
+  readonly ended: Promise<void>;
+};
+
 /** A copy that this process serves, with its running work. */
 export type ServedReplica = {
   readonly replica: Replica;
   readonly diskPath: string;
-  /** Data connections, with the epoch of each. */
-  readonly sockets: Map<Socket, number>;
+  readonly connections: Set<CopyConnection>;
   readonly hashing: LayerHashing;
   /** Hashes of each layer that rebuilds have asked for so far. */
   readonly trails: ReadTrails;
@@ -153,11 +161,11 @@ async function startPull(served: ServedReplica, ask: Ask<'pull'>): Promise<void>
 
 /** Fences the copy, ends the work of its previous engine, cuts older connections, and describes the copy. */
 async function openAt(served: ServedReplica, ask: Ask<'open'>): Promise<Answer<'open'>> {
-  const { replica, sockets } = served;
+  const { replica, connections } = served;
   const { epoch } = ask;
   const { lease, replaces } = await replica.fence(epoch, ask);
   if (replaces) {
-    for (const [socket, openedAt] of sockets) if (openedAt <= epoch) socket.destroy();
+    for (const connection of connections) if (connection.epoch <= epoch) connection.destroy();
     served.trails.clear();
     await endPull(served);
   }

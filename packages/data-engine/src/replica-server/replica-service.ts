@@ -16,8 +16,9 @@ import type { Answer, Ask, CommandName, ConnectControl } from '../protocol/comma
 import { parseExportName, type ReplicaExportName } from '../protocol/export-names.js';
 import { Replica } from '../replica/replica.js';
 import { LayerHashing } from './layer-hashing.js';
+import { LocalLink } from './local-link.js';
 import { ReadTrails } from './read-trails.js';
-import { COMMANDS, type ServedReplica } from './replica-commands.js';
+import { COMMANDS, type CopyConnection, type ServedReplica } from './replica-commands.js';
 import { openExport } from './replica-exports.js';
 
 /**
@@ -60,15 +61,15 @@ export class ReplicaService {
 
   private async load(diskPath: string, replicaId: string): Promise<ServedReplica> {
     const replica = await Replica.open(diskPath, replicaId, this.openDisk);
-    const sockets: ServedReplica['sockets'] = new Map();
+    const connections: ServedReplica['connections'] = new Set();
     // Its engine reconnects, if it has no other copy, and gets what the disk holds.
     replica.onFailed = () => {
-      for (const socket of sockets.keys()) socket.destroy();
+      for (const connection of connections) connection.destroy();
     };
     return {
       replica,
       diskPath,
-      sockets,
+      connections,
       pull: undefined,
       preparing: 0,
       hashing: new LayerHashing(replica),
@@ -129,8 +130,11 @@ export class ReplicaService {
       // The client may have gone while its copy was being opened: no later event would remove it from the list.
       if (socket.destroyed) return;
       if (name.kind !== 'snapshot') {
-        served.sockets.set(socket, name.epoch);
-        socket.on('close', () => served.sockets.delete(socket));
+        noteConnection(served, {
+          epoch: name.epoch,
+          destroy: () => socket.destroy(),
+          ended: closeOf(socket),
+        });
       }
       serveExport(socket, negotiated, rest, target);
     } catch (error) {
@@ -140,11 +144,29 @@ export class ReplicaService {
     }
   }
 
+  /**
+   * Connects an engine of this process to a copy that is open in it; `undefined` if the copy is not open here.
+   *
+   * @throws StorageFault `replica.not_found` for a wrong secret, `engine.stale_epoch`
+   */
+  async connectHere(exportName: string): Promise<LocalLink | undefined> {
+    const name = parseExportName(exportName);
+    if (name?.kind !== 'replica') return undefined;
+    const served = await this.served.get(name.replicaId);
+    if (served === undefined) return undefined;
+    if (!this.admits(served.replica.metadata.secret, name)) throw notFound();
+    const link = new LocalLink(openExport(served.replica, name), this.ports.time);
+    // Later than now: the engine reacts at once, and must not do so in the middle of what the copy is doing.
+    const destroy = () => queueMicrotask(() => link.destroy(new Error('the copy has closed the connection')));
+    noteConnection(served, { epoch: name.epoch, destroy, ended: link.ended });
+    return link;
+  }
+
   async checksum(replicaId: string): Promise<ChecksumReply> {
-    const { replica, sockets } = await this.find(replicaId);
+    const { replica, connections } = await this.find(replicaId);
     // A volume that was detached a moment ago may have connections that are still closing.
     await this.within(CLOSING_MAX_MS, this.disconnected(replicaId));
-    if (sockets.size > 0) {
+    if (connections.size > 0) {
       throw new StorageFault('replica.in_use', {
         publicMessage: 'the copy is attached: detach the volume first',
       });
@@ -207,13 +229,12 @@ export class ReplicaService {
   }
 
   /**
-   * Resolves when no connection to the copy is left. Waits for the event itself: a socket counts as `closed` as soon as
-   * it is destroyed, one turn of the event loop before the event that takes it off the list.
+   * Resolves when no connection to the copy is left.
    */
   private async disconnected(replicaId: string): Promise<void> {
     const served = await this.served.get(replicaId)?.catch(() => undefined);
-    while (served !== undefined && served.sockets.size > 0) {
-      await Promise.all([...served.sockets.keys()].map(closeOf));
+    while (served !== undefined && served.connections.size > 0) {
+      await Promise.all([...served.connections].map(({ ended }) => ended));
     }
   }
 
@@ -225,9 +246,18 @@ export class ReplicaService {
   }
 }
 
-async function shut({ pull, sockets, replica }: ServedReplica): Promise<void> {
+/** Keeps the connection on the copy's list until it has ended. */
+export function noteConnection(
+  { connections }: Pick<ServedReplica, 'connections'>,
+  connection: CopyConnection,
+): void {
+  connections.add(connection);
+  void connection.ended.then(() => connections.delete(connection));
+}
+
+async function shut({ pull, connections, replica }: ServedReplica): Promise<void> {
   await pull?.cancel();
-  for (const socket of sockets.keys()) socket.destroy();
+  for (const connection of connections) connection.destroy();
   await replica.close();
 }
 

@@ -249,8 +249,10 @@ export class SimControl {
         // As an agent does: a repeated start is the same start.
         const there = this.started.get(grantId);
         if (there !== undefined) return { life: there.life, run: () => there.opening };
-        const life = new Life(this.world, `engine ${epoch}`);
-        node.engines.add(life);
+        // Beside its node's copy, or in a process of its own.
+        const isBeside = this.world.random.chance(2);
+        const life = isBeside ? node.host : new Life(this.world, `engine ${epoch}`);
+        if (!isBeside) node.engines.add(life);
         const opening = this.open(node, life, { epoch, grantId, record, replicas });
         this.started.set(grantId, { life, opening });
         opening.catch(() => this.started.delete(grantId));

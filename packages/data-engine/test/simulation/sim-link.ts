@@ -2,7 +2,6 @@
  * Simulated data connection from an engine, or a rebuild's target, to a copy: requests and replies are each delivered
  * in order.
  */
-import type { Socket } from 'node:net';
 import { NbdErrno } from '../../src/nbd/constants.js';
 import type { DataLink } from '../../src/nbd/data-link.js';
 import { errnoOf, NbdError } from '../../src/nbd/errors.js';
@@ -26,8 +25,10 @@ export class SimLink implements DataLink {
   private serverIsOpen = true;
   private excusedAtMs = 0;
   heardAtMs: number;
-  /** The server's end of the socket: `destroy` ends the connection from that side. */
-  readonly socket: Socket;
+  /** Ends the connection from the copy's side. */
+  readonly cut: () => void;
+  /** Resolves when it has ended on the copy's side. */
+  readonly ended: Promise<void>;
 
   constructor(
     private readonly net: SimNet,
@@ -38,22 +39,17 @@ export class SimLink implements DataLink {
     this.sizeBytes = target.sizeBytes;
     this.readOnly = target.readOnly;
     this.heardAtMs = net.world.nowMs;
-    const closers: (() => void)[] = [];
+    let ended: () => void = () => undefined;
+    this.ended = new Promise((resolve) => {
+      ended = resolve;
+    });
     const leave = () => {
       if (!this.serverIsOpen) return;
       this.serverIsOpen = false;
-      for (const close of closers) close();
+      ended();
       this.reply(() => this.end(new Error('the server closed the connection')));
     };
-    // The cast: only the two members that a copy's process uses on a socket that it does not read itself.
-    this.socket = {
-      destroy: leave,
-      get closed() {
-        return false;
-      },
-      on: (_: string, handler: () => void) => void closers.push(handler),
-      once: (_: string, handler: () => void) => void closers.push(handler),
-    } as unknown as Socket;
+    this.cut = leave;
     // The kernel of a process that dies resets its connections, if it is still running.
     server.life.onDeath(leave);
     client.life.onDeath(() => this.send(leave));
@@ -111,12 +107,12 @@ export class SimLink implements DataLink {
   }
 
   close(): void {
-    this.send(() => this.socket.destroy());
+    this.send(() => this.cut());
     this.end(new Error('the connection was closed'));
   }
 
   destroy(reason: Error): void {
-    this.send(() => this.socket.destroy());
+    this.send(() => this.cut());
     this.end(reason);
   }
 

@@ -8,7 +8,7 @@ import { parseExportName } from '../../src/protocol/export-names.js';
 import { loadMetadata } from '../../src/replica/metadata.js';
 import { isExpected, removeIf } from '../../src/replica-server/removal.js';
 import { openExport } from '../../src/replica-server/replica-exports.js';
-import { ReplicaService } from '../../src/replica-server/replica-service.js';
+import { noteConnection, ReplicaService } from '../../src/replica-server/replica-service.js';
 import { SimDisk } from './sim-disk.js';
 import { type End, SimLink } from './sim-link.js';
 import type { SimNet } from './sim-net.js';
@@ -155,6 +155,9 @@ export class SimNode {
 
   connectData(life: Life): ConnectData {
     return async ({ host, exportName }, timeoutMs) => {
+      // An engine in the process that serves the copies reaches those of its node without a network.
+      const here = host === this.name && life === this.host && (await this.service.connectHere(exportName));
+      if (here) return here;
       const client: End = { node: this.name, life };
       return this.net.call(
         client,
@@ -176,8 +179,7 @@ export class SimNode {
     const served = await (await this.copies(name.replicaId)).find(name.replicaId);
     const link = new SimLink(this.net, client, server, openExport(served.replica, name));
     if (name.kind !== 'snapshot') {
-      served.sockets.set(link.socket, name.epoch);
-      link.socket.on('close', () => served.sockets.delete(link.socket));
+      noteConnection(served, { epoch: name.epoch, destroy: link.cut, ended: link.ended });
     }
     return link;
   }

@@ -59,14 +59,21 @@ export class FaultStage {
   killHost(): void {
     const node = this.someNode;
     this.world.note(`  on ${node.name}`);
-    if (node.isDown) return;
-    this.lose(node);
-    node.restartHost();
+    this.killHostOf(node);
   }
 
   killEngine(): void {
     const serving = this.control.serving;
-    serving?.life.kill();
+    if (serving === undefined) return;
+    // The copy beside it dies with it.
+    if (serving.life === serving.node.host) this.killHostOf(serving.node);
+    else serving.life.kill();
+  }
+
+  private killHostOf(node: SimNode): void {
+    if (node.isDown) return;
+    this.lose(node);
+    node.restartHost();
   }
 
   cut(node: SimNode): void {
