@@ -56,7 +56,9 @@ export class Engines {
   async start(volumeId: VolumeId, spec: StartEngine): Promise<StartEngineReply> {
     // Looked for first: what is decided below holds at the moment of the effect.
     const isHere = this.attachments.get(volumeId)?.spec.epoch === spec.epoch;
-    const beside = isHere ? undefined : await this.options.hostOfCopy(spec.replicas.map(({ replicaId }) => replicaId));
+    const beside = isHere
+      ? undefined
+      : await this.options.hostOfCopy(spec.replicas.map(({ replicaId }) => replicaId));
     const existing = this.attachments.get(volumeId);
     if (existing !== undefined && isReplacedBy(spec, existing.spec)) throw staleEpoch(existing.spec);
     if (existing !== undefined && existing.spec.epoch < spec.epoch) await this.fence(volumeId, existing);

@@ -68,25 +68,29 @@ test('a stopped replica host', async () => {
 test.each([
   { where: 'in a process of its own', copies: [1] },
   { where: 'beside its copy', copies: [0, 1] },
-])('a stopped engine $where: it is given up, and can be started in another process', async ({ copies }) => {
-  const volume = await createVolume(copies.map(node), 16 * MIB);
-  const client = await connectTo(await attach(volume, node(0), 1));
-  await client.write(0, [Buffer.alloc(MIB, 1)], MIB, { fua: true });
-  const isBeside = copies.includes(0);
-  for (const pid of await node(0).hostPids(isBeside ? 'replica-host' : 'engine-host')) stopProcess(pid);
-  expect(stopped.length).toBeGreaterThan(0);
-  await nextBeat('node-1');
-  const isGivenUp = ({ engines }: Heartbeat) =>
-    engines.some(({ volumeId, state }) => volumeId === volume.volumeId && state === 'stopped');
-  await cluster.api.until('node-1', isGivenUp, 40_000);
-  const record = { ...volume.record, epoch: 1, dataGeneration: 1 };
-  // The copy in the stopped process does not answer.
-  const answering = volume.replicas.at(-1);
-  const route = `/v1/replicas/${answering?.address.replicaId}/open`;
-  await answering?.agent.call('POST', route, { epoch: 2 });
-  const again = await connectTo(await attach(volume, node(0), 2, { record }));
-  expect(Buffer.concat(await again.read(0, MIB)).equals(Buffer.alloc(MIB, 1))).toBe(true);
-}, 120_000);
+])(
+  'a stopped engine $where: it is given up, and can be started in another process',
+  async ({ copies }) => {
+    const volume = await createVolume(copies.map(node), 16 * MIB);
+    const client = await connectTo(await attach(volume, node(0), 1));
+    await client.write(0, [Buffer.alloc(MIB, 1)], MIB, { fua: true });
+    const isBeside = copies.includes(0);
+    for (const pid of await node(0).hostPids(isBeside ? 'replica-host' : 'engine-host')) stopProcess(pid);
+    expect(stopped.length).toBeGreaterThan(0);
+    await nextBeat('node-1');
+    const isGivenUp = ({ engines }: Heartbeat) =>
+      engines.some(({ volumeId, state }) => volumeId === volume.volumeId && state === 'stopped');
+    await cluster.api.until('node-1', isGivenUp, 40_000);
+    const record = { ...volume.record, epoch: 1, dataGeneration: 1 };
+    // The copy in the stopped process does not answer.
+    const answering = volume.replicas.at(-1);
+    const route = `/v1/replicas/${answering?.address.replicaId}/open`;
+    await answering?.agent.call('POST', route, { epoch: 2 });
+    const again = await connectTo(await attach(volume, node(0), 2, { record }));
+    expect(Buffer.concat(await again.read(0, MIB)).equals(Buffer.alloc(MIB, 1))).toBe(true);
+  },
+  120_000,
+);
 
 test('copies on another disk are in another process, which a hung disk does not hold up', async () => {
   const agent = await cluster.add('node-4');

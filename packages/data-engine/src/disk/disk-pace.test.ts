@@ -50,6 +50,16 @@ describe('the pace of a disk', () => {
     expect(pace.mayWait(BLOCK_BYTES)).toBe(true);
   });
 
+  test('never waits while the process does something that goes on without the disk', () => {
+    fourFastCalls();
+    const ends = [pace.beginIndependent(), pace.beginIndependent()];
+    expect(pace.mayWait(BLOCK_BYTES)).toBe(false);
+    ends[0]?.();
+    expect(pace.mayWait(BLOCK_BYTES)).toBe(false);
+    ends[1]?.();
+    expect(pace.mayWait(BLOCK_BYTES)).toBe(true);
+  });
+
   test('never waits for a long transfer', () => {
     fourFastCalls();
     expect([pace.mayWait(32 * 1024), pace.mayWait(32 * 1024 + 1)]).toEqual([true, false]);
