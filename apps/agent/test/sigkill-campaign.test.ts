@@ -3,7 +3,7 @@ import { AgentCluster, type DiskType } from './agents.js';
 import { SigkillCampaign } from './sigkill-campaign.js';
 
 /** Number of kills. `node tools/sigkill-campaign.mjs --kills 10000 --disks block --seed 7` sets these variables. */
-const KILLS = Number(process.env.HOLDFAST_KILLS ?? 80);
+const KILLS = Number(process.env.HOLDFAST_KILLS ?? 60);
 const SEED = Number(process.env.HOLDFAST_SEED ?? 1);
 const DISKS = process.env.HOLDFAST_DISKS ?? 'both';
 /** Time limit for each kill with its proof, which take about one second. */
