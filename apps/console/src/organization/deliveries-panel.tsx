@@ -5,14 +5,12 @@ import { Message } from '@holdfast/ui/message.js';
 import { Moment } from '@holdfast/ui/moment.js';
 import { Panel } from '@holdfast/ui/panel.js';
 import { type Column, Table } from '@holdfast/ui/table.js';
-import { useMutation } from '@tanstack/react-query';
-import { toast } from 'sonner';
-import { isProblem } from '../api/problem';
 import { usePages } from '../api/queries';
 import { useForbidden } from '../api/use-access';
 import { type Delivery, webhooksApi } from '../api/webhooks';
 import { Paged } from '../shared/paged';
-import { useRefresh } from './use-refresh';
+import { useAction } from '../shared/use-action';
+import { ORGANIZATION_KEYS, useRefresh } from './use-refresh';
 import { DELIVERY_LOOK } from './webhook-words';
 
 /** The log of a webhook's deliveries: what was sent, what the receiver said, and what is tried again. */
@@ -22,23 +20,23 @@ export function DeliveriesPanel({ webhookId }: { webhookId: string }) {
   const deliveries = usePages(['organization', 'deliveries', webhookId], (cursor) =>
     webhooksApi.deliveryPage(webhookId, cursor),
   );
-  const redeliver = useMutation({
-    mutationFn: (deliveryId: string) => webhooksApi.redeliver(webhookId, deliveryId),
-    onSuccess: () => toast.success('It is sent again.'),
-    onError: (error) => toast.error(isProblem(error) ? error.detail : 'There was no answer.'),
-    onSettled: refresh,
+  const redeliver = useAction({
+    run: ({ id }: Delivery) => webhooksApi.redeliver(webhookId, id),
+    done: (_, { type }) => `${type} is sent again.`,
+    refusal: 'noted',
+    stale: ORGANIZATION_KEYS,
   });
   const columns: Column<Delivery>[] = [
     ...COLUMNS,
     {
       header: '',
       align: 'right',
-      cell: ({ id, type }) => (
+      cell: (delivery) => (
         <Button
           variant="ghost"
-          aria-label={`Send ${type} again`}
+          aria-label={`Send ${delivery.type} again`}
           disabledReason={forbidden}
-          onClick={() => redeliver.mutate(id)}
+          onClick={() => redeliver.mutate(delivery)}
         >
           Send again
         </Button>
