@@ -46,7 +46,11 @@ export function Shell({ children }: { children: ReactNode }) {
           </div>
         </aside>
         {/* Room below the end: a note that stays must not lie on the last button. */}
-        <main id="main" tabIndex={-1} className="mx-auto w-full max-w-[84rem] px-4 pt-5 pb-28 outline-none lg:px-7">
+        <main
+          id="main"
+          tabIndex={-1}
+          className="mx-auto w-full max-w-[84rem] px-4 pt-5 pb-28 outline-none lg:px-7"
+        >
           {children}
         </main>
       </div>
