@@ -1,5 +1,6 @@
 'use client';
 import type { ReactNode } from 'react';
+import { SilentNodesProvider } from '../api/silent-nodes';
 import { useCluster } from '../api/use-cluster';
 import { useLive } from '../api/use-live';
 import { FreshnessProvider } from '../shared/freshness';
@@ -51,7 +52,7 @@ export function Shell({ children }: { children: ReactNode }) {
           tabIndex={-1}
           className="mx-auto w-full max-w-[84rem] px-4 pt-5 pb-28 outline-none lg:px-7"
         >
-          {children}
+          <SilentNodesProvider>{children}</SilentNodesProvider>
         </main>
       </div>
     </FreshnessProvider>

@@ -36,6 +36,8 @@ export function VolumeGrid({ rows, columns, density, sort, onSort, selected, onS
     count: rows.length,
     estimateSize: () => ROW_PX[density],
     overscan: OVERSCAN,
+    // Drawn with the frame: drawn within each event of a scroll, the page is laid out once more for it.
+    useFlushSync: false,
     scrollMargin: top,
     getItemKey: (index) => rows[index]?.id ?? index,
   });
@@ -59,7 +61,7 @@ export function VolumeGrid({ rows, columns, density, sort, onSort, selected, onS
     <table
       aria-label="Volumes"
       aria-rowcount={rows.length + 1}
-      className="w-full table-fixed border-collapse text-sm"
+      className="w-full table-fixed border-separate border-spacing-0 text-sm"
     >
       <colgroup>
         <col className="w-11" />
@@ -69,7 +71,7 @@ export function VolumeGrid({ rows, columns, density, sort, onSort, selected, onS
         ))}
       </colgroup>
       <thead>
-        <tr aria-rowindex={1} className="border-b border-border text-left text-xs text-muted">
+        <tr aria-rowindex={1} className="text-left text-xs text-muted *:border-b *:border-border">
           <th scope="col" className="h-8 pl-4">
             <Check
               label="Select all that are loaded"
@@ -174,7 +176,7 @@ const Row = memo(
         aria-rowindex={index + 2}
         aria-selected={isSelected}
         style={{ height: px }}
-        className={clsx('border-b border-border', isSelected ? 'bg-busy-soft' : 'hover:bg-hover')}
+        className={clsx('*:border-b *:border-border', isSelected ? 'bg-busy-soft' : 'hover:bg-hover')}
       >
         <td className="pl-4">
           <Check label={`Select ${volume.name}`} checked={isSelected} onChange={() => onToggle(volume.id)} />
