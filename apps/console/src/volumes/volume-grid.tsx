@@ -11,7 +11,7 @@ import { type ColumnId, type Density, directionOf, nextSort } from './list-state
 
 const ROW_PX: Record<Density, number> = { compact: 28, normal: 36, comfortable: 44 };
 /** Rows drawn beyond the screen, so that a scroll or a step by the keyboard finds them there. */
-const OVERSCAN = 12;
+const OVERSCAN = 8;
 /** The next page is asked for this many rows before the end. */
 const AHEAD = 30;
 
@@ -36,7 +36,7 @@ export function VolumeGrid({ rows, columns, density, sort, onSort, selected, onS
     count: rows.length,
     estimateSize: () => ROW_PX[density],
     overscan: OVERSCAN,
-    // Drawn with the frame: drawn within each event of a scroll, the page is laid out once more for it.
+    // Rows beyond the screen are there already: those after them may come with the next frame, and not in the middle of this one.
     useFlushSync: false,
     scrollMargin: top,
     getItemKey: (index) => rows[index]?.id ?? index,
@@ -196,7 +196,7 @@ const Row = memo(
             <td
               key={id}
               className={clsx(
-                'overflow-hidden px-4 max-sm:px-2',
+                'px-4 max-sm:px-2',
                 align === 'right' && 'whitespace-nowrap text-right tabular-nums',
                 isWide && 'max-md:hidden',
               )}
