@@ -8,6 +8,7 @@ import { type Column, Table } from '@holdfast/ui/table.js';
 import { usePages } from '../api/queries';
 import { useForbidden } from '../api/use-access';
 import { type Delivery, webhooksApi } from '../api/webhooks';
+import { capitalized } from '../sentence';
 import { Paged } from '../shared/paged';
 import { useAction } from '../shared/use-action';
 import { ORGANIZATION_KEYS, useRefresh } from './use-refresh';
@@ -17,8 +18,11 @@ import { DELIVERY_LOOK } from './webhook-words';
 export function DeliveriesPanel({ webhookId }: { webhookId: string }) {
   const refresh = useRefresh();
   const forbidden = useForbidden()('webhook:write');
-  const deliveries = usePages(['organization', 'deliveries', webhookId], (cursor) =>
-    webhooksApi.deliveryPage(webhookId, cursor),
+  const deliveries = usePages(
+    ['organization', 'deliveries', webhookId],
+    (cursor) => webhooksApi.deliveryPage(webhookId, cursor),
+    // No stream tells of deliveries, and the next event may bring one.
+    () => true,
   );
   const redeliver = useAction({
     run: ({ id }: Delivery) => webhooksApi.redeliver(webhookId, id),
@@ -35,7 +39,9 @@ export function DeliveriesPanel({ webhookId }: { webhookId: string }) {
         <Button
           variant="ghost"
           aria-label={`Send ${delivery.type} again`}
-          disabledReason={forbidden}
+          disabledReason={
+            forbidden ?? (delivery.state === 'waiting' ? 'It waits to be sent already.' : undefined)
+          }
           onClick={() => redeliver.mutate(delivery)}
         >
           Send again
@@ -81,9 +87,7 @@ const COLUMNS: Column<Delivery>[] = [
   {
     header: 'The receiver said',
     cell: ({ lastStatus, lastError }) => (
-      <span className="text-muted">
-        {[lastStatus, lastError].filter((one) => one !== null).join(': ') || '–'}
-      </span>
+      <span className="text-muted">{lastError === null ? (lastStatus ?? '–') : capitalized(lastError)}</span>
     ),
   },
   {
@@ -91,7 +95,7 @@ const COLUMNS: Column<Delivery>[] = [
     cell: ({ lastAttemptAt, nextAttemptAt }) => (
       <>
         {lastAttemptAt === null ? 'Not yet' : <Moment at={lastAttemptAt} />}
-        {nextAttemptAt !== null && (
+        {lastAttemptAt !== null && nextAttemptAt !== null && (
           <span className="text-muted">
             , again <Moment at={nextAttemptAt} coming />
           </span>
