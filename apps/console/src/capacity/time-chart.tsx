@@ -8,6 +8,7 @@ import { axisTimes } from './axis-times';
 import type { Chart } from './history';
 
 const HEIGHT_PX = 200;
+const HOUR_SECONDS = 3_600;
 const AXIS_FONT_PX = 12;
 /** Between two times below the lines, which take up to this much. */
 const AXIS_SPACE_PX = 90;
@@ -158,7 +159,11 @@ function optionsOf(
     height: HEIGHT_PX,
     legend: { show: false },
     cursor: { drag: { x: false, y: false }, y: false },
-    scales: { y: { range: (_plot, _low, high) => [0, Math.max(1, high * 1.1)] } },
+    scales: {
+      // One sample alone: the library would make up years around it.
+      x: { range: (_plot, low, high) => (low === high ? [low - HOUR_SECONDS, high] : [low, high]) },
+      y: { range: (_plot, _low, high) => [0, Math.max(1, high * 1.1)] },
+    },
     axes: [
       { ...axis, space: AXIS_SPACE_PX, values: (_plot, splits) => axisTimes(splits) },
       {
