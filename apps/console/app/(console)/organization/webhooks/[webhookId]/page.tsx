@@ -49,7 +49,7 @@ function WebhookPanel({ webhook }: { webhook: Webhook }) {
   const look = webhookLook(webhook);
   return (
     <Panel title={name} aside={<WebhookButtons webhook={webhook} />}>
-      <div className="max-w-2xl">
+      <div className="sm:[&_dd]:text-left">
         <FactsList
           facts={{
             State: <Badge tone={look.tone}>{look.word}</Badge>,
