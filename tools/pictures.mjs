@@ -22,7 +22,9 @@ install();
 build();
 
 const { findBrowser } = await import('@holdfast/testkit/browser.js');
+const { writeCapacityHistory } = await import('@holdfast/testkit/capacity-history.js');
 const { ConsoleVisit } = await import('@holdfast/testkit/console-visit.js');
+const { startTestDatabase } = await import('@holdfast/testkit/test-database.js');
 const { smallerPng } = await import('@holdfast/testkit/smaller-png.js');
 
 const executable = findBrowser();
@@ -31,7 +33,8 @@ if (executable === undefined) {
   process.exit(2);
 }
 
-const visit = await ConsoleVisit.begin(executable, prepare);
+const database = await startTestDatabase();
+const visit = await ConsoleVisit.begin(executable, prepare, { env: { DATABASE_URL: database.ownerUrl } });
 try {
   await visit.signIn();
   const { page, stack } = visit;
@@ -45,6 +48,7 @@ try {
   for (const one of troubledPages(ids)) await takeAll(page, stack, one);
 } finally {
   await visit.end();
+  await database.stop();
 }
 
 const files = fs.readdirSync(directory);
@@ -57,6 +61,8 @@ if (bytes > BYTES_MAX) {
 process.exit(0);
 
 async function prepare(stack) {
+  const { clusterId } = stack.local;
+  await writeCapacityHistory({ ownerUrl: database.ownerUrl, clusterId, days: 40 });
   for (const [name, size, team] of [
     ['pg-main', '4Gi', 'payments'],
     ['pg-archive', '8Gi', 'payments'],
@@ -111,6 +117,12 @@ function quietPages(ids) {
     { name: 'disk', address: `/nodes/${ids.node}/disks/${ids.disk}` },
     { name: 'topology', address: '/topology?lose=zone:zone-b' },
     { name: 'capacity', address: '/capacity?sizeGib=4&replicas=3' },
+    {
+      name: 'capacity-history',
+      address: '/capacity',
+      region: 'When will it be full?',
+      button: '30 days',
+    },
     { name: 'what-if', address: '/what-if?count=2&sizeGib=4&replicas=3&node=node-2' },
     { name: 'settings', address: '/settings' },
     { name: 'tokens', address: '/organization/tokens' },

@@ -2,6 +2,7 @@ import type { Metadata } from 'next';
 import { headers } from 'next/headers';
 import type { ReactNode } from 'react';
 import { Providers } from '../src/providers';
+import '@fontsource-variable/inter/wght.css';
 import './globals.css';
 
 export const metadata: Metadata = {

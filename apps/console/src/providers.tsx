@@ -2,8 +2,8 @@
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
 import { ThemeProvider } from 'next-themes';
 import { type ReactNode, useState } from 'react';
-import { Toaster } from 'sonner';
 import { isProblem } from './api/problem';
+import { Notes } from './shared/notes';
 
 /** Live events refresh what changed; this only bounds how old a page may get when they are cut. */
 const STALE_MS = 10_000;
@@ -35,7 +35,7 @@ export function Providers({ nonce, children }: { nonce: string | undefined; chil
     >
       <QueryClientProvider client={client}>
         {children}
-        <Toaster position="bottom-right" closeButton />
+        <Notes />
       </QueryClientProvider>
     </ThemeProvider>
   );

@@ -26,6 +26,8 @@ afterAll(() => visit?.end(), STORY_TIMEOUT_MS);
 
 const region = (name: string) => page.getByRole('region', { name, exact: true });
 const dialog = () => page.getByRole('dialog');
+/** Notes that tell what became of an action. */
+const note = (role: 'status' | 'alert') => page.getByLabel(/^Notifications/).getByRole(role);
 const button = (name: string) => page.getByRole('button', { name, exact: true });
 
 async function openNode(): Promise<void> {
@@ -60,8 +62,31 @@ inBrowser('the page of a node', () => {
       await page.getByLabel('New label').fill('team=payments');
       await button('Set label').click();
       await page.getByRole('list', { name: 'Labels of node-1' }).getByText('team=payments').waitFor();
+      await note('status').filter({ hasText: 'Label team of node-1 is set.' }).waitFor();
       await button('Take label team off').click();
       await region('Labels').getByText('None yet.').waitFor();
+    },
+    STORY_TIMEOUT_MS,
+  );
+
+  test(
+    'notes what has been done, and what was not answered until the note is closed by its key',
+    async () => {
+      await page.route('**/cordon', (route) => route.abort());
+      await button('Cordon').click();
+      const silence = note('alert').filter({ hasText: 'There was no answer. It may have been done.' });
+      await silence.waitFor();
+      expect(await visit.problems('note')).toEqual([]);
+      await page.unroute('**/cordon');
+      await button('Cordon').click();
+      await note('status').filter({ hasText: 'node-1 takes no new copies.' }).waitFor();
+      // The newest goes first.
+      await page.keyboard.press('Escape');
+      await page.keyboard.press('Escape');
+      await silence.waitFor({ state: 'detached' });
+      await button('Uncordon…').click();
+      await dialog().getByRole('button', { name: 'Uncordon', exact: true }).click();
+      await note('status').filter({ hasText: 'node-1 takes new copies again.' }).waitFor();
     },
     STORY_TIMEOUT_MS,
   );
@@ -104,7 +129,7 @@ inBrowser('the page of a node', () => {
 
 inBrowser('the page of a disk', () => {
   test(
-    'tells its copies, and why it can not be taken off while it holds some',
+    'tells its copies, and why it can not be removed while it holds some',
     async () => {
       await openNode();
       const disks = region('Disks');
@@ -116,9 +141,9 @@ inBrowser('the page of a disk', () => {
           .first()
           .waitFor();
         const isHolding = (await region('Copies on it').getByText('web-data').count()) > 0;
-        const takeOff = button('Take off…');
-        expect(await takeOff.getAttribute('aria-disabled')).toBe(isHolding ? 'true' : null);
-        if (isHolding) expect(await takeOff.getAttribute('title')).toContain('holds replicas');
+        const remove = button('Remove…');
+        expect(await remove.getAttribute('aria-disabled')).toBe(isHolding ? 'true' : null);
+        if (isHolding) expect(await remove.getAttribute('title')).toContain('holds replicas');
         expect(await visit.problems(name)).toEqual([]);
         await page.getByRole('link', { name: 'node-1', exact: true }).click();
       }

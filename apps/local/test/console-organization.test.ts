@@ -1,9 +1,12 @@
 /** The pages about an organization in a real browser: who belongs to it, what they may do, and the secrets that are shown once. */
 import { findBrowser } from '@holdfast/testkit/browser.js';
 import { ConsoleVisit } from '@holdfast/testkit/console-visit.js';
+import { TestReceiver } from '@holdfast/testkit/webhook-receiver.js';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 
 const STORY_TIMEOUT_MS = 240_000;
+/** Attempts are seconds apart, and the page looks every ten. */
+const TRIED_TIMEOUT_MS = 60_000;
 const PHONE = { width: 390, height: 844 };
 const VIEWER = { email: 'viewer@example.org', name: 'Vera', password: 'a sentence with 9 words' };
 const executable = findBrowser();
@@ -11,16 +14,23 @@ const executable = findBrowser();
 const inBrowser = executable === undefined ? describe.skip : describe;
 
 let visit: ConsoleVisit;
+let receiver: TestReceiver;
 let page: ConsoleVisit['page'];
 
 beforeAll(async () => {
   if (executable === undefined) return;
-  visit = await ConsoleVisit.begin(executable);
+  receiver = await TestReceiver.start();
+  visit = await ConsoleVisit.begin(executable, undefined, {
+    env: { HOLDFAST_WEBHOOK_NETWORKS: '127.0.0.0/8' },
+  });
   ({ page } = visit);
   await visit.signIn();
 }, STORY_TIMEOUT_MS);
 
-afterAll(() => visit?.end(), STORY_TIMEOUT_MS);
+afterAll(async () => {
+  await visit?.end();
+  await receiver?.stop();
+}, STORY_TIMEOUT_MS);
 
 const region = (name: string) => page.getByRole('region', { name, exact: true });
 const dialog = () => page.getByRole('dialog');
@@ -172,6 +182,40 @@ inBrowser('the organization', () => {
       await dialog().locator('[aria-invalid="true"], [role="alert"]').first().waitFor();
       expect(await visit.problems('webhook-dialog')).toEqual([]);
       await dialog().getByRole('button', { name: 'Cancel' }).click();
+    },
+    STORY_TIMEOUT_MS,
+  );
+
+  test(
+    'shows what became of each delivery of a webhook: refused, tried again, taken, and sent once more',
+    async () => {
+      await button('New webhook…').click();
+      await dialog().getByLabel('Name').fill('pager');
+      await dialog().getByLabel('Address').fill(receiver.url);
+      await dialog().getByLabel('Which events').fill('type=VolumeCreated');
+      // As often as the page may need to look.
+      receiver.answers.push(...Array<number>(20).fill(403));
+      await dialog().getByRole('button', { name: 'Create webhook' }).click();
+      await readSecret();
+      await page.getByRole('link', { name: 'pager', exact: true }).click();
+      await page.getByText('Nothing was sent yet').waitFor();
+      const { projectId } = visit.stack.local;
+      await visit.stack.cliJson('volume', 'create', 'told', '--size', '64Mi', '--project', projectId);
+      const delivery = region('Deliveries').getByRole('row', { name: /VolumeCreated/ });
+      await delivery.getByText(/^It answers 403$/).waitFor({ timeout: TRIED_TIMEOUT_MS });
+      await delivery.getByText('Waiting', { exact: true }).waitFor();
+      await region('pager').getByText('Failing', { exact: true }).waitFor({ timeout: TRIED_TIMEOUT_MS });
+      await expectFine('webhook-failing');
+      receiver.answers.length = 0;
+      await delivery.getByText('Delivered', { exact: true }).waitFor({ timeout: TRIED_TIMEOUT_MS });
+      const attempts = Number(await delivery.getByRole('cell').nth(2).textContent());
+      expect(attempts).toBeGreaterThan(1);
+      expect(attempts).toBe(receiver.ids.length);
+      await region('pager').getByText('On', { exact: true }).waitFor({ timeout: TRIED_TIMEOUT_MS });
+      await delivery.getByRole('button', { name: 'Send VolumeCreated again' }).click();
+      await page.getByRole('status').filter({ hasText: 'VolumeCreated is sent again.' }).waitFor();
+      await delivery.getByText('Delivered', { exact: true }).waitFor();
+      expect(new Set(receiver.ids).size).toBe(1);
     },
     STORY_TIMEOUT_MS,
   );

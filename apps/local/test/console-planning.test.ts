@@ -1,8 +1,7 @@
 /** Where copies go, in a real browser and on one stack: how much fits and until when, what a loss does, and where a new volume would go. */
-import { createPool } from '@holdfast/database/sql/pool.js';
 import { findBrowser } from '@holdfast/testkit/browser.js';
+import { writeCapacityHistory } from '@holdfast/testkit/capacity-history.js';
 import { ConsoleVisit } from '@holdfast/testkit/console-visit.js';
-import { eventually } from '@holdfast/testkit/eventually.js';
 import { startTestDatabase, type TestDatabase } from '@holdfast/testkit/test-database.js';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 
@@ -69,7 +68,8 @@ inBrowser('the page of capacity', () => {
       await history
         .getByText(/^When it will be full is not known yet: a forecast needs a day of history/)
         .waitFor();
-      await writeHistory(40);
+      const { clusterId } = visit.stack.local;
+      await writeCapacityHistory({ ownerUrl: database.ownerUrl, clusterId, days: 40 });
       await page.reload();
       await history.getByText(/^Full in about \d+ days( \(\d+ to \d+\))?: what may be promised/).waitFor();
       await history.getByRole('button', { name: '30 days' }).click();
@@ -215,24 +215,3 @@ inBrowser('placement in the console', () => {
     STORY_TIMEOUT_MS,
   );
 });
-
-/** Samples of an hour for so many days, over which what is promised has grown to what it is. */
-async function writeHistory(days: number): Promise<void> {
-  const owner = createPool(database.ownerUrl, { connectionsMax: 1, applicationName: 'test' });
-  // The worker looks every 20 s, and its first look may have come before the disks.
-  await eventually(
-    'a first sample of capacity is there',
-    async () => (await owner.query('SELECT FROM capacity_sample')).rowCount,
-    (count) => count !== 0,
-    60_000,
-  );
-  await owner.query(
-    `INSERT INTO capacity_sample
-     SELECT organization_id, cluster_id, 3600, date_trunc('hour', now()) - make_interval(hours => h), now(), maximum_bytes,
-       available_bytes, reserved_bytes, greatest(0, maximum_bytes / 2 - h * maximum_bytes / 4000), written_bytes, h * 1000000, 0
-     FROM (SELECT * FROM capacity_sample WHERE cluster_id = $1 ORDER BY at DESC LIMIT 1) last, generate_series(0, $2) h
-     ON CONFLICT (cluster_id, step_seconds, at) DO UPDATE SET scheduled_bytes = excluded.scheduled_bytes`,
-    [visit.stack.local.clusterId, days * 24],
-  );
-  await owner.end();
-}

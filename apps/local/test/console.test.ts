@@ -76,6 +76,7 @@ inBrowser('the console', () => {
       await page.getByRole('button', { name: 'Attach' }).click();
       await page.getByRole('dialog').getByLabel('Node').selectOption({ label: 'node-1, holds a copy' });
       await page.getByRole('dialog').getByRole('button', { name: 'Attach' }).click();
+      await page.getByRole('status').filter({ hasText: 'web-data is being attached.' }).waitFor();
       await page
         .getByText(/^nbd:\/\/127\.0\.0\.1/)
         .first()
@@ -87,6 +88,9 @@ inBrowser('the console', () => {
       await why.getByText('Rule by rule, with the numbers').click();
       await why.getByText('Chosen', { exact: true }).first().waitFor();
       await expectAccessible('volume-attached');
+      await page.setViewportSize({ width: 390, height: 844 });
+      expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(390);
+      await page.setViewportSize({ width: 1360, height: 900 });
       // Three nodes hold its three copies: one more fits nowhere, and there are ways out.
       await why.getByLabel('Explain').selectOption({ label: 'Where one more copy would go' });
       await why.getByText('Fits nowhere').waitFor();

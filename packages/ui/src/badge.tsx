@@ -18,7 +18,8 @@ export function Badge({ tone, children, quiet = false }: Props) {
   return (
     <span
       className={clsx(
-        'inline-flex items-center gap-1 whitespace-nowrap text-xs font-medium',
+        // On the line of the text around it: the glyph would put the whole badge above it.
+        'inline-flex items-baseline gap-1 whitespace-nowrap text-xs font-medium',
         quiet ? TONE_TEXT[tone] : ['rounded-full px-2 py-0.5', TONE_SOFT[tone]],
       )}
     >
@@ -26,7 +27,7 @@ export function Badge({ tone, children, quiet = false }: Props) {
         aria-hidden
         size={13}
         strokeWidth={2.5}
-        className={clsx(tone === 'busy' && 'motion-safe:animate-spin')}
+        className={clsx('shrink-0 self-center', tone === 'busy' && 'motion-safe:animate-spin')}
       />
       {children}
     </span>

@@ -30,7 +30,7 @@ export function Table<Row>({ label, rows, columns, rowKey, empty }: Props<Row>) 
             <th
               key={column.header}
               scope="col"
-              className={clsx('h-8 px-4 font-medium', column.align === 'right' && 'text-right')}
+              className={clsx('h-8 px-4 py-1 font-medium', column.align === 'right' && 'text-right')}
             >
               {column.header}
             </th>
@@ -48,7 +48,7 @@ export function Table<Row>({ label, rows, columns, rowKey, empty }: Props<Row>) 
                 key={column.header}
                 data-label={column.header}
                 className={clsx(
-                  'h-9 px-4 align-middle',
+                  'h-9 px-4 py-1 align-middle',
                   'max-sm:flex max-sm:h-auto max-sm:min-h-7 max-sm:max-w-none max-sm:items-center max-sm:justify-between max-sm:gap-3 max-sm:px-0',
                   'max-sm:before:shrink-0 max-sm:before:text-xs max-sm:before:text-muted max-sm:before:content-[attr(data-label)]',
                   column.align === 'right' && 'whitespace-nowrap text-right tabular-nums',

@@ -15,7 +15,7 @@ export const ANSWER_EXAMPLES: Readonly<Record<string, string>> = {
   Cluster:
     '{"id":"01a1fd5b-0000-7000-8000-000000000001","name":"local","version":1,"createdAt":"2026-01-01T12:00:00.000Z","nodes":{"ready":1,"total":1},"volumes":{"total":1,"faulted":0,"healthy":0,"unknown":1,"degraded":0},"rebuilds":{"queued":1,"running":0},"storage":{"maximum":107374182400,"written":0,"reserved":0,"available":107374182400,"scheduled":1073741824}}',
   ClusterCapacity:
-    '{"forecast":{"verdict":"unknown","limitedBy":null,"growthPerDay":null,"days":null,"daysLeast":null,"daysMost":null,"sentence":"When it will be full is not known yet: a forecast needs a day of history, and there is less than an hour of it."},"stepSeconds":300,"samples":[]}',
+    '{"forecast":{"verdict":"unknown","limitedBy":null,"growthPerDay":null,"days":null,"daysLeast":null,"daysMost":null,"sentence":"When it will be full is not known yet: a forecast needs a day of history, and there is less than that."},"stepSeconds":300,"samples":[]}',
   ClusterList:
     '{"items":[{"id":"01a1fd5b-0000-7000-8000-000000000001","name":"local","version":1,"createdAt":"2026-01-01T12:00:00.000Z","nodes":{"ready":1,"total":1},"volumes":{"total":1,"faulted":0,"healthy":0,"unknown":1,"degraded":0},"rebuilds":{"queued":1,"running":0},"storage":{"maximum":107374182400,"written":0,"reserved":0,"available":107374182400,"scheduled":1073741824}}],"nextCursor":null}',
   ClusterRisk:

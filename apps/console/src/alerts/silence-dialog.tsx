@@ -1,12 +1,12 @@
 'use client';
 import { Dialog } from '@holdfast/ui/dialog.js';
 import { SelectField, TextField } from '@holdfast/ui/field.js';
-import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { api } from '../api/client';
 import { keys } from '../api/queries';
 import type { Alert } from '../api/types';
 import { useCluster } from '../api/use-cluster';
 import { DialogForm } from '../shared/dialog-form';
+import { useAction } from '../shared/use-action';
 import { matcherOf, SILENCE_HOURS } from './silence';
 
 const HOUR_MS = 3_600_000;
@@ -16,18 +16,17 @@ type Props = { alert: Alert; onDone: () => void };
 /** Has one cause not told for a time. It goes on being shown. */
 export function SilenceDialog({ alert, onDone }: Props) {
   const cluster = useCluster();
-  const queryClient = useQueryClient();
-  const save = useMutation({
-    mutationFn: (form: FormData) =>
+  const save = useAction({
+    run: (form: FormData) =>
       api.createSilence(cluster.id, {
         matcher: matcherOf(alert),
         comment: String(form.get('comment')),
         endsAt: new Date(Date.now() + Number(form.get('hours')) * HOUR_MS).toISOString(),
       }),
-    onSuccess: () => {
-      void queryClient.invalidateQueries({ queryKey: keys.alerts(cluster.id) });
-      onDone();
-    },
+    done: () => 'The alert is silenced.',
+    refusal: 'beside',
+    stale: [keys.alerts(cluster.id)],
+    onDone,
   });
   return (
     <Dialog

@@ -1,6 +1,5 @@
 'use client';
 import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query';
-import { useMemo } from 'react';
 import { api, type MoveTarget } from './client';
 import { useCluster } from './use-cluster';
 
@@ -45,18 +44,6 @@ export function useRisk() {
     // It is asked again at once anyway, and silence has to be told soon.
     retry: false,
   });
-}
-
-/** Nodes whose agents do not answer: what their rows say of copies and engines is from before. The look at the risk names each. */
-export function useSilentNodes(): ReadonlySet<string> {
-  const causes = useRisk().data?.causes;
-  return useMemo(
-    () =>
-      new Set(
-        causes?.flatMap(({ kind, subjectId }) => (kind === 'node' && subjectId !== null ? [subjectId] : [])),
-      ),
-    [causes],
-  );
 }
 
 /** While another span is asked for, the one before stays. */

@@ -1,9 +1,9 @@
 'use client';
 import { Button } from '@holdfast/ui/button.js';
 import { Panel } from '@holdfast/ui/panel.js';
-import { useMutation } from '@tanstack/react-query';
 import { ShieldCheck, ShieldX } from 'lucide-react';
 import { api } from '../api/client';
+import { useAction } from '../shared/use-action';
 
 /** The API checks so many entries at a time; a log of more than this many rounds is checked by the CLI. */
 const ROUNDS_MAX = 50;
@@ -12,7 +12,7 @@ type Verdict = { readonly checked: number; readonly brokenAt: number | undefined
 
 /** Computes the hashes of the whole chain anew, and says where it does not hold. */
 export function VerifyChain() {
-  const verify = useMutation({ mutationFn: verifyAll });
+  const verify = useAction({ run: verifyAll, done: 'shown', refusal: 'beside', stale: [] });
   return (
     <Panel
       title="Does the log hold?"

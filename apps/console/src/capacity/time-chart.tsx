@@ -4,9 +4,14 @@ import { useTheme } from 'next-themes';
 import { useEffect, useId, useRef, useState } from 'react';
 import type uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
+import { axisTimes } from './axis-times';
 import type { Chart } from './history';
 
 const HEIGHT_PX = 200;
+const HOUR_SECONDS = 3_600;
+const AXIS_FONT_PX = 12;
+/** Between two times below the lines, which take up to this much. */
+const AXIS_SPACE_PX = 90;
 /** Sizes are told in binary units, so that the lines behind the chart stand at whole ones. */
 const BINARY_STEPS = Array.from({ length: 62 }, (_, power) => 2 ** power);
 
@@ -65,7 +70,7 @@ export function TimeChart({ label, chart }: { label: string; chart: Chart }) {
         max={Math.max(0, last)}
         value={at}
         onChange={(event) => setIndex(Number(event.target.value))}
-        className="h-6 w-full accent-(--accent)"
+        className="h-6 w-full accent-(--idle)"
       />
       <p id={hint} className="sr-only">
         Arrow keys go from one sample to the next.
@@ -80,7 +85,11 @@ function valueWords({ format }: Chart, value: number | null | undefined): string
 
 function momentOf(seconds: number | undefined): string {
   if (seconds === undefined) return '';
-  return new Date(seconds * 1_000).toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'short' });
+  return new Date(seconds * 1_000).toLocaleString(undefined, {
+    dateStyle: 'medium',
+    timeStyle: 'short',
+    hourCycle: 'h23',
+  });
 }
 
 /** Draws the lines anew when they, the theme or the width change. The library is loaded with the first chart. */
@@ -138,15 +147,25 @@ function optionsOf(
 ): uPlot.Options {
   const style = getComputedStyle(element);
   const token = (name: string) => style.getPropertyValue(name).trim();
-  const axis = { stroke: token('--text-muted'), grid: { stroke: token('--border') }, ticks: { show: false } };
+  const axis = {
+    // A canvas does not take the font of the page around it.
+    font: `${AXIS_FONT_PX}px ${style.fontFamily}`,
+    stroke: token('--text-muted'),
+    grid: { stroke: token('--border') },
+    ticks: { show: false },
+  };
   return {
     width: element.clientWidth,
     height: HEIGHT_PX,
     legend: { show: false },
     cursor: { drag: { x: false, y: false }, y: false },
-    scales: { y: { range: (_plot, _low, high) => [0, Math.max(1, high * 1.1)] } },
+    scales: {
+      // One sample alone: the library would make up years around it.
+      x: { range: (_plot, low, high) => (low === high ? [low - HOUR_SECONDS, high] : [low, high]) },
+      y: { range: (_plot, _low, high) => [0, Math.max(1, high * 1.1)] },
+    },
     axes: [
-      axis,
+      { ...axis, space: AXIS_SPACE_PX, values: (_plot, splits) => axisTimes(splits) },
       {
         ...axis,
         size: 78,

@@ -24,7 +24,7 @@ export function DiskActions({ disk }: { disk: Disk }) {
   const isOn = disk.evictionRequested;
   return (
     <>
-      <DiskButton disk={disk} />
+      <DiskButton disk={disk} variant="secondary" />
       <Button disabledReason={forbidden} onClick={() => setAsked('evict')}>
         {isOn ? 'End eviction…' : 'Evict copies…'}
       </Button>
@@ -33,7 +33,7 @@ export function DiskActions({ disk }: { disk: Disk }) {
         disabledReason={forbidden ?? removalReason(disk, orphans.length)}
         onClick={() => setAsked('remove')}
       >
-        Take off…
+        Remove…
       </Button>
       {asked === 'evict' && (
         <PlanDialog
@@ -51,11 +51,11 @@ export function DiskActions({ disk }: { disk: Disk }) {
       )}
       {asked === 'remove' && (
         <PlanDialog
-          title={`Take ${disk.name} off its node?`}
+          title={`Remove ${disk.name} from its node?`}
           description="Its agent lets go of it. It holds no copy; what else lies on it stays."
           request={{ method: 'DELETE', path }}
-          confirmLabel="Take disk off"
-          done={`${disk.name} is being taken off.`}
+          confirmLabel="Remove disk"
+          done={`${disk.name} is being removed.`}
           isDangerous
           onClose={close}
           onDone={() => router.replace(paths.node(disk.nodeId))}
@@ -65,7 +65,7 @@ export function DiskActions({ disk }: { disk: Disk }) {
   );
 }
 
-/** Why the disk can't be taken off now, by the rule of the API; `undefined`: it can. */
+/** Why the disk can't be removed now, by the rule of the API; `undefined`: it can. */
 function removalReason(disk: Disk, orphans: number): string | undefined {
   const { name, evictionRequested, storageScheduled, removalRequestedAt } = disk;
   return reasonOf(

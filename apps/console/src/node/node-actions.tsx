@@ -7,7 +7,7 @@ import type { StorageNode } from '../api/types';
 import { useForbidden } from '../api/use-access';
 import { useCluster } from '../api/use-cluster';
 import { AddDiskButton } from '../nodes/disk-dialogs';
-import { NodeButtons } from '../nodes/node-buttons';
+import { CopyNodeAs, NodeButtons } from '../nodes/node-buttons';
 import { paths } from '../paths';
 import { PlanDialog } from '../shared/plan-dialog';
 import { NodeSpecDialog } from './node-spec-dialog';
@@ -35,6 +35,7 @@ export function NodeActions({ node }: { node: StorageNode }) {
       <Button variant="danger" disabledReason={forbidden} onClick={() => setAsked('delete')}>
         Delete…
       </Button>
+      <CopyNodeAs node={node} />
       {asked === 'spec' && <NodeSpecDialog node={node} path={path} onClose={close} />}
       {asked === 'evict' && <EvictDialog node={node} path={path} onClose={close} />}
       {asked === 'delete' && (

@@ -28,7 +28,12 @@ export function AddDiskButton({ node }: { node: StorageNode }) {
 
 function AddDiskDialog({ node, onDone }: { node: StorageNode; onDone: () => void }) {
   const cluster = useCluster();
-  const add = useNodeChange((form: FormData) => api.addDisk(cluster.id, node.id, newDiskOf(form)), onDone);
+  const add = useNodeChange({
+    run: (form: FormData) => api.addDisk(cluster.id, node.id, newDiskOf(form)),
+    done: `A disk is being added to ${node.name}.`,
+    refusal: 'beside',
+    onDone,
+  });
   return (
     <Dialog
       open
@@ -77,13 +82,13 @@ function AddDiskDialog({ node, onDone }: { node: StorageNode; onDone: () => void
 }
 
 /** Opens the form with what is wanted of a disk, and the way to take it off its node. */
-export function DiskButton({ disk }: { disk: Disk }) {
+export function DiskButton({ disk, variant = 'ghost' }: { disk: Disk; variant?: 'ghost' | 'secondary' }) {
   const [isAsked, setAsked] = useState(false);
   const forbidden = useForbidden()('node:write');
   return (
     <>
       <Button
-        variant="ghost"
+        variant={variant}
         aria-label={`Change disk ${disk.name}`}
         disabledReason={forbidden}
         onClick={() => setAsked(true)}
@@ -97,7 +102,12 @@ export function DiskButton({ disk }: { disk: Disk }) {
 
 function DiskDialog({ disk, onDone }: { disk: Disk; onDone: () => void }) {
   const cluster = useCluster();
-  const save = useNodeChange((form: FormData) => api.patchDisk(cluster.id, disk, changeOf(form)), onDone);
+  const save = useNodeChange({
+    run: (form: FormData) => api.patchDisk(cluster.id, disk, changeOf(form)),
+    done: `${disk.name} is changed.`,
+    refusal: 'beside',
+    onDone,
+  });
   return (
     <Dialog
       open
@@ -112,7 +122,7 @@ function DiskDialog({ disk, onDone }: { disk: Disk; onDone: () => void }) {
         submitLabel="Save"
         onSubmit={save.mutate}
         onCancel={onDone}
-        aside={<TakeOffButton disk={disk} onDone={onDone} />}
+        aside={<RemoveButton disk={disk} onDone={onDone} />}
       >
         {(errorAt) => (
           <>
@@ -165,10 +175,15 @@ function SpecFields({
   );
 }
 
-function TakeOffButton({ disk, onDone }: { disk: Disk; onDone: () => void }) {
+function RemoveButton({ disk, onDone }: { disk: Disk; onDone: () => void }) {
   const cluster = useCluster();
   const [isSure, setSure] = useState(false);
-  const remove = useNodeChange(() => api.removeDisk(cluster.id, disk), onDone);
+  const remove = useNodeChange({
+    run: () => api.removeDisk(cluster.id, disk),
+    done: `${disk.name} is being removed.`,
+    refusal: 'noted',
+    onDone,
+  });
   const { storageScheduled, removalRequestedAt, evictionRequested, name } = disk;
   const decision = decideDiskRemoval({
     disk: {
@@ -185,9 +200,9 @@ function TakeOffButton({ disk, onDone }: { disk: Disk; onDone: () => void }) {
       variant="danger"
       disabledReason={reason}
       busy={remove.isPending}
-      onClick={() => (isSure ? remove.mutate(undefined) : setSure(true))}
+      onClick={() => (isSure ? remove.mutate() : setSure(true))}
     >
-      {isSure ? `Take ${name} off its node` : 'Take off…'}
+      {isSure ? `Remove ${name} from its node` : 'Remove…'}
     </Button>
   );
 }

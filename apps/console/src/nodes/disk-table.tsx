@@ -17,7 +17,12 @@ const COLUMNS: Column<Disk>[] = [
   {
     header: 'Use',
     className: 'min-w-44',
-    cell: (disk) => <CapacityBar label={disk.name} usage={usageOf([disk])} />,
+    cell: (disk) => (
+      // A card on a phone gives a cell no width of its own.
+      <span className="block w-full min-w-32">
+        <CapacityBar label={disk.name} usage={usageOf([disk])} />
+      </span>
+    ),
   },
   { header: 'Free', align: 'right', cell: (disk) => formatBytes(disk.storageAvailable) },
   {
@@ -89,7 +94,7 @@ function wordOf({ type, reason }: Disk['conditions'][number]): string {
 }
 
 export function DiskBadge({ disk }: { disk: Disk }) {
-  if (disk.removalRequestedAt !== null) return <Badge tone="idle">Being taken off</Badge>;
+  if (disk.removalRequestedAt !== null) return <Badge tone="idle">Being removed</Badge>;
   const refused = disk.conditions.filter(({ status }) => status === 'False');
   // It works without direct I/O, at a cost: shown only when nothing worse is.
   const wrong = refused.find(({ type }) => type !== 'DirectIo') ?? refused[0];

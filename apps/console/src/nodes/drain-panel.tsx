@@ -13,6 +13,7 @@ import { useCluster } from '../api/use-cluster';
 import { sentence } from '../sentence';
 import { drainSentence, POLICY_WORDS, planSentences } from '../shared/drain-words';
 import { Loaded } from '../shared/loaded';
+import { Refusal } from '../shared/refusal';
 import { useNodeChange } from './use-node-change';
 
 type Policy = NodeDrain['policy'];
@@ -66,10 +67,14 @@ export function DrainButton({ node }: { node: StorageNode }) {
   const cluster = useCluster();
   const [isAsked, setAsked] = useState(false);
   const forbidden = useForbidden()('node:write');
-  const cancel = useNodeChange(() => api.actOnNode(cluster.id, node.id, 'cancel-drain'));
+  const cancel = useNodeChange({
+    run: () => api.actOnNode(cluster.id, node.id, 'cancel-drain'),
+    done: `The drain of ${node.name} has ended.`,
+    refusal: 'noted',
+  });
   if (node.drain !== null) {
     return (
-      <Button disabledReason={forbidden} busy={cancel.isPending} onClick={() => cancel.mutate(undefined)}>
+      <Button disabledReason={forbidden} busy={cancel.isPending} onClick={() => cancel.mutate()}>
         {node.drain.state === 'drained' ? 'End drain' : 'Cancel drain'}
       </Button>
     );
@@ -91,7 +96,12 @@ function DrainDialog({ node, onClose }: { node: StorageNode; onClose: () => void
     queryKey: ['nodes', cluster.id, node.id, 'drain-plan', chosen ?? ''],
     queryFn: () => api.planDrain(cluster.id, node.id, chosen === undefined ? {} : { policy: chosen }),
   });
-  const drain = useNodeChange((policy: Policy) => api.drainNode(cluster.id, node.id, { policy }), onClose);
+  const drain = useNodeChange({
+    run: (policy: Policy) => api.drainNode(cluster.id, node.id, { policy }),
+    done: `${node.name} is being drained.`,
+    refusal: 'beside',
+    onDone: onClose,
+  });
   const policy = chosen ?? plan.data?.policy;
   return (
     <Dialog
@@ -115,6 +125,7 @@ function DrainDialog({ node, onClose }: { node: StorageNode; onClose: () => void
         <Loaded query={plan} what="the plan" rows={4}>
           {(data) => <Plan plan={data} />}
         </Loaded>
+        {drain.error !== null && <Refusal problem={drain.error} />}
         <div className="flex justify-end gap-2">
           <Button onClick={onClose}>Cancel</Button>
           <Button

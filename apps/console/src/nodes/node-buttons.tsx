@@ -4,7 +4,6 @@ import { Dialog } from '@holdfast/ui/dialog.js';
 import { SelectField, TextField } from '@holdfast/ui/field.js';
 import { Moment } from '@holdfast/ui/moment.js';
 import { useState } from 'react';
-import { toast } from 'sonner';
 import { api } from '../api/client';
 import type { StorageNode } from '../api/types';
 import { useForbidden } from '../api/use-access';
@@ -12,6 +11,7 @@ import { useCluster } from '../api/use-cluster';
 import { CopyAs } from '../shared/copy-as';
 import { copyForms } from '../shared/copy-forms';
 import { PlanDialog } from '../shared/plan-dialog';
+import { Refusal } from '../shared/refusal';
 import { DrainButton } from './drain-panel';
 import { useNodeChange } from './use-node-change';
 
@@ -42,16 +42,17 @@ export function NodeButtons({ node }: { node: StorageNode }) {
   const [asked, setAsked] = useState<'maintenance' | 'uncordon' | 'end-maintenance'>();
   const close = () => setAsked(undefined);
   const forbidden = useForbidden()('node:write');
-  const act = useNodeChange(
-    (verb: Parameters<typeof api.actOnNode>[2]) => api.actOnNode(cluster.id, node.id, verb),
-    () => toast.success(`${node.name} takes no new copies.`),
-  );
+  const act = useNodeChange({
+    run: () => api.actOnNode(cluster.id, node.id, 'cordon'),
+    done: `${node.name} takes no new copies.`,
+    refusal: 'noted',
+  });
   return (
     <>
       <Button
         disabledReason={forbidden}
         busy={act.isPending}
-        onClick={() => (node.cordoned ? setAsked('uncordon') : act.mutate('cordon'))}
+        onClick={() => (node.cordoned ? setAsked('uncordon') : act.mutate())}
       >
         {node.cordoned ? 'Uncordon…' : 'Cordon'}
       </Button>
@@ -65,13 +66,6 @@ export function NodeButtons({ node }: { node: StorageNode }) {
           End maintenance…
         </Button>
       )}
-      <CopyAs
-        forms={copyForms({
-          cli: ['node', 'get', node.name],
-          path: `/api/v1/clusters/${cluster.id}/nodes/${node.id}`,
-          value: node,
-        })}
-      />
       {asked === 'maintenance' && <MaintenanceDialog node={node} onClose={close} />}
       {asked === 'uncordon' && (
         <PlanDialog
@@ -101,14 +95,33 @@ export function NodeButtons({ node }: { node: StorageNode }) {
   );
 }
 
+/** What shows the node elsewhere: the same by the CLI and by curl, and as JSON. */
+export function CopyNodeAs({ node }: { node: StorageNode }) {
+  const cluster = useCluster();
+  return (
+    <CopyAs
+      forms={copyForms({
+        cli: ['node', 'get', node.name],
+        path: `/api/v1/clusters/${cluster.id}/nodes/${node.id}`,
+        value: node,
+      })}
+    />
+  );
+}
+
 function MaintenanceDialog({ node, onClose }: { node: StorageNode; onClose: () => void }) {
   const cluster = useCluster();
   const [hours, setHours] = useState<number>(LENGTHS[0].hours);
   const [reason, setReason] = useState('');
-  const start = useNodeChange(() => {
-    const until = new Date(Date.now() + hours * HOUR_MS).toISOString();
-    return api.startMaintenance(cluster.id, node.id, { until, reason });
-  }, onClose);
+  const start = useNodeChange({
+    run: () => {
+      const until = new Date(Date.now() + hours * HOUR_MS).toISOString();
+      return api.startMaintenance(cluster.id, node.id, { until, reason });
+    },
+    done: `The maintenance of ${node.name} has begun.`,
+    refusal: 'beside',
+    onDone: onClose,
+  });
   return (
     <Dialog
       open
@@ -131,9 +144,10 @@ function MaintenanceDialog({ node, onClose }: { node: StorageNode; onClose: () =
           value={reason}
           onChange={(event) => setReason(event.target.value)}
         />
+        {start.error !== null && <Refusal problem={start.error} />}
         <div className="flex justify-end gap-2">
           <Button onClick={onClose}>Cancel</Button>
-          <Button variant="primary" busy={start.isPending} onClick={() => start.mutate(undefined)}>
+          <Button variant="primary" busy={start.isPending} onClick={() => start.mutate()}>
             Start maintenance
           </Button>
         </div>

@@ -8,16 +8,15 @@ import { Message } from '@holdfast/ui/message.js';
 import { Moment } from '@holdfast/ui/moment.js';
 import { Panel } from '@holdfast/ui/panel.js';
 import { type Column, Table } from '@holdfast/ui/table.js';
-import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { toast } from 'sonner';
 import { reasonOf } from '../actions';
 import { api } from '../api/client';
-import { isProblem } from '../api/problem';
 import { keys, useOrphans } from '../api/queries';
 import type { Orphan } from '../api/types';
 import { useCluster } from '../api/use-cluster';
 import { Loaded } from '../shared/loaded';
+import { Refusal } from '../shared/refusal';
+import { useAction } from '../shared/use-action';
 
 /** Copies on disks that belong to no replica, and the way to give their space back. */
 export function OrphansPanel() {
@@ -94,13 +93,13 @@ function removalReason(orphan: Orphan): string | undefined {
 
 function RemoveDialog({ orphan, onClose }: { orphan: Orphan; onClose: () => void }) {
   const cluster = useCluster();
-  const queryClient = useQueryClient();
   const { diskName, nodeName, size, volumeName } = orphan;
-  const remove = useMutation({
-    mutationFn: () => api.deleteOrphan(cluster.id, orphan.id),
-    onSuccess: onClose,
-    onError: (error) => toast.error(isProblem(error) ? error.detail : 'There was no answer. It may be gone.'),
-    onSettled: () => void queryClient.invalidateQueries({ queryKey: keys.orphans(cluster.id) }),
+  const remove = useAction({
+    run: () => api.deleteOrphan(cluster.id, orphan.id),
+    done: () => `The copy on ${nodeName}, ${diskName} is being removed.`,
+    refusal: 'beside',
+    stale: [keys.orphans(cluster.id)],
+    onDone: onClose,
   });
   const whose =
     volumeName === null
@@ -113,7 +112,8 @@ function RemoveDialog({ orphan, onClose }: { orphan: Orphan; onClose: () => void
       title={`Remove the copy on ${nodeName}?`}
       description={`${formatBytes(size)} on disk ${diskName} are removed for good. ${whose}`}
     >
-      <div className="flex justify-end gap-2">
+      {remove.error !== null && <Refusal problem={remove.error} />}
+      <div className="mt-3 flex justify-end gap-2">
         <Button onClick={onClose}>Cancel</Button>
         <Button variant="danger" busy={remove.isPending} onClick={() => remove.mutate()}>
           Remove copy

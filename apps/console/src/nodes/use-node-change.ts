@@ -1,16 +1,21 @@
-import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { toast } from 'sonner';
-import { isProblem } from '../api/problem';
+import { useAction } from '../shared/use-action';
 
-/** A change of a node: a refusal is told, and the nodes are read again either way. */
-export function useNodeChange<Asked>(change: (asked: Asked) => Promise<unknown>, onSuccess?: () => void) {
-  const queryClient = useQueryClient();
-  return useMutation({
-    mutationFn: change,
-    onSuccess: () => onSuccess?.(),
-    onError: (error) => toast.error(isProblem(error) ? error.detail : 'There was no answer.'),
-    onSettled: () => {
-      for (const what of ['nodes', 'disks']) void queryClient.invalidateQueries({ queryKey: [what] });
-    },
+type Change<Asked> = {
+  run: (asked: Asked) => Promise<unknown>;
+  /** What is noted once it is taken. */
+  done: string;
+  /** Where a refusal is told: in a note, or in the form of the caller. */
+  refusal: 'noted' | 'beside';
+  onDone?: () => void;
+};
+
+/** A change of a node or its disks, which are read again either way. */
+export function useNodeChange<Asked = void>({ run, done, refusal, onDone }: Change<Asked>) {
+  return useAction<Asked>({
+    run,
+    done: () => done,
+    refusal,
+    stale: [['nodes'], ['disks']],
+    onDone: () => onDone?.(),
   });
 }

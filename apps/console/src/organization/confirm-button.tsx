@@ -1,11 +1,10 @@
 'use client';
 import { Button } from '@holdfast/ui/button.js';
 import { Dialog } from '@holdfast/ui/dialog.js';
-import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
-import { toast } from 'sonner';
 import { Refusal } from '../shared/refusal';
-import { useRefresh } from './use-refresh';
+import { useAction } from '../shared/use-action';
+import { ORGANIZATION_KEYS } from './use-refresh';
 
 type Props = {
   /** What the button says, also in the dialog. */
@@ -24,15 +23,15 @@ type Props = {
 export function ConfirmButton(props: Props) {
   const { label, of, question, consequence, done, disabledReason, run, onDone } = props;
   const [isAsked, setAsked] = useState(false);
-  const refresh = useRefresh();
-  const act = useMutation({
-    mutationFn: run,
-    onSuccess: () => {
-      toast.success(done);
+  const act = useAction({
+    run,
+    done: () => done,
+    refusal: 'beside',
+    stale: ORGANIZATION_KEYS,
+    onDone: () => {
       setAsked(false);
       onDone?.();
     },
-    onSettled: refresh,
   });
   return (
     <>

@@ -5,40 +5,44 @@ import { Message } from '@holdfast/ui/message.js';
 import { Moment } from '@holdfast/ui/moment.js';
 import { Panel } from '@holdfast/ui/panel.js';
 import { type Column, Table } from '@holdfast/ui/table.js';
-import { useMutation } from '@tanstack/react-query';
-import { toast } from 'sonner';
-import { isProblem } from '../api/problem';
 import { usePages } from '../api/queries';
 import { useForbidden } from '../api/use-access';
 import { type Delivery, webhooksApi } from '../api/webhooks';
+import { capitalized } from '../sentence';
 import { Paged } from '../shared/paged';
-import { useRefresh } from './use-refresh';
+import { useAction } from '../shared/use-action';
+import { ORGANIZATION_KEYS, useRefresh } from './use-refresh';
 import { DELIVERY_LOOK } from './webhook-words';
 
 /** The log of a webhook's deliveries: what was sent, what the receiver said, and what is tried again. */
 export function DeliveriesPanel({ webhookId }: { webhookId: string }) {
   const refresh = useRefresh();
   const forbidden = useForbidden()('webhook:write');
-  const deliveries = usePages(['organization', 'deliveries', webhookId], (cursor) =>
-    webhooksApi.deliveryPage(webhookId, cursor),
+  const deliveries = usePages(
+    ['organization', 'deliveries', webhookId],
+    (cursor) => webhooksApi.deliveryPage(webhookId, cursor),
+    // No stream tells of deliveries, and the next event may bring one.
+    () => true,
   );
-  const redeliver = useMutation({
-    mutationFn: (deliveryId: string) => webhooksApi.redeliver(webhookId, deliveryId),
-    onSuccess: () => toast.success('It is sent again.'),
-    onError: (error) => toast.error(isProblem(error) ? error.detail : 'There was no answer.'),
-    onSettled: refresh,
+  const redeliver = useAction({
+    run: ({ id }: Delivery) => webhooksApi.redeliver(webhookId, id),
+    done: (_, { type }) => `${type} is sent again.`,
+    refusal: 'noted',
+    stale: ORGANIZATION_KEYS,
   });
   const columns: Column<Delivery>[] = [
     ...COLUMNS,
     {
       header: '',
       align: 'right',
-      cell: ({ id, type }) => (
+      cell: (delivery) => (
         <Button
           variant="ghost"
-          aria-label={`Send ${type} again`}
-          disabledReason={forbidden}
-          onClick={() => redeliver.mutate(id)}
+          aria-label={`Send ${delivery.type} again`}
+          disabledReason={
+            forbidden ?? (delivery.state === 'waiting' ? 'It waits to be sent already.' : undefined)
+          }
+          onClick={() => redeliver.mutate(delivery)}
         >
           Send again
         </Button>
@@ -83,9 +87,7 @@ const COLUMNS: Column<Delivery>[] = [
   {
     header: 'The receiver said',
     cell: ({ lastStatus, lastError }) => (
-      <span className="text-muted">
-        {[lastStatus, lastError].filter((one) => one !== null).join(': ') || '–'}
-      </span>
+      <span className="text-muted">{lastError === null ? (lastStatus ?? '–') : capitalized(lastError)}</span>
     ),
   },
   {
@@ -93,7 +95,7 @@ const COLUMNS: Column<Delivery>[] = [
     cell: ({ lastAttemptAt, nextAttemptAt }) => (
       <>
         {lastAttemptAt === null ? 'Not yet' : <Moment at={lastAttemptAt} />}
-        {nextAttemptAt !== null && (
+        {lastAttemptAt !== null && nextAttemptAt !== null && (
           <span className="text-muted">
             , again <Moment at={nextAttemptAt} coming />
           </span>

@@ -1,18 +1,17 @@
 'use client';
 import { Dialog } from '@holdfast/ui/dialog.js';
-import { useMutation } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
-import { toast } from 'sonner';
 import { DialogForm } from '../shared/dialog-form';
-import { useRefresh } from './use-refresh';
+import { useAction } from '../shared/use-action';
+import { ORGANIZATION_KEYS } from './use-refresh';
 
 type Props<Result> = {
   title: string;
   description: string;
   submitLabel: string;
   run: (form: FormData) => Promise<Result>;
-  /** Said in a toast; left out where the result is shown itself. */
-  done?: string;
+  /** Noted once it is taken; `shown` where the result is shown itself, such as a secret. */
+  done: string;
   onClose: () => void;
   onResult?: (result: Result) => void;
   children: (errorAt: (pointer: string) => string | undefined) => ReactNode;
@@ -21,15 +20,15 @@ type Props<Result> = {
 /** A dialog with a form whose refusals stand beside the fields. */
 export function FormDialog<Result>(props: Props<Result>) {
   const { title, description, submitLabel, run, done, onClose, onResult, children } = props;
-  const refresh = useRefresh();
-  const submit = useMutation({
-    mutationFn: run,
-    onSuccess: (result) => {
-      if (done !== undefined) toast.success(done);
+  const submit = useAction({
+    run,
+    done: done === 'shown' ? done : () => done,
+    refusal: 'beside',
+    stale: ORGANIZATION_KEYS,
+    onDone: (result) => {
       onClose();
       onResult?.(result);
     },
-    onSettled: refresh,
   });
   return (
     <Dialog open onOpenChange={onClose} title={title} description={description}>

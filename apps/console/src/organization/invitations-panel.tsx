@@ -59,6 +59,7 @@ export function InvitationsPanel() {
           title="Invite a user"
           description="You get a secret, which the user accepts the invitation with."
           submitLabel="Invite"
+          done="shown"
           run={(form) => organizationApi.invite(textIn(form, 'email'), roleIn(form))}
           onClose={() => setAsked(false)}
           onResult={({ email, secret: text }) =>

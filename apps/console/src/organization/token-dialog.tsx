@@ -25,6 +25,7 @@ export function TokenDialog({ title, description, create, onSecret, onClose }: P
       title={title}
       description={description}
       submitLabel="Create token"
+      done="shown"
       run={(form) => create(wishOf(form))}
       onClose={onClose}
       onResult={({ name, token }) => onSecret(tokenSecret(name, token))}

@@ -4,7 +4,7 @@ import { TONE_FILL } from '@holdfast/ui/tone.js';
 import { clsx } from 'clsx';
 import Link from 'next/link';
 import type { ReactNode } from 'react';
-import { useSilentNodes } from '../api/queries';
+import { useSilentNodes } from '../api/silent-nodes';
 import type { Disk, Replica, ReplicaCounts, StorageNode, Volume } from '../api/types';
 import { paths } from '../paths';
 import { CapacityBar, usageOf } from '../shared/capacity-panel';

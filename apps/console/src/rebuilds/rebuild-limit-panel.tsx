@@ -2,7 +2,6 @@
 import { Button } from '@holdfast/ui/button.js';
 import { TextField } from '@holdfast/ui/field.js';
 import { Panel } from '@holdfast/ui/panel.js';
-import { useMutation, useQueryClient } from '@tanstack/react-query';
 import type { FormEvent } from 'react';
 import { api } from '../api/client';
 import { isProblem } from '../api/problem';
@@ -10,6 +9,7 @@ import { keys, useSetting } from '../api/queries';
 import type { Setting } from '../api/types';
 import { useCluster } from '../api/use-cluster';
 import { Loaded } from '../shared/loaded';
+import { useAction } from '../shared/use-action';
 
 const BANDWIDTH = 'replica-rebuilding-bandwidth-limit';
 
@@ -28,13 +28,14 @@ export function RebuildLimitPanel() {
 
 function LimitForm({ setting }: { setting: Setting }) {
   const cluster = useCluster();
-  const queryClient = useQueryClient();
-  const save = useMutation({
-    mutationFn: (value: number) => api.putSetting(cluster.id, setting.name, value),
-    onSettled: () => {
-      void queryClient.invalidateQueries({ queryKey: keys.setting(cluster.id, setting.name) });
-      void queryClient.invalidateQueries({ queryKey: keys.rebuilds(cluster.id) });
-    },
+  const save = useAction({
+    run: (value: number) => api.putSetting(cluster.id, setting.name, value),
+    done: (_, value) =>
+      value === 0
+        ? 'Rebuilds have no limit of bandwidth now.'
+        : `Rebuilds may write ${value} MiB/s to each node.`,
+    refusal: 'beside',
+    stale: [keys.setting(cluster.id, setting.name), keys.rebuilds(cluster.id)],
   });
   const refusal = isProblem(save.error) ? save.error.detail : 'There was no answer. It may have been set.';
 

@@ -2,11 +2,11 @@
 import { Button } from '@holdfast/ui/button.js';
 import { Dialog } from '@holdfast/ui/dialog.js';
 import { SelectField, TextField } from '@holdfast/ui/field.js';
-import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { api } from '../api/client';
 import type { Setting } from '../api/types';
 import { useCluster } from '../api/use-cluster';
 import { DialogForm } from '../shared/dialog-form';
+import { useAction } from '../shared/use-action';
 import { rangeText, readValue, valueText } from './setting-value';
 
 type Props = { setting: Setting; onDone: () => void };
@@ -14,15 +14,17 @@ type Props = { setting: Setting; onDone: () => void };
 /** Another value for the whole cluster, or back to the default, whatever a later version has that be. */
 export function SettingDialog({ setting, onDone }: Props) {
   const cluster = useCluster();
-  const queryClient = useQueryClient();
   const { name, definition, isDefault } = setting;
-  const save = useMutation({
-    mutationFn: (value: Setting['value'] | undefined) =>
+  const save = useAction({
+    run: (value: Setting['value'] | undefined) =>
       value === undefined ? api.resetSetting(cluster.id, name) : api.putSetting(cluster.id, name, value),
-    onSuccess: () => {
-      void queryClient.invalidateQueries({ queryKey: ['settings', cluster.id] });
-      onDone();
-    },
+    done: (_, value) =>
+      value === undefined
+        ? `${name} is back at its default.`
+        : `${name} is ${valueText(value, definition)} now.`,
+    refusal: 'beside',
+    stale: [['settings', cluster.id]],
+    onDone,
   });
   return (
     <Dialog open onOpenChange={onDone} title={name} description={definition.description}>

@@ -6,7 +6,7 @@ import { Panel } from '@holdfast/ui/panel.js';
 import { type Column, Table } from '@holdfast/ui/table.js';
 import Link from 'next/link';
 import { type Place, useDisksOf, useVolumesIn } from '../api/node-queries';
-import { useSilentNodes } from '../api/queries';
+import { useSilentNodes } from '../api/silent-nodes';
 import type { Replica, Volume } from '../api/types';
 import { paths } from '../paths';
 import { replicaLook } from '../states';

@@ -1,7 +1,7 @@
 'use client';
 import { Popover } from '@holdfast/ui/popover.js';
 import { Copy } from 'lucide-react';
-import { toast } from 'sonner';
+import { noteDone } from './notes';
 
 /** The same thing in another form: for a terminal, for a program, for a look at all of it. */
 export type CopyForm = { readonly label: 'CLI' | 'curl' | 'JSON'; readonly text: string };
@@ -10,7 +10,7 @@ export type CopyForm = { readonly label: 'CLI' | 'curl' | 'JSON'; readonly text:
 export function CopyAs({ forms }: { forms: readonly CopyForm[] }) {
   async function copy({ label, text }: CopyForm) {
     await navigator.clipboard.writeText(text);
-    toast.success(`Copied as ${label}`);
+    noteDone(`Copied as ${label}.`);
   }
   return (
     <Popover label="Copy as" icon={<Copy aria-hidden size={15} />}>

@@ -2,6 +2,7 @@
 import { Button } from '@holdfast/ui/button.js';
 import type { FormEvent, ReactNode } from 'react';
 import { isProblem } from '../api/problem';
+import { Refusal } from './refusal';
 
 /** The refusal of one field, in the server's words. */
 type ErrorAt = (pointer: string) => string | undefined;
@@ -43,11 +44,7 @@ export function DialogForm({
   return (
     <form onSubmit={submit} className="flex flex-col gap-3">
       {children(errorAt)}
-      {isOfNoField && (
-        <p role="alert" className="rounded-md bg-bad-soft px-3 py-2 text-sm text-bad">
-          {problem?.detail ?? silence}
-        </p>
-      )}
+      {isOfNoField && <Refusal problem={error} silence={silence} />}
       <div className="mt-1 flex flex-wrap justify-end gap-2">
         {aside !== undefined && <span className="mr-auto">{aside}</span>}
         <Button onClick={onCancel}>Cancel</Button>

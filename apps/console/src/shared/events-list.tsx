@@ -9,6 +9,7 @@ import { numberOf } from '../api/live/patch-events';
 import { useEvents } from '../api/queries';
 import type { ClusterEvent } from '../api/types';
 import { paths } from '../paths';
+import { capitalized } from '../sentence';
 import { foldEvents } from './fold-events';
 
 const SEVERITY_TONE = { info: 'idle', warning: 'warn', error: 'bad' } satisfies Record<
@@ -55,7 +56,7 @@ function EventLine({ event }: { event: ClusterEvent }) {
       />
       <p className="min-w-0 flex-1 text-sm wrap-anywhere">
         <span className="sr-only">{event.severity}: </span>
-        {event.message}
+        {capitalized(event.message)}
       </p>
       <span className="shrink-0 text-xs text-muted">
         <Moment at={event.at} />

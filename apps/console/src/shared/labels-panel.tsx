@@ -3,12 +3,12 @@ import { LABEL_KEY, LABEL_VALUE } from '@holdfast/core/model/labels.js';
 import { Button } from '@holdfast/ui/button.js';
 import { TextField } from '@holdfast/ui/field.js';
 import { Panel } from '@holdfast/ui/panel.js';
-import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { X } from 'lucide-react';
 import { type FormEvent, useState } from 'react';
 import { carryOut } from '../api/dry-run';
 import type { Labels } from '../api/types';
 import { Refusal } from './refusal';
+import { useAction } from './use-action';
 
 type Props = {
   /** What has them, such as `node node-1`. */
@@ -22,11 +22,15 @@ type Props = {
 
 /** Labels of a volume, node or disk, set and taken off one by one. */
 export function LabelsPanel({ of, labels, path, disabledReason }: Props) {
-  const queryClient = useQueryClient();
-  const change = useMutation({
-    mutationFn: (changes: Record<string, string | null>) =>
+  const change = useAction({
+    run: (changes: Record<string, string | null>) =>
       carryOut({ method: 'PATCH', path, body: { labels: changes } }),
-    onSettled: () => void queryClient.invalidateQueries(),
+    done: (_, changes) =>
+      Object.entries(changes)
+        .map(([key, value]) => `Label ${key} of ${of} is ${value === null ? 'taken off' : 'set'}.`)
+        .join(' '),
+    refusal: 'beside',
+    stale: 'all',
   });
   const entries = Object.entries(labels).map(([key, value]) => [key, String(value)] as const);
   return (

@@ -2,21 +2,21 @@
 import { Button } from '@holdfast/ui/button.js';
 import { Dialog } from '@holdfast/ui/dialog.js';
 import { TextField } from '@holdfast/ui/field.js';
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
-import { toast } from 'sonner';
 import { carryOut, dryRun, type PlannedRequest } from '../api/dry-run';
 import { isProblem } from '../api/problem';
 import { DryRunSummary } from './dry-run-summary';
 import { Loaded } from './loaded';
 import { Refusal } from './refusal';
+import { useAction } from './use-action';
 
 export type PlanDialogProps = {
   title: string;
   description: string;
   request: PlannedRequest;
   confirmLabel: string;
-  /** Said in a toast once it is done. */
+  /** Noted once it is done. */
   done: string;
   isDangerous?: boolean;
   /** Of what can't be undone: the name that has to be typed. */
@@ -29,7 +29,6 @@ export type PlanDialogProps = {
 export function PlanDialog(props: PlanDialogProps) {
   const { title, description, request, confirmLabel, done, isDangerous = false, typedName, onClose } = props;
   const [typed, setTyped] = useState('');
-  const queryClient = useQueryClient();
   const plan = useQuery({
     queryKey: ['dry-run', request],
     queryFn: ({ signal }) => dryRun(request, signal),
@@ -38,14 +37,15 @@ export function PlanDialog(props: PlanDialogProps) {
     gcTime: 0,
     refetchOnWindowFocus: false,
   });
-  const act = useMutation({
-    mutationFn: () => carryOut(request),
-    onSuccess: () => {
-      toast.success(done);
+  const act = useAction({
+    run: () => carryOut(request),
+    done: () => done,
+    refusal: 'beside',
+    stale: 'all',
+    onDone: () => {
       onClose();
       props.onDone?.();
     },
-    onSettled: () => void queryClient.invalidateQueries(),
   });
   const refused = isProblem(plan.error) && plan.error.status < 500 ? plan.error : undefined;
   const blocked = reasonNot({ isKnown: plan.data !== undefined, isRefused: refused !== undefined });

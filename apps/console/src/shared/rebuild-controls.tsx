@@ -1,36 +1,39 @@
 'use client';
 import { formatBytes, MIB } from '@holdfast/core/model/bytes.js';
 import { Button } from '@holdfast/ui/button.js';
-import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { type ChangeEvent, useId } from 'react';
-import { toast } from 'sonner';
 import { api } from '../api/client';
-import { isProblem } from '../api/problem';
 import { keys } from '../api/queries';
 import type { Rebuild } from '../api/types';
 import { useCluster } from '../api/use-cluster';
+import { useAction } from './use-action';
 
 /** Steps that users think in; any other limit can be set by the CLI and is shown here too. */
 const LIMITS_BYTES = [10, 50, 100, 250].map((mebibytes) => mebibytes * MIB);
 const NO_LIMIT = '';
 
+/** A request, and what the rebuild comes to by it. */
+type Act = { readonly became: string; readonly run: () => Promise<unknown> };
+
 /** Holds a rebuild up, lets it go on, slows it or ends it. User writes reach the copy all the while. */
 export function RebuildControls({ rebuild, name }: { rebuild: Rebuild; name: string }) {
   const cluster = useCluster();
-  const queryClient = useQueryClient();
   const limitId = useId();
-  const act = useMutation({
-    mutationFn: (run: () => Promise<unknown>) => run(),
-    onError: (error) =>
-      toast.error(isProblem(error) ? error.detail : 'There was no answer. The action may have been taken.'),
-    onSettled: () => void queryClient.invalidateQueries({ queryKey: keys.rebuilds(cluster.id) }),
+  const act = useAction({
+    run: ({ run }: Act) => run(),
+    done: (_, { became }) => `The rebuild of ${name} ${became}.`,
+    refusal: 'noted',
+    stale: [keys.rebuilds(cluster.id)],
   });
   const limit = rebuild.bandwidthBytesPerSecond;
   const choices = limit === null || LIMITS_BYTES.includes(limit) ? LIMITS_BYTES : [limit, ...LIMITS_BYTES];
 
   function changeLimit({ target }: ChangeEvent<HTMLSelectElement>) {
     const next = target.value === NO_LIMIT ? null : Number(target.value);
-    act.mutate(() => api.limitRebuild(cluster.id, rebuild.id, next));
+    act.mutate({
+      became: next === null ? 'has no limit of its own now' : `may send ${formatBytes(next)}/s`,
+      run: () => api.limitRebuild(cluster.id, rebuild.id, next),
+    });
   }
 
   return (
@@ -38,14 +41,18 @@ export function RebuildControls({ rebuild, name }: { rebuild: Rebuild; name: str
       {rebuild.paused ? (
         <Button
           aria-label={`Resume the rebuild of ${name}`}
-          onClick={() => act.mutate(() => api.resumeRebuild(cluster.id, rebuild.id))}
+          onClick={() =>
+            act.mutate({ became: 'goes on', run: () => api.resumeRebuild(cluster.id, rebuild.id) })
+          }
         >
           Resume
         </Button>
       ) : (
         <Button
           aria-label={`Pause the rebuild of ${name}`}
-          onClick={() => act.mutate(() => api.pauseRebuild(cluster.id, rebuild.id))}
+          onClick={() =>
+            act.mutate({ became: 'is paused', run: () => api.pauseRebuild(cluster.id, rebuild.id) })
+          }
         >
           Pause
         </Button>
@@ -53,7 +60,9 @@ export function RebuildControls({ rebuild, name }: { rebuild: Rebuild; name: str
       <Button
         variant="ghost"
         aria-label={`Cancel the rebuild of ${name}`}
-        onClick={() => act.mutate(() => api.cancelRebuild(cluster.id, rebuild.id))}
+        onClick={() =>
+          act.mutate({ became: 'is cancelled', run: () => api.cancelRebuild(cluster.id, rebuild.id) })
+        }
       >
         Cancel
       </Button>

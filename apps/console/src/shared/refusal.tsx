@@ -1,12 +1,29 @@
 import { isProblem } from '../api/problem';
 import { sentence } from '../sentence';
 
+const SILENCE = 'There was no answer. It may have been done.';
+
+type Props = {
+  problem: unknown;
+  /** What is not known when no answer came. */
+  silence?: string;
+};
+
 /** Why a request was refused, and what would help; or that there was no answer. */
-export function Refusal({ problem }: { problem: unknown }) {
-  const known = isProblem(problem) ? problem : undefined;
+export function Refusal(props: Props) {
   return (
     <div role="alert" className="rounded-md bg-bad-soft px-3 py-2 text-sm text-bad">
-      <p>{known === undefined ? 'There was no answer. It may have been done.' : sentence(known.detail)}</p>
+      <RefusalWords {...props} />
+    </div>
+  );
+}
+
+/** The words of a refusal, for a place that has a look of its own. */
+export function RefusalWords({ problem, silence = SILENCE }: Props) {
+  const known = isProblem(problem) ? problem : undefined;
+  return (
+    <>
+      <p>{known === undefined ? silence : sentence(known.detail)}</p>
       {known !== undefined && known.cures.length > 0 && (
         <ul className="mt-1 list-disc pl-5">
           {known.cures.map((cure) => (
@@ -14,6 +31,6 @@ export function Refusal({ problem }: { problem: unknown }) {
           ))}
         </ul>
       )}
-    </div>
+    </>
   );
 }

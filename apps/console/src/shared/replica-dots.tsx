@@ -1,6 +1,6 @@
 import { TONE_FILL, type Tone } from '@holdfast/ui/tone.js';
 import { clsx } from 'clsx';
-import { useSilentNodes } from '../api/queries';
+import { useSilentNodes } from '../api/silent-nodes';
 import type { Volume } from '../api/types';
 import { isNotServed, replicaLook } from '../states';
 

@@ -1,5 +1,5 @@
 import { Badge } from '@holdfast/ui/badge.js';
-import { useSilentNodes } from '../api/queries';
+import { useSilentNodes } from '../api/silent-nodes';
 import type { Volume } from '../api/types';
 import { isNotServed, VOLUME_STATE, volumeLook } from '../states';
 

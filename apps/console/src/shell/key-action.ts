@@ -24,7 +24,7 @@ export const SHORTCUTS = [
   { keys: 'Enter', does: 'Open the row' },
   { keys: 'x', does: 'Select the row' },
   { keys: '?', does: 'Show this list' },
-  { keys: 'Esc', does: 'Close what is open' },
+  { keys: 'Esc', does: 'Close what is open, or the newest note' },
 ] as const;
 
 export function keyAction(pressed: Pressed): KeyAction | undefined {

@@ -1,20 +1,21 @@
 'use client';
-import { useMutation, useQuery } from '@tanstack/react-query';
-import { toast } from 'sonner';
+import { useQuery } from '@tanstack/react-query';
 import { organizationApi } from '../api/organization';
-import { isProblem } from '../api/problem';
 import { useWhoAmI } from '../organization/organization-header';
 import { paths } from '../paths';
+import { useAction } from '../shared/use-action';
 
 /** The way to another organization, for a user who belongs to several. Nothing for others. */
 export function OrganizationSwitch() {
   const own = useQuery({ queryKey: ['organization', 'own'], queryFn: organizationApi.own });
   const current = useWhoAmI().data?.organizationId;
-  const change = useMutation({
-    mutationFn: organizationApi.switchTo,
+  const change = useAction({
+    run: organizationApi.switchTo,
+    done: 'shown',
+    refusal: 'noted',
+    stale: [],
     // Loaded anew: what this page has read belongs to the organization before.
-    onSuccess: () => window.location.assign(paths.overview),
-    onError: (error) => toast.error(isProblem(error) ? error.detail : 'There was no answer.'),
+    onDone: () => window.location.assign(paths.overview),
   });
   if (current === undefined || own.data === undefined || own.data.length < 2) return null;
   return (

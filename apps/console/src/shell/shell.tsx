@@ -1,5 +1,6 @@
 'use client';
 import type { ReactNode } from 'react';
+import { SilentNodesProvider } from '../api/silent-nodes';
 import { useCluster } from '../api/use-cluster';
 import { useLive } from '../api/use-live';
 import { FreshnessProvider } from '../shared/freshness';
@@ -45,8 +46,13 @@ export function Shell({ children }: { children: ReactNode }) {
             <SessionMenu />
           </div>
         </aside>
-        <main id="main" tabIndex={-1} className="mx-auto w-full max-w-[84rem] px-4 py-5 outline-none lg:px-7">
-          {children}
+        {/* Room below the end: a note that stays must not lie on the last button. */}
+        <main
+          id="main"
+          tabIndex={-1}
+          className="mx-auto w-full max-w-[84rem] px-4 pt-5 pb-28 outline-none lg:px-7"
+        >
+          <SilentNodesProvider>{children}</SilentNodesProvider>
         </main>
       </div>
     </FreshnessProvider>

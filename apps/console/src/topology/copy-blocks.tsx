@@ -2,7 +2,7 @@
 import { TONE_FILL } from '@holdfast/ui/tone.js';
 import { clsx } from 'clsx';
 import Link from 'next/link';
-import { useSilentNodes } from '../api/queries';
+import { useSilentNodes } from '../api/silent-nodes';
 import type { Replica, Volume } from '../api/types';
 import { paths } from '../paths';
 import { replicaLook } from '../states';

@@ -8,6 +8,7 @@ import { reasonOf } from '../actions';
 import { useSomeNodes } from '../api/node-queries';
 import type { Volume } from '../api/types';
 import { nodeSearch } from '../shared/node-search';
+import { Refusal } from '../shared/refusal';
 import { useActionFacts } from './use-action-facts';
 
 const ANY_NODE = '';
@@ -19,11 +20,13 @@ type Props = {
   onOpenChange: () => void;
   volume: Volume;
   busy: boolean;
+  /** Why the last try was refused; null for none. */
+  problem: unknown;
   onAttach: (nodeId: string | undefined) => void;
 };
 
 /** Asks on which node the volume is served. By default Holdfast takes one that holds a copy. */
-export function AttachDialog({ open, onOpenChange, volume, busy, onAttach }: Props) {
+export function AttachDialog({ open, onOpenChange, volume, busy, problem, onAttach }: Props) {
   const [nodeId, setNodeId] = useState(ANY_NODE);
   const [text, search] = useState('');
   const found = useSomeNodes({ filter: nodeSearch(text), limit: OFFERED_MAX, enabled: open }).data ?? [];
@@ -55,6 +58,7 @@ export function AttachDialog({ open, onOpenChange, volume, busy, onAttach }: Pro
           </option>
         ))}
       </SelectField>
+      {problem !== null && <Refusal problem={problem} />}
       <div className="mt-3 flex justify-end gap-2">
         <Button onClick={onOpenChange}>Cancel</Button>
         <Button

@@ -1,7 +1,6 @@
 'use client';
 import { Dialog } from '@holdfast/ui/dialog.js';
 import { TextField } from '@holdfast/ui/field.js';
-import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useRouter } from 'next/navigation';
 import { api } from '../api/client';
 import { keys } from '../api/queries';
@@ -9,18 +8,20 @@ import type { Snapshot, Volume } from '../api/types';
 import { useCluster } from '../api/use-cluster';
 import { paths } from '../paths';
 import { DialogForm } from '../shared/dialog-form';
+import { useAction } from '../shared/use-action';
 
 type Props = { volume: Volume; snapshot: Snapshot; onDone: () => void };
 
 /** Makes a volume that will hold what the snapshot holds, and goes to it. */
 export function CloneDialog({ volume, snapshot, onDone }: Props) {
   const cluster = useCluster();
-  const queryClient = useQueryClient();
   const router = useRouter();
-  const clone = useMutation({
-    mutationFn: (name: string) => api.clone(cluster.id, volume.id, { snapshotId: snapshot.id, name }),
-    onSuccess: (made) => {
-      void queryClient.invalidateQueries({ queryKey: keys.volumes(cluster.id) });
+  const clone = useAction({
+    run: (name: string) => api.clone(cluster.id, volume.id, { snapshotId: snapshot.id, name }),
+    done: (made) => `${made.name} is being filled from ${snapshot.name}.`,
+    refusal: 'beside',
+    stale: [keys.volumes(cluster.id)],
+    onDone: (made) => {
       onDone();
       router.push(paths.volume(made.id));
     },

@@ -1,7 +1,7 @@
 'use client';
 import { CopyText } from '@holdfast/ui/copy-text.js';
 import { Panel } from '@holdfast/ui/panel.js';
-import { useSilentNodes } from '../api/queries';
+import { useSilentNodes } from '../api/silent-nodes';
 import type { Volume } from '../api/types';
 import { isNotServed } from '../states';
 import { nbdCommands } from './nbd-commands';

@@ -2,7 +2,6 @@
 import { REPLICA_COUNT_MAX, REPLICA_COUNT_MIN } from '@holdfast/core/model/volume.js';
 import { Dialog } from '@holdfast/ui/dialog.js';
 import { TextField } from '@holdfast/ui/field.js';
-import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { api } from '../api/client';
 import { keys, usePatchPlan } from '../api/queries';
@@ -11,21 +10,21 @@ import { useCluster } from '../api/use-cluster';
 import { sentence } from '../sentence';
 import { DialogForm } from '../shared/dialog-form';
 import { Loaded } from '../shared/loaded';
+import { useAction } from '../shared/use-action';
 
 /** How many copies a volume keeps. Which ones would go is shown before it is changed. */
 export function CopiesDialog({ volume, onClose }: { volume: Volume; onClose: () => void }) {
   const cluster = useCluster();
-  const queryClient = useQueryClient();
   const [typed, setTyped] = useState(String(volume.numberOfReplicas));
   const count = Number(typed);
   const isCount = Number.isInteger(count) && count >= REPLICA_COUNT_MIN && count <= REPLICA_COUNT_MAX;
   const plan = usePatchPlan(volume.id, isCount ? count : volume.numberOfReplicas);
-  const save = useMutation({
-    mutationFn: () => api.patchVolume(cluster.id, volume.id, { numberOfReplicas: count }),
-    onSuccess: () => {
-      void queryClient.invalidateQueries({ queryKey: keys.volume(cluster.id, volume.id) });
-      onClose();
-    },
+  const save = useAction({
+    run: () => api.patchVolume(cluster.id, volume.id, { numberOfReplicas: count }),
+    done: () => `${volume.name} is to have ${count === 1 ? '1 copy' : `${count} copies`}.`,
+    refusal: 'beside',
+    stale: [keys.volume(cluster.id, volume.id)],
+    onDone: onClose,
   });
   return (
     <Dialog

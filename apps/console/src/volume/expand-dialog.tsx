@@ -5,17 +5,20 @@ import { Dialog } from '@holdfast/ui/dialog.js';
 import { TextField } from '@holdfast/ui/field.js';
 import type { FormEvent } from 'react';
 import type { Volume } from '../api/types';
+import { Refusal } from '../shared/refusal';
 
 type Props = {
   open: boolean;
   onOpenChange: () => void;
   volume: Volume;
   busy: boolean;
+  /** Why the last try was refused; null for none. */
+  problem: unknown;
   onExpand: (sizeBytes: number) => void;
 };
 
 /** A volume grows while it is used; clients see the new size when they connect again. */
-export function ExpandDialog({ open, onOpenChange, volume, busy, onExpand }: Props) {
+export function ExpandDialog({ open, onOpenChange, volume, busy, problem, onExpand }: Props) {
   const now = volume.size / GIB;
   function submit(event: FormEvent<HTMLFormElement>) {
     event.preventDefault();
@@ -39,6 +42,7 @@ export function ExpandDialog({ open, onOpenChange, volume, busy, onExpand }: Pro
           required
           autoFocus
         />
+        {problem !== null && <Refusal problem={problem} />}
         <div className="flex justify-end gap-2">
           <Button onClick={onOpenChange}>Cancel</Button>
           <Button type="submit" variant="primary" busy={busy}>

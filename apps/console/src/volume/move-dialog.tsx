@@ -3,16 +3,15 @@ import { formatBytes } from '@holdfast/core/model/bytes.js';
 import { Button } from '@holdfast/ui/button.js';
 import { Dialog } from '@holdfast/ui/dialog.js';
 import { SelectField } from '@holdfast/ui/field.js';
-import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { toast } from 'sonner';
 import { api } from '../api/client';
-import { isProblem } from '../api/problem';
 import { keys, useMovePlan } from '../api/queries';
 import type { MovePlan, Replica, Volume } from '../api/types';
 import { useCluster } from '../api/use-cluster';
 import { sentence } from '../sentence';
 import { Loaded } from '../shared/loaded';
+import { Refusal } from '../shared/refusal';
+import { useAction } from '../shared/use-action';
 
 const ANY_DISK = '';
 
@@ -21,18 +20,17 @@ type Props = { volume: Volume; replica: Replica; onClose: () => void };
 /** Where a copy could go, disk by disk, and what the move costs; then the move itself. */
 export function MoveDialog({ volume, replica, onClose }: Props) {
   const cluster = useCluster();
-  const queryClient = useQueryClient();
   const [diskId, setDiskId] = useState(ANY_DISK);
   const target = diskId === ANY_DISK ? {} : { diskId };
   // The disks to choose from are those of the plan without a choice.
   const open = useMovePlan(volume.id, replica.id, {});
   const plan = useMovePlan(volume.id, replica.id, target);
-  const move = useMutation({
-    mutationFn: () => api.moveReplica(cluster.id, volume.id, replica.id, target),
-    onSuccess: onClose,
-    onError: (error) =>
-      toast.error(isProblem(error) ? error.detail : 'There was no answer. The move may have begun.'),
-    onSettled: () => void queryClient.invalidateQueries({ queryKey: keys.volume(cluster.id, volume.id) }),
+  const move = useAction({
+    run: () => api.moveReplica(cluster.id, volume.id, replica.id, target),
+    done: () => `A copy of ${volume.name} is being moved.`,
+    refusal: 'beside',
+    stale: [keys.volume(cluster.id, volume.id)],
+    onDone: onClose,
   });
   return (
     <Dialog
@@ -59,6 +57,7 @@ export function MoveDialog({ volume, replica, onClose }: Props) {
         <Loaded query={plan} what="the plan" rows={2}>
           {(data) => <Plan plan={data} />}
         </Loaded>
+        {move.error !== null && <Refusal problem={move.error} />}
         <div className="flex justify-end gap-2">
           <Button onClick={onClose}>Cancel</Button>
           <Button

@@ -1,29 +1,29 @@
 'use client';
 import { Dialog } from '@holdfast/ui/dialog.js';
 import { TextField } from '@holdfast/ui/field.js';
-import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { api } from '../api/client';
 import { keys } from '../api/queries';
 import type { RecurringSnapshot, Volume } from '../api/types';
 import { useCluster } from '../api/use-cluster';
 import { DialogForm } from '../shared/dialog-form';
+import { useAction } from '../shared/use-action';
 
 type Props = { volume: Volume; known: RecurringSnapshot | undefined; onDone: () => void };
 
 /** Makes a schedule, or changes one. What is wrong is said beside its field, in the server's words. */
 export function RecurringDialog({ volume, known, onDone }: Props) {
   const cluster = useCluster();
-  const queryClient = useQueryClient();
-  const save = useMutation({
-    mutationFn: (form: FormData) =>
-      api.setRecurring(cluster.id, volume.id, known?.name ?? String(form.get('name')).trim(), {
+  const nameOf = (form: FormData) => known?.name ?? String(form.get('name')).trim();
+  const save = useAction({
+    run: (form: FormData) =>
+      api.setRecurring(cluster.id, volume.id, nameOf(form), {
         cron: String(form.get('cron')).trim(),
         retain: Number(form.get('retain')),
       }),
-    onSuccess: () => {
-      void queryClient.invalidateQueries({ queryKey: keys.volume(cluster.id, volume.id) });
-      onDone();
-    },
+    done: (_, form) => `Schedule ${nameOf(form)} of ${volume.name} is saved.`,
+    refusal: 'beside',
+    stale: [keys.volume(cluster.id, volume.id)],
+    onDone,
   });
   return (
     <Dialog

@@ -5,16 +5,14 @@ import { Button } from '@holdfast/ui/button.js';
 import { Message } from '@holdfast/ui/message.js';
 import { Moment } from '@holdfast/ui/moment.js';
 import { Panel } from '@holdfast/ui/panel.js';
-import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { CalendarClock, Pencil, Trash2 } from 'lucide-react';
 import { useState } from 'react';
-import { toast } from 'sonner';
 import { reasonOf } from '../actions';
 import { api } from '../api/client';
-import { isProblem } from '../api/problem';
 import { keys } from '../api/queries';
 import type { RecurringSnapshot, Volume } from '../api/types';
 import { useCluster } from '../api/use-cluster';
+import { useAction } from '../shared/use-action';
 import { RecurringDialog } from './recurring-dialog';
 import { useActionFacts } from './use-action-facts';
 
@@ -23,13 +21,12 @@ type Editing = { kind: 'new' } | { kind: 'change'; one: RecurringSnapshot };
 /** The volume's schedules of snapshots: when they are due, and what became of the last time. */
 export function RecurringPanel({ volume }: { volume: Volume }) {
   const cluster = useCluster();
-  const queryClient = useQueryClient();
   const [editing, setEditing] = useState<Editing>();
-  const remove = useMutation({
-    mutationFn: (name: string) => api.deleteRecurring(cluster.id, volume.id, name),
-    onError: (error) =>
-      toast.error(isProblem(error) ? error.detail : 'There was no answer. It may have been ended.'),
-    onSettled: () => void queryClient.invalidateQueries({ queryKey: keys.volume(cluster.id, volume.id) }),
+  const remove = useAction({
+    run: (name: string) => api.deleteRecurring(cluster.id, volume.id, name),
+    done: (_, name) => `Schedule ${name} has ended. Its snapshots stay.`,
+    refusal: 'noted',
+    stale: [keys.volume(cluster.id, volume.id)],
   });
   const blocked = reasonOf(decideChange(useActionFacts(volume)));
 

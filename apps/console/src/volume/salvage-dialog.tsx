@@ -11,12 +11,15 @@ import { useSalvageAdvice } from '../api/queries';
 import type { SalvageAdvice, Volume } from '../api/types';
 import { sentence } from '../sentence';
 import { Loaded } from '../shared/loaded';
+import { Refusal } from '../shared/refusal';
 
 type Copy = SalvageAdvice['copies'][number];
 type Props = {
   onClose: () => void;
   volume: Volume;
   busy: boolean;
+  /** Why the last try was refused; null for none. */
+  problem: unknown;
   onSalvage: (replicaIds: string[]) => void;
 };
 
@@ -50,7 +53,7 @@ const COLUMNS: Column<Copy>[] = [
 ];
 
 /** Going on with too few copies: which ones there are, and what is lost with them. */
-export function SalvageDialog({ onClose, volume, busy, onSalvage }: Props) {
+export function SalvageDialog({ onClose, volume, busy, problem, onSalvage }: Props) {
   const advice = useSalvageAdvice(volume.id);
   const [left, setLeft] = useState<ReadonlySet<string>>(new Set());
   const columns: Column<Copy>[] = [
@@ -93,6 +96,7 @@ export function SalvageDialog({ onClose, volume, busy, onSalvage }: Props) {
                 />
               </div>
               <p className="text-sm">{data.isPossible ? `What is at stake: ${data.risk}.` : data.reason}</p>
+              {problem !== null && <Refusal problem={problem} />}
               <div className="flex justify-end gap-2">
                 <Button onClick={onClose}>Cancel</Button>
                 <Button

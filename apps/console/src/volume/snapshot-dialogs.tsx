@@ -4,16 +4,19 @@ import { Dialog } from '@holdfast/ui/dialog.js';
 import { TextField } from '@holdfast/ui/field.js';
 import type { FormEvent } from 'react';
 import type { Snapshot, Volume } from '../api/types';
+import { Refusal } from '../shared/refusal';
 
 type TakeProps = {
   open: boolean;
   onOpenChange: () => void;
   volume: Volume;
   busy: boolean;
+  /** Why the last try was refused; null for none. */
+  problem: unknown;
   onTake: (name: string) => void;
 };
 
-export function TakeSnapshotDialog({ open, onOpenChange, volume, busy, onTake }: TakeProps) {
+export function TakeSnapshotDialog({ open, onOpenChange, volume, busy, problem, onTake }: TakeProps) {
   function submit(event: FormEvent<HTMLFormElement>) {
     event.preventDefault();
     onTake(String(new FormData(event.currentTarget).get('name') ?? '').trim());
@@ -34,6 +37,7 @@ export function TakeSnapshotDialog({ open, onOpenChange, volume, busy, onTake }:
           placeholder="before-upgrade"
           hint="Left empty: the time."
         />
+        {problem !== null && <Refusal problem={problem} />}
         <div className="flex justify-end gap-2">
           <Button onClick={onOpenChange}>Cancel</Button>
           <Button type="submit" variant="primary" busy={busy}>
@@ -50,10 +54,12 @@ type RevertProps = {
   volume: Volume;
   snapshot: Snapshot;
   busy: boolean;
+  /** Why the last try was refused; null for none. */
+  problem: unknown;
   onRevert: () => void;
 };
 
-export function RevertDialog({ onOpenChange, volume, snapshot, busy, onRevert }: RevertProps) {
+export function RevertDialog({ onOpenChange, volume, snapshot, busy, problem, onRevert }: RevertProps) {
   return (
     <Dialog
       open
@@ -61,7 +67,8 @@ export function RevertDialog({ onOpenChange, volume, snapshot, busy, onRevert }:
       title={`Take ${volume.name} back to ${snapshot.name}?`}
       description="What was written since the last snapshot is lost; take one first to keep it. Disconnect the client before: with one connected this is refused."
     >
-      <div className="flex justify-end gap-2">
+      {problem !== null && <Refusal problem={problem} />}
+      <div className="mt-3 flex justify-end gap-2">
         <Button onClick={onOpenChange}>Cancel</Button>
         <Button variant="danger" busy={busy} onClick={onRevert}>
           Revert

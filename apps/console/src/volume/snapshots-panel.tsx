@@ -11,39 +11,31 @@ import {
 import { Button } from '@holdfast/ui/button.js';
 import { Message } from '@holdfast/ui/message.js';
 import { Panel } from '@holdfast/ui/panel.js';
-import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { CopyPlus, History, ShieldCheck, Trash2 } from 'lucide-react';
 import { useState } from 'react';
-import { toast } from 'sonner';
 import { reasonOf } from '../actions';
-import { api } from '../api/client';
-import { isProblem } from '../api/problem';
-import { keys, useSetting, useSnapshots, useVolumeSettings } from '../api/queries';
+import { useSetting, useSnapshots, useVolumeSettings } from '../api/queries';
 import type { Snapshot, Volume } from '../api/types';
-import { useCluster } from '../api/use-cluster';
 import { Loaded } from '../shared/loaded';
 import { CloneDialog } from './clone-dialog';
 import { RevertDialog, TakeSnapshotDialog } from './snapshot-dialogs';
 import { SnapshotPicture } from './snapshot-picture';
 import { TaskNote } from './task-note';
 import { useActionFacts } from './use-action-facts';
+import { useSnapshotAct } from './use-snapshot-act';
 
 type Dialog = { kind: 'take' } | { kind: 'revert' | 'clone'; snapshot: Snapshot };
 
 /** What the volume was at other times, and the way back. */
 export function SnapshotsPanel({ volume }: { volume: Volume }) {
-  const cluster = useCluster();
-  const queryClient = useQueryClient();
   const snapshots = useSnapshots(volume.id);
   const [dialog, setDialog] = useState<Dialog>();
-  const close = () => setDialog(undefined);
-  const act = useMutation({
-    mutationFn: (run: () => Promise<unknown>) => run(),
-    onSuccess: close,
-    onError: (error) =>
-      toast.error(isProblem(error) ? error.detail : 'There was no answer. The action may have been taken.'),
-    onSettled: () => void queryClient.invalidateQueries({ queryKey: keys.volume(cluster.id, volume.id) }),
-  });
+  const act = useSnapshotAct(volume, dialog === undefined ? 'noted' : 'beside', () => setDialog(undefined));
+  const close = () => {
+    // One that still runs tells its end in a note.
+    if (!act.isPending) act.reset();
+    setDialog(undefined);
+  };
   const facts = useActionFacts(volume);
   const purging = useSetting('disable-snapshot-purge');
   const settings = useVolumeSettings(volume.id);
@@ -64,7 +56,7 @@ export function SnapshotsPanel({ volume }: { volume: Volume }) {
               (hasNothingToPurge(snapshots.data ?? []) ? 'There is no layer to purge' : undefined)
             }
             busy={act.isPending && dialog === undefined}
-            onClick={() => act.mutate(() => api.purge(cluster.id, volume.id))}
+            onClick={act.purge}
           >
             Purge
           </Button>
@@ -92,8 +84,8 @@ export function SnapshotsPanel({ volume }: { volume: Volume }) {
                   facts={facts}
                   onClone={() => setDialog({ kind: 'clone', snapshot })}
                   onRevert={() => setDialog({ kind: 'revert', snapshot })}
-                  onHash={() => act.mutate(() => api.hashSnapshot(cluster.id, volume.id, snapshot.id))}
-                  onDelete={() => act.mutate(() => api.deleteSnapshot(cluster.id, volume.id, snapshot.id))}
+                  onHash={() => act.hash(snapshot)}
+                  onDelete={() => act.remove(snapshot)}
                 />
               )}
             />
@@ -105,7 +97,8 @@ export function SnapshotsPanel({ volume }: { volume: Volume }) {
         onOpenChange={close}
         volume={volume}
         busy={act.isPending}
-        onTake={(name) => act.mutate(() => api.createSnapshot(cluster.id, volume.id, name))}
+        problem={act.problem}
+        onTake={act.take}
       />
       {dialog?.kind === 'clone' && <CloneDialog volume={volume} snapshot={dialog.snapshot} onDone={close} />}
       {dialog?.kind === 'revert' && (
@@ -114,7 +107,8 @@ export function SnapshotsPanel({ volume }: { volume: Volume }) {
           volume={volume}
           snapshot={dialog.snapshot}
           busy={act.isPending}
-          onRevert={() => act.mutate(() => api.revert(cluster.id, volume.id, dialog.snapshot.id))}
+          problem={act.problem}
+          onRevert={() => act.revert(dialog.snapshot)}
         />
       )}
     </Panel>

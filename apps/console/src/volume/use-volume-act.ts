@@ -1,31 +1,37 @@
 'use client';
-import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { toast } from 'sonner';
 import { api } from '../api/client';
-import { isProblem } from '../api/problem';
 import type { Volume } from '../api/types';
 import { useCluster } from '../api/use-cluster';
+import { useAction } from '../shared/use-action';
 
 /** An action, and what is told once the API has taken it. */
 type Act = { readonly done: string; readonly run: () => Promise<unknown> };
 
-/** Actions on a volume that need nothing but a word to the API; a note tells what has been begun, or why not. */
-export function useVolumeAct({ id, name }: Pick<Volume, 'id' | 'name'>, onDone: () => void) {
+/**
+ * Actions on a volume that need nothing but a word to the API.
+ *
+ * @param refusal where a refusal is told: in a note, or in the dialog that is open
+ */
+export function useVolumeAct(
+  { id, name }: Pick<Volume, 'id' | 'name'>,
+  refusal: 'noted' | 'beside',
+  onDone: () => void,
+) {
   const cluster = useCluster();
-  const queryClient = useQueryClient();
-  const { mutate, isPending } = useMutation({
-    mutationFn: ({ run }: Act) => run(),
-    onSuccess: (_, { done }) => {
-      onDone();
-      toast.success(done);
-    },
-    onError: (error) =>
-      toast.error(isProblem(error) ? error.detail : 'There was no answer. The action may have been taken.'),
-    onSettled: () => void queryClient.invalidateQueries({ queryKey: ['volumes'] }),
+  const { mutate, isPending, error, reset } = useAction({
+    run: ({ run }: Act) => run(),
+    done: (_, { done }) => done,
+    refusal,
+    stale: [['volumes']],
+    onDone,
   });
-  const act = (done: string, run: () => Promise<unknown>) => mutate({ done: `${name} ${done}`, run });
+  const act = (done: string, run: () => Promise<unknown>) => mutate({ done: `${name} ${done}.`, run });
   return {
     isPending,
+    /** Why the last one was refused; null for none. */
+    problem: error,
+    /** Forgets the refusal, such as when its dialog is closed. */
+    reset,
     attach: (nodeId: string | undefined) =>
       act('is being attached', () => api.attach(cluster.id, id, nodeId)),
     detach: () => act('is being detached', () => api.detach(cluster.id, id, false)),

@@ -8,18 +8,17 @@ import { decideVerification } from '@holdfast/core/policy/decide-verification.js
 import { Button } from '@holdfast/ui/button.js';
 import { Dialog } from '@holdfast/ui/dialog.js';
 import { TextField } from '@holdfast/ui/field.js';
-import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useRouter } from 'next/navigation';
 import { type FormEvent, useState } from 'react';
-import { toast } from 'sonner';
 import { reasonOf } from '../actions';
 import { api } from '../api/client';
-import { isProblem } from '../api/problem';
 import type { Volume } from '../api/types';
 import { useCluster } from '../api/use-cluster';
 import { paths } from '../paths';
 import { CopyAs } from '../shared/copy-as';
 import { copyForms } from '../shared/copy-forms';
+import { Refusal } from '../shared/refusal';
+import { useAction } from '../shared/use-action';
 import { AttachDialog } from './attach-dialog';
 import { CopiesDialog } from './copies-dialog';
 import { ExpandDialog } from './expand-dialog';
@@ -35,15 +34,18 @@ export function VolumeActions({ volume }: { volume: Volume }) {
   const detach = decideDetach(facts, false);
   const needsForce = detach.kind === 'refuse' && detach.code === 'volume.holder_unreachable';
   const holder = facts.nodes.find(({ id }) => id === volume.attachedNodeId);
-  const close = () => setDialog(undefined);
-
-  const act = useVolumeAct(volume, close);
-
+  const act = useVolumeAct(volume, dialog === undefined ? 'noted' : 'beside', () => setDialog(undefined));
+  const close = () => {
+    // One that still runs tells its end in a note.
+    if (!act.isPending) act.reset();
+    setDialog(undefined);
+  };
+  const againstAttach = reasonOf(decideAttach(facts, undefined));
   return (
     <>
       <Button
-        variant="primary"
-        disabledReason={reasonOf(decideAttach(facts, undefined))}
+        variant={againstAttach === undefined ? 'primary' : 'secondary'}
+        disabledReason={againstAttach}
         onClick={() => setDialog('attach')}
       >
         Attach
@@ -81,6 +83,7 @@ export function VolumeActions({ volume }: { volume: Volume }) {
         onOpenChange={close}
         volume={volume}
         busy={act.isPending}
+        problem={act.problem}
         onAttach={act.attach}
       />
       <ExpandDialog
@@ -88,6 +91,7 @@ export function VolumeActions({ volume }: { volume: Volume }) {
         onOpenChange={close}
         volume={volume}
         busy={act.isPending}
+        problem={act.problem}
         onExpand={act.expand}
       />
       <ForceDialog
@@ -95,11 +99,18 @@ export function VolumeActions({ volume }: { volume: Volume }) {
         onOpenChange={close}
         holder={holder?.name ?? ''}
         busy={act.isPending}
+        problem={act.problem}
         onForce={act.forceDetach}
       />
       {dialog === 'copies' && <CopiesDialog volume={volume} onClose={close} />}
       {dialog === 'salvage' && (
-        <SalvageDialog onClose={close} volume={volume} busy={act.isPending} onSalvage={act.salvage} />
+        <SalvageDialog
+          onClose={close}
+          volume={volume}
+          busy={act.isPending}
+          problem={act.problem}
+          onSalvage={act.salvage}
+        />
       )}
       <CopyAs forms={formsOf(cluster.id, volume)} />
       <DeleteDialog open={dialog === 'delete'} onOpenChange={close} volume={volume} />
@@ -120,10 +131,12 @@ type ForceProps = {
   onOpenChange: () => void;
   holder: string;
   busy: boolean;
+  /** Why the last try was refused; null for none. */
+  problem: unknown;
   onForce: () => void;
 };
 
-function ForceDialog({ open, onOpenChange, holder, busy, onForce }: ForceProps) {
+function ForceDialog({ open, onOpenChange, holder, busy, problem, onForce }: ForceProps) {
   return (
     <Dialog
       open={open}
@@ -131,7 +144,8 @@ function ForceDialog({ open, onOpenChange, holder, busy, onForce }: ForceProps) 
       title={`Detach without ${holder}?`}
       description={`${holder} does not answer. After this the volume can be attached elsewhere, with every write that was acknowledged and flushed. Should ${holder} still run somewhere, its writes are refused from the next attach on.`}
     >
-      <div className="flex justify-end gap-2">
+      {problem !== null && <Refusal problem={problem} />}
+      <div className="mt-3 flex justify-end gap-2">
         <Button onClick={onOpenChange}>Cancel</Button>
         <Button variant="danger" busy={busy} onClick={onForce}>
           Force detach
@@ -151,18 +165,14 @@ function DeleteDialog({
   volume: Volume;
 }) {
   const cluster = useCluster();
-  const queryClient = useQueryClient();
   const router = useRouter();
   const [typed, setTyped] = useState('');
-  const remove = useMutation({
-    mutationFn: () => api.deleteVolume(cluster.id, volume.id),
-    onSuccess: () => {
-      toast.success(`${volume.name} is being deleted`);
-      void queryClient.invalidateQueries({ queryKey: ['volumes'] });
-      router.replace(paths.volumes);
-    },
-    onError: (error) =>
-      toast.error(isProblem(error) ? error.detail : 'There was no answer. The volume may be gone.'),
+  const remove = useAction({
+    run: () => api.deleteVolume(cluster.id, volume.id),
+    done: () => `${volume.name} is being deleted.`,
+    refusal: 'beside',
+    stale: [['volumes']],
+    onDone: () => router.replace(paths.volumes),
   });
   const confirmed = typed === volume.name;
 
@@ -186,6 +196,7 @@ function DeleteDialog({
           autoComplete="off"
           autoFocus
         />
+        {remove.error !== null && <Refusal problem={remove.error} />}
         <div className="flex justify-end gap-2">
           <Button onClick={onOpenChange}>Cancel</Button>
           <Button

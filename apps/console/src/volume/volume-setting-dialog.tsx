@@ -2,12 +2,12 @@
 import { Button } from '@holdfast/ui/button.js';
 import { Dialog } from '@holdfast/ui/dialog.js';
 import { SelectField, TextField } from '@holdfast/ui/field.js';
-import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { api, type VolumeChange } from '../api/client';
 import { keys } from '../api/queries';
 import type { Volume, VolumeSetting } from '../api/types';
 import { useCluster } from '../api/use-cluster';
 import { DialogForm } from '../shared/dialog-form';
+import { useAction } from '../shared/use-action';
 import { settingName, settingValue } from '../shared/volume-settings';
 
 type Props = { volume: Volume; one: VolumeSetting; onDone: () => void };
@@ -15,18 +15,19 @@ type Props = { volume: Volume; one: VolumeSetting; onDone: () => void };
 /** The volume's own answer, or back to what its cluster says, whatever that will be. */
 export function VolumeSettingDialog({ volume, one, onDone }: Props) {
   const cluster = useCluster();
-  const queryClient = useQueryClient();
-  const save = useMutation({
-    mutationFn: (value: string | number) => {
+  const save = useAction({
+    run: (value: string | number) => {
       // The API gave the field and the values it takes together; which belongs to which, only it knows.
       const change = { [one.name]: value } as VolumeChange;
       return api.patchVolume(cluster.id, volume.id, change);
     },
-    onSuccess: () => {
-      void queryClient.invalidateQueries({ queryKey: keys.volume(cluster.id, volume.id) });
-      void queryClient.invalidateQueries({ queryKey: keys.volumeSettings(cluster.id, volume.id) });
-      onDone();
-    },
+    done: (_, value) =>
+      value === one.followWith
+        ? `${volume.name} follows its cluster: ${settingName(one.name)}.`
+        : `${volume.name} has its own answer now: ${settingName(one.name)}.`,
+    refusal: 'beside',
+    stale: [keys.volume(cluster.id, volume.id), keys.volumeSettings(cluster.id, volume.id)],
+    onDone,
   });
   return (
     <Dialog

@@ -4,9 +4,9 @@ import { Button } from '@holdfast/ui/button.js';
 import { Dialog } from '@holdfast/ui/dialog.js';
 import { TextField } from '@holdfast/ui/field.js';
 import { type FormEvent, useEffect, useState } from 'react';
-import { toast } from 'sonner';
 import type { BulkResult } from '../api/bulk-calls';
 import { useCluster } from '../api/use-cluster';
+import { noteDone } from '../shared/notes';
 import { type BulkItem, runEach, summaryOf } from './bulk';
 import type { BulkAction } from './bulk-action-table';
 
@@ -48,7 +48,7 @@ export function BulkDialog({ action, items: selected, onClose, onDone }: Props) 
 
   async function act() {
     const results = await run(possible, false);
-    toast.success(`${action.label}: ${summaryOf([...results.values()], 'done')}`);
+    noteDone(`${action.label}: ${summaryOf([...results.values()], 'done')}.`);
   }
 
   function submit(event: FormEvent) {

@@ -2,7 +2,6 @@
 import { REPLICA_COUNT_MAX } from '@holdfast/core/model/volume.js';
 import { Dialog } from '@holdfast/ui/dialog.js';
 import { TextField } from '@holdfast/ui/field.js';
-import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useRouter } from 'next/navigation';
 import { type ReactNode, useEffect, useRef, useState } from 'react';
 import { api, type VolumeShape } from '../api/client';
@@ -10,6 +9,7 @@ import { keys } from '../api/queries';
 import { useCluster } from '../api/use-cluster';
 import { paths } from '../paths';
 import { DialogForm } from '../shared/dialog-form';
+import { useAction } from '../shared/use-action';
 import { LiveFit } from './live-fit';
 import { readVolumeForm, readVolumeShape } from './volume-form';
 import { VolumeOptions } from './volume-options';
@@ -33,12 +33,13 @@ export function CreateVolume({ open, onOpenChange }: Props) {
 
 function CreateForm({ onDone }: { onDone: () => void }) {
   const cluster = useCluster();
-  const queryClient = useQueryClient();
   const router = useRouter();
-  const create = useMutation({
-    mutationFn: (form: FormData) => api.createVolume(cluster.id, readVolumeForm(form)),
-    onSuccess: (volume) => {
-      void queryClient.invalidateQueries({ queryKey: keys.volumes(cluster.id) });
+  const create = useAction({
+    run: (form: FormData) => api.createVolume(cluster.id, readVolumeForm(form)),
+    done: ({ name }) => `${name} is created.`,
+    refusal: 'beside',
+    stale: [keys.volumes(cluster.id)],
+    onDone: (volume) => {
       onDone();
       router.push(paths.volume(volume.id));
     },

@@ -11,7 +11,7 @@ import { type ColumnId, type Density, directionOf, nextSort } from './list-state
 
 const ROW_PX: Record<Density, number> = { compact: 28, normal: 36, comfortable: 44 };
 /** Rows drawn beyond the screen, so that a scroll or a step by the keyboard finds them there. */
-const OVERSCAN = 12;
+const OVERSCAN = 8;
 /** The next page is asked for this many rows before the end. */
 const AHEAD = 30;
 
@@ -36,6 +36,8 @@ export function VolumeGrid({ rows, columns, density, sort, onSort, selected, onS
     count: rows.length,
     estimateSize: () => ROW_PX[density],
     overscan: OVERSCAN,
+    // Rows beyond the screen are there already: those after them may come with the next frame, and not in the middle of this one.
+    useFlushSync: false,
     scrollMargin: top,
     getItemKey: (index) => rows[index]?.id ?? index,
   });
@@ -59,7 +61,7 @@ export function VolumeGrid({ rows, columns, density, sort, onSort, selected, onS
     <table
       aria-label="Volumes"
       aria-rowcount={rows.length + 1}
-      className="w-full table-fixed border-collapse text-sm"
+      className="w-full table-fixed border-separate border-spacing-0 text-sm"
     >
       <colgroup>
         <col className="w-11" />
@@ -69,7 +71,7 @@ export function VolumeGrid({ rows, columns, density, sort, onSort, selected, onS
         ))}
       </colgroup>
       <thead>
-        <tr aria-rowindex={1} className="border-b border-border text-left text-xs text-muted">
+        <tr aria-rowindex={1} className="text-left text-xs text-muted *:border-b *:border-border">
           <th scope="col" className="h-8 pl-4">
             <Check
               label="Select all that are loaded"
@@ -174,7 +176,7 @@ const Row = memo(
         aria-rowindex={index + 2}
         aria-selected={isSelected}
         style={{ height: px }}
-        className={clsx('border-b border-border', isSelected ? 'bg-busy-soft' : 'hover:bg-hover')}
+        className={clsx('*:border-b *:border-border', isSelected ? 'bg-busy-soft' : 'hover:bg-hover')}
       >
         <td className="pl-4">
           <Check label={`Select ${volume.name}`} checked={isSelected} onChange={() => onToggle(volume.id)} />
@@ -194,7 +196,7 @@ const Row = memo(
             <td
               key={id}
               className={clsx(
-                'overflow-hidden px-4 max-sm:px-2',
+                'px-4 max-sm:px-2',
                 align === 'right' && 'whitespace-nowrap text-right tabular-nums',
                 isWide && 'max-md:hidden',
               )}

@@ -4,6 +4,7 @@ import { Badge } from '@holdfast/ui/badge.js';
 import { Panel } from '@holdfast/ui/panel.js';
 import { type Column, Table } from '@holdfast/ui/table.js';
 import type { Simulation } from '../api/types';
+import { sentence } from '../sentence';
 import { timeSentence } from '../shared/drain-words';
 import { CureList } from '../shared/explanation-tables';
 import { VOLUME_ENDS } from '../states';
@@ -12,7 +13,7 @@ type Forecast = Simulation['forecast'];
 type Forecasted = Forecast['volumes']['shown'][number];
 
 const COLUMNS: Column<Forecasted>[] = [
-  { header: 'Volume', cell: ({ volumeName }) => volumeName },
+  { header: 'Volume', className: 'min-w-28', cell: ({ volumeName }) => volumeName },
   {
     header: 'Comes to',
     cell: ({ end }) => <Badge tone={VOLUME_ENDS[end].tone}>{VOLUME_ENDS[end].word}</Badge>,
@@ -33,7 +34,10 @@ const COLUMNS: Column<Forecasted>[] = [
     align: 'right',
     cell: ({ bytesToMove }) => <span className="whitespace-nowrap">{formatBytes(bytesToMove)}</span>,
   },
-  { header: 'Why not all', cell: ({ why }) => <p className="py-2 text-muted">{why ?? ''}</p> },
+  {
+    header: 'Why not all',
+    cell: ({ why }) => <p className="py-1 text-muted">{why === null ? '' : sentence(why)}</p>,
+  },
 ];
 
 /** How long it takes until all copies are built that can be, and what each volume comes to, the worst first. */
@@ -76,7 +80,9 @@ export function ForecastPanel({ forecast }: { forecast: Forecast }) {
         columns={COLUMNS}
       />
       {firstUnschedulable !== null && cures.length > 0 && (
-        <CureList cures={cures} search={firstUnschedulable.cureSearch} />
+        <div className="py-3">
+          <CureList cures={cures} search={firstUnschedulable.cureSearch} />
+        </div>
       )}
     </Panel>
   );

@@ -3,6 +3,7 @@ import { formatBytes } from '@holdfast/core/model/bytes.js';
 import { Badge } from '@holdfast/ui/badge.js';
 import { Panel } from '@holdfast/ui/panel.js';
 import { Table } from '@holdfast/ui/table.js';
+import type { ReactNode } from 'react';
 import type { Simulation } from '../api/types';
 import { CureList } from '../shared/explanation-tables';
 import { ForecastPanel } from './forecast-panel';
@@ -14,13 +15,18 @@ type Placed = Simulation['shapes'][number]['placed'];
 const PLACED_SHOWN_MAX = 10;
 
 /** First the sentence, then what fits, what does not and why, and how full it all gets. */
-export function WhatIfResult({ result }: { result: Simulation }) {
+export function WhatIfResult({ result, copyAs }: { result: Simulation; copyAs: ReactNode }) {
   return (
     <div className="flex flex-col gap-4">
       <Panel
         title="Answer"
         aside={
-          <Badge tone={result.allFit ? 'good' : 'warn'}>{result.allFit ? 'All fits' : 'Not all fits'}</Badge>
+          <span className="flex items-center gap-2">
+            <Badge tone={result.allFit ? 'good' : 'warn'}>
+              {result.allFit ? 'All fits' : 'Not all fits'}
+            </Badge>
+            {copyAs}
+          </span>
         }
       >
         <p className="text-sm font-medium">{result.sentence}</p>
@@ -67,7 +73,7 @@ function Shape({ shape }: { shape: Simulation['shapes'][number] }) {
             {firstFailure.explanation.sentence}
           </p>
           {firstFailure.explanation.cures.length > 0 && (
-            <div className="-mx-4">
+            <div className="-mx-4 mt-2">
               <CureList cures={firstFailure.explanation.cures} search={firstFailure.explanation.cureSearch} />
             </div>
           )}
@@ -130,7 +136,7 @@ function Existing({ existing }: Pick<Simulation, 'existing'>) {
         rowKey={({ key }) => key}
         empty={<p className="p-4 text-sm text-muted">None of those you may see is hit.</p>}
         columns={[
-          { header: 'Volume', cell: ({ volume }) => volume },
+          { header: 'Volume', className: 'min-w-28', cell: ({ volume }) => volume },
           {
             header: 'Its copy',
             cell: ({ tone, word }) => <Badge tone={tone}>{word}</Badge>,

@@ -16,10 +16,10 @@ import { type Scope, systemScope, transaction } from '@holdfast/database/sql/sco
 import { insertEvent } from '@holdfast/database/store/events.js';
 import { claimWebhook, dueWebhooks, nextDelivery } from '@holdfast/database/webhooks/deliveries.js';
 import { seedTestDatabase, startTestDatabase, type TestDatabase } from '@holdfast/testkit/test-database.js';
+import { type Answer, TestReceiver } from '@holdfast/testkit/webhook-receiver.js';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { deliver } from './deliver.js';
 import { sendSigned } from './send-signed.js';
-import { type Answer, TestReceiver } from './test-receiver.js';
 
 const SECRET = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
 const SENDING = { networks: ['127.0.0.0/8'], timeoutMs: 500 };
@@ -77,6 +77,21 @@ describe('a webhook', () => {
       Array(3).fill(['delivered', 204]),
     );
     expect(await dueWebhooks(system, 10)).toEqual([]);
+  });
+
+  test('lists its deliveries, those of one look at the log too, by their events: the newest first', async () => {
+    const types = [
+      'NodeReady',
+      'NodeCordoned',
+      'DiskAdded',
+      'NodeDrained',
+      'NodeUncordoned',
+      'VolumeCreated',
+    ] as const;
+    await happens(...types);
+    await run();
+    const listed = await transaction(system, (sql) => listDeliveries(sql, id, { limit: 50 }));
+    expect(listed.items.map(({ type }) => type)).toEqual([...types].reverse());
   });
 
   test('gets what its filter lets pass', async () => {

@@ -159,8 +159,11 @@ function ofWaiting({ cluster, withoutPlace, waiting }: ClusterFacts, now: Date):
     at !== undefined && now.getTime() - at.getTime() >= limitMs;
   const found: FoundAlert[] = [];
   if (isOld(withoutPlace.oldestAt, WITHOUT_PLACE_MS)) {
-    const message = `${withoutPlace.copies} copies have no place in cluster ${cluster.name}; their volumes' explanations say why`;
-    const effects = { ...NO_EFFECTS, copies: withoutPlace.copies };
+    const { copies } = withoutPlace;
+    const which = copies === 1 ? '1 copy has' : `${copies} copies have`;
+    const why = copies === 1 ? "its volume's explanation says why" : "their volumes' explanations say why";
+    const message = `${which} no place in cluster ${cluster.name}; ${why}`;
+    const effects = { ...NO_EFFECTS, copies };
     found.push({
       rule: 'CopiesWithoutPlace',
       subject: cluster,

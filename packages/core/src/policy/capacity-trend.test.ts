@@ -30,12 +30,12 @@ test.each<[string, CapacityUse[], string]>([
   [
     'no history',
     [],
-    'When it will be full is not known yet: a forecast needs a day of history, and there is less than an hour of it.',
+    'When it will be full is not known yet: a forecast needs a day of history, and there is less than that.',
   ],
   [
     'a history of an afternoon',
     history(5, (hour) => ({ promised: hour })),
-    'When it will be full is not known yet: a forecast needs a day of history, and there is 5 hours of it.',
+    'When it will be full is not known yet: a forecast needs a day of history, and there is less than that.',
   ],
   [
     'nothing that grows',

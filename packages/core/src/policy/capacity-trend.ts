@@ -36,7 +36,7 @@ export type CapacityLimit = (typeof CAPACITY_LIMITS)[number];
 
 export type CapacityTrend =
   /** The history is too short for a pace. */
-  | { readonly kind: 'unknown'; readonly historyMs: number }
+  | { readonly kind: 'unknown' }
   /** Nothing grows, or so slowly that it is not full within five years. */
   | { readonly kind: 'steady' }
   | { readonly kind: 'full'; readonly limitedBy: CapacityLimit }
@@ -53,7 +53,7 @@ export type CapacityTrend =
 /** @param history oldest first; what is older than a forecast looks at is left out */
 export function capacityTrend(history: readonly CapacityUse[], limits: SpaceLimits): CapacityTrend {
   const last = history.at(-1);
-  if (last === undefined || last.maximumBytes <= 0) return { kind: 'unknown', historyMs: 0 };
+  if (last === undefined || last.maximumBytes <= 0) return { kind: 'unknown' };
   const uses = CAPACITY_LIMITS.map((limitedBy) => ({
     limitedBy,
     roomBytes: roomFor(limitedBy, last, limits),
@@ -63,7 +63,7 @@ export function capacityTrend(history: readonly CapacityUse[], limits: SpaceLimi
 
   const recent = history.filter(({ at }) => last.at.getTime() - at.getTime() <= TREND_HISTORY_MS_MAX);
   const historyMs = last.at.getTime() - (recent[0] ?? last).at.getTime();
-  if (historyMs < TREND_HISTORY_MS_MIN) return { kind: 'unknown', historyMs };
+  if (historyMs < TREND_HISTORY_MS_MIN) return { kind: 'unknown' };
   const points = thinned(recent);
   const found = uses
     .map((use) => growth(points, use))
@@ -145,7 +145,7 @@ const FULL_WORDS = {
 export function trendSentence(trend: CapacityTrend): string {
   switch (trend.kind) {
     case 'unknown':
-      return `When it will be full is not known yet: a forecast needs a day of history, and there is ${hours(trend.historyMs)} of it.`;
+      return 'When it will be full is not known yet: a forecast needs a day of history, and there is less than that.';
     case 'steady':
       return 'Not full within five years at the pace of the last weeks.';
     case 'full':
@@ -162,9 +162,4 @@ function rangeWords({ daysLeast, daysMost }: Growing): string {
 
 function dayWords(days: number): string {
   return days === 1 ? 'a day' : `${days} days`;
-}
-
-function hours(ms: number): string {
-  const whole = Math.floor(ms / (3_600 * SECOND_MS));
-  return whole === 0 ? 'less than an hour' : whole === 1 ? 'an hour' : `${whole} hours`;
 }

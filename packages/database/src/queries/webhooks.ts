@@ -161,7 +161,8 @@ export function listDeliveries(sql: Sql, webhookId: WebhookId, request: ListRequ
       from: 'webhook_delivery d',
       key: DELIVERY_FIELDS.id,
       fields: DELIVERY_FIELDS,
-      defaultSort: '-createdAt',
+      // Those of one look at the log are made at one time; their ids rise with their events.
+      defaultSort: '-createdAt,-id',
       where: { text: 'd.webhook_id = $1', values: [webhookId] },
     },
     request,

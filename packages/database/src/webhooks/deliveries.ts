@@ -172,7 +172,8 @@ async function makeDeliveries(sql: Sql, { id, organizationId, filter }: ClaimedW
     [
       organizationId,
       id,
-      wanted.map(() => systemRandom.id()),
+      // Rising with their events, which the list of deliveries is ordered by: ids of one millisecond are by chance.
+      wanted.map(() => systemRandom.id()).sort(),
       wanted.map(({ cluster_id }) => cluster_id),
       wanted.map(({ transaction_id }) => transaction_id),
       wanted.map((row) => row.id),

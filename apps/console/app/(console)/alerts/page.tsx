@@ -4,7 +4,6 @@ import { Button } from '@holdfast/ui/button.js';
 import { Message } from '@holdfast/ui/message.js';
 import { Moment } from '@holdfast/ui/moment.js';
 import { Panel } from '@holdfast/ui/panel.js';
-import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { BellRing } from 'lucide-react';
 import { useState } from 'react';
 import { SilenceDialog } from '../../../src/alerts/silence-dialog';
@@ -12,8 +11,10 @@ import { api } from '../../../src/api/client';
 import { keys, useAlerts, useSilences } from '../../../src/api/queries';
 import type { Alert, Silence } from '../../../src/api/types';
 import { useCluster } from '../../../src/api/use-cluster';
+import { capitalized } from '../../../src/sentence';
 import { Loaded } from '../../../src/shared/loaded';
 import { PageHeader } from '../../../src/shared/page-header';
+import { useAction } from '../../../src/shared/use-action';
 
 const STATES = {
   firing: { tone: 'bad', word: 'Firing' },
@@ -78,7 +79,7 @@ function AlertRow({ alert, onSilence }: { alert: Alert; onSilence: (alert: Alert
         <Badge tone={isWarning ? 'warn' : tone}>{word}</Badge>
       </span>
       <span className="min-w-0 flex-1 basis-72">
-        <span className="block text-sm font-medium">{alert.message}</span>
+        <span className="block text-sm font-medium">{capitalized(alert.message)}</span>
         <span className="block text-xs text-muted">
           {alert.rule}, since <Moment at={alert.since} />
           {alert.resolvedAt !== null && (
@@ -99,10 +100,11 @@ function AlertRow({ alert, onSilence }: { alert: Alert; onSilence: (alert: Alert
 
 function SilenceRow({ silence }: { silence: Silence }) {
   const cluster = useCluster();
-  const queryClient = useQueryClient();
-  const end = useMutation({
-    mutationFn: () => api.endSilence(cluster.id, silence.id),
-    onSettled: () => void queryClient.invalidateQueries({ queryKey: keys.alerts(cluster.id) }),
+  const end = useAction({
+    run: () => api.endSilence(cluster.id, silence.id),
+    done: () => 'The silence has ended.',
+    refusal: 'noted',
+    stale: [keys.alerts(cluster.id)],
   });
   return (
     <li className="flex flex-wrap items-center gap-x-4 gap-y-1 border-b border-border px-4 py-2 last:border-0">

@@ -10,7 +10,7 @@ import type { StorageNode } from '../../../src/api/types';
 import { AddDiskButton } from '../../../src/nodes/disk-dialogs';
 import { DiskTable } from '../../../src/nodes/disk-table';
 import { DrainNote } from '../../../src/nodes/drain-panel';
-import { MaintenanceNote, NodeButtons } from '../../../src/nodes/node-buttons';
+import { CopyNodeAs, MaintenanceNote, NodeButtons } from '../../../src/nodes/node-buttons';
 import { OrphansPanel } from '../../../src/nodes/orphans-panel';
 import { paths } from '../../../src/paths';
 import { FilterInput } from '../../../src/shared/filter-input';
@@ -101,7 +101,7 @@ function NodePanel({ node, beside }: { node: StorageNode; beside: readonly strin
       hint={`${node.zone ?? 'no zone'} · ${copies === 1 ? '1 copy' : `${copies} copies`}${node.tags.length > 0 ? ` · ${node.tags.join(', ')}` : ''}`}
       flush
       aside={
-        <span className="flex flex-wrap items-center justify-end gap-2">
+        <span className="flex flex-wrap items-center justify-end gap-2 max-sm:justify-start">
           <span className="text-xs text-muted max-sm:hidden">
             {node.lastHeartbeatAt === null ? (
               'Never heard of'
@@ -114,6 +114,7 @@ function NodePanel({ node, beside }: { node: StorageNode; beside: readonly strin
           <Badge tone={look.tone}>{look.word}</Badge>
           <AddDiskButton node={node} />
           <NodeButtons node={node} />
+          <CopyNodeAs node={node} />
           <Link
             href={paths.node(node.id)}
             className="inline-flex h-8 items-center rounded-md px-2 text-sm text-accent hover:underline"

@@ -78,7 +78,7 @@ function Row({ setting, onEdit }: { setting: Setting; onEdit: CategoryProps['onE
         <span className="block font-mono text-sm break-words">{name}</span>
         <span className="block text-xs text-muted">{definition.description}</span>
       </span>
-      <span className="text-right text-sm">
+      <span className="text-right text-sm max-sm:flex-1 max-sm:text-left">
         <span className="block font-medium tabular-nums">{valueText(value, definition)}</span>
         <span className="block text-xs text-muted">
           {isDefault ? 'Default' : `Set here, default ${valueText(setting.default, definition)}`}

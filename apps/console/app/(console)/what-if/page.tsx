@@ -89,12 +89,10 @@ function WhatIf() {
             </Loaded>
           </Panel>
         ) : (
-          <>
-            <div className="mb-2 flex justify-end">
-              <CopyAs forms={formsOf(cluster.id, question, answer.data)} />
-            </div>
-            <WhatIfResult result={answer.data} />
-          </>
+          <WhatIfResult
+            result={answer.data}
+            copyAs={<CopyAs forms={formsOf(cluster.id, question, answer.data)} />}
+          />
         )}
       </div>
     </div>

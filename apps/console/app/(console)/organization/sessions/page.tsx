@@ -3,6 +3,7 @@ import { Badge } from '@holdfast/ui/badge.js';
 import { Moment } from '@holdfast/ui/moment.js';
 import type { Column } from '@holdfast/ui/table.js';
 import { credentialsApi, type Token } from '../../../../src/api/credentials';
+import { browserWords } from '../../../../src/organization/browser-words';
 import { ConfirmButton } from '../../../../src/organization/confirm-button';
 import { ListPanel, useOrganizationList } from '../../../../src/organization/list-panel';
 import { useWhoAmI } from '../../../../src/organization/organization-header';
@@ -18,7 +19,7 @@ export default function SessionsPage() {
       cell: ({ id, madeFrom }) => (
         <span className="flex flex-wrap items-center gap-2">
           <span className="max-w-96 truncate max-sm:whitespace-normal" title={madeFrom}>
-            {madeFrom === '' ? 'Not known' : madeFrom}
+            {madeFrom === '' ? 'Not known' : browserWords(madeFrom)}
           </span>
           {id === current && <Badge tone="good">This one</Badge>}
         </span>
@@ -33,7 +34,7 @@ export default function SessionsPage() {
       cell: ({ id, madeFrom }) => (
         <ConfirmButton
           label="End"
-          of={`the session from ${madeFrom}`}
+          of={`the session from ${browserWords(madeFrom)}`}
           question="End this session?"
           consequence="Whoever uses it has to sign in again."
           done="The session has ended."

@@ -45,6 +45,7 @@ export default function WebhooksPage() {
           title="New webhook"
           description="It gets what happens from now on. You get the secret that deliveries are signed with."
           submitLabel="Create webhook"
+          done="shown"
           run={(form) =>
             webhooksApi.create({
               name: textIn(form, 'name'),

@@ -71,7 +71,7 @@ function VolumeDetail({ volume }: { volume: Volume }) {
       />
       <AttentionBox volume={volume} />
       <div className="grid items-start gap-4 xl:grid-cols-3">
-        <div className="flex flex-col gap-4 xl:col-span-2">
+        <div className="flex min-w-0 flex-col gap-4 xl:col-span-2">
           <Panel title="Where its copies are" hint="By zone, node and disk">
             <PlacementPicture volume={volume} />
           </Panel>
@@ -79,7 +79,7 @@ function VolumeDetail({ volume }: { volume: Volume }) {
           <ExplanationPanel volume={volume} />
           <VolumeStory volume={volume} />
         </div>
-        <div className="flex flex-col gap-4">
+        <div className="flex min-w-0 flex-col gap-4">
           <ConnectPanel volume={volume} />
           <RecurringPanel volume={volume} />
           <VolumeRebuilds volume={volume} />

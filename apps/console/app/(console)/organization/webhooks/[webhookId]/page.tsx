@@ -18,12 +18,16 @@ import { Breadcrumbs } from '../../../../../src/shared/breadcrumbs';
 import { FactsList } from '../../../../../src/shared/facts-list';
 import { Loaded } from '../../../../../src/shared/loaded';
 
+const LOOK_MS = 10_000;
+
 /** One webhook: what it sends where, and the log of its deliveries. */
 export default function WebhookPage({ params }: { params: Promise<{ webhookId: string }> }) {
   const { webhookId } = use(params);
   const webhook = useQuery({
     queryKey: ['organization', 'webhooks', webhookId],
     queryFn: () => webhooksApi.webhook(webhookId),
+    // No stream tells whether its receiver still answers.
+    refetchInterval: LOOK_MS,
   });
   return (
     <>
@@ -45,15 +49,17 @@ function WebhookPanel({ webhook }: { webhook: Webhook }) {
   const look = webhookLook(webhook);
   return (
     <Panel title={name} aside={<WebhookButtons webhook={webhook} />}>
-      <FactsList
-        facts={{
-          State: <Badge tone={look.tone}>{look.word}</Badge>,
-          'Sends to': <span className="break-all font-mono text-xs">{url}</span>,
-          Which: filter === '' ? 'all events' : <code className="text-xs">{filter}</code>,
-          'Last taken': lastDeliveredAt === null ? 'never' : <Moment at={lastDeliveredAt} />,
-          'Failing since': failingSince === null ? undefined : <Moment at={failingSince} />,
-        }}
-      />
+      <div className="sm:[&_dd]:text-left">
+        <FactsList
+          facts={{
+            State: <Badge tone={look.tone}>{look.word}</Badge>,
+            'Sends to': <span className="break-all font-mono text-xs">{url}</span>,
+            'Which events': filter === '' ? 'All' : <code className="text-xs">{filter}</code>,
+            'Last taken': lastDeliveredAt === null ? 'Never' : <Moment at={lastDeliveredAt} />,
+            'Failing since': failingSince === null ? undefined : <Moment at={failingSince} />,
+          }}
+        />
+      </div>
       {disabledReason !== null && <Message tone="problem" title={sentence(disabledReason)} />}
     </Panel>
   );

@@ -1,0 +1,50 @@
+import { api } from '../api/client';
+import { keys } from '../api/queries';
+import type { Snapshot, Volume } from '../api/types';
+import { useCluster } from '../api/use-cluster';
+import { useAction } from '../shared/use-action';
+
+/** A request, and what is noted once it is taken. */
+type Act = { readonly done: string; readonly run: () => Promise<unknown> };
+
+/**
+ * Actions on a volume's snapshots.
+ *
+ * @param refusal where a refusal is told: in a note, or in the dialog that is open
+ */
+export function useSnapshotAct(
+  { id, name }: Pick<Volume, 'id' | 'name'>,
+  refusal: 'noted' | 'beside',
+  onDone: () => void,
+) {
+  const { id: clusterId } = useCluster();
+  const { mutate, isPending, error, reset } = useAction({
+    run: ({ run }: Act) => run(),
+    done: (_, { done }) => done,
+    refusal,
+    stale: [keys.volume(clusterId, id)],
+    onDone,
+  });
+  const act = (done: string, run: () => Promise<unknown>) => mutate({ done, run });
+  return {
+    isPending,
+    /** Why the last one was refused; null for none. */
+    problem: error,
+    /** Forgets the refusal, such as when its dialog is closed. */
+    reset,
+    purge: () => act(`Unneeded layers of ${name} are being merged.`, () => api.purge(clusterId, id)),
+    /** @param snapshot its name; empty for one that the API gives */
+    take: (snapshot: string) =>
+      act(snapshot === '' ? 'A snapshot is being taken.' : `Snapshot ${snapshot} is being taken.`, () =>
+        api.createSnapshot(clusterId, id, snapshot),
+      ),
+    revert: (snapshot: Snapshot) =>
+      act(`${name} is being taken back to ${snapshot.name}.`, () => api.revert(clusterId, id, snapshot.id)),
+    hash: (snapshot: Snapshot) =>
+      act(`${snapshot.name} is being checked on every copy.`, () =>
+        api.hashSnapshot(clusterId, id, snapshot.id),
+      ),
+    remove: (snapshot: Snapshot) =>
+      act(`${snapshot.name} is being deleted.`, () => api.deleteSnapshot(clusterId, id, snapshot.id)),
+  };
+}

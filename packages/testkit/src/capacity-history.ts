@@ -1,0 +1,35 @@
+import { createPool } from '@holdfast/database/sql/pool.js';
+import { eventually } from './eventually.js';
+
+/** The worker takes a sample every 20 s, and its first may have come before the disks. */
+const FIRST_SAMPLE_MS_MAX = 60_000;
+
+type Asked = {
+  /** Of the database, as the role that owns it: a history is written past all rules. */
+  readonly ownerUrl: string;
+  readonly clusterId: string;
+  readonly days: number;
+};
+
+/** Writes samples of an hour for so many days, over which what is promised has grown to about half of all space. */
+export async function writeCapacityHistory({ ownerUrl, clusterId, days }: Asked): Promise<void> {
+  const owner = createPool(ownerUrl, { connectionsMax: 1, applicationName: 'test' });
+  try {
+    await eventually(
+      'a first sample of capacity is there',
+      async () => (await owner.query('SELECT FROM capacity_sample')).rowCount,
+      (count) => count !== 0,
+      FIRST_SAMPLE_MS_MAX,
+    );
+    await owner.query(
+      `INSERT INTO capacity_sample
+       SELECT organization_id, cluster_id, 3600, date_trunc('hour', now()) - make_interval(hours => h), now(), maximum_bytes,
+         available_bytes, reserved_bytes, greatest(0, maximum_bytes / 2 - h * maximum_bytes / 4000), written_bytes, h * 1000000, 0
+       FROM (SELECT * FROM capacity_sample WHERE cluster_id = $1 ORDER BY at DESC LIMIT 1) last, generate_series(0, $2) h
+       ON CONFLICT (cluster_id, step_seconds, at) DO UPDATE SET scheduled_bytes = excluded.scheduled_bytes`,
+      [clusterId, days * 24],
+    );
+  } finally {
+    await owner.end();
+  }
+}
