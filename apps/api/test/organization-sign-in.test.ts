@@ -1,8 +1,11 @@
 /** Sign-in by an organization's own OpenID provider: what its admins set up, and what it must not reach beyond the organization. */
+import { once } from 'node:events';
+import http from 'node:http';
 import { TEST_SECRETS } from '@holdfast/testkit/test-database.js';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { RefusedWrites } from '../src/platform/refused-writes.js';
 import { ApiFixture } from './api-fixture.js';
+import { portOf } from './test-agent.js';
 import { CLIENT_SECRET, TestProvider } from './test-provider.js';
 
 const CONSOLE = 'http://console.example.test';
@@ -231,10 +234,13 @@ describe('an answer of a provider counts for the sign-in that it is of', () => {
     }
   });
 
-  test('not when the provider was changed meanwhile', async () => {
+  test('not when the provider was changed meanwhile, whose code another issuer is not told', async () => {
     const { cookie, back } = await begin();
-    await set({ clientId: 'another' });
+    const other = await TestProvider.start(CONSOLE);
+    await set({ issuer: other.issuer });
     expect(await refusal(await end(back, cookie))).toContain('did not answer as it has to');
+    expect(other.requests).toBe(0);
+    other.stop();
   });
 });
 
@@ -275,6 +281,26 @@ describe('an issuer', () => {
       expect(await start()).toMatchObject({ status: 503, body: { code: 'auth.provider_failed' } });
     } finally {
       liar.stop();
+    }
+  });
+
+  test.each([
+    { page: 'http://127.0.0.1/authorize', status: 201 },
+    { page: 'javascript:alert(document.domain)//', status: 503 },
+  ])('that names $page as its page is answered with $status', async ({ page, status }) => {
+    const server = http.createServer((_request, response) => {
+      const issuer = `http://127.0.0.1:${portOf(server.address())}/`;
+      response.setHeader('content-type', 'application/json');
+      response.end(
+        JSON.stringify({ issuer, authorization_endpoint: page, token_endpoint: `${issuer}token` }),
+      );
+    });
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    try {
+      await set({ issuer: `http://127.0.0.1:${portOf(server.address())}` });
+      expect((await start()).status).toBe(status);
+    } finally {
+      server.close();
     }
   });
 

@@ -71,9 +71,6 @@ export class OidcClient {
       code_challenge: await client.calculatePKCECodeChallenge(attempt.verifier),
       code_challenge_method: 'S256',
     });
-    // A provider's document may name any address, such as one of a script.
-    if (url.protocol !== 'https:' && url.protocol !== issuer.protocol)
-      throw new Error(`the provider's address ${url.href} is none that a browser is sent to`);
     return { url, attempt };
   }
 
