@@ -33,6 +33,9 @@ import { DisksController } from './nodes/disks.controller.js';
 import { JoinTokensController } from './nodes/join-tokens.controller.js';
 import { NodesController } from './nodes/nodes.controller.js';
 import { OidcController } from './oidc/oidc.controller.js';
+import { OrganizationProviders } from './oidc/organization-providers.js';
+import { ProviderSignIns } from './oidc/provider-sign-ins.js';
+import { SignInProviderController } from './oidc/sign-in-provider.controller.js';
 import { OperationsController } from './operations/operations.controller.js';
 import { OrphansController } from './orphans/orphans.controller.js';
 import { OrphansService } from './orphans/orphans.service.js';
@@ -78,6 +81,7 @@ export const CONTROLLERS: readonly Type[] = [
   SessionOrganizationsController,
   FirstAccountController,
   OidcController,
+  SignInProviderController,
   DeviceController,
   TokensController,
   TenancyController,
@@ -139,6 +143,8 @@ export function appModule({ config, logger, ports }: Surroundings): DynamicModul
       EventStreams,
       Housekeeping,
       RefusedSignIns,
+      ProviderSignIns,
+      OrganizationProviders,
       RefusedWrites,
       AuditSealing,
       Listening,

@@ -34,6 +34,8 @@ const environment = z.object({
   HOLDFAST_AGENT_NETWORKS: networks,
   /** Networks beside the public internet that webhooks may be sent to, as the worker has them. */
   HOLDFAST_WEBHOOK_NETWORKS: networks,
+  /** Networks beside the public internet that organizations' sign-in providers may be in. */
+  HOLDFAST_OIDC_NETWORKS: networks,
   /** Proxies whose word for a user's address, host and protocol is taken (addresses or CIDR, by commas or spaces). */
   HOLDFAST_TRUSTED_PROXIES: proxies,
   /** Life of a node's certificate in hours. Agents renew them when half of it is over. */
@@ -61,6 +63,7 @@ export type Config = {
   /** Addresses and networks of the proxies whose `X-Forwarded-…` headers are taken; left out: none. */
   trustedProxies?: readonly string[] | undefined;
   webhookNetworks?: readonly string[] | undefined;
+  oidcNetworks?: readonly string[] | undefined;
   nodeCertificateHours: number;
   heartbeatIntervalMs: number;
   metricsToken?: string | undefined;
@@ -91,6 +94,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     agentNetworks: data.HOLDFAST_AGENT_NETWORKS,
     trustedProxies: data.HOLDFAST_TRUSTED_PROXIES,
     webhookNetworks: data.HOLDFAST_WEBHOOK_NETWORKS,
+    oidcNetworks: data.HOLDFAST_OIDC_NETWORKS,
     nodeCertificateHours: data.HOLDFAST_NODE_CERTIFICATE_HOURS,
     heartbeatIntervalMs: data.HOLDFAST_HEARTBEAT_INTERVAL_MS,
     metricsToken: data.HOLDFAST_METRICS_TOKEN,

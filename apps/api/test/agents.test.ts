@@ -2,11 +2,11 @@
 import { randomUUID } from 'node:crypto';
 import https from 'node:https';
 import { copyRecord } from '@holdfast/core/model/copy-record.js';
-import { asId, type VolumeId } from '@holdfast/core/model/ids.js';
+import { asId, type DiskId, type VolumeId } from '@holdfast/core/model/ids.js';
 import { makeAuthority, readRequest, signNodeCertificate } from '@holdfast/identity/authority.js';
 import { fingerprintOf } from '@holdfast/identity/certificate.js';
 import { makeKey, makeRequest } from '@holdfast/identity/request.js';
-import { aHeartbeat, anEngineReport } from '@holdfast/testkit/builders.js';
+import { aDiskReport, aHeartbeat, anEngineReport } from '@holdfast/testkit/builders.js';
 import { eventually } from '@holdfast/testkit/eventually.js';
 import { TEST_SECRETS } from '@holdfast/testkit/test-database.js';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
@@ -256,6 +256,22 @@ describe('a heartbeat is refused', () => {
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([403]));
     const { rows } = await api.owner.query(`SELECT FROM node WHERE name LIKE 'other-%'`);
     expect(rows).toEqual([]);
+  });
+
+  test('with a line break in what is shown of its disks and its place, and not in a message', async () => {
+    const agent = await api.agent('two-lines');
+    const disk = aDiskReport(asId<DiskId>(randomUUID()), { message: 'first line\nsecond line' });
+    const beat = (node: object, report: object) =>
+      agent.beat(aHeartbeat('two-lines', { node, disks: [{ ...disk, ...report }] }));
+    for (const [pointer, answer] of [
+      ['/disks/0/name', await beat({}, { name: 'ssd\nnode-9  ready' })],
+      ['/disks/0/path', await beat({}, { path: '/mnt/a\tb' })],
+      ['/node/zone', await beat({ zone: 'zone-a\u2028zone-b' }, {})],
+    ] as const) {
+      const errors = [{ pointer, detail: 'must not hold line breaks or tabs' }];
+      expect(answer).toMatchObject({ status: 422, body: { code: 'request.invalid', errors } });
+    }
+    expect(await beat({}, {})).toMatchObject({ status: 200 });
   });
 
   test('by a join token, in clear or over TLS', async () => {

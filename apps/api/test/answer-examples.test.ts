@@ -24,6 +24,7 @@ const EXPIRES = { expiresAt: '2026-01-01T12:00:00.000Z' };
 
 /** What it would take another user's secret to be answered. */
 const WRITTEN: Readonly<Record<string, object>> = {
+  BegunSignIn: { url: 'https://id.example.org/authorize?client_id=holdfast&state=af0ifjsldkj' },
   AcceptedInvitation: { ...SIGNED_IN, email: 'guest@example.test', role: 'viewer' },
   DeviceToken: { token: 'hft_….', tokenId: TOKEN, ...EXPIRES },
   FirstAccount: { ...SIGNED_IN, email: 'owner@example.test' },

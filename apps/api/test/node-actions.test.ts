@@ -59,6 +59,23 @@ describe('cordon and uncordon', () => {
     expect(await told()).toEqual(['NodeCordoned']);
   });
 
+  test('leave the version as it is when a patch, of a disk too, changes nothing', async () => {
+    const set = { tags: ['ssd', 'fast'], allowScheduling: true, labels: { rack: '7' } };
+    const [disk] = (await api.call('GET', `${path}/disks`)).body.items ?? [];
+    const diskPath = `${path}/disks/${disk?.id}`;
+    const { body: diskBefore } = await api.call('PATCH', diskPath, { body: set });
+    // After its disk, whose changes count for the node's version too.
+    const { body: before } = await api.call('PATCH', path, { body: set });
+    const audited = async () => (await api.owner.query('SELECT FROM audit_entry')).rowCount;
+    const [entries, events] = [await audited(), await told()];
+    expect((await api.call('PATCH', path, { body: set })).body.version).toBe(before.version);
+    expect((await api.call('PATCH', diskPath, { body: set })).body.version).toBe(diskBefore.version);
+    expect([await audited(), await told()]).toEqual([entries, events]);
+    // What differs counts, also beside what does not.
+    const other = { ...set, tags: ['ssd'] };
+    expect((await api.call('PATCH', path, { body: other })).body.version).toBe(Number(before.version) + 1);
+  });
+
   test('are refused for a node that is not there, a version that is not its own and a body', async () => {
     const elsewhere = `/clusters/${api.seed.clusterId}/nodes/${randomUUID()}/cordon`;
     expect(await api.call('POST', elsewhere)).toMatchObject({

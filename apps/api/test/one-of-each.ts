@@ -51,6 +51,11 @@ export async function makeOneOfEach(api: ApiFixture): Promise<Record<string, str
     [ids.grantId, ids.clusterId, api.seed.organizationId, other],
   );
   await api.owner.query(
+    `INSERT INTO sign_in_provider (organization_id, issuer, client_id, domains, default_role, created_at)
+     VALUES ($1, 'https://id.example.org/', 'holdfast', '{example.org}', 'viewer', now())`,
+    [api.seed.organizationId],
+  );
+  await api.owner.query(
     `INSERT INTO snapshot (id, organization_id, volume_id, name, origin, created_at)
      VALUES ($1, $2, $3, 's', 'user', now())`,
     [ids.snapshotId, api.seed.organizationId, ids.volumeId],

@@ -48,6 +48,7 @@ describe.each(OPERATIONS.map((operation) => [operation.name, operation] as const
         user: 'member',
         recurring: 'recurring_snapshot',
         joinToken: 'join_token',
+        signInProvider: 'sign_in_provider',
         userCode: 'device',
         serviceAccount: 'service_account',
       }[isSetting ?? ''] ?? isSetting;

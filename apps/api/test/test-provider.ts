@@ -4,7 +4,9 @@ import { portOf } from './test-agent.js';
 
 export type ProviderUser = { email: string; email_verified: boolean; name: string; groups: string[] };
 
-const CLIENT_SECRET = 'a secret of the client';
+type ProviderRole = { organizationIds?: readonly string[]; saidIssuer?: string };
+
+export const CLIENT_SECRET = 'a secret of the client';
 /** A sign-in takes a few redirects; more are a circle. */
 const REDIRECTS_MAX = 10;
 
@@ -16,19 +18,25 @@ export class TestProvider {
     { email: '', email_verified: false, name: '', groups: [] },
   ];
 
+  /** How often it was called. */
+  requests = 0;
+
   private constructor(
     private readonly server: Server,
     readonly issuer: string,
   ) {}
 
-  /** @param consoleUrl where it sends browsers back to */
-  static async start(consoleUrl: string): Promise<TestProvider> {
+  /**
+   * @param consoleUrl where it sends browsers back to
+   * @param as the organizations whose users sign in by it, and the issuer that it says to be
+   */
+  static async start(consoleUrl: string, as: ProviderRole = {}): Promise<TestProvider> {
     const server = createServer();
     await new Promise<void>((resolve) => {
       server.listen(0, '127.0.0.1', resolve);
     });
     const made = new TestProvider(server, `http://127.0.0.1:${portOf(server.address())}`);
-    made.serve(consoleUrl);
+    made.serve(consoleUrl, as);
     return made;
   }
 
@@ -63,9 +71,10 @@ export class TestProvider {
     return url;
   }
 
-  private serve(consoleUrl: string): void {
-    const redirect_uris = [`${consoleUrl}/api/v1/oidc/callback`];
-    const provider = new Provider(this.issuer, {
+  private serve(consoleUrl: string, { organizationIds = [], saidIssuer = this.issuer }: ProviderRole): void {
+    const paths = ['', ...organizationIds.map((id) => `/${id}`)];
+    const redirect_uris = paths.map((path) => `${consoleUrl}/api/v1/oidc/callback${path}`);
+    const provider = new Provider(saidIssuer, {
       clients: [{ client_id: 'holdfast', client_secret: CLIENT_SECRET, redirect_uris }],
       pkce: { required: () => true },
       claims: { openid: ['sub', 'groups'], email: ['email', 'email_verified'], profile: ['name'] },
@@ -79,6 +88,7 @@ export class TestProvider {
     });
     const answer = provider.callback();
     this.server.on('request', async (request, response) => {
+      this.requests += 1;
       if (!request.url?.startsWith('/interaction/')) return answer(request, response);
       const { params, session } = await provider.interactionDetails(request, response);
       const [accountId] = this.visitor;

@@ -49,5 +49,7 @@ export type AuditVerification = Schema<'AuditVerification'>;
 export type NewToken = Body<'/api/v1/tokens', 'post'>;
 export type NewVolume = Body<'/api/v1/clusters/{clusterId}/volumes', 'post'>;
 export type VolumeChange = Body<'/api/v1/clusters/{clusterId}/volumes/{volumeId}', 'patch'>;
+export type SignInProvider = Schema<'OrganizationSignInProvider'>;
+export type SignInProviderChange = Body<'/api/v1/organizations/{organizationId}/sign-in-provider', 'put'>;
 export type WebhookChange = Body<'/api/v1/webhooks/{webhookId}', 'patch'>;
 export type SimulationRequest = Body<'/api/v1/clusters/{clusterId}/placements/simulate', 'post'>;

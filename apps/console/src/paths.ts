@@ -15,6 +15,7 @@ export const paths = {
   serviceAccounts: '/organization/service-accounts',
   tokens: '/organization/tokens',
   sessions: '/organization/sessions',
+  signInProvider: '/organization/sign-in',
   quotas: '/organization/quotas',
   grants: '/organization/grants',
   webhooks: '/organization/webhooks',

@@ -263,6 +263,7 @@ export class Stack {
         'HOLDFAST_AGENT_NETWORKS',
         'HOLDFAST_METRICS_TOKEN',
         'HOLDFAST_WEBHOOK_NETWORKS',
+        'HOLDFAST_OIDC_NETWORKS',
       ]),
       HOLDFAST_API_PORT: String(this.config.ports.api),
       HOLDFAST_CONSOLE_URL: this.consoleUrl,

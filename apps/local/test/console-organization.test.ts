@@ -170,6 +170,23 @@ inBrowser('the organization', () => {
       await openTab('Sessions');
       await page.getByText('This one').waitFor();
       await expectFine('sessions');
+      await openTab('Sign-in');
+      await page.getByText('No sign-in provider').waitFor();
+      await button('Set provider…').click();
+      await dialog().getByLabel('Issuer').fill('https://127.0.0.1/');
+      await dialog().getByLabel('Client id').fill('holdfast');
+      await dialog().getByLabel('Client secret').fill('a secret of the client');
+      await dialog().getByLabel('E-mail domains').fill('example.org, example.com');
+      await dialog().getByRole('button', { name: 'Set provider', exact: true }).click();
+      await dialog().getByText('is at an address that is not called').waitFor();
+      expect(await visit.problems('sign-in-provider-dialog')).toEqual([]);
+      await dialog().getByLabel('Issuer').fill('https://id.example.org/');
+      await dialog().getByRole('button', { name: 'Set provider', exact: true }).click();
+      await region('Sign-in provider').getByText('example.org, example.com').waitFor();
+      await expectFine('sign-in-provider');
+      await button('Delete the sign-in provider').click();
+      await dialog().getByRole('button', { name: 'Delete', exact: true }).click();
+      await page.getByText('No sign-in provider').waitFor();
       await openTab('Grants');
       await page.getByText('No grant was received').waitFor();
       await expectFine('grants');
@@ -249,6 +266,12 @@ inBrowser('the organization', () => {
     'tells a viewer why something may not be done, and disables it with that reason',
     async () => {
       await page.getByRole('button', { name: 'Sign out' }).click();
+      await button("Use an organization's provider").click();
+      await page.getByLabel('Organization').fill('no such one');
+      await button('Continue').click();
+      await page.getByText('There is no sign-in provider for an organization no such one').waitFor();
+      expect(await visit.problems('sign-in-by-provider')).toEqual([]);
+      await button('Use a password').click();
       await page.getByLabel('Email').fill(VIEWER.email);
       await page.getByLabel('Password').fill(VIEWER.password);
       await page.getByRole('button', { name: 'Sign in' }).click();

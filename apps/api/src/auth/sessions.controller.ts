@@ -123,6 +123,8 @@ export class SessionsController {
     const { userId, tokenId } = tenant.actor;
     const member = await tenant.read((sql) => findMember(sql, userId));
     if (member === undefined) throw new Bug('a token without a user was let in');
+    // Its address is what a provider says, and may be that of another account.
+    if (member.isManaged) throw noPassword();
     const { email } = member;
     const attempt = { account: email, address: reply.request.ip };
     await this.limits.attempt(attempt, () =>
@@ -196,6 +198,13 @@ function signInEntry(user: SignInCandidate, request: FastifyRequest): AuditEntry
     detail: {},
     at: systemClock.now(),
   };
+}
+
+function noPassword(): StorageFault {
+  return new StorageFault('auth.invalid', {
+    publicMessage: "the organization's sign-in provider vouches for this account, which has no password",
+    cures: ['change the password at the provider'],
+  });
 }
 
 function requireOtherPassword(given: { currentPassword: string; newPassword: string; email: string }): void {

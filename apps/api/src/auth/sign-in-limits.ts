@@ -50,13 +50,7 @@ export class SignInLimits {
     check: () => Promise<T>,
     onClosed: () => void = () => undefined,
   ): Promise<T> {
-    for (const { limiter, keyOf } of this.limits) {
-      await limiter.consume(keyOf(attempt)).catch((reason: unknown) => {
-        if (!(reason instanceof RateLimiterRes)) throw reason;
-        if (reason.consumedPoints === limiter.points + 1) onClosed();
-        throw limited(reason);
-      });
-    }
+    for (const limit of this.limits) await count(limit, attempt, onClosed);
     const answer = await check();
     const [account, address] = this.limits;
     // A success says that the account's failures were its user's; of the address it says nothing of the others.
@@ -64,6 +58,27 @@ export class SignInLimits {
     await address?.limiter.reward(address.keyOf(attempt), 1);
     return answer;
   }
+
+  /**
+   * As {@link attempt}, for what is about no account: counted by address alone. Counted by what was asked for, a stranger's
+   * failures would close it to its users.
+   */
+  async attemptFrom<T>(address: string, check: () => Promise<T>): Promise<T> {
+    const [, ofAddress] = this.limits;
+    const attempt = { account: '', address };
+    if (ofAddress !== undefined) await count(ofAddress, attempt, () => undefined);
+    const answer = await check();
+    await ofAddress?.limiter.reward(address, 1);
+    return answer;
+  }
+}
+
+async function count({ limiter, keyOf }: Limit, attempt: Attempt, onClosed: () => void): Promise<void> {
+  await limiter.consume(keyOf(attempt)).catch((reason: unknown) => {
+    if (!(reason instanceof RateLimiterRes)) throw reason;
+    if (reason.consumedPoints === limiter.points + 1) onClosed();
+    throw limited(reason);
+  });
 }
 
 /** Addresses of users are not kept as they are: the table is no list of accounts. */

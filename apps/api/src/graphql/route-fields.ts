@@ -11,6 +11,7 @@ import { EventsController } from '../events/events.controller.js';
 import { DisksController } from '../nodes/disks.controller.js';
 import { JoinTokensController } from '../nodes/join-tokens.controller.js';
 import { NodesController } from '../nodes/nodes.controller.js';
+import { SignInProviderController } from '../oidc/sign-in-provider.controller.js';
 import { OperationsController } from '../operations/operations.controller.js';
 import { OrphansController } from '../orphans/orphans.controller.js';
 import { SettingsController } from '../settings/settings.controller.js';
@@ -35,6 +36,7 @@ type Routes = Readonly<Record<string, RouteHandler>>;
 export const ROUTE_QUERIES: Routes = {
   organization: [TenancyController, 'organization'],
   organizationQuota: [QuotasController, 'ofOrganization'],
+  organizationSignInProvider: [SignInProviderController, 'get'],
   project: [TenancyController, 'project'],
   projectMembers: [ProjectMembersController, 'list'],
   projectMember: [ProjectMembersController, 'get'],
@@ -71,6 +73,8 @@ export const ROUTE_MUTATIONS: Routes = {
   createOrganization: [TenancyController, 'createOrganization'],
   patchOrganization: [TenancyController, 'patchOrganization'],
   setOrganizationQuota: [QuotasController, 'putOfOrganization'],
+  setOrganizationSignInProvider: [SignInProviderController, 'put'],
+  deleteOrganizationSignInProvider: [SignInProviderController, 'delete'],
   createProject: [TenancyController, 'createProject'],
   patchProject: [TenancyController, 'patchProject'],
   deleteProject: [TenancyController, 'deleteProject'],

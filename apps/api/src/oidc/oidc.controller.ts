@@ -1,34 +1,30 @@
-import { faultOf } from '@holdfast/control/use-cases/use-case.js';
-import { isFault, StorageFault } from '@holdfast/core/model/faults.js';
+import { StorageFault } from '@holdfast/core/model/faults.js';
 import { asId, type OrganizationId, type UserId } from '@holdfast/core/model/ids.js';
-import { decideProviderSignIn, roleByGroups } from '@holdfast/core/policy/decide-provider-sign-in.js';
 import { systemClock, systemRandom } from '@holdfast/database/clock-and-random.js';
-import type { AuditEntry } from '@holdfast/database/queries/audit.js';
+import { enterManaged } from '@holdfast/database/queries/managed-accounts.js';
 import { enterByProvider, findOrganizationByName } from '@holdfast/database/queries/provider-accounts.js';
 import { transaction } from '@holdfast/database/sql/scope.js';
-import { Controller, Get, Inject, Res } from '@nestjs/common';
+import { Body, Controller, Get, Inject, Param, Post, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Logger } from 'pino';
 import { z } from 'zod';
-import { cookieName, cookieOptions } from '../auth/cookies.js';
-import { openSession } from '../auth/open-session.js';
-import { RefusedSignIns } from '../auth/refused-sign-ins.js';
+import { SignInLimits } from '../auth/sign-in-limits.js';
 import type { Config } from '../config.js';
 import { Databases } from '../platform/databases.js';
 import { dto } from '../platform/dto.js';
-import { RefusedWrites } from '../platform/refused-writes.js';
 import { Route } from '../platform/route.decorator.js';
-import { CONFIG, LOGGER } from '../platform/tokens.js';
-import { traceIdOf } from '../platform/trace-id.js';
-import { attemptSchema, OidcClient, type ProviderUser } from './oidc-client.js';
+import { id } from '../platform/schemas.js';
+import { CONFIG } from '../platform/tokens.js';
+import { OidcClient } from './oidc-client.js';
 import type { OidcConfig } from './oidc-config.js';
+import { OrganizationProviders } from './organization-providers.js';
+import { addressesToCall } from './provider-guard.js';
+import { ProviderSignIns, type SignInEntry } from './provider-sign-ins.js';
 import { CookieSeal } from './sealed-cookie.js';
+import { callbackPathOf } from './sign-in-provider.schemas.js';
 
-/** As long as a user may take at the provider. */
-const ATTEMPT_MS = 10 * 60_000;
-/** As long as the console may take to ask why it was refused. */
-const TOLD_MS = 60_000;
-const ACTION = 'GET /api/v1/oidc/callback';
+const CALLBACK = '/api/v1/oidc/callback';
+/** Begins the cookie of a sign-in by an organization's provider. */
+const ORGANIZATION_PREFIX = /^([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\./;
 
 class OidcDto extends dto(
   z
@@ -42,35 +38,46 @@ class OidcDto extends dto(
     .meta({ id: 'SignInProvider' }),
 ) {}
 
-const refusalSchema = z.object({ refused: z.string() });
+class BeginBody extends dto(
+  z.strictObject({
+    organization: z.string().trim().min(1).max(63).describe("The organization's name, as it is spelled."),
+  }),
+) {}
+class CallbackPath extends dto(
+  z.object({
+    signInProviderId: id<OrganizationId>().describe('Id of the organization whose provider it is.'),
+  }),
+) {}
+class BegunDto extends dto(
+  z
+    .object({ url: z.url().describe('Where the browser is to go now, at the provider.') })
+    .meta({ id: 'BegunSignIn' }),
+) {}
 
-type Provider = { readonly config: OidcConfig; readonly client: OidcClient; readonly seal: CookieSeal };
+type InstallationEntry = SignInEntry & { readonly config: OidcConfig };
 
-/** Sign-in by an OpenID provider (ADR 0194). */
+/** Sign-in by an OpenID provider: the installation's (ADR 0194) or an organization's own (ADR 0242). */
 @Controller('api/v1/oidc')
 export class OidcController {
-  private readonly configured: Provider | undefined;
+  private readonly configured: InstallationEntry | undefined;
+  private readonly limits: SignInLimits;
 
   constructor(
     private readonly databases: Databases,
-    @Inject(CONFIG) private readonly config: Config,
-    @Inject(LOGGER) private readonly logger: Logger,
-    private readonly refused: RefusedWrites,
-    private readonly refusedSignIns: RefusedSignIns,
+    @Inject(CONFIG) config: Config,
+    private readonly signIns: ProviderSignIns,
+    private readonly providers: OrganizationProviders,
   ) {
-    const { oidc } = config;
-    if (oidc === undefined) return;
-    this.configured = { config: oidc, client: new OidcClient(oidc), seal: new CookieSeal(oidc.clientSecret) };
+    this.limits = new SignInLimits(databases.signIn);
+    if (config.oidc !== undefined) this.configured = this.entryOf(config.oidc);
   }
 
   @Get()
   @Route({ access: 'public', summary: 'By which provider may users sign in?', answer: OidcDto })
-  provider(@Res({ passthrough: true }) reply: FastifyReply) {
-    if (this.configured === undefined) return { name: null, refused: null };
-    const { config, seal } = this.configured;
-    const told = refusalSchema.safeParse(seal.open(this.cookieOf(reply.request), systemClock.now()));
-    if (told.success) this.clearCookie(reply);
-    return { name: config.name, refused: told.data?.refused ?? null };
+  async provider(@Res({ passthrough: true }) reply: FastifyReply) {
+    const entry = await this.entryOfCookie(reply.request);
+    const refused = entry === undefined ? null : this.signIns.toldOnce(entry, reply);
+    return { name: this.configured?.config.name ?? null, refused };
   }
 
   @Get('start')
@@ -81,16 +88,38 @@ export class OidcController {
     refuses: ['auth.no_provider', 'auth.provider_failed'],
   })
   async start(@Res() reply: FastifyReply): Promise<void> {
-    const { client, seal } = this.requireProvider();
-    const { url, attempt } = await client.begin().catch((error: unknown) => {
-      throw this.failed(error);
-    });
-    const endsAt = new Date(systemClock.now().getTime() + ATTEMPT_MS);
-    this.setCookie(reply, seal.seal(attempt, endsAt), endsAt);
+    const entry = this.requireInstallation();
+    const redirectUrl = this.signIns.consoleAt(CALLBACK, reply.request);
+    const url = await this.signIns.begin(entry, redirectUrl, reply);
     await reply.redirect(url.href, 303);
   }
 
-  /** The browser comes back. Whatever happens, it is sent on to the console, which says what was refused. */
+  /**
+   * An organization that is not there is refused as one without a provider is, and guesses are counted by address. By name, not
+   * by e-mail domain: the domain is what any organization may say of itself, and would lead another one's users to its provider.
+   */
+  @Post('start')
+  @Route({
+    access: 'public',
+    summary: "Begin a sign-in by an organization's own provider",
+    answer: BegunDto,
+    status: 201,
+    refuses: ['auth.no_provider', 'auth.provider_failed', 'request.rate_limited'],
+  })
+  async startForOrganization(
+    @Body() { organization }: BeginBody,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ) {
+    const { request } = reply;
+    return this.limits.attemptFrom(request.ip, async () => {
+      const entry = await this.providers.byName(organization);
+      if (entry === undefined) throw noProvider(organization);
+      const { organizationId } = entry.provider;
+      const redirectUrl = this.signIns.consoleAt(callbackPathOf(organizationId), request);
+      return { url: (await this.signIns.begin(entry, redirectUrl, reply)).href };
+    });
+  }
+
   @Get('callback')
   @Route({
     access: 'public',
@@ -99,115 +128,80 @@ export class OidcController {
     refuses: ['auth.no_provider'],
   })
   async callback(@Res() reply: FastifyReply): Promise<void> {
-    const provider = this.requireProvider();
-    this.clearCookie(reply);
-    try {
-      await this.enter(provider, await this.answerOf(provider, reply.request), reply);
-      await reply.redirect(new URL('/', provider.config.consoleUrl).href, 303);
-    } catch (error) {
-      if (!isFault(error)) throw error;
-      if (error.code !== 'auth.forbidden') this.noteFailed(reply.request, error.code);
-      // Not in the address: a link could tell anything there in this console's name.
-      const endsAt = new Date(systemClock.now().getTime() + TOLD_MS);
-      const sealed = provider.seal.seal({ refused: error.details.publicMessage }, endsAt);
-      this.setCookie(reply, sealed, endsAt);
-      await reply.redirect(new URL('/sign-in', provider.config.consoleUrl).href, 303);
-    }
-  }
-
-  /** The provider did not say who it was; whom its rules refuse is told of where they are read. */
-  private noteFailed(request: FastifyRequest, reason: string): void {
-    this.refusedSignIns.note(request, { reason, account: '' });
-  }
-
-  private async answerOf({ client, seal }: Provider, request: FastifyRequest): Promise<ProviderUser> {
-    const opened = seal.open(this.cookieOf(request), systemClock.now());
-    const attempt = attemptSchema.safeParse(opened);
-    if (!attempt.success) {
-      throw new StorageFault('auth.invalid', {
-        publicMessage: 'the sign-in has taken too long, or began elsewhere',
-      });
-    }
-    const search = request.url.slice(request.url.indexOf('?'));
-    return client.end(search, attempt.data).catch((error: unknown) => {
-      throw this.failed(error);
+    const entry = this.requireInstallation();
+    await this.signIns.end(entry, reply, (user) => {
+      const made = { newUserId: newUserId(), now: systemClock.now() };
+      const account = { ...user, ...made, issuer: entry.config.issuer.href };
+      return transaction(this.databases.system(), (sql) => enterByProvider(sql, account));
     });
   }
 
-  private async enter({ config }: Provider, user: ProviderUser, reply: FastifyReply): Promise<void> {
-    const { rules, organization, issuer } = config;
-    const system = this.databases.system();
-    const organizationId = await transaction(system, (sql) => findOrganizationByName(sql, organization));
-    if (organizationId === undefined)
-      throw this.failed(new Error(`there is no organization ${organization}`));
-    const { claims, subject } = user;
-    const decision = decideProviderSignIn(claims, rules);
-    const role = roleByGroups(claims, rules);
-    if (decision.kind === 'refuse' || role === undefined || claims.email === undefined) {
-      const entry = auditOf(organizationId, { kind: 'provider', id: subject }, reply.request);
-      this.refused.note({ ...entry, detail: { email: claims.email ?? null }, reason: 'auth.forbidden' });
-      throw decision.kind === 'refuse'
-        ? faultOf(decision)
-        : this.failed(new Error('no role, and no refusal'));
-    }
-    const { email } = claims;
-    const account = { issuer: issuer.href, subject, email, name: user.name ?? email, organizationId, role };
-    const made = { newUserId: asId<UserId>(systemRandom.id()), now: systemClock.now() };
-    const entered = await transaction(system, (sql) => enterByProvider(sql, { ...account, ...made }));
-    const audit = auditOf(organizationId, { kind: 'user/session', id: entered.userId }, reply.request);
-    const scope = this.databases.organization(organizationId);
-    const detail = { provider: issuer.href, role: entered.role };
-    await openSession(
-      scope,
-      { ...entered, organizationId },
-      { audit: { ...audit, detail }, config: this.config, reply },
-    );
+  /** An address of its own for each organization, so that no provider's answer is taken for another one's (RFC 9700, 4.4). */
+  @Get('callback/:signInProviderId')
+  @Route({
+    access: 'public',
+    summary: "End a sign-in by an organization's own provider",
+    status: 303,
+    refuses: ['sign_in_provider.not_found'],
+  })
+  async callbackOfOrganization(
+    @Param() { signInProviderId }: CallbackPath,
+    @Res() reply: FastifyReply,
+  ): Promise<void> {
+    const entry = await this.providers.byId(signInProviderId);
+    if (entry === undefined) throw notThere(signInProviderId);
+    await this.signIns.end(entry, reply, ({ subject, email, name }) => {
+      const account = { subject, email, name, newUserId: newUserId(), now: systemClock.now() };
+      return transaction(this.databases.system(), (sql) => enterManaged(sql, entry.provider, account));
+    });
   }
 
-  private cookieOf(request: FastifyRequest): string {
-    return request.cookies[cookieName('oidc', request, this.config)] ?? '';
+  private entryOf(config: OidcConfig): InstallationEntry {
+    const { issuer, organization, rules, clientId, clientSecret, groupsClaim } = config;
+    const check = (url: URL) => addressesToCall(url, issuer);
+    return {
+      config,
+      client: new OidcClient({ issuer, clientId, clientSecret, groupsClaim, check }),
+      seal: new CookieSeal(clientSecret),
+      rules,
+      cookiePrefix: '',
+      organization: () => this.organizationOf(organization),
+    };
   }
 
-  private setCookie(reply: FastifyReply, value: string, expires: Date): void {
-    const { request } = reply;
-    const options = { ...cookieOptions(request, this.config), expires };
-    void reply.setCookie(cookieName('oidc', request, this.config), value, options);
+  private async organizationOf(name: string): Promise<OrganizationId> {
+    const found = await transaction(this.databases.system(), (sql) => findOrganizationByName(sql, name));
+    if (found !== undefined) return found;
+    throw this.signIns.failed(new Error(`there is no organization ${name}`));
   }
 
-  private clearCookie(reply: FastifyReply): void {
-    const { request } = reply;
-    void reply.clearCookie(cookieName('oidc', request, this.config), cookieOptions(request, this.config));
+  /** The provider that sealed the browser's cookie. */
+  private async entryOfCookie(request: FastifyRequest): Promise<SignInEntry | undefined> {
+    const cookie = this.signIns.cookieOf(request);
+    if (cookie === '') return undefined;
+    const [, organizationId] = ORGANIZATION_PREFIX.exec(cookie) ?? [];
+    return organizationId === undefined ? this.configured : this.providers.byId(asId(organizationId));
   }
 
-  private requireProvider(): Provider {
+  private requireInstallation(): InstallationEntry {
     if (this.configured !== undefined) return this.configured;
     throw new StorageFault('auth.no_provider', { publicMessage: 'no sign-in provider is configured' });
   }
-
-  /** What a provider says goes into the log, and not to the browser. */
-  private failed(error: unknown): StorageFault {
-    this.logger.warn({ err: error }, 'a sign-in by the provider has failed');
-    return new StorageFault('auth.provider_failed', {
-      publicMessage: 'the sign-in provider did not answer as it has to',
-      cures: ['try again', "ask who runs this installation to look into the api's log"],
-    });
-  }
 }
 
-function auditOf(
-  organizationId: OrganizationId,
-  actor: AuditEntry['actor'],
-  request: FastifyRequest,
-): AuditEntry {
-  return {
-    organizationId,
-    actor,
-    address: request.ip,
-    action: ACTION,
-    target: { kind: 'user', id: actor.id },
-    requestId: request.id,
-    traceId: traceIdOf(request),
-    detail: {},
-    at: systemClock.now(),
-  };
+function newUserId(): UserId {
+  return asId<UserId>(systemRandom.id());
+}
+
+function notThere(id: OrganizationId): StorageFault {
+  return new StorageFault('sign_in_provider.not_found', {
+    publicMessage: `there is no sign-in provider ${id}`,
+  });
+}
+
+function noProvider(organization: string): StorageFault {
+  return new StorageFault('auth.no_provider', {
+    publicMessage: `there is no sign-in provider for an organization ${organization}`,
+    cures: ["spell the organization's name as its admins do", 'sign in with a password'],
+  });
 }

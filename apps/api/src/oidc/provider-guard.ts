@@ -5,10 +5,13 @@
 import dns from 'node:dns/promises';
 import net, { type LookupFunction } from 'node:net';
 import { isWithin } from '@holdfast/identity/address-ranges.js';
+import { refusalOfReceiver } from '@holdfast/identity/receiver-address.js';
 import type { CustomFetch } from 'openid-client';
 import { Agent, fetch } from 'undici';
 
 const CALL_MS_MAX = 10_000;
+/** A discovery document or a set of keys has a few kilobytes. */
+const ANSWER_BYTES_MAX = 256 * 1024;
 /** This machine, its links, and where clouds tell machines their secrets. */
 const NEVER = ['127.0.0.0/8', '::1', '0.0.0.0/8', '169.254.0.0/16', 'fe80::/10'];
 const LOOPBACK_HOSTS = new Set(['127.0.0.1', '[::1]', 'localhost']);
@@ -16,6 +19,9 @@ const LOOPBACK_HOSTS = new Set(['127.0.0.1', '[::1]', 'localhost']);
 export function isOnThisMachine(issuer: URL): boolean {
   return LOOPBACK_HOSTS.has(issuer.hostname);
 }
+
+/** Judges an address that a provider's documents name. Returns where a call may connect; undefined: wherever its name leads. */
+export type AddressCheck = (url: URL) => Promise<readonly string[] | undefined>;
 
 export type Lookup = (name: string) => Promise<readonly string[]>;
 
@@ -42,13 +48,31 @@ export async function addressesToCall(
 }
 
 /**
+ * The addresses that a call may go to for an organization's provider, which the operator has not chosen: those of the public
+ * internet over HTTPS, and networks that the operator names. Else a tenant could have this process call what only it reaches.
+ *
+ * @throws Error when the address may not be called
+ */
+export async function addressesOfTenants(
+  url: URL,
+  networks: readonly string[],
+  lookup: Lookup = systemLookup,
+): Promise<readonly string[]> {
+  const found = await lookup(url.hostname.replace(/^\[|\]$/g, ''));
+  const allowed = found.filter((address) => refusalOfReceiver(url.protocol, address, networks) === undefined);
+  if (allowed.length === 0) throw new Error(`the provider's address ${url.href} is none that may be called`);
+  return allowed;
+}
+
+/**
  * `fetch` for the provider alone. It connects to the addresses that were checked, so a name that leads elsewhere a moment
  * later changes nothing. Redirects are not followed: they would lead past the check.
  */
-export function guardedFetch(issuer: URL, lookup: Lookup = systemLookup): CustomFetch {
+export function guardedFetch(check: AddressCheck): CustomFetch {
   return async (address, { body = null, method, headers }) => {
-    const addresses = await addressesToCall(new URL(address), issuer, lookup);
-    const dispatcher = new Agent(addresses === undefined ? {} : { connect: { lookup: alwaysTo(addresses) } });
+    const addresses = await check(new URL(address));
+    const connect = addresses === undefined ? {} : { connect: { lookup: alwaysTo(addresses) } };
+    const dispatcher = new Agent({ ...connect, maxResponseSize: ANSWER_BYTES_MAX });
     try {
       const answer = await fetch(address, {
         body,

@@ -12,6 +12,7 @@ export const ANSWER_EXAMPLES: Readonly<Record<string, string>> = {
     '{"items":[{"id":3,"actor":{"kind":"user/api","id":"01a1fd5b-0000-7000-8000-000000000001"},"address":"127.0.0.1","action":"PUT /api/v1/clusters/:clusterId/volumes/:volumeId/recurring-snapshots/:recurringName","target":{"kind":"recurringName","id":"hourly"},"result":"done","reason":"","before":null,"after":null,"requestId":"01a1fd5b-0000-7000-8000-000000000002","traceId":"","detail":{"tokenId":"01a1fd5b-0000-7000-8000-000000000003","volumeId":"01a1fd5b-0000-7000-8000-000000000004","clusterId":"01a1fd5b-0000-7000-8000-000000000005","recurringName":"hourly"},"at":"2026-01-01T12:00:00.000Z","sequence":null,"hash":null}],"nextCursor":null}',
   AuditVerification:
     '{"intact":true,"checked":3,"from":{"sequence":0,"hash":""},"through":{"sequence":3,"hash":"0000000000000000000000000000000000000000000000000000000000000000"},"broken":null,"nextAfter":null,"unsealed":0}',
+  BegunSignIn: '{"url":"https://id.example.org/authorize?client_id=holdfast&state=af0ifjsldkj"}',
   Cluster:
     '{"id":"01a1fd5b-0000-7000-8000-000000000001","name":"local","version":1,"createdAt":"2026-01-01T12:00:00.000Z","nodes":{"ready":1,"total":1},"volumes":{"total":1,"faulted":0,"healthy":0,"unknown":1,"degraded":0},"rebuilds":{"queued":1,"running":0},"storage":{"maximum":107374182400,"written":0,"reserved":0,"available":107374182400,"scheduled":1073741824}}',
   ClusterCapacity:
@@ -46,9 +47,9 @@ export const ANSWER_EXAMPLES: Readonly<Record<string, string>> = {
   JoinTokenList:
     '{"items":[{"id":"01a1fd5b-0000-7000-8000-000000000001","clusterId":"01a1fd5b-0000-7000-8000-000000000002","name":"local agents","nodeName":null,"uses":0,"usesMax":64,"expiresAt":null,"createdAt":"2026-01-01T12:00:00.000Z"}],"nextCursor":null}',
   Member:
-    '{"userId":"01a1fd5b-0000-7000-8000-000000000001","email":"admin@holdfast.local","name":"Administrator","role":"owner","isServiceAccount":false,"version":1,"createdAt":"2026-01-01T12:00:00.000Z"}',
+    '{"userId":"01a1fd5b-0000-7000-8000-000000000001","email":"admin@holdfast.local","name":"Administrator","role":"owner","isServiceAccount":false,"isManaged":false,"version":1,"createdAt":"2026-01-01T12:00:00.000Z"}',
   MemberList:
-    '{"items":[{"userId":"01a1fd5b-0000-7000-8000-000000000001","email":"01a1fd5b-0000-7000-8000-000000000001@service-account.invalid","name":"ci","role":"viewer","isServiceAccount":true,"version":1,"createdAt":"2026-01-01T12:00:00.000Z"}],"nextCursor":null}',
+    '{"items":[{"userId":"01a1fd5b-0000-7000-8000-000000000001","email":"01a1fd5b-0000-7000-8000-000000000001@service-account.invalid","name":"ci","role":"viewer","isServiceAccount":true,"isManaged":false,"version":1,"createdAt":"2026-01-01T12:00:00.000Z"}],"nextCursor":null}',
   MovePlan:
     '{"replicaId":"01a1fd5b-0000-7000-8000-000000000001","isPossible":false,"sentence":"the replica on node-1 is not a full copy yet: only a full copy can be moved","from":{"nodeId":"01a1fd5b-0000-7000-8000-000000000002","nodeName":"node-1","zone":"zone-a","diskId":"01a1fd5b-0000-7000-8000-000000000003","diskName":"disk-97"},"to":null,"bytes":0,"refusal":{"code":"replica.not_full","detail":"the replica on node-1 is not a full copy yet: only a full copy can be moved","cures":["wait until it has been rebuilt"]},"candidates":[{"nodeId":"01a1fd5b-0000-7000-8000-000000000002","nodeName":"node-1","diskId":"01a1fd5b-0000-7000-8000-000000000003","diskName":"disk-97","isPossible":false,"reason":"CopyIsThere","message":"the disk holds the copy that is to move","cure":"choose another disk"}]}',
   NewInvitation:
@@ -70,6 +71,8 @@ export const ANSWER_EXAMPLES: Readonly<Record<string, string>> = {
     '{"id":"01a1fd5b-0000-7000-8000-000000000001","name":"Local","version":1,"createdAt":"2026-01-01T12:00:00.000Z"}',
   OrganizationList:
     '{"items":[{"id":"01a1fd5b-0000-7000-8000-000000000001","name":"Local","version":1,"createdAt":"2026-01-01T12:00:00.000Z"}],"nextCursor":null}',
+  OrganizationSignInProvider:
+    '{"organizationId":"01a1fd5b-0000-7000-8000-000000000001","issuer":"https://id.example.org/","clientId":"holdfast","domains":["example.org"],"defaultRole":"viewer","version":1,"callbackPath":"/api/v1/oidc/callback/01a1fd5b-0000-7000-8000-000000000001","createdAt":"2026-01-01T12:00:00.000Z"}',
   Orphan:
     '{"id":"01a1fd5b-0000-7000-8000-000000000001","clusterId":"01a1fd5b-0000-7000-8000-000000000002","nodeId":"01a1fd5b-0000-7000-8000-000000000003","nodeName":"node-1","diskId":"01a1fd5b-0000-7000-8000-000000000004","diskName":"disk-97","replicaId":"01a1fd5b-0000-7000-8000-000000000001","volumeId":"01a1fd5b-0000-7000-8000-000000000005","volumeName":"v-bf436107","size":4096,"isReachable":true,"state":"found","error":null,"firstSeenAt":"2026-01-01T12:00:00.000Z","version":1}',
   OrphanList:
@@ -83,9 +86,9 @@ export const ANSWER_EXAMPLES: Readonly<Record<string, string>> = {
   ProjectList:
     '{"items":[{"id":"01a1fd5b-0000-7000-8000-000000000001","name":"default","version":1,"createdAt":"2026-01-01T12:00:00.000Z"}],"nextCursor":null}',
   ProjectMember:
-    '{"userId":"01a1fd5b-0000-7000-8000-000000000001","email":"admin@holdfast.local","name":"Administrator","role":"admin","isServiceAccount":false,"version":1,"createdAt":"2026-01-01T12:00:00.000Z"}',
+    '{"userId":"01a1fd5b-0000-7000-8000-000000000001","email":"admin@holdfast.local","name":"Administrator","role":"admin","isServiceAccount":false,"isManaged":false,"version":1,"createdAt":"2026-01-01T12:00:00.000Z"}',
   ProjectMemberList:
-    '{"items":[{"userId":"01a1fd5b-0000-7000-8000-000000000001","email":"admin@holdfast.local","name":"Administrator","role":"admin","isServiceAccount":false,"version":1,"createdAt":"2026-01-01T12:00:00.000Z"}],"nextCursor":null}',
+    '{"items":[{"userId":"01a1fd5b-0000-7000-8000-000000000001","email":"admin@holdfast.local","name":"Administrator","role":"admin","isServiceAccount":false,"isManaged":false,"version":1,"createdAt":"2026-01-01T12:00:00.000Z"}],"nextCursor":null}',
   Quota:
     '{"limits":{"provisionedBytes":null,"physicalBytes":null,"volumes":null,"snapshots":null,"runningRebuilds":null,"requestsPerMinute":null},"used":{"provisionedBytes":1073741824,"physicalBytes":1073741824,"volumes":1,"snapshots":1,"runningRebuilds":0},"version":1}',
   Rebuild:

@@ -24,8 +24,7 @@ const HALF_CHARACTER = /\p{Cs}/u;
 
 /**
  * A Fastify hook, after the body was parsed and before anything looks at it. Line breaks and tabs are refused as well, but in
- * agents' requests, which carry certificate requests, and in the document of a GraphQL request, whose values
- * `readableValues` checks.
+ * agents' certificate requests and messages, and in the document of a GraphQL request, whose values `readableValues` checks.
  */
 export async function requireReadable(request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
   const wrong =
@@ -41,12 +40,18 @@ export async function requireReadable(request: FastifyRequest, reply: FastifyRep
   return sendProblem(fault, request, reply);
 }
 
+/**
+ * What an agent sends that may have lines: a certificate request, and messages of its system, which are put into one line where
+ * they are read (`agentText`). Names and paths are refused instead: put into one line, they would be those of another thing.
+ */
+const LINES_OF_AGENTS = /\/(?:request|message|reason|error)$/;
+
 /** Tells by its pointer whether a text may have several lines. */
 type MayHaveLines = (pointer: string) => boolean;
 const ONE_LINE: MayHaveLines = () => false;
 
 function mayHaveLines({ url }: FastifyRequest): MayHaveLines {
-  if (url.startsWith('/api/v1/agent/')) return () => true;
+  if (url.startsWith('/api/v1/agent/')) return (pointer) => LINES_OF_AGENTS.test(pointer);
   // Beside the document stand the variables: as an object in a body, as JSON text in an address. A body may be a list of requests.
   return url.startsWith('/graphql') ? (pointer) => /^(\/?\d+)?\/?(query|variables)$/.test(pointer) : ONE_LINE;
 }

@@ -132,12 +132,13 @@ export class Tenant {
     return snapshot({ ...this.scope, granted: true }, work);
   }
 
-  write<T>(work: (sql: Sql) => Promise<T>): Promise<T> {
+  /** @param target what the change is of, where that is not the innermost object of the address */
+  write<T>(work: (sql: Sql) => Promise<T>, target = this.target): Promise<T> {
     const run = this.rehearsed === undefined ? transaction : rehearsal;
     return run(this.scope, async (sql) => {
-      await this.noteBefore(sql);
+      await this.noteBefore(sql, target);
       const result = await work(sql);
-      await this.audit(sql);
+      await this.audit(sql, target);
       return result;
     });
   }
@@ -172,20 +173,20 @@ export class Tenant {
     };
   }
 
-  private async noteBefore(sql: Sql): Promise<void> {
-    const row = await this.readTarget(sql);
+  private async noteBefore(sql: Sql, target = this.target): Promise<void> {
+    const row = await this.readTarget(sql, target);
     if (row !== undefined) this.before.set(sql, row);
   }
 
-  private async audit(sql: Sql): Promise<void> {
-    const changes = changesBetween(this.before.get(sql), await this.readTarget(sql));
-    if (this.rehearsed === undefined) return writeAuditEntry(sql, { ...this.auditEntry(), changes });
+  private async audit(sql: Sql, target = this.target): Promise<void> {
+    const changes = changesBetween(this.before.get(sql), await this.readTarget(sql, target));
+    if (this.rehearsed === undefined) return writeAuditEntry(sql, { ...this.auditEntry(), target, changes });
     this.rehearsed.changes.push(changes);
     this.rehearsed.events.push(...(await eventsOfTransaction(sql)));
   }
 
-  private readTarget(sql: Sql): Promise<TargetRow | undefined> {
-    return readTarget(sql, this.target, this.request.parameters.clusterId);
+  private readTarget(sql: Sql, target: AuditTarget): Promise<TargetRow | undefined> {
+    return readTarget(sql, target, this.request.parameters.clusterId);
   }
 
   /** The innermost object in the address. */

@@ -62,7 +62,7 @@ export class InvitationsController {
   })
   async create(@CurrentTenant() tenant: Tenant, @Body() { email, role, validHours }: CreateInvitationBody) {
     const { organizationId, userId, role: byRole } = tenant.actor;
-    const newcomer = { before: undefined, otherOwners: 1, isServiceAccount: false };
+    const newcomer = { before: undefined, otherOwners: 1, isServiceAccount: false, isManaged: false };
     hasToAct(decideRoleChange({ ...newcomer, byRole, after: role }));
     const invitation = {
       id: asId<InvitationId>(tenant.newId()),

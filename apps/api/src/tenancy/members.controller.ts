@@ -96,8 +96,8 @@ async function decided(sql: Sql, { actor }: Tenant, { userId, role, ifVersion }:
   const member = await requireMember(sql, userId);
   assertVersion(member.version, ifVersion);
   const otherOwners = owners.filter((owner) => owner !== userId).length;
-  const { isServiceAccount, role: before } = member;
-  const change = { byRole: actor.role, before, after: role, otherOwners, isServiceAccount };
+  const { isServiceAccount, isManaged, role: before } = member;
+  const change = { byRole: actor.role, before, after: role, otherOwners, isServiceAccount, isManaged };
   const decision = decideRoleChange(change);
   return { member, isChange: hasToAct(decision) };
 }

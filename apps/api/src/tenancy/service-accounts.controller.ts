@@ -163,7 +163,14 @@ async function requireServiceAccount(sql: Sql, id: UserId): Promise<ServiceAccou
 }
 
 function requireRole({ actor }: Tenant, before: OrganizationRole | undefined, after: OrganizationRole): void {
-  const change = { byRole: actor.role, before, after, otherOwners: 0, isServiceAccount: true };
+  const change = {
+    byRole: actor.role,
+    before,
+    after,
+    otherOwners: 0,
+    isServiceAccount: true,
+    isManaged: false,
+  };
   hasToAct(decideRoleChange(change));
 }
 

@@ -32,6 +32,11 @@ export const memberSchema = z
       .describe(
         'True: a service account, which has tokens and never signs in; its address is of no mailbox.',
       ),
+    isManaged: z
+      .boolean()
+      .describe(
+        "True: the organization's sign-in provider vouches for the user, who has no password and belongs to this organization only.",
+      ),
     version,
     createdAt: time.describe('When the user joined the organization.'),
   })

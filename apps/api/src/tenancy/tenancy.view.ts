@@ -7,9 +7,9 @@ export function namedView<Row extends OrganizationRow | ProjectRow>({ id, name, 
 }
 
 export function memberView<Row extends MemberRow | ProjectMemberRow>(row: Row) {
-  const { userId, email, name, isServiceAccount, version, createdAt } = row;
+  const { userId, email, name, isServiceAccount, isManaged, version, createdAt } = row;
   const role: Row['role'] = row.role;
-  return { userId, email, name, role, isServiceAccount, version, createdAt: isoOf(createdAt) };
+  return { userId, email, name, role, isServiceAccount, isManaged, version, createdAt: isoOf(createdAt) };
 }
 
 export function invitationView({ id, email, role, invitedBy, createdAt, expiresAt }: InvitationRow) {

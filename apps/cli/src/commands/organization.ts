@@ -4,6 +4,7 @@ import { Context, print } from '../context.js';
 import { formatItem, formatList } from '../output/format.js';
 import type { Column } from '../output/table.js';
 import type { Organization } from '../types.js';
+import { signInProviderCommand } from './sign-in-provider.js';
 
 const COLUMNS: Column<Organization>[] = [
   { header: 'name', cell: ({ name }) => name },
@@ -42,6 +43,7 @@ export function organizationCommand(): Command {
         await bodyOf(context.api.PATCH('/organizations/{organizationId}', { params, body: { name } })),
       );
     });
+  organization.addCommand(signInProviderCommand());
   return organization;
 }
 

@@ -6,6 +6,7 @@ import { useRouter } from 'next/navigation';
 import { type FormEvent, useEffect, useState } from 'react';
 import { api } from '../../src/api/client';
 import { isProblem } from '../../src/api/problem';
+import { signInProviderApi } from '../../src/api/sign-in-provider';
 import { EntryFrame } from '../../src/shared/entry-frame';
 import { returnPath } from '../../src/shared/return-path';
 
@@ -14,6 +15,7 @@ export default function SignInPage() {
   const queryClient = useQueryClient();
   const [error, setError] = useState<string>();
   const [busy, setBusy] = useState(false);
+  const [byProvider, setByProvider] = useState(false);
 
   const { data: provider } = useQuery({ queryKey: ['sign-in-provider'], queryFn: api.signInProvider });
 
@@ -28,6 +30,10 @@ export default function SignInPage() {
     setBusy(true);
     setError(undefined);
     try {
+      if (byProvider) {
+        window.location.assign(await signInProviderApi.begin(String(form.get('organization')).trim()));
+        return;
+      }
       await api.signIn(String(form.get('email')), String(form.get('password')));
       queryClient.clear();
       router.replace(returnPath(window.location.search));
@@ -50,10 +56,31 @@ export default function SignInPage() {
         </>
       }
     >
-      <TextField label="Email" name="email" type="email" autoComplete="username" required autoFocus />
-      <TextField label="Password" name="password" type="password" autoComplete="current-password" required />
+      {byProvider ? (
+        <TextField
+          label="Organization"
+          name="organization"
+          hint="Its name, as its admins spell it."
+          required
+          autoFocus
+        />
+      ) : (
+        <>
+          <TextField label="Email" name="email" type="email" autoComplete="username" required autoFocus />
+          <TextField
+            label="Password"
+            name="password"
+            type="password"
+            autoComplete="current-password"
+            required
+          />
+        </>
+      )}
       <Button type="submit" variant="primary" busy={busy}>
-        Sign in
+        {byProvider ? 'Continue' : 'Sign in'}
+      </Button>
+      <Button variant="ghost" onClick={() => setByProvider(!byProvider)}>
+        {byProvider ? 'Use a password' : "Use an organization's provider"}
       </Button>
       {typeof provider?.name === 'string' && (
         <a className="text-center text-sm underline" href="/api/v1/oidc/start">

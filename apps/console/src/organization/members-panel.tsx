@@ -25,16 +25,19 @@ export function MembersPanel() {
   /** By the same rule as in the API. */
   function refusal(member: Member, after: OrganizationRole | undefined): string | undefined {
     const otherOwners = owners - (member.role === 'owner' ? 1 : 0);
-    const { role: before, isServiceAccount } = member;
-    return forbidden ?? reasonOf(decideRoleChange({ byRole, before, after, otherOwners, isServiceAccount }));
+    const { role: before, isServiceAccount, isManaged } = member;
+    const change = { byRole, before, after, otherOwners, isServiceAccount, isManaged };
+    return forbidden ?? reasonOf(decideRoleChange(change));
   }
 
   const columns: Column<Member>[] = [
     { header: 'Name', cell: ({ name }) => <span className="font-medium">{name}</span> },
     {
       header: 'E-mail',
-      cell: ({ email, isServiceAccount }) => (
-        <span className="break-all text-muted">{isServiceAccount ? 'service account' : email}</span>
+      cell: ({ email, isServiceAccount, isManaged }) => (
+        <span className="break-all text-muted">
+          {isServiceAccount ? 'service account' : `${email}${isManaged ? ', by the sign-in provider' : ''}`}
+        </span>
       ),
     },
     { header: 'Role', cell: ({ role }) => role },

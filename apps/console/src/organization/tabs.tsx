@@ -10,6 +10,7 @@ const TABS = [
   { href: paths.serviceAccounts, label: 'Service accounts' },
   { href: paths.tokens, label: 'Tokens' },
   { href: paths.sessions, label: 'Sessions' },
+  { href: paths.signInProvider, label: 'Sign-in' },
   { href: paths.quotas, label: 'Quotas' },
   { href: paths.grants, label: 'Grants' },
   { href: paths.webhooks, label: 'Webhooks' },

@@ -36,6 +36,7 @@ export function changeNode(
     const conditions = withCondition(node.conditions, schedulable, now);
     // What stays as it is, conditions too, concerns no volume, so it is no part of the change.
     const patch = changedPart(node, { ...wanted, conditions });
+    if (Object.keys(patch).length === 0) return;
     const told = nodeChangeEvents(node, after, now).map((event): Change => ({ kind: 'event', event }));
     await store.commit({ kind: 'node', nodeId, ifVersion: node.version }, [
       { kind: 'node.patch', nodeId, patch },

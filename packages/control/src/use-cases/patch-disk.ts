@@ -44,11 +44,13 @@ export function patchDisk(
     const wanted = patchedDisk(disk, input.patch);
     assertDiskSpec(disk, wanted);
     if (wanted.evictionRequested && !disk.evictionRequested) hasToAct(decideDiskEviction(disk, fleet));
+    const patch = changedPart(disk, wanted);
+    if (Object.keys(patch).length === 0) return;
     const told = diskChangeNews(`${disk.name} of node ${node.name}`, disk, wanted).map(
       (news): Change => ({ kind: 'event', event: diskEvent(input.clusterId, disk, news, ports.clock.now()) }),
     );
     await ports.store.commit({ kind: 'node', nodeId: node.id, ifVersion: node.version }, [
-      { kind: 'disk.patch', diskId: disk.id, patch: changedPart(disk, wanted) },
+      { kind: 'disk.patch', diskId: disk.id, patch },
       ...told,
     ]);
   });

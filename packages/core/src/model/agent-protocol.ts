@@ -103,7 +103,7 @@ export const diskReportSchema = z.object({
   maximumBytes: diskBytes.describe('Bytes that it holds in all.'),
   availableBytes: diskBytes.describe('Bytes that are free.'),
   ready: z.boolean().describe('True: it can be read and written.'),
-  reason: z.string().max(128).describe('Stable code of why it is not ready; empty when it is.'),
+  reason: agentText(128).describe('Stable code of why it is not ready; empty when it is.'),
   message: agentText(1024).describe('Why it is not ready, for people; empty when it is.'),
   directIo: z
     .boolean()

@@ -28,6 +28,7 @@ export const FAULTS = {
   'auth.invalid': { kind: 'unauthenticated', retry: 'never' },
   'auth.forbidden': { kind: 'forbidden', retry: 'never' },
   'auth.no_provider': { kind: 'not-found', retry: 'never' },
+  'sign_in_provider.not_found': { kind: 'not-found', retry: 'never' },
   'auth.provider_failed': { kind: 'unavailable', retry: 'backoff' },
   'cluster.not_found': { kind: 'not-found', retry: 'never' },
   'cluster.not_empty': { kind: 'conflict', retry: 'never' },

@@ -8,6 +8,7 @@ const CHANGE: RoleChange = {
   after: 'operator',
   otherOwners: 1,
   isServiceAccount: false,
+  isManaged: false,
 };
 
 describe('decideRoleChange', () => {
@@ -41,6 +42,12 @@ describe('decideRoleChange', () => {
     {
       name: 'a service account as an owner',
       change: { isServiceAccount: true, after: 'owner' },
+      want: 'member.no_owner',
+    },
+    { name: "an account of the organization's provider", change: { isManaged: true }, want: 'allow' },
+    {
+      name: "an account of the organization's provider as an owner",
+      change: { isManaged: true, after: 'owner' },
       want: 'member.no_owner',
     },
     { name: 'a first owner', change: { before: undefined, after: 'owner', otherOwners: 0 }, want: 'allow' },

@@ -13,12 +13,14 @@ export type RoleChange = {
   readonly otherOwners: number;
   /** It never signs in, so an organization with no other owner could not be reached. */
   readonly isServiceAccount: boolean;
+  /** The organization's provider vouches for it. Admins choose that provider, and must not become owners by their choice. */
+  readonly isManaged: boolean;
 };
 
 export function decideRoleChange(
   change: RoleChange,
 ): Decision<'auth.forbidden' | 'member.last_owner' | 'member.no_owner'> {
-  const { byRole, before, after, otherOwners, isServiceAccount } = change;
+  const { byRole, before, after, otherOwners, isServiceAccount, isManaged } = change;
   if (before === after) return unchanged(`the role is ${before} already`);
   if (byRole !== 'owner' && (before === 'owner' || after === 'owner')) {
     return refuse('auth.forbidden', `only owners make and unmake owners; your role is ${byRole}`, [
@@ -28,6 +30,12 @@ export function decideRoleChange(
   if (isServiceAccount && after === 'owner') {
     return refuse('member.no_owner', 'a service account can not be an owner, as it never signs in', [
       'make it an admin',
+    ]);
+  }
+  if (isManaged && after === 'owner') {
+    return refuse('member.no_owner', "an account of the organization's provider can not be an owner", [
+      'make it an admin',
+      'invite the user, who then has an account with a password',
     ]);
   }
   if (before === 'owner' && otherOwners === 0) {

@@ -46,6 +46,8 @@ export const PERMISSIONS = {
     'admin',
     'invite users, have service accounts, change their roles and remove them; owners by owners only',
   ),
+  'sign-in-provider:read': reads('admin', 'see by which provider users sign in to the organization'),
+  'sign-in-provider:write': writes('admin', 'say by which provider users sign in to the organization'),
   'project:read': reads('member', 'see projects, and who has a role in them', 'viewer'),
   'project:write': writes('admin', 'create and delete projects'),
   'project:manage': writes('admin', 'rename a project, and say who has which role in it', 'admin'),

@@ -8,6 +8,7 @@ export type FieldChanges = { readonly before: TargetRow | null; readonly after: 
 /** Kinds of targets, and the rows that they are. */
 const ROWS: Readonly<Record<string, { readonly table: string; readonly key: string }>> = {
   organization: { table: 'organization', key: 'id' },
+  signInProvider: { table: 'sign_in_provider', key: 'organization_id' },
   project: { table: 'project', key: 'id' },
   user: { table: 'membership', key: 'user_id' },
   serviceAccount: { table: 'membership', key: 'user_id' },

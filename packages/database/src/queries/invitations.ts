@@ -94,8 +94,8 @@ export function findOpenInvitation(
     });
     if (row === null) return undefined;
     const account = await user.findUnique({ where: { email: row.email } });
-    // A service account belongs to its own organization, and has no password to accept with.
-    if (account !== null && account.serviceOf !== null) return undefined;
+    // These belong to their own organization, and have no password to accept with.
+    if (account !== null && (account.serviceOf !== null || account.managedBy !== null)) return undefined;
     return {
       invitation: invitationOf(row),
       account:

@@ -5,17 +5,25 @@ import { withPlainRows } from '../plain/plain-rows.js';
 import type { Sql } from '../sql/scope.js';
 import { type ListRequest, listRows } from './list-rows.js';
 
-type Person = { userId: UserId; email: string; name: string; isServiceAccount: boolean };
+type Person = {
+  userId: UserId;
+  /** To be shown: of an account of the organization's provider it is what that says, and of no account otherwise. */
+  email: string;
+  name: string;
+  isServiceAccount: boolean;
+  /** The organization's provider vouches for it. It has no password, and belongs to this organization only. */
+  isManaged: boolean;
+};
 type Membership<Role> = Person & { role: Role; version: number; createdAt: Date };
 export type MemberRow = Membership<OrganizationRole>;
 export type ProjectMemberRow = Membership<ProjectRole>;
 
-const PERSON = { select: { email: true, name: true, serviceOf: true } } as const;
+const PERSON = { select: { email: true, providerEmail: true, name: true, serviceOf: true } } as const;
 const MEMBER = { role: true, version: true, createdAt: true } as const;
 
 const FIELDS = {
   id: { sql: 'm.user_id', type: 'id' },
-  email: { sql: 'u.email', type: 'text' },
+  email: { sql: 'coalesce(u.provider_email, u.email)', type: 'text' },
   role: { sql: 'm.role', type: 'text' },
   createdAt: { sql: 'm.created_at', type: 'time' },
 } as const;
@@ -30,7 +38,8 @@ function listFrom<Row extends Record<string, unknown>>(
   return listRows<Row>(
     sql,
     {
-      columns: `m.user_id AS "userId", u.email, u.name, u.service_of IS NOT NULL AS "isServiceAccount", m.role, m.version,
+      columns: `m.user_id AS "userId", coalesce(u.provider_email, u.email) AS email, u.name,
+        u.service_of IS NOT NULL AS "isServiceAccount", u.managed_by IS NOT NULL AS "isManaged", m.role, m.version,
         m.created_at AS "createdAt"`,
       from: `${table} m JOIN app_user u ON u.id = m.user_id`,
       key: FIELDS.id,
@@ -77,8 +86,11 @@ export function findMember(sql: Sql, userId: UserId): Promise<MemberRow | undefi
   });
 }
 
-function person({ serviceOf, ...user }: { email: string; name: string; serviceOf: string | null }) {
-  return { ...user, isServiceAccount: serviceOf !== null };
+type StoredPerson = { email: string; providerEmail: string | null; name: string; serviceOf: string | null };
+
+function person({ email, providerEmail, name, serviceOf }: StoredPerson) {
+  const isServiceAccount = serviceOf !== null;
+  return { email: providerEmail ?? email, name, isServiceAccount, isManaged: providerEmail !== null };
 }
 
 /** Does the user of this address belong to the organization? */
@@ -103,11 +115,12 @@ export function setMemberRole(sql: Sql, userId: UserId, role: OrganizationRole):
   });
 }
 
-/** Ends the membership, and the user's tokens and sessions in the organization with it. A service account is gone then. */
+/** Ends the membership, and the user's tokens and sessions in the organization with it. An account of this organization only is gone then. */
 export function removeMember(sql: Sql, userId: UserId): Promise<void> {
   return withPlainRows(sql, async ({ membership, token, user }) => {
     await token.deleteMany({ where: { userId } });
-    await user.deleteMany({ where: { id: userId, serviceOf: { not: null } } });
+    const ofThisOnly = [{ serviceOf: { not: null } }, { managedBy: { not: null } }];
+    await user.deleteMany({ where: { id: userId, OR: ofThisOnly } });
     await membership.deleteMany({ where: { userId } });
   });
 }

@@ -54,18 +54,18 @@ function linkUser(
 ): Promise<string> {
   const { email, name } = person;
   return withPlainRows(sql, async ({ user, userIdentity }) => {
-    const { id, serviceOf } = await user.upsert({
+    const { id, serviceOf, managedBy } = await user.upsert({
       where: { email },
       create: { id: newUserId, email, name, createdAt: now },
       update: {},
     });
-    if (serviceOf !== null) throw addressOfNoMailbox();
+    if (serviceOf !== null || managedBy !== null) throw addressOfNoMailbox();
     await userIdentity.create({ data: { issuer, subject, userId: id } });
     return id;
   });
 }
 
-/** A provider that vouches for the address of a service account has not verified it. */
+/** A provider that vouches for an address of no mailbox, as service accounts have, has not verified it. */
 function addressOfNoMailbox(): StorageFault {
-  return new StorageFault('auth.invalid', { publicMessage: 'the address is of a service account' });
+  return new StorageFault('auth.invalid', { publicMessage: 'the address is of no mailbox' });
 }
