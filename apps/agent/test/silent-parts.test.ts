@@ -5,10 +5,20 @@ import fs from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import type { Heartbeat } from '@holdfast/core/model/agent-protocol.js';
+import type { NbdClient } from '@holdfast/data-engine/nbd/client.js';
+import { contiguous } from '@holdfast/data-engine/nbd/export.js';
 import { eventually } from '@holdfast/testkit/eventually.js';
 import { hasPrograms } from '@holdfast/testkit/nbd-tools.js';
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
-import { AgentCluster, type AgentProcess, addReplica, attach, connectTo, createVolume } from './agents.js';
+import {
+  AgentCluster,
+  type AgentProcess,
+  addReplica,
+  attach,
+  connectTo,
+  createVolume,
+  type TestVolume,
+} from './agents.js';
 
 const MIB = 1024 * 1024;
 /** Silence after which the control plane calls a node silent. */
@@ -119,8 +129,19 @@ test('copies on another disk are in another process, which a hung disk does not 
 
 const onFuse = hasPrograms('nbdkit', 'nbdfuse') ? test : test.skip;
 
+/** A volume with a copy on the agent's block disk, beside its engine, and one on another node. */
+async function volumeOnBlockDisk(agent: AgentProcess): Promise<{ volume: TestVolume; client: NbdClient }> {
+  const volume = await createVolume([], 16 * MIB, 'block');
+  const members = [crypto.randomUUID(), crypto.randomUUID()].sort();
+  volume.record.members = members;
+  await addReplica(volume, agent, members[0] ?? '', volume.record);
+  volume.diskType = 'filesystem';
+  await addReplica(volume, node(0), members[1] ?? '', volume.record);
+  return { volume, client: await connectTo(await attach(volume, agent, 1, { replicaTimeoutMs: 2_000 })) };
+}
+
 onFuse(
-  'a hung disk, also when the agent starts',
+  'a hung disk, also when the agent starts; an engine beside a copy on it goes on with the others',
   async () => {
     const file = path.join(folder, 'mount');
     await fs.mkdir(file);
@@ -157,8 +178,23 @@ onFuse(
     const blockDisk = ({ disks }: Heartbeat) => disks.find(({ type }) => type === 'block');
     expect(blockDisk(await nextBeat('node-3'))).toMatchObject({ ready: true });
 
+    const { volume: served, client } = await volumeOnBlockDisk(agent);
+    const write = (index: number) =>
+      client.write(index * 4096, [Buffer.alloc(4096, index + 1)], 4096, { fua: false });
+    // One after the other, so that the disk counts as fast.
+    for (let index = 0; index < 20; index += 1) await write(index);
+
     if (fuse.pid === undefined) throw new Error('nbdfuse did not start');
     stopProcess(fuse.pid);
+    for (let index = 20; index < 40; index += 1) await write(index);
+    const blocks = Array.from({ length: 40 }, (_, index) => Buffer.alloc(4096, index + 1));
+    expect(contiguous(await client.read(0, 40 * 4096)).equals(Buffer.concat(blocks))).toBe(true);
+    const { engines } = await nextBeat('node-3', (beat) => beat.engines.length > 0);
+    expect(engines.find(({ volumeId }) => volumeId === served.volumeId)?.replicas).toMatchObject([
+      { replicaId: served.record.members[1], mode: 'RW' },
+      { replicaId: served.record.members[0], mode: 'ERR' },
+    ]);
+
     const isHung = (beat: Heartbeat) => blockDisk(beat)?.reason === 'DiskHung';
     await nextBeat('node-3', isHung);
     // Repeated, so that calls to the hung disk would pile up; calls about the other disks are answered.

@@ -5,7 +5,7 @@ import path from 'node:path';
 import { MIB } from '@holdfast/core/model/bytes.js';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { Replica } from '../../replica/replica.js';
-import { bytesOnDisk, makeReplicaDirectory, replicaDirectory } from './replica-files.js';
+import { bytesOnDisk, listReplicas, makeReplicaDirectory, replicaDirectory } from './replica-files.js';
 
 let disk: string;
 
@@ -42,6 +42,8 @@ test('a copy that is just being made is left alone', async () => {
   const replicaId = crypto.randomUUID();
   await makeReplicaDirectory(disk, replicaId, async (directory) => {
     expect(await bytesOnDisk(disk)).toBe(0);
+    // As an agent does now and then, to learn of copies that are lost.
+    expect(await listReplicas(disk)).toEqual([]);
     await fs.writeFile(path.join(directory, 'replica.json'), '{}');
   });
   expect(await fs.readdir(replicaDirectory(disk, replicaId))).toEqual(['replica.json']);

@@ -9,6 +9,9 @@ const REPLICAS_FOLDER = 'replicas';
 const NEW_PREFIX = '.new-';
 const DELETED_PREFIX = '.deleted-';
 
+/** Temporary names of the directories that this process is filling. No other process makes copies on the disk. */
+const making = new Set<string>();
+
 export function replicaDirectory(diskPath: string, replicaId: string): string {
   return path.join(diskPath, REPLICAS_FOLDER, replicaId);
 }
@@ -24,11 +27,16 @@ export async function makeReplicaDirectory(
   // Also if it existed: its creator may have died before the name was durable.
   await syncDirectory(diskPath);
   const temporary = path.join(folder, `${NEW_PREFIX}${replicaId}`);
-  await fs.rm(temporary, { recursive: true, force: true });
-  await fs.mkdir(temporary, { mode: 0o700 });
-  await fill(temporary);
-  await syncDirectory(temporary);
-  await fs.rename(temporary, replicaDirectory(diskPath, replicaId));
+  making.add(temporary);
+  try {
+    await fs.rm(temporary, { recursive: true, force: true });
+    await fs.mkdir(temporary, { mode: 0o700 });
+    await fill(temporary);
+    await syncDirectory(temporary);
+    await fs.rename(temporary, replicaDirectory(diskPath, replicaId));
+  } finally {
+    making.delete(temporary);
+  }
   await syncDirectory(folder);
 }
 
@@ -47,13 +55,14 @@ export async function removeReplicaDirectory(diskPath: string, replicaId: string
   await fs.rm(doomed, { recursive: true, force: true });
 }
 
-/** Ids of the replicas on a disk. Also removes leftovers of an interrupted create or delete. */
+/** Ids of the replicas on a disk. Also removes leftovers of an interrupted create or delete, and leaves alone what is being made. */
 export async function listReplicas(diskPath: string): Promise<string[]> {
   const folder = path.join(diskPath, REPLICAS_FOLDER);
   const names = await namesIn(folder);
   for (const name of names) {
-    if (!name.startsWith(NEW_PREFIX) && !name.startsWith(DELETED_PREFIX)) continue;
-    await fs.rm(path.join(folder, name), { recursive: true, force: true });
+    const file = path.join(folder, name);
+    const isLeftover = name.startsWith(NEW_PREFIX) || name.startsWith(DELETED_PREFIX);
+    if (isLeftover && !making.has(file)) await fs.rm(file, { recursive: true, force: true });
   }
   return names.filter(isId).sort();
 }
@@ -67,10 +76,7 @@ export async function allocatedBytes(directory: string): Promise<number> {
   return total;
 }
 
-/**
- * Bytes allocated for all copies on a disk. Read-only, and so safe while copies are being created; `listReplicas`,
- * which removes half-made ones, is only for the start.
- */
+/** Bytes allocated for all copies on a disk. */
 export async function bytesOnDisk(diskPath: string): Promise<number> {
   const folder = path.join(diskPath, REPLICAS_FOLDER);
   let total = 0;
