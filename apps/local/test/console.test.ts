@@ -94,7 +94,7 @@ inBrowser('the console', () => {
       // Three nodes hold its three copies: one more fits nowhere, and there are ways out.
       await why.getByLabel('Explain').selectOption({ label: 'Where one more copy would go' });
       await why.getByText('Fits nowhere').waitFor();
-      await why.getByText(/^Set replicaSoftAntiAffinity of the volume to enabled/).waitFor();
+      await why.getByText(/^Set "Copies may share a node" of the volume to enabled/).waitFor();
       await why
         .getByRole('row', { name: /Node holds no other copy 3 nodes 3 node occupied \(3\)/ })
         .waitFor();

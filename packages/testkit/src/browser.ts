@@ -27,9 +27,14 @@ export function openBrowser(executablePath: string): Promise<Browser> {
   });
 }
 
-/** What axe finds against WCAG 2.2 AA, one line each: empty when the page is accessible as far as a tool can tell. */
-export async function accessibilityProblems(page: Page): Promise<string[]> {
+/**
+ * What axe finds against WCAG 2.2 AA, one line each: empty when the page is accessible as far as a tool can tell.
+ *
+ * @param part CSS selector of the part that is looked at; the whole page if it is not given
+ */
+export async function accessibilityProblems(page: Page, part = 'html'): Promise<string[]> {
   const { violations } = await new AxeBuilder({ page })
+    .include(part)
     .withTags(['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'])
     .analyze();
   return violations.map(

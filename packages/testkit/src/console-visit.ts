@@ -53,12 +53,12 @@ export class ConsoleVisit {
   }
 
   /** What a tool finds against WCAG 2.2 AA in both themes, each with its theme; leaves a picture of both. */
-  async problems(name: string): Promise<string[]> {
+  async problems(name: string, part?: string): Promise<string[]> {
     const found: string[] = [];
     for (const colorScheme of THEMES) {
       await this.page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
       await this.page.locator(`html[data-theme="${colorScheme}"]`).waitFor();
-      const problems = await accessibilityProblems(this.page);
+      const problems = await accessibilityProblems(this.page, part);
       found.push(...problems.map((problem) => `${name}, ${colorScheme}: ${problem}`));
       await this.picture(`${name}-${colorScheme}`);
     }

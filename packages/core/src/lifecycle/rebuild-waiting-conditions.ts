@@ -11,6 +11,7 @@ import { isPotentiallyReusable } from '../model/replica.js';
 import type { VolumeView } from '../model/views.js';
 import type { Volume } from '../model/volume.js';
 import { activeRebuild, isOnReadyNode, lastingCopies, nodeName } from '../model/volume-facts.js';
+import { quotedTitle } from '../model/volume-overrides.js';
 import { fillOf } from '../model/volume-task.js';
 import { effectiveValue } from '../policy/volume-settings.js';
 import { placeHeldUntil, returnFacts, windowOfReturn } from '../scheduling/occupancy.js';
@@ -75,8 +76,7 @@ function blocked(volume: Volume): Why | undefined {
 function unused({ volume, fleet }: VolumeView): Why | undefined {
   const isRebuiltOffline = effectiveValue(volume.spec, fleet.settings, 'offlineRebuilding') === 'enabled';
   if (volume.lifecycle.state !== 'detached' || isRebuiltOffline) return undefined;
-  const message =
-    'missing copies are rebuilt while it is attached, or also now with offlineRebuilding enabled';
+  const message = `missing copies are rebuilt while it is attached, or also now with ${quotedTitle('offlineRebuilding')} enabled`;
   return { reason: 'VolumeDetached', message };
 }
 

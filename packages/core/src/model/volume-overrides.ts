@@ -66,6 +66,12 @@ export function overridesFrom(answer: (override: VolumeOverride) => unknown): Vo
   return overrides as VolumeOverrides;
 }
 
+/** What people know an override by, in quotes: the field's own name is spelled for programs. */
+export function quotedTitle(field: OverrideField): string {
+  const title = VOLUME_OVERRIDES.find((override) => override.field === field)?.volume.title;
+  return `"${title ?? field}"`;
+}
+
 /** The numbers that a volume may say; 0 beside them follows its cluster. `undefined` for words. */
 export function overrideBounds({
   definition,

@@ -1,4 +1,5 @@
 import { formatBytes } from '../../model/bytes.js';
+import { quotedTitle } from '../../model/volume-overrides.js';
 import type { CureChange } from './cure-change.js';
 import { isNodeSwitch, NODE_SWITCHES } from './node-switches.js';
 
@@ -29,7 +30,7 @@ export function describeChange(change: CureChange): string {
     case 'lower-reserve':
       return `lower the reserve of disk ${change.diskName} of node ${change.nodeName} to ${exactBytes(change.toBytes)}`;
     case 'set-override':
-      return `set ${change.field} of the volume to ${change.to}`;
+      return `set ${quotedTitle(change.field)} of the volume to ${change.to}`;
     case 'set-setting':
       return `set ${change.setting} to ${change.to} (it is ${change.from})`;
     case 'add-disk':

@@ -52,7 +52,7 @@ test('a replica without a place has the same explanation as the next one', () =>
   const { sentence, replicas, next } = explain({ a: {} }, [aReplicaOn('a-disk'), UNPLACED]);
   expect(sentence).toBe(`1 of 2 replicas of pg have a place. ${next.sentence}`);
   expect(next.sentence).toContain(
-    '1 node holds a replica of it; the smallest cure is to set replicaSoftAntiAffinity',
+    '1 node holds a replica of it; the smallest cure is to set "Copies may share a node"',
   );
   expect(replicas[1]).toEqual({ ...next, replicaId: 'unplaced' });
 });
