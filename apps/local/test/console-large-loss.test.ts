@@ -85,10 +85,10 @@ inBrowser('the console', () => {
       const events = region('Recent events');
       const line = events.getByRole('listitem').filter({ hasText: 'node node-1 does not answer' }).first();
       await line.getByText(/^(2,00\d|[12],\d{3}) events follow from it$/).waitFor({ timeout: 60_000 });
-      expect(await events.getByText(/volume .* is (unknown|degraded)/).count()).toBe(0);
+      expect(await events.getByText(/volume .* is (unknown|degraded)/i).count()).toBe(0);
       await line.getByText('events follow from it').click();
       await line
-        .getByText(/volume .* is (unknown|degraded), it was healthy$/)
+        .getByText(/volume .* is (unknown|degraded), it was healthy$/i)
         .first()
         .waitFor();
       expect(await visit.problems('large-loss')).toEqual([]);
@@ -163,7 +163,7 @@ inBrowser('the console', () => {
       };
       for (const [path, heading] of Object.entries(headings)) {
         await page.goto(`${visit.stack.local.consoleUrl}${path}`);
-        await page.getByRole('heading', { name: heading, exact: true }).waitFor();
+        await page.getByRole('heading', { name: heading, level: 1, exact: true }).waitFor();
         await page.waitForLoadState('load');
         await visit.picture(`many-nodes${path.replace('/', '-')}`);
       }

@@ -70,6 +70,7 @@ export class Cluster {
       record?: CopyRecord;
       sizeBytes?: number;
       grantId?: string;
+      replicaTimeoutMs?: number;
       /** Interval of ticks from the engine's creation on, as by a host process's timer. */
       ticksEveryMs?: number;
     } = {},
@@ -84,7 +85,7 @@ export class Cluster {
         attachmentSecret: 'sixteen-characters',
         record: over.record ?? this.record,
         replicas: over.replicas ?? this.copies.map(({ address }) => address),
-        replicaTimeoutMs: 2000,
+        replicaTimeoutMs: over.replicaTimeoutMs ?? 2000,
       },
       {
         connectControl: this.nodes.connectControl,
