@@ -188,7 +188,7 @@ inBrowser('placement in the console', () => {
       await dialog().getByLabel('Labels').fill('team=payments');
       await dialog().getByLabel('Copies', { exact: true }).fill('4');
       await liveFit()
-        .getByText(/Set replicaSoftAntiAffinity/)
+        .getByText(/Set "Copies may share a node"/)
         .waitFor();
       await dialog().getByLabel('Name').fill('web-data');
       await dialog().getByRole('button', { name: 'Create volume' }).click();
@@ -205,7 +205,7 @@ inBrowser('placement in the console', () => {
       const why = page.getByRole('region', { name: 'Why there', exact: true });
       await why.getByText('Fits nowhere').waitFor();
       await why.getByRole('link', { name: 'Open nodes' }).waitFor();
-      await why.getByRole('button', { name: /^Show the plan: Set replicaSoftAntiAffinity/ }).click();
+      await why.getByRole('button', { name: /^Show the plan: Set "Copies may share a node"/ }).click();
       await dialog().getByText('replica soft anti affinity: ignored → enabled').waitFor();
       expect(await visit.problems('cure-plan')).toEqual([]);
       await dialog().getByRole('button', { name: 'Do it' }).click();

@@ -17,7 +17,7 @@ export const MUTANTS = [
   },
   {
     name: 'no-time-for-stale-replicas',
-    seed: 16,
+    seed: 5,
     hole: 'a failed replica that waits for its age says no time, so that no sweep removes it',
     changes: [
       {
@@ -29,7 +29,7 @@ export const MUTANTS = [
   },
   {
     name: 'stale-copies-believed',
-    seed: 19,
+    seed: 51,
     hole: 'an engine starts on every copy that answers, those that missed writes too',
     changes: [
       {
@@ -106,7 +106,7 @@ export const MUTANTS = [
   },
   {
     name: 'due-times-lost',
-    seed: 13,
+    seed: 12,
     hole: 'a volume whose planner names a time is not woken at it',
     changes: [
       {
@@ -171,7 +171,7 @@ export const MUTANTS = [
   },
   {
     name: 'no-look-for-missing-copies',
-    seed: 21,
+    seed: 137,
     hole: 'a volume that lacks a copy says no time at which it looks for a place again',
     changes: [
       {
@@ -236,7 +236,7 @@ export const MUTANTS = [
   },
   {
     name: 'failover-though-off',
-    seed: 4,
+    seed: 2,
     hole: 'a volume fails over although its policy leaves that to its users',
     changes: [
       {
