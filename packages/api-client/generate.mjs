@@ -1,4 +1,4 @@
-// Generates the client's types from the checked-in OpenAPI document.
+// Generates the client's types, and the table of what writes do, from the checked-in OpenAPI document.
 import fs from 'node:fs';
 import openapiTS, { astToString } from 'openapi-typescript';
 
@@ -8,9 +8,29 @@ const output = new URL('src/generated/schema.ts', import.meta.url);
 
 const header =
   '// Made from openapi.json by `pnpm --filter @holdfast/api-client generate`. Do not change it by hand.\n';
-const types = astToString(await openapiTS(withoutDryRuns(JSON.parse(fs.readFileSync(document, 'utf8')))));
+const api = JSON.parse(fs.readFileSync(document, 'utf8'));
+const summaries = summariesOf(api);
+const types = astToString(await openapiTS(withoutDryRuns(api)));
 fs.mkdirSync(new URL('.', output), { recursive: true });
 fs.writeFileSync(output, header + types);
+fs.writeFileSync(
+  new URL('src/generated/summaries.ts', import.meta.url),
+  `${header}/** What each writing route does, in words, by its name in the audit log. */
+export const SUMMARIES: Readonly<Record<string, string>> = ${JSON.stringify(summaries, null, 2)};\n`,
+);
+
+/** Summaries by method and route as the audit log has them, such as `PATCH /api/v1/projects/:projectId`; without their second clauses. */
+function summariesOf({ paths }) {
+  const writes = Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods)
+      .filter(([method]) => method !== 'get')
+      .map(([method, { summary }]) => [
+        `${method.toUpperCase()} ${path.replaceAll(/\{(\w+)\}/g, ':$1')}`,
+        summary.split(/; |: |, w(?:hich|ith) |\. /)[0],
+      ]),
+  );
+  return Object.fromEntries(writes);
+}
 
 /**
  * The document without the answers of dry runs. They have a media type of their own, which the types can't tell apart: every

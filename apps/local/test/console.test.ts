@@ -76,7 +76,12 @@ inBrowser('the console', () => {
       await page.getByRole('button', { name: 'Attach' }).click();
       await page.getByRole('dialog').getByLabel('Node').selectOption({ label: 'node-1, holds a copy' });
       await page.getByRole('dialog').getByRole('button', { name: 'Attach' }).click();
-      await page.getByRole('status').filter({ hasText: 'web-data is being attached.' }).waitFor();
+      const note = page.getByRole('status').filter({ hasText: 'web-data is being attached.' });
+      await note.waitFor();
+      // A note over a dialog is read, or closed, without the dialog going away.
+      await page.getByRole('button', { name: 'Copies', exact: true }).click();
+      await note.click();
+      await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click();
       await page
         .getByText(/^nbd:\/\/127\.0\.0\.1/)
         .first()

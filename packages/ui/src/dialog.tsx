@@ -10,6 +10,9 @@ type Props = {
   children: ReactNode;
 };
 
+/** Notes about earlier actions lie over a dialog: a click on one is no answer to its question. */
+const NOTES = '[data-sonner-toaster]';
+
 /** A modal question. Escape and a click outside mean no; the focus then goes back to where it was. */
 export function Dialog({ open, onOpenChange, title, description, children }: Props) {
   const cameFrom = useFocusBefore(open);
@@ -18,6 +21,10 @@ export function Dialog({ open, onOpenChange, title, description, children }: Pro
       <Radix.Portal>
         <Radix.Overlay className="fixed inset-0 z-40 bg-black/50" />
         <Radix.Content
+          onInteractOutside={(event) => {
+            if (event.target instanceof Element && event.target.closest(NOTES) !== null)
+              event.preventDefault();
+          }}
           onCloseAutoFocus={(event) => {
             event.preventDefault();
             if (cameFrom.current instanceof HTMLElement) cameFrom.current.focus();

@@ -117,7 +117,7 @@ export const ANSWER_EXAMPLES: Readonly<Record<string, string>> = {
   SessionOrganizationList:
     '{"items":[{"id":"01a1fd5b-0000-7000-8000-000000000001","name":"Local","role":"owner"}],"nextCursor":null}',
   Setting:
-    '{"name":"balance-alpha","value":1,"default":1,"isDefault":true,"definition":{"type":"number","category":"scheduling","description":"Weight of absolute free bytes against the free share in the balance score (Holdfast).","min":0,"max":1},"version":1}',
+    '{"name":"balance-alpha","value":1,"default":1,"isDefault":true,"definition":{"type":"number","category":"scheduling","description":"Weight of absolute free bytes against the free share in the balance score.","min":0,"max":1},"version":1}',
   SettingList:
     '{"items":[{"name":"replica-soft-anti-affinity","value":false,"default":false,"isDefault":true,"definition":{"type":"boolean","category":"scheduling","description":"Two replicas of one volume may share a node when no better node exists."},"version":1}],"nextCursor":null}',
   SignInProvider: '{"name":null,"refused":null}',

@@ -1,4 +1,5 @@
 'use client';
+import { SUMMARIES } from '@holdfast/api-client/summaries';
 import { Badge } from '@holdfast/ui/badge.js';
 import { Moment } from '@holdfast/ui/moment.js';
 import type { AuditEntry } from '../api/types';
@@ -9,10 +10,11 @@ const RESULTS = {
   dry: { tone: 'idle', word: 'Tried' },
 } as const;
 
-/** One request, and what it changed when it is opened. */
+/** One request in words; opened, as the API has it, and what it changed. */
 export function AuditLine({ entry }: { entry: AuditEntry }) {
   const { action, actor, address, at, result, reason, target, before, after } = entry;
   const { tone, word } = RESULTS[result];
+  const isChange = before !== null || after !== null;
   return (
     <li className="border-b border-border px-4 py-2 last:border-0">
       <div className="flex flex-wrap items-baseline gap-x-3 gap-y-1">
@@ -22,7 +24,7 @@ export function AuditLine({ entry }: { entry: AuditEntry }) {
           </Badge>
         </span>
         <span className="min-w-0 flex-1 basis-72 text-sm">
-          <code className="font-mono text-xs break-words">{action}</code>
+          {inWords(action)}
           <span className="block text-xs text-muted">
             {target.kind} {target.id}
             {reason === '' ? '' : `: ${reason}`}
@@ -33,17 +35,28 @@ export function AuditLine({ entry }: { entry: AuditEntry }) {
           {address === '' ? '' : ` from ${address}`}, <Moment at={at} />
         </span>
       </div>
-      {(before !== null || after !== null) && (
-        <details className="mt-1 text-xs">
-          <summary className="min-h-6 cursor-pointer text-muted">What changed</summary>
+      <details className="mt-1 text-xs">
+        <summary className="min-h-6 cursor-pointer text-muted">
+          {isChange ? 'What changed' : 'What was asked'}
+        </summary>
+        <p className="mt-1 font-mono break-words text-muted">{action}</p>
+        {isChange && (
           <dl className="mt-1 grid gap-2 sm:grid-cols-2">
             <Side title="Before" fields={before} />
             <Side title="After" fields={after} />
           </dl>
-        </details>
-      )}
+        )}
+      </details>
     </li>
   );
+}
+
+/** What was done, for people. A route of the API stands for itself where no summary of it is known. */
+function inWords(action: string): string {
+  const [kind, name] = action.split(' ');
+  if (kind !== 'mutation' || name === undefined) return SUMMARIES[action] ?? action;
+  const words = name.replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
+  return `${words.charAt(0).toUpperCase()}${words.slice(1)}`;
 }
 
 function Side({ title, fields }: { title: string; fields: AuditEntry['before'] }) {

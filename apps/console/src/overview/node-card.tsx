@@ -32,9 +32,7 @@ export function NodeCard({
   const attached = counts?.nodes.find(({ nodeId }) => nodeId === node.id)?.attached ?? 0;
   return (
     <NodeFrame node={node}>
-      <p className="mb-2 text-xs text-muted">
-        {attached === 1 ? '1 volume attached here' : `${attached} volumes attached here`}
-      </p>
+      <p className="mb-2 text-xs text-muted">{attachedText(attached)}</p>
       <div className="flex flex-col gap-2">
         {disks.map((disk) => (
           <DiskLine
@@ -134,4 +132,9 @@ function Blocks({ placed }: { placed: readonly Placed[] }) {
       })}
     </span>
   );
+}
+
+function attachedText(count: number): string {
+  if (count === 0) return 'No volume attached here';
+  return count === 1 ? '1 volume attached here' : `${count} volumes attached here`;
 }

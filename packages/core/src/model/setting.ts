@@ -8,6 +8,8 @@ import { DRAIN_POLICIES } from './node-drain.js';
  */
 type Common = {
   description: string;
+  /** Set where Longhorn has no such setting. */
+  isOurs?: true;
   /** Set where volumes of different data engines may have different values (`settings/engine-maps.ts`). */
   engines?: readonly DataEngine[];
   /** Set where a volume may answer for itself (`model/volume-overrides.ts`). */
@@ -161,7 +163,8 @@ export const SETTINGS = {
     min: 0,
     max: 1,
     category: 'scheduling',
-    description: 'Weight of absolute free bytes against the free share in the balance score (Holdfast).',
+    description: 'Weight of absolute free bytes against the free share in the balance score.',
+    isOurs: true,
   },
   'replica-disk-choice': {
     type: 'enum',
@@ -169,7 +172,8 @@ export const SETTINGS = {
     options: ['spread', 'pack'],
     category: 'scheduling',
     description:
-      'Which disk of the chosen node takes a replica: spread takes the emptiest, pack the fullest that fits, which keeps room for large volumes (Holdfast).',
+      'Which disk of the chosen node takes a replica: spread takes the emptiest, pack the fullest that fits, which keeps room for large volumes.',
+    isOurs: true,
     volume: {
       field: 'replicaDiskChoice',
       description:
@@ -210,7 +214,8 @@ export const SETTINGS = {
     max: 20,
     category: 'scheduling',
     description:
-      'How many more copies of a volume a node or zone must hold than another one before best-effort balancing moves one (Holdfast).',
+      'How many more copies of a volume a node or zone must hold than another one before best-effort balancing moves one.',
+    isOurs: true,
   },
   'replica-auto-balance-disk-margin-percentage': {
     type: 'integer',
@@ -220,7 +225,8 @@ export const SETTINGS = {
     unit: '%',
     category: 'scheduling',
     description:
-      'By how much less of the target has to be used, with the replica on it, than of the disk under pressure that it leaves (Holdfast).',
+      'By how much less of the target has to be used, with the replica on it, than of the disk under pressure that it leaves.',
+    isOurs: true,
   },
   'replica-auto-balance-cool-down': {
     type: 'integer',
@@ -230,7 +236,8 @@ export const SETTINGS = {
     unit: 's',
     category: 'scheduling',
     description:
-      'How long balancing leaves a volume alone after it has moved a copy of it; also how long free space may take to be reported (Holdfast).',
+      'How long balancing leaves a volume alone after it has moved a copy of it; also how long free space may take to be reported.',
+    isOurs: true,
   },
   'replica-auto-balance-bytes-in-flight': {
     type: 'integer',
@@ -240,7 +247,8 @@ export const SETTINGS = {
     unit: 'GiB',
     category: 'scheduling',
     description:
-      'Bytes that balancing may have under way in the cluster at once. A single larger volume moves alone (Holdfast).',
+      'Bytes that balancing may have under way in the cluster at once. A single larger volume moves alone.',
+    isOurs: true,
   },
   'replica-auto-balance-node-settling-time': {
     type: 'integer',
@@ -250,14 +258,16 @@ export const SETTINGS = {
     unit: 's',
     category: 'scheduling',
     description:
-      'How long a node that was not ready must have been ready again before balancing moves copies to it or from it (Holdfast).',
+      'How long a node that was not ready must have been ready again before balancing moves copies to it or from it.',
+    isOurs: true,
   },
   'replica-relocate-on-selector-change': {
     type: 'boolean',
     default: false,
     category: 'scheduling',
     description:
-      'Move copies whose node or disk does not match the selectors or the topology of their volume any more; false: only say so (Holdfast).',
+      'Move copies whose node or disk does not match the selectors or the topology of their volume any more; false: only say so.',
+    isOurs: true,
   },
   'default-replica-count': {
     type: 'integer',
@@ -300,7 +310,8 @@ export const SETTINGS = {
     max: 100,
     mayBeUnlimited: true,
     category: 'rebuild',
-    description: 'Rebuilds that may read from one node at once (Holdfast). 0 stops new rebuilds.',
+    description: 'Rebuilds that may read from one node at once. 0 stops new rebuilds.',
+    isOurs: true,
   },
   'concurrent-rebuild-per-cluster-limit': {
     type: 'integer',
@@ -309,7 +320,8 @@ export const SETTINGS = {
     max: 10_000,
     mayBeUnlimited: true,
     category: 'rebuild',
-    description: 'Rebuilds that may run in the whole cluster at once (Holdfast). 0 stops new rebuilds.',
+    description: 'Rebuilds that may run in the whole cluster at once. 0 stops new rebuilds.',
+    isOurs: true,
   },
   'fast-replica-rebuild-enabled': {
     type: 'boolean',
@@ -443,7 +455,8 @@ export const SETTINGS = {
     default: 'sha512',
     options: ['sha512', 'blake3'],
     category: 'rebuild',
-    description: 'How a rebuild compares blocks; BLAKE3 costs less CPU (Holdfast).',
+    description: 'How a rebuild compares blocks; BLAKE3 costs less CPU.',
+    isOurs: true,
   },
   'engine-replica-timeout': {
     type: 'integer',
@@ -463,7 +476,8 @@ export const SETTINGS = {
     unit: 's',
     category: 'engine',
     description:
-      "How long the node of a volume's engine must have been not ready until the volume is attached elsewhere unasked. 0 leaves it to its users (Holdfast).",
+      "How long the node of a volume's engine must have been not ready until the volume is attached elsewhere unasked. 0 leaves it to its users.",
+    isOurs: true,
     volume: {
       field: 'failoverDelay',
       description:
@@ -481,7 +495,8 @@ export const SETTINGS = {
     max: 300,
     unit: 's',
     category: 'node',
-    description: 'Silence after which a node counts as not ready (Holdfast).',
+    description: 'Silence after which a node counts as not ready.',
+    isOurs: true,
   },
   'stale-replica-timeout': {
     type: 'integer',
@@ -516,7 +531,8 @@ export const SETTINGS = {
     max: DAYS_MAX,
     unit: 'days',
     category: 'history',
-    description: 'Age at which events are deleted (Holdfast).',
+    description: 'Age at which events are deleted.',
+    isOurs: true,
   },
   'rebuild-retention-days': {
     type: 'integer',
@@ -525,7 +541,8 @@ export const SETTINGS = {
     max: DAYS_MAX,
     unit: 'days',
     category: 'history',
-    description: 'Age at which rebuilds and other operations that have ended are deleted (Holdfast).',
+    description: 'Age at which rebuilds and other operations that have ended are deleted.',
+    isOurs: true,
   },
   'audit-retention-days': {
     type: 'integer',
@@ -535,7 +552,8 @@ export const SETTINGS = {
     unit: 'days',
     category: 'history',
     description:
-      'Age at which audit entries are deleted. 0 keeps them. An organization keeps them as long as any of its clusters says (Holdfast).',
+      'Age at which audit entries are deleted. 0 keeps them. An organization keeps them as long as any of its clusters says.',
+    isOurs: true,
   },
 } as const satisfies Record<string, SettingDefinition>;
 
