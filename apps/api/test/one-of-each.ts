@@ -1,7 +1,7 @@
 import { NO_EFFECTS } from '@holdfast/core/alerts/find-alerts.js';
 import type { ApiFixture } from './api-fixture.js';
 
-const NO_BYTES = { total: 0, compared: 0, skipped: 0, sent: 0, written: 0 };
+const NO_BYTES = { total: 0, compared: 0, skipped: 0, sent: 0, written: 0, verified: 0 };
 
 /** Makes one resource of every kind. Returns their ids, by the names of parameters in addresses. */
 export async function makeOneOfEach(api: ApiFixture): Promise<Record<string, string>> {

@@ -8,7 +8,7 @@ import { type CopyRecord, copyRecord, mayShrinkAlone } from '@holdfast/core/mode
 import type { EngineAsk } from '@holdfast/core/model/engine-commands.js';
 import { isFault, StorageFault } from '@holdfast/core/model/faults.js';
 import type { ReplicaId, VolumeId } from '@holdfast/core/model/ids.js';
-import type { RebuildMethod } from '@holdfast/core/model/rebuild.js';
+import { NO_BYTES, type RebuildMethod } from '@holdfast/core/model/rebuild.js';
 import type { ReplicaMode } from '@holdfast/core/model/replica.js';
 import type { SimCopy } from './sim-copy.js';
 import { haveEqualLayers, SimLayers } from './sim-layers.js';
@@ -352,7 +352,7 @@ function newReport(
     replicaId: target.replicaId,
     state: 'running',
     phase: 'preparing',
-    bytes: { total: totalBytes, compared: 0, skipped: 0, sent: 0, written: 0 },
+    bytes: { ...NO_BYTES, total: totalBytes },
     rateBytesPerSecond: 0,
     snapshots: [{ name: 'head', method, reason: '', bytesSent: 0 }],
     error: null,

@@ -1,5 +1,6 @@
 import { GIB, MIB } from '@holdfast/core/model/bytes.js';
 import { asId, type DiskId, type NodeId, type ReplicaId, type VolumeId } from '@holdfast/core/model/ids.js';
+import { NO_BYTES } from '@holdfast/core/model/rebuild.js';
 import { describe, expect, test } from '@jest/globals';
 import {
   aDiskReport,
@@ -372,7 +373,7 @@ export function heartbeatContract(makeStore: MakeStore): void {
                 replicaId: REPLICA,
                 state: 'running',
                 phase,
-                bytes: { total: 100 * MIB, compared, skipped: 0, sent: compared, written: compared },
+                bytes: { ...NO_BYTES, total: 100 * MIB, compared, sent: compared, written: compared },
                 rateBytesPerSecond: 10 * MIB,
                 snapshots: [{ name: 's1', method: 'full', reason: 'absent', bytesSent: compared }],
                 error: null,

@@ -201,7 +201,9 @@ function progressLine(rebuild: Rebuild, names: Names): string {
   const state = rebuildLook(rebuild.state).text;
   if (rebuild.state === 'queued') return `${head}  ${state}  ${noteOf(rebuild)}`.trimEnd();
   const percent = `${rebuild.percent.toFixed(1)}%`.padStart(6);
-  const bytes = `${formatBytes(rebuild.bytes.sent)} of ${formatBytes(rebuild.bytes.total)} sent`;
+  const { sent, verified, total } = rebuild.bytes;
+  const isVerifying = rebuild.state === 'running' && rebuild.phase === 'verifying';
+  const bytes = `${formatBytes(isVerifying ? verified : sent)} of ${formatBytes(total)} ${isVerifying ? 'verified' : 'sent'}`;
   if (rebuild.paused && rebuild.state === 'running') return `${head}  ${state}  ${percent}  paused`;
   if (rebuild.state !== 'running') return `${head}  ${state}  ${percent}  ${rebuild.error?.message ?? bytes}`;
   return `${head}  ${state}  ${percent}  ${rebuild.phase}  ${bytes}, ${formatBytes(rebuild.rateBytesPerSecond)}/s`;

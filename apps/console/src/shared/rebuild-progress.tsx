@@ -71,13 +71,14 @@ function placeText({ queuePosition, percent }: Rebuild): string {
   return percent > 0 ? `${place}, ${Math.floor(percent)} % done` : place;
 }
 
-/** What was looked at, what the target had already, what it was sent and wrote, of all that it has to hold. */
-function workText({ bytes: { compared, skipped, sent, written, total } }: Rebuild): string {
+/** What was looked at, what the target had already, what it was sent, wrote and proved to hold, of all that it has to hold. */
+function workText({ bytes: { compared, skipped, sent, written, verified, total } }: Rebuild): string {
   const parts = [
     ...(compared > 0 ? [`${formatBytes(compared)} compared`] : []),
     ...(skipped > 0 ? [`${formatBytes(skipped)} skipped`] : []),
     `${formatBytes(sent)} sent`,
     ...(written > 0 ? [`${formatBytes(written)} written`] : []),
+    ...(verified > 0 ? [`${formatBytes(verified)} verified`] : []),
     `of ${formatBytes(total)}`,
   ];
   return parts.join(' · ');

@@ -134,10 +134,14 @@ export const replicaReportSchema = z.object({
 export const rebuildBytesSchema = z
   .object({
     total: bytes.describe('Bytes that the target has to hold in the end.'),
-    compared: bytes.describe('Bytes looked at, whether sent or skipped.'),
+    compared: bytes.describe('Bytes looked at while copying, whether sent or skipped.'),
     skipped: bytes.describe('Bytes that the target had already.'),
     sent: bytes.describe('Bytes sent to the target.'),
     written: bytes.describe('Bytes that the target wrote.'),
+    // Agents of earlier versions count them as compared once more.
+    verified: bytes
+      .default(0)
+      .describe('Bytes of which the target has proved that its disk holds what the source has.'),
   })
   .describe('What was done so far, in bytes.');
 

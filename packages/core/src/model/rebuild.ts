@@ -31,11 +31,13 @@ export type WaitingReason = (typeof WAITING_REASONS)[number];
 export type RebuildBytes = {
   /** Bytes that the target has to hold in the end. */
   total: number;
-  /** Bytes looked at, whether sent or skipped. */
+  /** Bytes looked at while copying, whether sent or skipped. */
   compared: number;
   skipped: number;
   sent: number;
   written: number;
+  /** Bytes of which the target has proved, after the copying, that its disk holds what the source has. */
+  verified: number;
 };
 
 export type RebuildSnapshot = {
@@ -46,7 +48,7 @@ export type RebuildSnapshot = {
   bytesSent: number;
 };
 
-export const NO_BYTES: RebuildBytes = { total: 0, compared: 0, skipped: 0, sent: 0, written: 0 };
+export const NO_BYTES: RebuildBytes = { total: 0, compared: 0, skipped: 0, sent: 0, written: 0, verified: 0 };
 
 /**
  * One attempt to make a replica a full copy again.

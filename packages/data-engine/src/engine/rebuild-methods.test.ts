@@ -72,6 +72,8 @@ describe('a copy that comes back', () => {
     expect(methods(report.snapshots)).toEqual(['drop delta', 'rebuild full']);
     expect(report.bytes.sent).toBeGreaterThanOrEqual(8 * MIB);
     expect(report.bytes.sent).toBeLessThan(9 * MIB);
+    // Every byte was looked at once while copying, and proved once afterwards.
+    expect([report.bytes.compared, report.bytes.verified]).toEqual([report.bytes.total, report.bytes.total]);
     await expectEqual(volume, engine);
   });
 

@@ -198,7 +198,7 @@ export class RebuildRun {
       if (progress.error?.sourceLost) return 'source-lost';
       if (progress.error !== null) throw faultOf(progress.error);
       if (sources.some(({ mode }) => mode !== 'RW')) return 'source-lost';
-      const amount = progress.bytes.sent + progress.bytes.compared;
+      const amount = progress.bytes.sent + progress.bytes.compared + progress.bytes.verified;
       if (amount !== moved || this.tuning.paused) movedAtMs = this.ports.time.nowMs();
       moved = amount;
       // A silent source looks like a slow one; it is replaced if nothing has moved for twice the replica timeout.
@@ -226,6 +226,7 @@ export class RebuildRun {
       skipped: Math.max(bytes.skipped, next.skipped),
       sent: Math.max(bytes.sent, next.sent),
       written: Math.max(bytes.written, next.written),
+      verified: Math.max(bytes.verified, next.verified),
     };
   }
 

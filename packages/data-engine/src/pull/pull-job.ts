@@ -174,8 +174,8 @@ export class PullJob {
       await this.noteChecksum(pull);
       return;
     }
-    // Counts the whole layer as compared: by hash, by its checksum, or because its sent data was verified.
-    context.bytes.compared += plan.heldBytes;
+    // Counts the whole layer as verified: by hash, by its checksum, or because its sent data was read back.
+    context.bytes.verified += plan.heldBytes;
   }
 
   /** All its windows were hashed and read back from the disk, so the checksum is known without another pass. */

@@ -46,7 +46,7 @@ async function verifyPart(
     if ((await hashWindow(layer, window, pull.sums)) !== hash)
       throw differs(plan, window, 'what is on the disk');
     await throttle.rest(sinceMs);
-    bytes.compared += pull.heldBytesIn(window);
+    bytes.verified += pull.heldBytesIn(window);
   }
   let own = nextHeldWindow(layer, first);
   for (; own !== undefined && own < end; own = nextHeldWindow(layer, own + 1)) {

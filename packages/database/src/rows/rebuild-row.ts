@@ -1,5 +1,5 @@
 import type { ClusterId, NodeId, RebuildId, ReplicaId, VolumeId } from '@holdfast/core/model/ids.js';
-import type { Rebuild, RebuildBytes } from '@holdfast/core/model/rebuild.js';
+import { NO_BYTES, type Rebuild, type RebuildBytes } from '@holdfast/core/model/rebuild.js';
 import { asJson, columnsOf, type Table } from '../sql/table.js';
 import { orUndefined } from './json.js';
 
@@ -63,7 +63,8 @@ export type RebuildRow = {
   granted_bytes_per_second: number | null;
   tuned: { paused: boolean; bandwidthBytesPerSecond?: number } | null;
   epoch: number | null;
-  bytes: RebuildBytes;
+  /** Rows of earlier versions lack what is counted since. */
+  bytes: Partial<RebuildBytes>;
   percent: number;
   rate_bytes_per_second: number;
   snapshots: Rebuild['snapshots'];
@@ -98,7 +99,7 @@ export function readRebuild(row: RebuildRow): Rebuild {
     grantedBytesPerSecond: orUndefined(row.granted_bytes_per_second),
     tuned: row.tuned === null ? undefined : readTuned(row.tuned),
     epoch: orUndefined(row.epoch),
-    bytes: row.bytes,
+    bytes: { ...NO_BYTES, ...row.bytes },
     percent: row.percent,
     rateBytesPerSecond: row.rate_bytes_per_second,
     snapshots: row.snapshots,
