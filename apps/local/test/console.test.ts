@@ -77,9 +77,10 @@ inBrowser('the console', () => {
       await page.getByRole('dialog').getByLabel('Node').selectOption({ label: 'node-1, holds a copy' });
       await page.getByRole('dialog').getByRole('button', { name: 'Attach' }).click();
       const note = page.getByRole('status').filter({ hasText: 'web-data is being attached.' });
-      await note.waitFor();
-      // A note over a dialog is read, or closed, without the dialog going away.
-      await page.getByRole('button', { name: 'Copies', exact: true }).click();
+      // A note over a dialog is read, or closed, without the dialog going away. The pointer rests on it, so that it stays.
+      await note.hover();
+      await page.getByRole('button', { name: 'Copies', exact: true }).press('Enter');
+      await page.getByRole('dialog').waitFor();
       await note.click();
       await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click();
       await page

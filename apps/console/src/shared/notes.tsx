@@ -20,6 +20,9 @@ const ICONS = {
   error: <TriangleAlert aria-hidden size={16} className="text-bad" />,
 };
 
+/** A dialog makes the page behind it deaf to the pointer. A note lies over the dialog and can be closed or copied from all the same. */
+const NOTE_OPTIONS = { style: { pointerEvents: 'auto' } } as const;
+
 /** Says what has been done or begun, for a few seconds. */
 export function noteDone(text: string): void {
   toast.success(<span role="status">{text}</span>, { duration: DONE_MS });
@@ -58,6 +61,7 @@ export function Notes() {
       closeButton
       expand
       icons={ICONS}
+      toastOptions={NOTE_OPTIONS}
       style={LOOK}
     />
   );
