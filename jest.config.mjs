@@ -33,6 +33,7 @@ export default {
   watchPathIgnorePatterns: ['/\\.holdfast/'],
   // Two at once: the machines this runs on have two cores, and several suites start servers of their own.
   maxWorkers: 2,
-  testTimeout: 30_000,
+  // Ten times what the slowest test without a limit of its own takes: on a busy machine all take longer, and one that hangs is stopped all the same.
+  testTimeout: 120_000,
   reporters: [['default', { summaryThreshold: 0 }], '<rootDir>/tools/jest/plain-line-reporter.mjs'],
 };

@@ -18,7 +18,7 @@ export function salvageOperation({ volume }: VolumeWithReplicas): Begun {
   return salvage === undefined ? undefined : operationId('salvage', volume.id, salvage.requestedAt);
 }
 
-export function deletionOperation({ id, lifecycle }: Volume): Begun {
+export function deletionOperation({ id, lifecycle }: Pick<Volume, 'id' | 'lifecycle'>): Begun {
   return lifecycle.state === 'deleting' ? operationId('delete', id, lifecycle.requestedAt) : undefined;
 }
 

@@ -1,11 +1,12 @@
 import {
   isWorkersOwn,
+  type ShownVolume,
   shownConditions,
   shownState,
   waitsForAdmission,
 } from '@holdfast/core/lifecycle/shown-volume.js';
 import { replicaState } from '@holdfast/core/model/replica.js';
-import type { Volume, VolumeVerification } from '@holdfast/core/model/volume.js';
+import type { VolumeVerification } from '@holdfast/core/model/volume.js';
 import { endpointOf, holderOf } from '@holdfast/core/model/volume-lifecycle.js';
 import { overridesFrom } from '@holdfast/core/model/volume-overrides.js';
 import { fillOf, layerTaskOf } from '@holdfast/core/model/volume-task.js';
@@ -61,7 +62,7 @@ export function volumeView({ volume, replicas }: VolumeWithReplicas, user: Acces
 }
 
 /** The address holds the attachment's secret, which lets its holder write: only who may change the volume sees it. */
-function endpointView(volume: Volume, user: AccessFacts): VolumeView['endpoint'] {
+function endpointView(volume: ShownVolume, user: AccessFacts): VolumeView['endpoint'] {
   const endpoint = endpointOf(volume);
   if (isWorkersOwn(volume) || endpoint === undefined) return null;
   if (!isAllowedWithin(user, 'volume:write', volume.projectId)) return { nbdUri: null };
@@ -70,19 +71,19 @@ function endpointView(volume: Volume, user: AccessFacts): VolumeView['endpoint']
   return { nbdUri: `${scheme}://${host}:${endpoint.port}/${encodeURIComponent(endpoint.exportName)}` };
 }
 
-function attentionView({ attention }: Volume): VolumeView['attention'] {
+function attentionView({ attention }: ShownVolume): VolumeView['attention'] {
   if (attention === undefined) return null;
   const { code, message, cures, since } = attention;
   return { code, message, cures: [...cures], since: since.toISOString() };
 }
 
-function chainView({ chain }: Volume): VolumeView['chain'] {
+function chainView({ chain }: ShownVolume): VolumeView['chain'] {
   if (chain === undefined) return null;
   const { headParentId, headBytes, busy } = chain;
   return { headParentId: headParentId ?? null, headBytes, busy };
 }
 
-function fillView(volume: Volume): VolumeView['fill'] {
+function fillView(volume: ShownVolume): VolumeView['fill'] {
   const { writtenBytes } = volume;
   const fill = fillOf(volume);
   if (fill === undefined) return null;
@@ -97,7 +98,7 @@ function fillView(volume: Volume): VolumeView['fill'] {
   };
 }
 
-function taskView(volume: Volume): VolumeView['task'] {
+function taskView(volume: ShownVolume): VolumeView['task'] {
   const { epoch } = volume;
   const task = layerTaskOf(volume);
   if (task === undefined) return null;

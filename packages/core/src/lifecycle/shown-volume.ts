@@ -9,6 +9,16 @@ import { fillOf, heavyTaskOf } from '../model/volume-task.js';
 
 const HEAVY_TASK_LIMIT = 'snapshot-heavy-task-concurrent-limit' satisfies SettingName;
 
+/** What users are not shown of a volume: only the worker, and whoever asks why a copy has no place, reads it. */
+export const HIDDEN_FIELDS = [
+  'record',
+  'explanation',
+  'hashing',
+  'balance',
+] as const satisfies readonly (keyof Volume)[];
+export type HiddenField = (typeof HIDDEN_FIELDS)[number];
+export type ShownVolume = Omit<Volume, HiddenField>;
+
 /** True when the worker attached it, to fill or to rebuild it. */
 export function isWorkersOwn(volume: Pick<Volume, 'task' | 'lifecycle'>): boolean {
   return fillOf(volume) !== undefined || isRepairing(volume);
@@ -20,12 +30,12 @@ export function shownState(volume: Pick<Volume, 'task' | 'lifecycle'>): VolumeSt
 }
 
 /** Those that are stored, and those that follow from its filling and its hold. */
-export function shownConditions(volume: Volume): Condition[] {
+export function shownConditions(volume: ShownVolume): Condition[] {
   return [...volume.conditions, ...filledCondition(volume), ...heldCondition(volume)];
 }
 
 /** What a purge or a filling waits for that could begin otherwise; `undefined` when it waits for something else, or runs. */
-export function waitsForAdmission(volume: Volume): string | undefined {
+export function waitsForAdmission(volume: ShownVolume): string | undefined {
   const { lifecycle, epoch } = volume;
   const task = heavyTaskOf(volume);
   const isWaiting = task !== undefined && task.admittedAt === undefined && task.startedEpoch !== epoch;
@@ -33,7 +43,7 @@ export function waitsForAdmission(volume: Volume): string | undefined {
   return `admission: ${HEAVY_TASK_LIMIT} says how many volumes of a node may be purged, filled or hashed at once`;
 }
 
-function filledCondition(volume: Volume): Condition[] {
+function filledCondition(volume: ShownVolume): Condition[] {
   const fill = fillOf(volume);
   if (fill === undefined) return [];
   const { trouble, requestedAt } = fill;
@@ -46,7 +56,7 @@ function filledCondition(volume: Volume): Condition[] {
 }
 
 /** The time of the hold is not stored: the caller that sets it knows it. */
-function heldCondition({ rebuildHold, createdAt }: Volume): Condition[] {
+function heldCondition({ rebuildHold, createdAt }: ShownVolume): Condition[] {
   if (rebuildHold === undefined) return [];
   const { reason, waitingFor } = blockText(rebuildHold);
   const message = `missing copies are not rebuilt: ${waitingFor}`;

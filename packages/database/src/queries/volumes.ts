@@ -1,13 +1,13 @@
+import type { ShownVolume } from '@holdfast/core/lifecycle/shown-volume.js';
 import type { VOLUME_FIELDS } from '@holdfast/core/listing/list-fields.js';
 import type { ClusterId, VolumeId } from '@holdfast/core/model/ids.js';
-import type { Volume } from '@holdfast/core/model/volume.js';
 import {
   type ReplicaRow,
   readShownReplica,
   type ShownReplica,
   selectShownReplica,
 } from '../rows/replica-row.js';
-import { readVolume, type VolumeRow } from '../rows/volume-row.js';
+import { readShownVolume, type ShownVolumeRow, selectShownVolume } from '../rows/volume-row.js';
 import type { Sql } from '../sql/scope.js';
 import {
   type FieldsOf,
@@ -20,7 +20,7 @@ import {
 
 /** A replica with what users need to find it. */
 export type PlacedReplica = { replica: ShownReplica; zone: string | undefined };
-export type VolumeWithReplicas = { volume: Volume; replicas: readonly PlacedReplica[] };
+export type VolumeWithReplicas = { volume: ShownVolume; replicas: readonly PlacedReplica[] };
 
 /** Where a volume is looked for: an id of another cluster's volume is not found. */
 type VolumeKey = { clusterId: ClusterId; volumeId: VolumeId };
@@ -64,7 +64,7 @@ const FIELDS = {
 const OWN = 'v.organization_id = (SELECT current_organization_id())';
 
 const volumesOf = (clusterId: ClusterId | undefined): ListSource => ({
-  columns: 'v.*',
+  columns: selectShownVolume('v'),
   from: 'volume v',
   key: FIELDS.id,
   fields: FIELDS,
@@ -79,7 +79,7 @@ export async function listVolumes(
   clusterId: ClusterId | undefined,
   request: ListRequest,
 ): Promise<Page<VolumeWithReplicas>> {
-  const page = await listItems(sql, volumesOf(clusterId), request, readVolume);
+  const page = await listItems(sql, volumesOf(clusterId), request, readShownVolume);
   return { ...page, items: await withReplicas(sql, page.items) };
 }
 
@@ -89,10 +89,10 @@ export async function listVolumesOfEach(
   clusterIds: readonly ClusterId[],
   request: ListRequest,
 ): Promise<Page<VolumeWithReplicas>[]> {
-  const pages = await listRowsOfEach<VolumeRow>(sql, clusterIds.map(volumesOf), request);
+  const pages = await listRowsOfEach<ShownVolumeRow>(sql, clusterIds.map(volumesOf), request);
   const volumes = await withReplicas(
     sql,
-    pages.flatMap(({ items }) => items.map(readVolume)),
+    pages.flatMap(({ items }) => items.map(readShownVolume)),
   );
   const byId = new Map(volumes.map((found) => [found.volume.id, found]));
   return pages.map((page) => ({ ...page, items: page.items.flatMap(({ id }) => byId.get(id) ?? []) }));
@@ -100,19 +100,22 @@ export async function listVolumesOfEach(
 
 /** Volumes of any cluster, in no order; those that are not there are left out. */
 export async function findVolumes(sql: Sql, volumeIds: readonly VolumeId[]): Promise<VolumeWithReplicas[]> {
-  const { rows } = await sql.query<VolumeRow>('SELECT * FROM volume WHERE id = ANY($1)', [volumeIds]);
-  return withReplicas(sql, rows.map(readVolume));
+  const { rows } = await sql.query<ShownVolumeRow>(
+    `SELECT ${selectShownVolume('v')} FROM volume v WHERE v.id = ANY($1)`,
+    [volumeIds],
+  );
+  return withReplicas(sql, rows.map(readShownVolume));
 }
 
 export async function findVolume(sql: Sql, key: VolumeKey): Promise<VolumeWithReplicas | undefined> {
-  const { rows } = await sql.query<VolumeRow>('SELECT * FROM volume WHERE id = $1 AND cluster_id = $2', [
-    key.volumeId,
-    key.clusterId,
-  ]);
-  return (await withReplicas(sql, rows.map(readVolume)))[0];
+  const { rows } = await sql.query<ShownVolumeRow>(
+    `SELECT ${selectShownVolume('v')} FROM volume v WHERE v.id = $1 AND v.cluster_id = $2`,
+    [key.volumeId, key.clusterId],
+  );
+  return (await withReplicas(sql, rows.map(readShownVolume)))[0];
 }
 
-async function withReplicas(sql: Sql, volumes: readonly Volume[]): Promise<VolumeWithReplicas[]> {
+async function withReplicas(sql: Sql, volumes: readonly ShownVolume[]): Promise<VolumeWithReplicas[]> {
   if (volumes.length === 0) return [];
   const { rows } = await sql.query<Omit<ReplicaRow, 'explanation'> & { zone: string | null }>(
     `SELECT ${selectShownReplica('r')}, n.zone FROM replica r LEFT JOIN node n ON n.id = r.node_id

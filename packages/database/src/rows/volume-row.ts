@@ -1,3 +1,4 @@
+import { HIDDEN_FIELDS, type HiddenField, type ShownVolume } from '@holdfast/core/lifecycle/shown-volume.js';
 import type { CopyRecord } from '@holdfast/core/model/copy-record.js';
 import type { ClusterId, OrganizationId, ProjectId, VolumeId } from '@holdfast/core/model/ids.js';
 import type { Labels } from '@holdfast/core/model/labels.js';
@@ -15,7 +16,7 @@ import type {
   VolumeSpec,
   VolumeVerification,
 } from '@holdfast/core/model/volume.js';
-import { asJson, type Column, columnsOf, type Table } from '../sql/table.js';
+import { asJson, type Column, columnsOf, selectList, type Table } from '../sql/table.js';
 import { orUndefined, readConditions, readLabels, type Stored, type StoredCondition } from './json.js';
 import { OVERRIDE_COLUMNS, type OverrideRow, readOverrides } from './override-columns.js';
 import { LIFECYCLE_COLUMNS, type LifecycleRow, readLifecycle } from './volume-lifecycle-columns.js';
@@ -114,7 +115,27 @@ export type VolumeRow = LifecycleRow &
     reconcile_marks: number;
   };
 
+/** A volume's row without what users are not shown of it, which is most of a row. */
+export type ShownVolumeRow = Omit<VolumeRow, HiddenField>;
+
+/** What {@link readShownVolume} needs. */
+export function selectShownVolume(alias: string): string {
+  const hidden: ReadonlySet<keyof Volume> = new Set(HIDDEN_FIELDS);
+  const columns = VOLUMES.columns.filter(({ field }) => !hidden.has(field));
+  return `${selectList({ ...VOLUMES, columns }, alias)}, ${alias}.organization_id, ${alias}.version`;
+}
+
 export function readVolume(row: VolumeRow): Volume {
+  return {
+    ...readShownVolume(row),
+    record: orUndefined(row.record),
+    explanation: orUndefined(row.explanation),
+    hashing: row.hashing === null ? undefined : readAdmission(row.hashing),
+    balance: row.balance === null ? undefined : readBalance(row.balance),
+  };
+}
+
+export function readShownVolume(row: ShownVolumeRow): ShownVolume {
   return {
     id: row.id,
     organizationId: row.organization_id,
@@ -130,27 +151,23 @@ export function readVolume(row: VolumeRow): Volume {
     robustness: row.robustness,
     epoch: row.epoch,
     grantId: orUndefined(row.grant_id),
-    record: orUndefined(row.record),
     restoredAt: orUndefined(row.restored_at),
     lastDegradedAt: orUndefined(row.last_degraded_at),
     attention: row.attention === null ? undefined : readAttention(row.attention),
     conditions: readConditions(row.conditions),
-    explanation: orUndefined(row.explanation),
     writtenBytes: row.written_bytes,
     verification: row.verification === null ? undefined : readVerification(row.verification),
     chain: row.chain === null ? undefined : readChain(row.chain),
     task: readTask(row),
     recurringSnapshots: row.recurring_snapshots.map(readRecurring),
     integrityCheckedAt: orUndefined(row.integrity_checked_at),
-    hashing: row.hashing === null ? undefined : readAdmission(row.hashing),
     rebuildHold: orUndefined(row.rebuild_hold),
-    balance: row.balance === null ? undefined : readBalance(row.balance),
     createdAt: row.created_at,
     version: row.version,
   };
 }
 
-function readSpec(row: VolumeRow): VolumeSpec {
+function readSpec(row: ShownVolumeRow): VolumeSpec {
   return {
     sizeBytes: row.size_bytes,
     numberOfReplicas: row.number_of_replicas,

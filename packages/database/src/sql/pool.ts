@@ -2,6 +2,7 @@ import { Bug } from '@holdfast/core/model/faults.js';
 import pg from 'pg';
 
 const OID_INT8 = 20;
+const OID_TIMESTAMPTZ = 1184;
 
 /** Reads bigint as a number. Every one of ours is at most 2^53 − 1 by a CHECK, or counts something slow. */
 function parseInt8(text: string): number {
@@ -10,8 +11,26 @@ function parseInt8(text: string): number {
   return value;
 }
 
+/** As Postgres writes times of the years that we have, in zones of whole hours: `2026-11-24 03:07:53.123456+00`. */
+const PLAIN_TIME = /^(\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d(?:\.\d+)?[+-]\d\d)$/;
+const parseAnyTime: (text: string) => unknown = pg.types.getTypeParser(OID_TIMESTAMPTZ, 'text');
+
+/** A page of volumes has hundreds of times; read as what JavaScript calls a date, each takes a fifth of what the general reader does. */
+function parseTime(text: string): unknown {
+  const plain = PLAIN_TIME.exec(text);
+  return plain === null ? parseAnyTime(text) : new Date(`${plain[1]}T${plain[2]}:00`);
+}
+
+const parsers = new Map<number, (text: string) => unknown>([
+  [OID_INT8, parseInt8],
+  [OID_TIMESTAMPTZ, parseTime],
+]);
+
 const types: pg.CustomTypesConfig = {
-  getTypeParser: (oid, format) => (oid === OID_INT8 ? parseInt8 : pg.types.getTypeParser(oid, format)),
+  getTypeParser: (oid, format) => {
+    const own = format === 'binary' ? undefined : parsers.get(oid);
+    return own ?? pg.types.getTypeParser(oid, format);
+  },
 };
 
 /** Long enough for a Postgres that restarts, short enough that a request still gets an answer. */
