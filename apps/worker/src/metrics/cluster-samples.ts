@@ -44,7 +44,7 @@ export const CLUSTER_METRICS = {
   holdfast_rebuild_queue_depth: { help: 'Rebuilds that wait.', labels: ['cluster', 'priority'] },
   holdfast_rebuilds_running: { help: 'Rebuilds that run.', labels: ['cluster'] },
   holdfast_rebuild_bytes_compared_total: {
-    help: 'Bytes that a running rebuild has looked at.',
+    help: 'Bytes that a running rebuild has looked at while copying.',
     labels: REBUILD,
     isCounter: true,
   },
@@ -60,6 +60,11 @@ export const CLUSTER_METRICS = {
   },
   holdfast_rebuild_bytes_written_total: {
     help: 'Bytes that a running rebuild has written.',
+    labels: REBUILD,
+    isCounter: true,
+  },
+  holdfast_rebuild_bytes_verified_total: {
+    help: 'Bytes that the target of a running rebuild has proved to hold.',
     labels: REBUILD,
     isCounter: true,
   },
@@ -142,6 +147,7 @@ function rebuildSamples({ waiting, running }: ClusterFigures): Sample[] {
       sample('holdfast_rebuild_bytes_skipped_total', labels, bytes.skipped ?? 0),
       sample('holdfast_rebuild_bytes_sent_total', labels, bytes.sent ?? 0),
       sample('holdfast_rebuild_bytes_written_total', labels, bytes.written ?? 0),
+      sample('holdfast_rebuild_bytes_verified_total', labels, bytes.verified ?? 0),
     ];
   });
   return [...ofWaiting, ...ofRunning];
