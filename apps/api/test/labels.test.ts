@@ -36,7 +36,7 @@ describe('labels of a volume', () => {
     expect(body.items).toMatchObject([
       { type: 'VolumeChanged', message: 'volume told: labels is {team=b}, was {team=a}' },
     ]);
-    const audit = await api.call('GET', '/audit?limit=1');
+    const audit = await api.call('GET', '/audit?limit=1&filter=result%3Ddone');
     expect(audit.body.items).toMatchObject([
       { before: { labels: { team: 'a' } }, after: { labels: { team: 'b' } } },
     ]);

@@ -91,7 +91,7 @@ describe('a service account', () => {
   test('stands in the audit log with what was changed', async () => {
     const one = await account();
     await api.call('PATCH', `/service-accounts/${one.id}`, { body: { role: 'viewer' } });
-    const { body } = await api.call('GET', '/audit?limit=1');
+    const { body } = await api.call('GET', '/audit?limit=1&filter=result%3Ddone');
     expect(body.items).toMatchObject([
       {
         target: { kind: 'serviceAccount', id: one.id },

@@ -122,12 +122,12 @@ describe('creating', () => {
     );
     expect(body.items).toMatchObject([{ type: 'VolumeCreated', severity: 'info', volumeId: volume.id }]);
     const audit = await api.owner.query(
-      `SELECT action, target_kind FROM audit_entry ORDER BY id DESC LIMIT 1`,
+      `SELECT action, target_kind FROM audit_entry WHERE result = 'done' ORDER BY id DESC LIMIT 1`,
     );
     expect(audit.rows).toEqual([
       { action: 'POST /api/v1/clusters/:clusterId/volumes', target_kind: 'cluster' },
     ]);
-    const shown = await api.call('GET', '/audit?limit=1');
+    const shown = await api.call('GET', '/audit?limit=1&filter=result%3Ddone');
     expect(shown.body.items).toMatchObject([{ action: audit.rows[0].action, actor: { kind: 'user/api' } }]);
     const outbox = await api.owner.query('SELECT kind FROM outbox WHERE target_id = $1', [volume.id]);
     expect(outbox.rows).toEqual([{ kind: 'volume' }]);
