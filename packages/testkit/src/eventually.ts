@@ -9,7 +9,7 @@ export async function eventually<T>(
   what: string,
   ask: () => Promise<T> | T,
   passes: (answer: T) => boolean,
-  timeoutMs = 30_000,
+  timeoutMs = 60_000,
 ): Promise<T> {
   const deadline = Date.now() + timeoutMs;
   let answer = await ask();
