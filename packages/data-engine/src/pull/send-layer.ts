@@ -35,6 +35,5 @@ async function sendWindow(
   pull.received.set(plan.window, received);
   pull.bytesSent += lengthBytes;
   context.bytes.sent += lengthBytes;
-  // Each byte counts twice: once while copying and once while verifying.
   context.bytes.compared += lengthBytes;
 }

@@ -3,6 +3,7 @@
  * part of the layer has, so that no request takes long.
  */
 import { PART_BYTES, WINDOW_BYTES } from '@holdfast/core/model/bytes.js';
+import { inFlight } from '../base/in-flight.js';
 import { encodeMasks, hashBlocks } from '../layers/block-hash.js';
 import type { Layer } from '../layers/layer.js';
 import type { RangeSums } from '../layers/range-sums.js';
@@ -24,7 +25,7 @@ export async function windowHashes(
   sums?: RangeSums,
 ): Promise<WindowHashes> {
   const { windows, next } = heldWindows(layer, firstWindow, endWindow);
-  const hashed = await inGroups(windows, WHOLE_AT_ONCE, (window) => hashWindow(layer, window, sums));
+  const hashed = await eachOf(windows, WHOLE_AT_ONCE, (window) => hashWindow(layer, window, sums));
   return { hashes: hashed.map(([window, hash]) => [window, hash ?? '']), next };
 }
 
@@ -36,7 +37,7 @@ export async function blockHashes(
   endWindow: number,
 ): Promise<BlockHashes> {
   const { windows, next } = heldWindows(layer, firstWindow, endWindow);
-  const hashed = await inGroups(windows, BLOCKS_AT_ONCE, (window) => hashBlocks(layer, window, blockHash));
+  const hashed = await eachOf(windows, BLOCKS_AT_ONCE, (window) => hashBlocks(layer, window, blockHash));
   const told: BlockHashes['windows'] = [];
   for (const [window, blocks] of hashed) {
     if (blocks !== undefined) told.push([window, encodeMasks(blocks), blocks.hashes.toString('base64')]);
@@ -59,17 +60,14 @@ function heldWindows(
   return { windows, next: next ?? null };
 }
 
-async function inGroups<T>(
+async function eachOf<T>(
   windows: readonly number[],
   atOnce: number,
   work: (window: number) => Promise<T>,
 ): Promise<[window: number, result: T][]> {
   const results: [number, T][] = [];
-  for (let at = 0; at < windows.length; at += atOnce) {
-    const group = windows.slice(at, at + atOnce);
-    results.push(
-      ...(await Promise.all(group.map(async (window): Promise<[number, T]> => [window, await work(window)]))),
-    );
-  }
+  await inFlight(windows.entries(), atOnce, async ([index, window]) => {
+    results[index] = [window, await work(window)];
+  });
   return results;
 }
