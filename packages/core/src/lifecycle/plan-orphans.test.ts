@@ -1,10 +1,10 @@
 import { secondsAfterNoon } from '@holdfast/testkit/builders.js';
 import { describe, expect, test } from '@jest/globals';
 import { asId } from '../model/ids.js';
-import type { Orphan, OrphanRemoval } from '../model/orphan.js';
+import type { Orphan, OrphanInContext, OrphanRemoval } from '../model/orphan.js';
 import type { Robustness } from '../model/volume.js';
 import { effectiveSettings } from '../settings/effective.js';
-import { ORPHAN_REMOVALS_MAX, type OrphanInContext, planOrphans } from './plan-orphans.js';
+import { ORPHAN_REMOVALS_MAX, planOrphans } from './plan-orphans.js';
 
 const NOON = new Date('2026-01-01T12:00:00Z');
 const ago = (seconds: number) => secondsAfterNoon(-seconds);
