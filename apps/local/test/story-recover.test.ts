@@ -13,25 +13,6 @@ import { afterEach, beforeEach, expect, test } from '@jest/globals';
 const STORY_TIMEOUT_MS = 240_000;
 const CONFLICT = 6;
 
-type Volume = {
-  id: string;
-  state: string;
-  robustness: string;
-  size: number;
-  numberOfReplicas: number;
-  endpoint: { nbdUri: string } | null;
-  replicas: { id: string }[];
-};
-type Recovery = {
-  volumeId: string;
-  name: string;
-  size: number | null;
-  fromClusterId: string | null;
-  missingReplicaIds: string[];
-  obstacle: { code: string; why: string } | null;
-  copies: { verdict: string; nodeName: string }[];
-};
-
 let stack: LocalStack;
 beforeEach(async () => {
   stack = await LocalStack.start();
@@ -45,26 +26,6 @@ const events = async (type: string) =>
   (await stack.cliJson<{ items: { type: string; message: string }[] }>('event', 'list')).items.filter(
     (event) => event.type === type,
   );
-
-async function write(name: string, offset: number, data: Buffer): Promise<void> {
-  const { endpoint } = await volume(name);
-  const client = await connectNbd(endpoint?.nbdUri ?? '');
-  await client.write(offset, [data], data.length, { fua: true });
-  client.close();
-}
-
-async function read(name: string, length: number): Promise<Buffer> {
-  const { endpoint } = await volume(name);
-  const client = await connectNbd(endpoint?.nbdUri ?? '');
-  const data = Buffer.concat(await client.read(0, length));
-  client.close();
-  return data;
-}
-
-async function loseDatabase(): Promise<void> {
-  await stack.stop();
-  removeEmbeddedPostgres(path.join(stack.home, 'postgres'));
-}
 
 test(
   'a control plane whose database is lost makes its volumes again of their copies, with every acknowledged byte',
@@ -201,3 +162,42 @@ test(
   },
   STORY_TIMEOUT_MS,
 );
+
+async function write(name: string, offset: number, data: Buffer): Promise<void> {
+  const { endpoint } = await volume(name);
+  const client = await connectNbd(endpoint?.nbdUri ?? '');
+  await client.write(offset, [data], data.length, { fua: true });
+  client.close();
+}
+
+async function read(name: string, length: number): Promise<Buffer> {
+  const { endpoint } = await volume(name);
+  const client = await connectNbd(endpoint?.nbdUri ?? '');
+  const data = Buffer.concat(await client.read(0, length));
+  client.close();
+  return data;
+}
+
+async function loseDatabase(): Promise<void> {
+  await stack.stop();
+  removeEmbeddedPostgres(path.join(stack.home, 'postgres'));
+}
+
+type Volume = {
+  id: string;
+  state: string;
+  robustness: string;
+  size: number;
+  numberOfReplicas: number;
+  endpoint: { nbdUri: string } | null;
+  replicas: { id: string }[];
+};
+type Recovery = {
+  volumeId: string;
+  name: string;
+  size: number | null;
+  fromClusterId: string | null;
+  missingReplicaIds: string[];
+  obstacle: { code: string; why: string } | null;
+  copies: { verdict: string; nodeName: string }[];
+};

@@ -45,7 +45,9 @@ export const recoverySchema = z
       .nullable()
       .describe('Cluster that its copies say they are of; null: they do not say.'),
     isKnown: z.boolean().describe('True: the volume is there, and misses these copies only.'),
-    record: recordSchema.nullable().describe('The newest record, which says which copies are current.'),
+    record: recordSchema
+      .nullable()
+      .describe('The newest record, which says which copies are current; null: no copy stores one.'),
     copies: z
       .array(
         z.object({

@@ -32,59 +32,6 @@ type CopyPart = { record?: CopyRecord | undefined; description?: Partial<CopyDes
   Pick<Orphan, 'removal'>
 >;
 
-/** A copy that was opened at epoch 5, whose record names all three. */
-function aCopy(replicaId: ReplicaId, part: CopyPart = {}): OrphanInContext {
-  const diskId = asId<Orphan['diskId']>(`disk-of-${replicaId}`);
-  const description: CopyDescription = {
-    volumeId: VOLUME,
-    diskId,
-    sizeBytes: A_SPEC.sizeBytes,
-    epoch: 5,
-    grantId: testId(50),
-    isRebuildTarget: false,
-    secret: `key of ${replicaId}`,
-    volume: STORED,
-    ...part.description,
-  };
-  const orphan: Orphan = {
-    id: asId(`orphan-${replicaId}`),
-    clusterId,
-    nodeId: asId(`node-of-${replicaId}`),
-    diskId,
-    replicaId,
-    volumeId: VOLUME,
-    writtenBytes: 4096,
-    record: 'record' in part ? part.record : record(5, 1, [A, B, C]),
-    description: part.description === null ? undefined : description,
-    firstSeenAt: NOON,
-    announcedAt: NOON,
-    removal: part.removal,
-    version: 1,
-  };
-  return { orphan, nodeName: 'node-1', diskName: 'disk-1', isReachable: true, volume: undefined };
-}
-
-function record(epoch: number, dataGeneration: number, members: ReplicaId[]): CopyRecord {
-  return { epoch, dataGeneration, members };
-}
-
-function aView(copies: OrphanInContext[], part: Partial<RecoveryView> = {}): RecoveryView {
-  return {
-    volumeId: VOLUME,
-    copies,
-    known: undefined,
-    fleet: { clusterId, settings: effectiveSettings({}), settingsVersion: 7, nodes: [], disks: [] },
-    place: { clusterId, organizationId, projects: [{ id: projectId, name: 'default' }] },
-    choice: {},
-    ...part,
-  };
-}
-
-const all = () => [aCopy(A), aCopy(B), aCopy(C)];
-const restored = (part: Partial<Volume> = {}) => ({
-  volume: aVolume(AN_OWNER, { id: VOLUME, restoredAt: NOON, record: record(4, 0, [A, B]), ...part }),
-  replicas: [A, B].map((id) => aReplica({ id, volumeId: VOLUME })),
-});
 const OTHER = asId<typeof clusterId>(testId(99));
 
 describe('planRecovery', () => {
@@ -247,3 +194,62 @@ describe('recoveryChanges', () => {
     expect(changes.map(({ kind }) => kind)).toEqual(['replica.create', 'event']);
   });
 });
+
+/** A copy that was opened at epoch 5, whose record names all three. */
+function aCopy(replicaId: ReplicaId, part: CopyPart = {}): OrphanInContext {
+  const diskId = asId<Orphan['diskId']>(`disk-of-${replicaId}`);
+  const description: CopyDescription = {
+    volumeId: VOLUME,
+    diskId,
+    sizeBytes: A_SPEC.sizeBytes,
+    epoch: 5,
+    grantId: testId(50),
+    isRebuildTarget: false,
+    secret: `key of ${replicaId}`,
+    volume: STORED,
+    ...part.description,
+  };
+  const orphan: Orphan = {
+    id: asId(`orphan-${replicaId}`),
+    clusterId,
+    nodeId: asId(`node-of-${replicaId}`),
+    diskId,
+    replicaId,
+    volumeId: VOLUME,
+    writtenBytes: 4096,
+    record: 'record' in part ? part.record : record(5, 1, [A, B, C]),
+    description: part.description === null ? undefined : description,
+    firstSeenAt: NOON,
+    announcedAt: NOON,
+    removal: part.removal,
+    version: 1,
+  };
+  return { orphan, nodeName: 'node-1', diskName: 'disk-1', isReachable: true, volume: undefined };
+}
+
+function record(epoch: number, dataGeneration: number, members: ReplicaId[]): CopyRecord {
+  return { epoch, dataGeneration, members };
+}
+
+function aView(copies: OrphanInContext[], part: Partial<RecoveryView> = {}): RecoveryView {
+  return {
+    volumeId: VOLUME,
+    copies,
+    known: undefined,
+    fleet: { clusterId, settings: effectiveSettings({}), settingsVersion: 7, nodes: [], disks: [] },
+    place: { clusterId, organizationId, projects: [{ id: projectId, name: 'default' }] },
+    choice: {},
+    ...part,
+  };
+}
+
+function all(): OrphanInContext[] {
+  return [aCopy(A), aCopy(B), aCopy(C)];
+}
+
+function restored(part: Partial<Volume> = {}) {
+  return {
+    volume: aVolume(AN_OWNER, { id: VOLUME, restoredAt: NOON, record: record(4, 0, [A, B]), ...part }),
+    replicas: [A, B].map((id) => aReplica({ id, volumeId: VOLUME })),
+  };
+}
