@@ -6,12 +6,14 @@
 import type {
   ChecksumReply,
   CreateReplica,
+  OpenReplica,
   OpenReplicaReply,
   RemoveOrphan,
   ReplicaReport,
   ReplicaState,
 } from '@holdfast/core/model/agent-protocol.js';
 import { BLOCK_BYTES } from '@holdfast/core/model/bytes.js';
+import type { CopyDescription } from '@holdfast/core/model/copy-description.js';
 import { isFault, StorageFault } from '@holdfast/core/model/faults.js';
 import { asId, type ReplicaId, type VolumeId } from '@holdfast/core/model/ids.js';
 import { systemCode } from '@holdfast/data-engine/base/system-error.js';
@@ -24,6 +26,7 @@ import { isExpected, removeIf } from '@holdfast/data-engine/replica-server/remov
 import type { CopyUse } from '@holdfast/identity/copy-secret.js';
 import type { Logger } from 'pino';
 import { admitsTo, copyUse } from './copy-access.js';
+import { copyDescription } from './copy-description.js';
 import type { Disk } from './disks/disk.js';
 import type { Host, HostPool } from './hosts/host-pool.js';
 import type { AgentMethods, ReplicaHostMethods } from './hosts/host-protocol.js';
@@ -167,6 +170,23 @@ export class Replicas {
   }
 
   /**
+   * What the copy stores of itself: from its host while it is open, else from its disk.
+   *
+   * @throws StorageFault `replica.not_found`, `disk.not_ready`, or its damage
+   */
+  describeCopy(replicaId: string): Promise<CopyDescription> {
+    return this.oneAtATime(replicaId, async () => {
+      const known = this.known.get(replicaId);
+      if (known === undefined) throw this.damageOf(replicaId) ?? notHere();
+      const host = this.open.get(replicaId);
+      if (host !== undefined) return copyDescription(await host.peer.call('metadata', { replicaId }));
+      await known.disk.requireUsable();
+      await this.learn(known.disk, replicaId);
+      return copyDescription(this.known.get(replicaId)?.metadata ?? known.metadata);
+    });
+  }
+
+  /**
    * Removes the copy if its state is still the expected one; without an expectation, if it never became a member of its
    * volume or can't be read.
    *
@@ -241,9 +261,9 @@ export class Replicas {
     if (!isAbsent) await (await known.disk.store()).remove(replicaId);
   }
 
-  async openAt(replicaId: string, epoch: number, grantId?: string): Promise<OpenReplicaReply> {
+  async openAt(replicaId: string, opening: OpenReplica): Promise<OpenReplicaReply> {
     // The cast: a host answers with what the command is declared to answer.
-    return (await this.command(replicaId, 'open', { epoch, grantId })) as OpenReplicaReply;
+    return (await this.command(replicaId, 'open', opening)) as OpenReplicaReply;
   }
 
   async command(replicaId: string, name: CommandName, ask: unknown): Promise<unknown> {
@@ -348,10 +368,7 @@ export class Replicas {
 
   private async openInHost(replicaId: string): Promise<ReplicaHost> {
     const known = this.known.get(replicaId);
-    if (known === undefined) {
-      const absent = new StorageFault('replica.not_found', { publicMessage: 'there is no such copy here' });
-      throw this.damageOf(replicaId) ?? absent;
-    }
+    if (known === undefined) throw this.damageOf(replicaId) ?? notHere();
     const there = this.open.get(replicaId);
     if (there !== undefined) return there;
     await known.disk.requireUsable();
@@ -376,6 +393,10 @@ export class Replicas {
       if (this.changing.get(replicaId) === mine) this.changing.delete(replicaId);
     }
   }
+}
+
+function notHere(): StorageFault {
+  return new StorageFault('replica.not_found', { publicMessage: 'there is no such copy here' });
 }
 
 function hostSilent(): StorageFault {

@@ -42,11 +42,11 @@ describe.each<DiskEntry['type']>(['filesystem', 'block'])(
       const restarted = await takeDisk(home, entry());
       const replicas = replicasOn(restarted);
       expect((await replicas.reports()).map(({ replicaId }) => replicaId)).toEqual([good]);
-      await expect(replicas.openAt(bad, 1)).rejects.toMatchObject({ code: 'replica.corrupt' });
+      await expect(replicas.openAt(bad, { epoch: 1 })).rejects.toMatchObject({ code: 'replica.corrupt' });
       expect(await restarted.replicaIds()).toEqual([bad, good].sort());
       await replicas.remove(bad);
       expect(await restarted.replicaIds()).toEqual([good]);
-      await expect(replicas.openAt(bad, 1)).rejects.toMatchObject({ code: 'replica.not_found' });
+      await expect(replicas.openAt(bad, { epoch: 1 })).rejects.toMatchObject({ code: 'replica.not_found' });
     });
   },
 );

@@ -52,6 +52,7 @@ import { CONFIG, LOGGER, SHARED_PORTS } from './platform/tokens.js';
 import { ValidationPipe } from './platform/validation.pipe.js';
 import { RebuildsController } from './rebuilds/rebuilds.controller.js';
 import { RebuildsService } from './rebuilds/rebuilds.service.js';
+import { RecoveriesController } from './recoveries/recoveries.controller.js';
 import { SettingsController } from './settings/settings.controller.js';
 import { RecurringSnapshotsController } from './snapshots/recurring-snapshots.controller.js';
 import { RecurringSnapshotsService } from './snapshots/recurring-snapshots.service.js';
@@ -101,6 +102,7 @@ export const CONTROLLERS: readonly Type[] = [
   JoinTokensController,
   DisksController,
   OrphansController,
+  RecoveriesController,
   VolumesController,
   AllVolumesController,
   VolumeSettingsController,

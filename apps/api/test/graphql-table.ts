@@ -62,6 +62,8 @@ export const FIELDS: Readonly<Record<string, string>> = {
   orphans_delete: 'deleteOrphan',
   orphans_get: 'orphan',
   orphans_list: 'orphans',
+  recoveries_list: 'recoveries',
+  recoveries_recover: 'recoverVolume',
   permissions_get: 'permissions',
   placements_simulate: 'simulatePlacements',
   projectmembers_delete: 'deleteProjectMember',

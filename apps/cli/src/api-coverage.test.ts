@@ -135,6 +135,8 @@ const REACHED: Readonly<Record<string, string>> = {
   orphans_get: 'orphan get',
   orphans_delete: 'orphan delete',
   placements_simulate: 'placement simulate',
+  recoveries_list: 'recover',
+  recoveries_recover: 'recover',
   rebuilds_list: 'rebuild list',
   rebuilds_get: 'rebuild get',
   rebuilds_patch: 'rebuild limit',

@@ -8,6 +8,7 @@ export const NOUNS: readonly Noun[] = [
   noun(['node', 'nodes'], async () => (await import('./commands/node.js')).nodeCommand()),
   noun(['disk', 'disks'], async () => (await import('./commands/disk.js')).diskCommand()),
   noun(['orphan', 'orphans'], async () => (await import('./commands/orphan.js')).orphanCommand()),
+  noun(['recover'], async () => (await import('./commands/recover.js')).recoverCommand()),
   noun(['volume', 'volumes'], async () => (await import('./commands/volume.js')).volumeCommand()),
   noun(['rebuild', 'rebuilds'], async () => (await import('./commands/rebuild.js')).rebuildCommand()),
   noun(['operation', 'operations'], async () => (await import('./commands/operation.js')).operationCommand()),

@@ -21,6 +21,7 @@ export type VolumeExplanation = Schema<'Explanation'>;
 export type PlacementExplanation = Schema<'PlacementExplanation'>;
 export type Simulation = Schema<'Simulation'>;
 export type Orphan = Schema<'Orphan'>;
+export type Recovery = Schema<'Recovery'>;
 export type Rebuild = Schema<'Rebuild'>;
 export type Operation = Schema<'Operation'>;
 export type Snapshot = Schema<'Snapshot'>;

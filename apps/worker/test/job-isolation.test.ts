@@ -181,6 +181,7 @@ function silentAgents(): ReconcilerPorts['agents'] {
   return {
     createReplica: refuse,
     describeReplica: refuse,
+    describeCopy: refuse,
     deleteReplica: refuse,
     removeOrphan: refuse,
     openReplica: refuse,

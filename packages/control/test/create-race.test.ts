@@ -16,6 +16,7 @@ function storeWithRival(world: World, rival: () => Promise<void>): Store {
     loadRebuildSpeeds: (clusterId, limit) => world.store.loadRebuildSpeeds(clusterId, limit),
     loadAdmissions: (clusterId, options) => world.store.loadAdmissions(clusterId, options),
     loadOrphans: (clusterId, limit) => world.store.loadOrphans(clusterId, limit),
+    loadFoundCopies: (clusterId, of) => world.store.loadFoundCopies(clusterId, of),
     loadOrphan: (orphanId) => world.store.loadOrphan(orphanId),
     listDueVolumes: (page) => world.store.listDueVolumes(page),
     recordDue: (volumeId, due) => world.store.recordDue(volumeId, due),

@@ -2,12 +2,14 @@ import type { AgentClient, AgentTarget } from '@holdfast/control/ports/agent-cli
 import type {
   ChecksumReply,
   CreateReplica,
+  OpenReplica,
   OpenReplicaReply,
   RemoveOrphan,
   ReplicaState,
   StartEngine,
   StartEngineReply,
 } from '@holdfast/core/model/agent-protocol.js';
+import type { CopyDescription } from '@holdfast/core/model/copy-description.js';
 import {
   ENGINE_COMMANDS,
   type EngineAsk,
@@ -34,7 +36,7 @@ export class SimAgentClient implements AgentClient {
 
   async createReplica(agent: AgentTarget, replica: CreateReplica): Promise<void> {
     const node = this.reach(agent);
-    const { replicaId, volumeId, diskId, record } = replica;
+    const { replicaId, volumeId, diskId, sizeBytes, secret, volume, record } = replica;
     if (node.copies.has(replicaId)) return;
     if (node.disks.some(({ id, isGone }) => id === diskId && isGone)) throw diskGone();
     node.copies.set(replicaId, {
@@ -42,6 +44,9 @@ export class SimAgentClient implements AgentClient {
       volumeId,
       nodeId: agent.id,
       diskId,
+      sizeBytes,
+      secret,
+      volume,
       record: record ?? undefined,
       epoch: 0,
       rebuilding: false,
@@ -57,6 +62,15 @@ export class SimAgentClient implements AgentClient {
     if (copy === undefined && node.copies.has(replicaId)) throw diskGone();
     if (copy === undefined) return { state: 'absent' };
     return { state: 'present', record: copy.record ?? null };
+  }
+
+  async describeCopy(agent: AgentTarget, replicaId: ReplicaId): Promise<CopyDescription> {
+    const { volumeId, diskId, sizeBytes, secret, epoch, grantId, rebuilding, volume } = this.copyOn(
+      agent,
+      replicaId,
+    );
+    const own = { volumeId, diskId, sizeBytes, secret, epoch, isRebuildTarget: rebuilding };
+    return { ...own, grantId: grantId ?? null, volume: volume ?? null };
   }
 
   async deleteReplica(agent: AgentTarget, replicaId: ReplicaId, expected?: ReplicaState): Promise<void> {
@@ -86,8 +100,7 @@ export class SimAgentClient implements AgentClient {
   async openReplica(
     agent: AgentTarget,
     replicaId: ReplicaId,
-    epoch: number,
-    grantId?: string,
+    { epoch, grantId, volume }: OpenReplica,
   ): Promise<OpenReplicaReply> {
     const copy = this.copyOn(agent, replicaId);
     if (
@@ -98,6 +111,7 @@ export class SimAgentClient implements AgentClient {
       throw new StorageFault('engine.stale_epoch', { publicMessage, context: { newest: copy.epoch } });
     }
     this.onCall(copy.volumeId);
+    if (epoch > copy.epoch && volume !== undefined) copy.volume = volume;
     copy.epoch = epoch;
     copy.grantId = grantId;
     // A copy that a rebuild left half written is no member of any record that counts.

@@ -1,3 +1,4 @@
+import type { VolumeDescription } from '@holdfast/core/model/copy-description.js';
 import type { CopyRecord } from '@holdfast/core/model/copy-record.js';
 import type { DiskId, NodeId, ReplicaId, VolumeId } from '@holdfast/core/model/ids.js';
 
@@ -10,6 +11,11 @@ export type SimCopy = {
   readonly volumeId: VolumeId;
   readonly nodeId: NodeId;
   readonly diskId: DiskId;
+  /** As it was made. */
+  readonly sizeBytes: number;
+  readonly secret: string;
+  /** What it stores of its volume. */
+  volume?: VolumeDescription | undefined;
   record: CopyRecord | undefined;
   /** The highest epoch it has been opened at; lower ones are refused. */
   epoch: number;

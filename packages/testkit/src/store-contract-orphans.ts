@@ -1,4 +1,5 @@
 import { MIB } from '@holdfast/core/model/bytes.js';
+import type { CopyDescription } from '@holdfast/core/model/copy-description.js';
 import type { OrphanId } from '@holdfast/core/model/ids.js';
 import { asId, type DiskId, type NodeId, type ReplicaId, type VolumeId } from '@holdfast/core/model/ids.js';
 import type { OrphanRemoval } from '@holdfast/core/model/orphan.js';
@@ -16,6 +17,17 @@ const CLAIMED: OrphanRemoval = {
   requestedAt: LATER,
   claimedAt: LATER,
   trouble: undefined,
+};
+
+const DESCRIPTION: CopyDescription = {
+  volumeId: VOLUME,
+  diskId: DISK,
+  sizeBytes: MIB,
+  epoch: 3,
+  grantId: testId(301),
+  isRebuildTarget: false,
+  secret: 'the key of the copy',
+  volume: null,
 };
 
 // biome-ignore lint/complexity/noExcessiveLinesPerFunction: a suite of tests, as long as those in test files
@@ -123,6 +135,40 @@ export function orphanContract(makeStore: MakeStore): void {
     const unknown = asId<DiskId>(testId(599));
     await beat({ replicas: [{ ...copy, diskId: unknown }] });
     expect(await orphans()).toEqual([]);
+  });
+
+  test('what it stores is kept until it has another record', async () => {
+    const { id, version } = await oneOrphan();
+    const patch = { announcedAt: LATER, description: DESCRIPTION };
+    await fixture.store.commit({ kind: 'orphan', orphanId: id, ifVersion: version }, [
+      { kind: 'orphan.patch', orphanId: id, patch },
+    ]);
+    await beat({ replicas: [{ ...copy, writtenBytes: 2 * MIB }] });
+    expect(await fixture.store.loadOrphan(id)).toMatchObject({ orphan: { description: DESCRIPTION } });
+    await beat({ replicas: [{ ...copy, record: { ...RECORD, epoch: 4 } }] });
+    expect((await fixture.store.loadOrphan(id))?.orphan.description).toBeUndefined();
+  });
+
+  test('announced ones are found by their volumes, page by page', async () => {
+    const { id, version } = await oneOrphan();
+    const [later, last] = [asId<VolumeId>(testId(2)), asId<VolumeId>(testId(3))];
+    const others = [later, last].map((volumeId, index) => {
+      return { ...copy, volumeId, replicaId: asId<ReplicaId>(testId(110 + index)) };
+    });
+    await beat({ replicas: [copy, ...others] });
+    const { clusterId } = fixture.tenant;
+    const found = async (of: Parameters<typeof fixture.store.loadFoundCopies>[1]) =>
+      (await fixture.store.loadFoundCopies(clusterId, of)).map(({ orphan }) => orphan.volumeId);
+    expect(await found({ after: undefined, limit: 10 })).toEqual([]);
+    const announce = (orphanId: OrphanId, ifVersion: number) =>
+      fixture.store.commit({ kind: 'orphan', orphanId, ifVersion }, [
+        { kind: 'orphan.patch', orphanId, patch: { announcedAt: LATER } },
+      ]);
+    await announce(id, version);
+    for (const { orphan } of await orphans()) if (orphan.id !== id) await announce(orphan.id, orphan.version);
+    expect(await found({ after: undefined, limit: 2 })).toEqual([VOLUME, later]);
+    expect(await found({ after: later, limit: 2 })).toEqual([last]);
+    expect(await found({ volumeId: later })).toEqual([later]);
   });
 
   test('those that a user wants gone come first, then those that are not announced', async () => {

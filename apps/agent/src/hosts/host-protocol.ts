@@ -5,6 +5,7 @@ import type { EngineCommandName } from '@holdfast/core/model/engine-commands.js'
 import type { VolumeId } from '@holdfast/core/model/ids.js';
 import type { Negotiated } from '@holdfast/data-engine/nbd/handshake-frames.js';
 import type { CommandName } from '@holdfast/data-engine/protocol/commands.js';
+import type { DescribedMetadata } from '../copy-description.js';
 
 /** A client's connection after the handshake, which the agent has done. `rest`: bytes that followed it, in base64. */
 export type HandedConnection = { negotiated: Negotiated; rest: string };
@@ -36,6 +37,8 @@ export type ReplicaHostMethods = EngineHostMethods & {
     params: null;
     result: { replicaId: string; writtenBytes: number; record: CopyRecord | null }[];
   };
+  /** What an open copy stores of itself. */
+  metadata: { params: { replicaId: string }; result: DescribedMetadata };
   connection: { params: HandedConnection; result: null };
 };
 

@@ -52,6 +52,7 @@ peer.handle('close-all', async ({ graceMs }) => {
   return null;
 });
 peer.handle('reports', () => service.reports());
+peer.handle('metadata', ({ replicaId }) => service.metadata(replicaId));
 peer.handle('connection', async ({ negotiated, rest }, socket) => {
   // The client may have gone while its socket was on the way here.
   if (socket !== undefined) await service.accept(socket, negotiated, Buffer.from(rest, 'base64'));

@@ -154,6 +154,9 @@ function replicaRoutes(scope: FastifyInstance, { replicas }: ControlServerOption
   scope.get('/v1/replicas/:replicaId', ({ params }) =>
     replicas.describeState(check(replicaParams, params).replicaId),
   );
+  scope.get('/v1/replicas/:replicaId/description', ({ params }) =>
+    replicas.describeCopy(check(replicaParams, params).replicaId),
+  );
   scope.delete('/v1/replicas/:replicaId', async ({ params, body }) => {
     const stated = body === undefined || body === null ? undefined : check(removeReplicaSchema, body);
     await replicas.remove(check(replicaParams, params).replicaId, stated?.expected);
@@ -164,8 +167,7 @@ function replicaRoutes(scope: FastifyInstance, { replicas }: ControlServerOption
     return {};
   });
   scope.post('/v1/replicas/:replicaId/open', ({ params, body }) => {
-    const { epoch, grantId } = check(openReplicaSchema, body);
-    return replicas.openAt(check(replicaParams, params).replicaId, epoch, grantId);
+    return replicas.openAt(check(replicaParams, params).replicaId, check(openReplicaSchema, body));
   });
   const verifications = new Verifications((replicaId) => replicas.checksum(replicaId));
   scope.post('/v1/replicas/:replicaId/checksum', async ({ params, body }) => {

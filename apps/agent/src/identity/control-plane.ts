@@ -68,7 +68,14 @@ export class ControlPlane {
   /** Sends a heartbeat; joins or renews first where that is due. */
   async report(heartbeat: Heartbeat, timeoutMs: number): Promise<JsonAnswer> {
     await this.prepare();
-    return this.call('agent/heartbeat', heartbeat, timeoutMs);
+    try {
+      return await this.call('agent/heartbeat', heartbeat, timeoutMs);
+    } catch (error) {
+      if (!isWrongAuthority(error)) throw error;
+      // A control plane that was made anew has another authority. It is believed only where a join token names it.
+      await this.rejoin(this.identity);
+      return this.call('agent/heartbeat', heartbeat, timeoutMs);
+    }
   }
 
   /** @throws StorageFault `agent.unreachable` when there is no answer, or the agent has not joined yet */

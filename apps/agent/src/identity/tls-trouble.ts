@@ -22,7 +22,7 @@ export function tlsTrouble(error: unknown, apiUrl: string, now = new Date()): Er
   const because = { cause: error };
   if (WRONG_AUTHORITY.has(code))
     return new Error(
-      `what answers at ${apiUrl} shows a certificate of another authority than this agent trusts`,
+      `what answers at ${apiUrl} shows a certificate of another authority than this agent trusts; if that control plane was made anew, start the agent with a join token of it (HOLDFAST_AGENT_TOKEN)`,
       because,
     );
   if (WRONG_TIME.has(code)) {

@@ -14,6 +14,7 @@ import { NodesController } from '../nodes/nodes.controller.js';
 import { SignInProviderController } from '../oidc/sign-in-provider.controller.js';
 import { OperationsController } from '../operations/operations.controller.js';
 import { OrphansController } from '../orphans/orphans.controller.js';
+import { RecoveriesController } from '../recoveries/recoveries.controller.js';
 import { SettingsController } from '../settings/settings.controller.js';
 import { SnapshotsController } from '../snapshots/snapshots.controller.js';
 import { InvitationsController } from '../tenancy/invitations.controller.js';
@@ -63,6 +64,7 @@ export const ROUTE_QUERIES: Routes = {
   allEvents: [EventsController, 'listAll'],
   allOperations: [OperationsController, 'listAll'],
   findOperation: [OperationsController, 'find'],
+  recoveries: [RecoveriesController, 'list'],
   replicas: [ReplicasController, 'list'],
   replica: [ReplicasController, 'get'],
   planReplicaMove: [ReplicasController, 'planMove'],
@@ -112,6 +114,7 @@ export const ROUTE_MUTATIONS: Routes = {
   createDisk: [DisksController, 'create'],
   patchDisk: [DisksController, 'patch'],
   deleteDisk: [DisksController, 'delete'],
+  recoverVolume: [RecoveriesController, 'recover'],
   deleteReplica: [ReplicasController, 'delete'],
 };
 

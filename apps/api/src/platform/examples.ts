@@ -18,6 +18,7 @@ export const REQUEST_EXAMPLES: Readonly<Record<string, object>> = {
   nodes_drainPlan: { policy: 'block-for-eviction' },
   nodes_startMaintenance: { until: '2099-01-01T00:00:00Z', reason: 'new disks' },
   placements_simulate: { volumes: [{ size: 200 * GIB, numberOfReplicas: 3, count: 2 }] },
+  recoveries_recover: { name: 'pg-data', acceptsMissing: false },
   rebuilds_patch: { paused: false, bandwidthBytesPerSecond: 50 * 2 ** 20 },
   settings_put: { value: 3 },
   volumes_create: { name: 'pg-data', size: 20 * GIB, numberOfReplicas: 3, dataLocality: 'best-effort' },

@@ -59,7 +59,7 @@ describe('HttpAgentClient', () => {
   test('asks with the secret and reads the answer', async () => {
     const reply = { record: null, clean: true, writtenBytes: 0 };
     const { agent, asked } = await agentThatAnswers(200, JSON.stringify(reply));
-    expect(await client.openReplica(agent, REPLICA, 3)).toEqual(reply);
+    expect(await client.openReplica(agent, REPLICA, { epoch: 3 })).toEqual(reply);
     expect(asked).toEqual([`POST /v1/replicas/${REPLICA}/open Bearer secret`]);
   });
 
@@ -105,7 +105,7 @@ describe('HttpAgentClient', () => {
     { what: 'an endless answer', status: 200, body: `"${'x'.repeat(5_000_000)}"`, want: 'agent.unreachable' },
   ])('$what becomes $want', async ({ status, body, want }) => {
     const { agent } = await agentThatAnswers(status, body);
-    await expect(client.openReplica(agent, REPLICA, 3)).rejects.toMatchObject({ code: want });
+    await expect(client.openReplica(agent, REPLICA, { epoch: 3 })).rejects.toMatchObject({ code: want });
   });
 
   test.each([
@@ -212,12 +212,14 @@ describe('HttpAgentClient', () => {
 
     test('shows tenants neither what a foreign server says, nor control characters of an agent', async () => {
       const foreign = await peerThat((socket) => socket.end('220 mail.internal ESMTP\r\n'));
-      const said = await client.openReplica(target(`http://127.0.0.1:${foreign}`), REPLICA, 3).catch(String);
+      const said = await client
+        .openReplica(target(`http://127.0.0.1:${foreign}`), REPLICA, { epoch: 3 })
+        .catch(String);
       expect(said).toContain('the call failed');
       expect(said).not.toMatch(/mail|ESMTP|Parse|127/);
       const message = `${'\u001b[31m'}red \u202e${'x'.repeat(5_000)}`;
       const { agent } = await agentThatAnswers(409, JSON.stringify({ code: 'engine.busy', message }));
-      const refused = await client.openReplica(agent, REPLICA, 3).catch(String);
+      const refused = await client.openReplica(agent, REPLICA, { epoch: 3 }).catch(String);
       expect(refused).not.toMatch(/[\p{Cc}\p{Cf}]/u);
       expect(String(refused).length).toBeLessThan(600);
     });
@@ -232,7 +234,7 @@ describe('HttpAgentClient', () => {
       const url = `http://127.0.0.1:${await port()}`;
       const limited = new HttpAgentClient({ callMs: LIMIT_MS, engineMs: LIMIT_MS, checksumMs: LIMIT_MS });
       const startedAt = performance.now();
-      await expect(limited.openReplica(target(url), REPLICA, 3)).rejects.toMatchObject({
+      await expect(limited.openReplica(target(url), REPLICA, { epoch: 3 })).rejects.toMatchObject({
         code: 'agent.unreachable',
       });
       const tookMs = performance.now() - startedAt;

@@ -5,6 +5,7 @@ import {
   type ChecksumReply,
   type CreateReplica,
   checksumReplySchema,
+  type OpenReplica,
   type OpenReplicaReply,
   openReplicaReplySchema,
   type RemoveOrphan,
@@ -15,6 +16,7 @@ import {
   startEngineReplySchema,
   verificationReplySchema,
 } from '@holdfast/core/model/agent-protocol.js';
+import { type CopyDescription, copyDescriptionSchema } from '@holdfast/core/model/copy-description.js';
 import {
   ENGINE_COMMANDS,
   type EngineAsk,
@@ -90,6 +92,12 @@ export class HttpAgentClient implements AgentClient {
     return this.ask(agent, { method: 'GET', path, timeoutMs }, replicaStateSchema);
   }
 
+  describeCopy(agent: AgentTarget, replicaId: ReplicaId): Promise<CopyDescription> {
+    const { callMs: timeoutMs } = this.timeouts;
+    const path = `/v1/replicas/${replicaId}/description`;
+    return this.ask(agent, { method: 'GET', path, timeoutMs }, copyDescriptionSchema);
+  }
+
   async deleteReplica(agent: AgentTarget, replicaId: ReplicaId, expected?: ReplicaState): Promise<void> {
     const { callMs: timeoutMs } = this.timeouts;
     const path = `/v1/replicas/${replicaId}`;
@@ -103,15 +111,9 @@ export class HttpAgentClient implements AgentClient {
     await this.send(agent, { method: 'POST', path, body: orphan, timeoutMs });
   }
 
-  openReplica(
-    agent: AgentTarget,
-    replicaId: ReplicaId,
-    epoch: number,
-    grantId?: string,
-  ): Promise<OpenReplicaReply> {
+  openReplica(agent: AgentTarget, replicaId: ReplicaId, body: OpenReplica): Promise<OpenReplicaReply> {
     const { callMs: timeoutMs } = this.timeouts;
     const path = `/v1/replicas/${replicaId}/open`;
-    const body = { epoch, grantId };
     return this.ask(agent, { method: 'POST', path, body, timeoutMs }, openReplicaReplySchema);
   }
 

@@ -1,12 +1,14 @@
 import type {
   ChecksumReply,
   CreateReplica,
+  OpenReplica,
   OpenReplicaReply,
   RemoveOrphan,
   ReplicaState,
   StartEngine,
   StartEngineReply,
 } from '@holdfast/core/model/agent-protocol.js';
+import type { CopyDescription } from '@holdfast/core/model/copy-description.js';
 import type { EngineAsk, EngineCommandName, EngineReply } from '@holdfast/core/model/engine-commands.js';
 import type { ReplicaId, VolumeId } from '@holdfast/core/model/ids.js';
 import type { StorageNode } from '@holdfast/core/model/node.js';
@@ -24,6 +26,8 @@ export interface AgentClient {
   createReplica(agent: AgentTarget, replica: CreateReplica): Promise<void>;
   /** What there is of a copy now: what a delete then states. */
   describeReplica(agent: AgentTarget, replicaId: ReplicaId): Promise<ReplicaState>;
+  /** What the copy stores of itself and of its volume. @throws StorageFault `replica.not_found`, also of an older agent */
+  describeCopy(agent: AgentTarget, replicaId: ReplicaId): Promise<CopyDescription>;
   /**
    * Removes a copy that is still what is expected; without that, only one that never became a member, or can't be read.
    * @throws StorageFault `agent.refused` when it has changed: look again
@@ -32,12 +36,7 @@ export interface AgentClient {
   /** Removes an orphan. @throws StorageFault `agent.refused` when it is another one than was reported */
   removeOrphan(agent: AgentTarget, replicaId: ReplicaId, orphan: RemoveOrphan): Promise<void>;
   /** Fences the copy at the epoch and says what it holds. */
-  openReplica(
-    agent: AgentTarget,
-    replicaId: ReplicaId,
-    epoch: number,
-    grantId?: string,
-  ): Promise<OpenReplicaReply>;
+  openReplica(agent: AgentTarget, replicaId: ReplicaId, opening: OpenReplica): Promise<OpenReplicaReply>;
   /** Waits until it is done, which may take hours. */
   checksumReplica(agent: AgentTarget, replicaId: ReplicaId): Promise<ChecksumReply>;
   /** Starts it in the background, or asks about one that was started; `undefined` while it runs. */

@@ -1,8 +1,9 @@
-import type { OrphanInContext, OrphansView } from '@holdfast/core/lifecycle/plan-orphans.js';
+import type { OrphansView } from '@holdfast/core/lifecycle/plan-orphans.js';
 import type { Heartbeat } from '@holdfast/core/model/agent-protocol.js';
 import type { Change } from '@holdfast/core/model/changes.js';
 import type { CopyRecord } from '@holdfast/core/model/copy-record.js';
 import type { ClusterId, NodeId, OrphanId, VolumeId } from '@holdfast/core/model/ids.js';
+import type { OrphanInContext } from '@holdfast/core/model/orphan.js';
 import type { RebuildSpeed } from '@holdfast/core/model/rebuild.js';
 import type {
   AdmissionView,
@@ -14,7 +15,7 @@ import type {
 import type { DiskWishes } from '@holdfast/core/policy/disk-wishes.js';
 import type { AgentTarget } from './agent-client.js';
 
-export type { OrphanInContext, OrphansView } from '@holdfast/core/lifecycle/plan-orphans.js';
+export type { OrphansView } from '@holdfast/core/lifecycle/plan-orphans.js';
 // The decisions in core are functions of these, so core declares them; here is where the rest of the house finds them.
 export type {
   Change,
@@ -27,6 +28,7 @@ export type {
   SpaceBooking,
   VolumePatch,
 } from '@holdfast/core/model/changes.js';
+export type { OrphanInContext } from '@holdfast/core/model/orphan.js';
 export type {
   AdmissionView,
   EngineObservation,
@@ -69,6 +71,10 @@ export type FanOutBatch = { readonly of: 'node' | 'disk' | 'cluster'; readonly i
 
 /** A node reports up to 10,000 copies; a longer list of strays is of no use, and the rest follows as these go. */
 export const ORPHANS_OF_NODE_MAX = 1_000;
+
+export type FoundCopiesOf =
+  | { readonly volumeId: VolumeId }
+  | { readonly after: VolumeId | undefined; readonly limit: number };
 
 export type HeartbeatStored = { nodeId: NodeId; disks?: DiskWishes | undefined };
 
@@ -122,10 +128,15 @@ export interface Store {
   ): Promise<AdmissionView & { readonly version: number }>;
   /**
    * Orphans on Ready disks of Ready nodes, at most `limit`: first those that a user wants removed, then those that are
-   * not announced, then the oldest.
+   * not announced, then those that are not described, then the oldest.
    */
   loadOrphans(clusterId: ClusterId, limit: number): Promise<OrphansView>;
   loadOrphan(orphanId: OrphanId): Promise<OrphanInContext | undefined>;
+  /**
+   * Announced orphans by the volume that they say they are of: all of at most `limit` volumes, in the order of their ids, after
+   * `after`, or of the one that is named.
+   */
+  loadFoundCopies(clusterId: ClusterId, of: FoundCopiesOf): Promise<OrphanInContext[]>;
   /** Volumes that are due at `now`, the one that has been due longest first; at most `limit` after `after`. */
   listDueVolumes(options: { now: Date; limit: number; after?: DueVolume }): Promise<DueVolume[]>;
   /**

@@ -1,31 +1,33 @@
 /**
- * Reconciler of orphans: announces them by an event, and removes those that may go.
+ * Reconciler of orphans: announces them by an event, asks what they store, and removes those that may go.
  *
  * A removal is claimed in the database first, under the orphan's version: the commit fails when a replica has its id by
  * then, and from then on no replica can get it. The agent removes only what is still the copy that was reported. A crash
  * after the claim leaves it for the next pass; one after the removal leaves a row that the next report takes away.
  */
-import { type OrphanInContext, type OrphanStep, planOrphans } from '@holdfast/core/lifecycle/plan-orphans.js';
+import { type OrphanStep, planOrphans } from '@holdfast/core/lifecycle/plan-orphans.js';
 import { formatBytes } from '@holdfast/core/model/bytes.js';
+import type { CopyDescription } from '@holdfast/core/model/copy-description.js';
 import type { ClusterEvent } from '@holdfast/core/model/event.js';
 import { isFault } from '@holdfast/core/model/faults.js';
 import type { ClusterId, NodeId } from '@holdfast/core/model/ids.js';
+import type { OrphanInContext } from '@holdfast/core/model/orphan.js';
 import type { Change, CommitGuard } from '../ports/store.js';
 import { agentOf, type ReconcilerPorts } from './reconciler-ports.js';
 
 /** Looked at in one pass. What a pass does not see, the next one does: announced and removed ones make room. */
 const LOADED_MAX = 1_000;
 /** A commit each; more would hold up the rest of the cluster's work. */
-const ANNOUNCED_MAX = 50;
+const TOLD_MAX = 50;
 
 export async function reconcileOrphans(ports: ReconcilerPorts, clusterId: ClusterId): Promise<void> {
   const view = await ports.store.loadOrphans(clusterId, LOADED_MAX);
   const steps = planOrphans(view, ports.clock.now());
-  for (const step of steps.filter(({ kind }) => kind === 'announce').slice(0, ANNOUNCED_MAX)) {
-    await ignoreConflict(() => announce(ports, step.item));
-  }
   // One that does not answer costs a timeout, and the rest of the cluster waits for this pass.
   const silent = new Set<NodeId>();
+  for (const step of steps.filter(({ kind }) => kind !== 'remove').slice(0, TOLD_MAX)) {
+    await ignoreConflict(() => tell(ports, step, silent));
+  }
   for (const step of steps) {
     const { nodeId } = step.item.orphan;
     if (step.kind !== 'remove' || silent.has(nodeId)) continue;
@@ -44,13 +46,43 @@ async function ignoreConflict(work: () => Promise<void>): Promise<void> {
   }
 }
 
-async function announce({ store, clock }: ReconcilerPorts, item: OrphanInContext): Promise<void> {
+/** Announces it, with what it stores where its agent says so; or asks again what its agent did not say before. */
+async function tell(ports: ReconcilerPorts, { kind, item }: OrphanStep, silent: Set<NodeId>): Promise<void> {
+  const description = silent.has(item.orphan.nodeId) ? undefined : await describe(ports, item, silent);
+  if (kind === 'announce') return announce(ports, item, description);
+  if (description === undefined) return;
+  const { id } = item.orphan;
+  await ports.store.commit(guardOf(item), [{ kind: 'orphan.patch', orphanId: id, patch: { description } }]);
+}
+
+/** `undefined` where its agent does not say: it is asked again in the next pass. */
+async function describe(
+  ports: ReconcilerPorts,
+  { orphan }: OrphanInContext,
+  silent: Set<NodeId>,
+): Promise<CopyDescription | undefined> {
+  const { nodeId, replicaId, volumeId, diskId } = orphan;
+  try {
+    const said = await ports.agents.describeCopy(await agentOf(ports, nodeId), replicaId);
+    return said.volumeId === volumeId && said.diskId === diskId ? said : undefined;
+  } catch (error) {
+    if (!isFault(error)) throw error;
+    if (error.code === 'agent.unreachable') silent.add(nodeId);
+    return undefined;
+  }
+}
+
+async function announce(
+  { store, clock }: ReconcilerPorts,
+  item: OrphanInContext,
+  description: CopyDescription | undefined,
+): Promise<void> {
   const now = clock.now();
   const { orphan, nodeName, diskName, volume } = item;
   const whose = volume === undefined ? 'a volume that does not exist' : `volume ${volume.name}`;
   const message = `a copy of ${formatBytes(orphan.writtenBytes)} on ${nodeName}, disk ${diskName}, belongs to no replica: it is of ${whose}`;
   await store.commit(guardOf(item), [
-    { kind: 'orphan.patch', orphanId: orphan.id, patch: { announcedAt: now } },
+    { kind: 'orphan.patch', orphanId: orphan.id, patch: { announcedAt: now, description } },
     { kind: 'event', event: eventOf(item, { type: 'OrphanFound', message }, now) },
   ]);
 }

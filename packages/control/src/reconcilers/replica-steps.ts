@@ -5,6 +5,7 @@ import {
   replicaProvisioned,
 } from '@holdfast/core/lifecycle/conclude-replica.js';
 import type { StepOf } from '@holdfast/core/lifecycle/step.js';
+import { describeVolume } from '@holdfast/core/model/copy-description.js';
 import { isFault, StorageFault } from '@holdfast/core/model/faults.js';
 import { asId, type NodeId, type ReplicaId } from '@holdfast/core/model/ids.js';
 import { nodeName, volumeEvent } from '@holdfast/core/model/volume-facts.js';
@@ -35,6 +36,7 @@ export async function provisionReplica(
       sizeBytes: replica.sizeBytes,
       secret: replica.secret,
       record: firstCopy ? { epoch: 0, dataGeneration: 0, members: [replicaId] } : null,
+      volume: describeVolume(view.volume),
     });
   } catch (error) {
     if (!isFault(error)) throw error;

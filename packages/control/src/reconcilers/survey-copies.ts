@@ -1,6 +1,7 @@
 /** Survey of a volume's copies before its engine starts: what each one says of itself. */
 
 import type { OpenReplicaReply } from '@holdfast/core/model/agent-protocol.js';
+import { describeVolume } from '@holdfast/core/model/copy-description.js';
 import { type CopyRecord, decideCurrentCopies } from '@holdfast/core/model/copy-record.js';
 import { isFault, type StorageFault } from '@holdfast/core/model/faults.js';
 import type { ReplicaId } from '@holdfast/core/model/ids.js';
@@ -74,7 +75,12 @@ async function openCopy(
 ): Promise<OpenReplicaReply | undefined> {
   try {
     const agent = await agentOf(ports, nodeOf(view, replica).id);
-    return await ports.agents.openReplica(agent, replica.id, view.volume.epoch, view.volume.grantId);
+    const { epoch, grantId } = view.volume;
+    return await ports.agents.openReplica(agent, replica.id, {
+      epoch,
+      grantId,
+      volume: describeVolume(view.volume),
+    });
   } catch (error) {
     if (!isFault(error) || error.code === 'engine.stale_epoch') throw error;
     if (error.code !== 'agent.unreachable') refusals.set(replica.id, error);

@@ -1,13 +1,24 @@
 import { secondsAfterNoon } from '@holdfast/testkit/builders.js';
 import { describe, expect, test } from '@jest/globals';
 import { asId } from '../model/ids.js';
-import type { Orphan, OrphanRemoval } from '../model/orphan.js';
+import type { Orphan, OrphanInContext, OrphanRemoval } from '../model/orphan.js';
 import type { Robustness } from '../model/volume.js';
 import { effectiveSettings } from '../settings/effective.js';
-import { ORPHAN_REMOVALS_MAX, type OrphanInContext, planOrphans } from './plan-orphans.js';
+import { ORPHAN_REMOVALS_MAX, planOrphans } from './plan-orphans.js';
 
 const NOON = new Date('2026-01-01T12:00:00Z');
 const ago = (seconds: number) => secondsAfterNoon(-seconds);
+
+const A_DESCRIPTION: Orphan['description'] = {
+  volumeId: asId('v'),
+  diskId: asId('d'),
+  sizeBytes: 4096,
+  epoch: 1,
+  grantId: null,
+  isRebuildTarget: false,
+  secret: 'the key of the copy',
+  volume: null,
+};
 
 /** Seen for an hour, announced, on a disk that is well; its volume is gone. */
 function anOrphan(part: Partial<Orphan> = {}, context: Partial<OrphanInContext> = {}): OrphanInContext {
@@ -20,6 +31,7 @@ function anOrphan(part: Partial<Orphan> = {}, context: Partial<OrphanInContext> 
     volumeId: asId('v'),
     writtenBytes: 4096,
     record: undefined,
+    description: A_DESCRIPTION,
     firstSeenAt: ago(3600),
     announcedAt: ago(3590),
     removal: undefined,
@@ -48,6 +60,22 @@ describe('planOrphans', () => {
     { name: 'has been seen for ten seconds', seconds: 10, want: ['announce o-1'] },
   ])('one that $name', ({ seconds, want }) => {
     expect(planned([anOrphan({ firstSeenAt: ago(seconds), announcedAt: undefined })])).toEqual(want);
+  });
+
+  test.each<{ name: string; item: OrphanInContext; want: string[] }>([
+    {
+      name: 'has not said what it stores is asked',
+      item: anOrphan({ description: undefined }),
+      want: ['describe o-1'],
+    },
+    {
+      name: 'is out of reach is not asked',
+      item: anOrphan({ description: undefined }, { isReachable: false }),
+      want: [],
+    },
+    { name: 'has said it is not asked again', item: anOrphan(), want: [] },
+  ])('one that $name', ({ item, want }) => {
+    expect(planned([item])).toEqual(want);
   });
 
   test.each<{ name: string; item: OrphanInContext; overrides?: Record<string, unknown>; want: boolean }>([

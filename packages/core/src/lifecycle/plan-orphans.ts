@@ -1,14 +1,13 @@
 /**
- * Planner of orphans: which are announced by an event, and which are removed now.
+ * Planner of orphans: which are announced by an event, which are asked what they store, and which are removed now.
  *
  * Pure. An orphan is removed because a user said so, or by the setting after its grace time. Both only while its node
  * and its disk are well, and both are fenced where they are recorded: `Store.commit` refuses to claim a copy that a
  * replica row stands for, and a replica that would take the id of a claimed one.
  */
 import { compareIds } from '../model/ids.js';
-import type { Orphan, OrphanRemoval } from '../model/orphan.js';
+import type { Orphan, OrphanInContext, OrphanRemoval } from '../model/orphan.js';
 import type { ClusterSettings } from '../model/setting.js';
-import type { Robustness } from '../model/volume.js';
 import { listItems } from '../settings/effective.js';
 
 /** Five heartbeats: one of them that was under way while the copy was removed makes no orphan. */
@@ -18,16 +17,6 @@ export const ORPHAN_REMOVALS_MAX = 20;
 /** After a refusal: what is in the way seldom passes within one sweep. */
 const RETRY_MS = 30_000;
 
-export type OrphanInContext = {
-  readonly orphan: Orphan;
-  readonly nodeName: string;
-  readonly diskName: string;
-  /** Its node and its disk are both Ready: the disk that it was seen on is in its place. */
-  readonly isReachable: boolean;
-  /** The volume it says that it is of, where that still exists. */
-  readonly volume: { readonly name: string; readonly robustness: Robustness } | undefined;
-};
-
 export type OrphansView = {
   readonly settings: ClusterSettings;
   readonly orphans: readonly OrphanInContext[];
@@ -35,6 +24,8 @@ export type OrphansView = {
 
 export type OrphanStep =
   | { kind: 'announce'; item: OrphanInContext }
+  /** Asks its agent what it stores, as nothing is known of that. */
+  | { kind: 'describe'; item: OrphanInContext }
   | { kind: 'remove'; item: OrphanInContext; removal: OrphanRemoval };
 
 export function planOrphans({ settings, orphans }: OrphansView, now: Date): OrphanStep[] {
@@ -46,12 +37,19 @@ export function planOrphans({ settings, orphans }: OrphansView, now: Date): Orph
   });
   return [
     ...announced.map((item): OrphanStep => ({ kind: 'announce', item })),
+    ...ordered.filter(isToDescribe).map((item): OrphanStep => ({ kind: 'describe', item })),
     ...removals.slice(0, ORPHAN_REMOVALS_MAX),
   ];
 }
 
 function isToAnnounce({ orphan }: OrphanInContext, now: Date): boolean {
   return orphan.announcedAt === undefined && ageMs(orphan, now) >= ORPHAN_CONFIRMED_MS;
+}
+
+/** One that is announced now is asked in the same step. */
+function isToDescribe({ orphan, isReachable }: OrphanInContext): boolean {
+  const { announcedAt, description, removal } = orphan;
+  return isReachable && announcedAt !== undefined && description === undefined && removal === undefined;
 }
 
 /** Why it may be removed now; `undefined` when it may not. */

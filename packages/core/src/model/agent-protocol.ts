@@ -8,6 +8,7 @@
  * it goes over NBD.
  */
 import { z } from 'zod';
+import { volumeDescriptionSchema } from './copy-description.js';
 import { copyRecord } from './copy-record.js';
 import type { ClusterId, DiskId, NodeId, ReplicaId, VolumeId } from './ids.js';
 import {
@@ -338,6 +339,8 @@ export const createReplicaSchema = z.object({
   secret: z.string().min(16).max(256),
   /** The record of a new volume's first copies; null for a replica that starts with a rebuild. */
   record: copyRecordSchema.nullable(),
+  /** Stored with the copy, for a control plane that has lost its database; left out by older ones. */
+  volume: volumeDescriptionSchema.optional(),
 });
 
 /**
@@ -348,6 +351,8 @@ export const openReplicaSchema = z.object({
   epoch: counter,
   /** Which grant of that epoch: a copy serves one only. Absent from control planes that name none. */
   grantId: uuid.optional(),
+  /** The volume as it is now, stored with the copy; left out by older control planes. */
+  volume: volumeDescriptionSchema.optional(),
 });
 export const openReplicaReplySchema = z.object({
   /** Null for a copy that never became a member (made for a rebuild that has not finished). */
@@ -467,6 +472,7 @@ export type JoinReply = z.infer<typeof joinReplySchema>;
 export type Heartbeat = z.infer<typeof heartbeatSchema>;
 export type HeartbeatReply = z.infer<typeof heartbeatReplySchema>;
 export type CreateReplica = z.infer<typeof createReplicaSchema>;
+export type OpenReplica = z.infer<typeof openReplicaSchema>;
 export type OpenReplicaReply = z.infer<typeof openReplicaReplySchema>;
 export type ReplicaAddress = z.infer<typeof replicaAddressSchema>;
 export type StartEngine = z.infer<typeof startEngineSchema>;

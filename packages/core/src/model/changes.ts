@@ -75,7 +75,7 @@ export function concernsVolumes(patch: NodePatch): boolean {
   return Object.keys(patch).some((field) => field !== 'drainStatus' && field !== 'labels');
 }
 
-export type OrphanPatch = Partial<Pick<Orphan, 'announcedAt' | 'removal'>>;
+export type OrphanPatch = Partial<Pick<Orphan, 'announcedAt' | 'description' | 'removal'>>;
 
 /** One change of the database. A commit applies several in one transaction, or none. */
 export type Change =

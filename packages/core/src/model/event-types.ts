@@ -70,6 +70,7 @@ export const EVENT_TYPES = {
   DiskEvictionCancelled: info('disk', 'that wish is taken back'),
 
   VolumeCreated: info('volume', 'a volume is created'),
+  VolumeRecovered: warning('volume', 'a volume, or copies of it, are made again of what its copies store'),
   VolumeChanged: info('volume', 'a user changes what is wanted of the volume'),
   VolumeScheduled: info('volume', 'every wanted replica has a place again'),
   VolumeUnscheduled: warning('volume', 'a wanted replica has no place'),

@@ -80,6 +80,8 @@ export const FAULTS = {
   'replica.not_full': { kind: 'conflict', retry: 'never' },
   'replica.place_taken': { kind: 'conflict', retry: 'never' },
   'replica.no_place': { kind: 'conflict', retry: 'never' },
+  'recovery.not_found': { kind: 'not-found', retry: 'never' },
+  'recovery.refused': { kind: 'conflict', retry: 'never' },
   'orphan.not_found': { kind: 'not-found', retry: 'never' },
   'rebuild.not_found': { kind: 'not-found', retry: 'never' },
   'rebuild.finished': { kind: 'conflict', retry: 'never' },

@@ -1,6 +1,8 @@
+import type { CopyDescription } from './copy-description.js';
 import type { CopyRecord } from './copy-record.js';
 import type { ClusterId, DiskId, NodeId, OrphanId, ReplicaId, VolumeId } from './ids.js';
 import type { Trouble } from './snapshot.js';
+import type { Robustness } from './volume.js';
 
 /**
  * A copy on a disk that no replica row stands for: its row went while its node was away, or it belongs to a database
@@ -19,11 +21,26 @@ export type Orphan = {
   writtenBytes: number;
   /** As it was last reported; a copy with another one has been used since. */
   record: CopyRecord | undefined;
+  /**
+   * What the copy stores of itself, as its agent was asked when it was announced. `undefined`: not asked yet, it has been used
+   * since, or its agent is of a version that does not know the question.
+   */
+  description?: CopyDescription | undefined;
   firstSeenAt: Date;
   /** From then on users see it. A report that was under way while a copy was removed makes an orphan for a moment. */
   announcedAt: Date | undefined;
   removal: OrphanRemoval | undefined;
   version: number;
+};
+
+export type OrphanInContext = {
+  readonly orphan: Orphan;
+  readonly nodeName: string;
+  readonly diskName: string;
+  /** Its node and its disk are both Ready: the disk that it was seen on is in its place. */
+  readonly isReachable: boolean;
+  /** The volume it says that it is of, where that still exists. */
+  readonly volume: { readonly name: string; readonly robustness: Robustness } | undefined;
 };
 
 export type OrphanRemoval = {

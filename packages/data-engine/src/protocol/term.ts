@@ -18,4 +18,6 @@ export type Opening = {
   readonly count?: number | undefined;
   /** The grant of the epoch that the engine holds; absent if the control plane names none. */
   readonly grantId?: string | undefined;
+  /** The volume as the control plane knows it, stored with a new epoch; engines name none. */
+  readonly volume?: Readonly<Record<string, unknown>> | undefined;
 };

@@ -196,6 +196,11 @@ export class ReplicaService {
     );
   }
 
+  /** What an open copy stores of itself. @throws StorageFault `replica.not_found` */
+  async metadata(replicaId: string): Promise<Replica['metadata']> {
+    return (await this.find(replicaId)).replica.metadata;
+  }
+
   async close(replicaId: string): Promise<void> {
     const opening = this.served.get(replicaId);
     if (opening === undefined) return;

@@ -19,6 +19,9 @@ export const FORMAT_VERSION = 3;
 const METADATA_TEXT = 'replica.json';
 const CHECKSUM_MARK = 'blake3 ';
 
+/** What the data engine neither reads nor checks: agents do, before they store it and when they are asked for it. */
+export type StoredVolume = Readonly<Record<string, unknown>>;
+
 export type ReplicaMetadata = {
   replicaId: string;
   volumeId: string;
@@ -32,6 +35,8 @@ export type ReplicaMetadata = {
   grantId?: string | null | undefined;
   /** Idempotency key of the last revert; absent before the first. */
   lastRevertId?: string | null | undefined;
+  /** Description of the volume, kept as it was told for a control plane that has lost its database; null where there is none. */
+  volume?: StoredVolume | null | undefined;
   /** Null until the copy is a member, or becomes one by a finished rebuild. */
   record: CopyRecord | null;
   /** The rebuild that this copy is the target of; null when the copy is complete. */
@@ -99,7 +104,8 @@ function parseMetadata(stored: unknown): ReplicaMetadata {
   const record = stored.record === null ? null : parseRecord(stored.record);
   const layers = parseLayers(stored.layers, sizeBytes);
   const ids = { replicaId, volumeId, diskId, rebuildId, grantId, lastRevertId };
-  return { ...ids, sizeBytes, secret, epoch, record, layers };
+  const volume = isObject(stored.volume) ? stored.volume : null;
+  return { ...ids, sizeBytes, secret, epoch, volume, record, layers };
 }
 
 /** Parses an id that copies of earlier versions lack. */

@@ -20,7 +20,7 @@ import { loadMetadata, type ReplicaMetadata, saveMetadata } from './metadata.js'
 
 export type ReplicaSpec = Pick<
   ReplicaMetadata,
-  'replicaId' | 'volumeId' | 'diskId' | 'sizeBytes' | 'secret' | 'record'
+  'replicaId' | 'volumeId' | 'diskId' | 'sizeBytes' | 'secret' | 'record' | 'volume'
 >;
 
 export class ReplicaState {

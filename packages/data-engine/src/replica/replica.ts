@@ -219,9 +219,10 @@ export class Replica {
     return this.gate.alone(async () => {
       this.requireUsable();
       this.fencing.requireMayOpen(epoch, opening);
-      const { grantId } = opening;
+      const { grantId, volume } = opening;
       const isNewer = epoch > this.meta.epoch;
-      if (isNewer) await this.state.save({ epoch, grantId: grantId ?? null });
+      const described = volume === undefined ? {} : { volume };
+      if (isNewer) await this.state.save({ epoch, grantId: grantId ?? null, ...described });
       else if (grantId !== undefined && grantId !== this.meta.grantId) await this.state.save({ grantId });
       // A marked copy may lack unflushed writes that an earlier process of it had acknowledged.
       if (this.isClean) this.heldSinceEpoch ??= epoch;

@@ -75,6 +75,18 @@ export async function findProjectId(sql: Sql, id: ProjectId | undefined): Promis
   return rows.length === 1 ? rows[0]?.id : undefined;
 }
 
+/** More than these no message would name, and no recovery needs: it is told which. */
+const OLDEST_PROJECTS_MAX = 1_000;
+
+/** The organization's projects, the oldest first. */
+export async function oldestProjects(sql: Sql): Promise<{ id: ProjectId; name: string }[]> {
+  const { rows } = await sql.query<{ id: ProjectId; name: string }>(
+    'SELECT id, name FROM project ORDER BY created_at, id LIMIT $1',
+    [OLDEST_PROJECTS_MAX],
+  );
+  return rows;
+}
+
 export function createProject(
   sql: Sql,
   project: { id: ProjectId; organizationId: OrganizationId; name: string; createdAt: Date },

@@ -1,3 +1,4 @@
+import type { CopyDescription } from '@holdfast/core/model/copy-description.js';
 import type { CopyRecord } from '@holdfast/core/model/copy-record.js';
 import type { ClusterId, DiskId, NodeId, OrphanId, ReplicaId, VolumeId } from '@holdfast/core/model/ids.js';
 import type { Orphan, OrphanRemoval } from '@holdfast/core/model/orphan.js';
@@ -18,6 +19,7 @@ export const ORPHANS: Table<Orphan> = {
     column('volumeId', 'volume_id'),
     column('writtenBytes', 'written_bytes'),
     column('record', 'record', asJson),
+    column('description', 'described_with_secret', asJson),
     column('firstSeenAt', 'first_seen_at'),
     column('announcedAt', 'announced_at'),
     column('removal', 'removal', asJson),
@@ -33,6 +35,7 @@ export type OrphanRow = {
   volume_id: VolumeId;
   written_bytes: number;
   record: CopyRecord | null;
+  described_with_secret: CopyDescription | null;
   first_seen_at: Date;
   announced_at: Date | null;
   removal: Stored<OrphanRemoval> | null;
@@ -49,6 +52,7 @@ export function readOrphan(row: OrphanRow): Orphan {
     volumeId: row.volume_id,
     writtenBytes: row.written_bytes,
     record: orUndefined(row.record),
+    description: orUndefined(row.described_with_secret),
     firstSeenAt: row.first_seen_at,
     announcedAt: orUndefined(row.announced_at),
     removal: row.removal === null ? undefined : readRemoval(row.removal),

@@ -1,6 +1,6 @@
 import { ORPHANS_OF_NODE_MAX } from '@holdfast/control/ports/store.js';
 import type { ReplicaReport } from '@holdfast/core/model/agent-protocol.js';
-import type { DiskId } from '@holdfast/core/model/ids.js';
+import { compareIds, type DiskId } from '@holdfast/core/model/ids.js';
 import { systemRandom } from '../clock-and-random.js';
 import { asJson } from '../sql/table.js';
 import type { HeartbeatContext } from './heartbeat-context.js';
@@ -31,7 +31,10 @@ export async function storeOrphans(context: HeartbeatContext): Promise<void> {
   if (gone.length > 0) await sql.query('DELETE FROM orphan WHERE id = ANY($1)', [gone.map(({ id }) => id)]);
 
   const before = new Map(known.map((row) => [keyOf(row), row]));
-  const fresh = strays.filter(({ replicaId, diskId }) => !before.has(`${diskId} ${replicaId}`));
+  // By their volumes: of more than are kept, the nodes then keep copies of the same ones, so that these can be recovered.
+  const fresh = strays
+    .filter(({ replicaId, diskId }) => !before.has(`${diskId} ${replicaId}`))
+    .sort((a, b) => compareIds(a.volumeId, b.volumeId));
   await insertOrphans(context, fresh.slice(0, Math.max(0, ORPHANS_OF_NODE_MAX - known.length)));
   await updateOrphans(context, strays, before);
 }
@@ -79,7 +82,7 @@ async function insertOrphans(
   );
 }
 
-/** Facts: they count no version up. What is removed is compared with them by the agent itself. */
+/** Facts: they count no version up. A copy with another record has been used: what it stores is asked for again. What is removed is compared with them by the agent itself. */
 async function updateOrphans(
   { sql }: HeartbeatContext,
   strays: readonly ReplicaReport[],
@@ -92,7 +95,9 @@ async function updateOrphans(
   });
   if (changed.length === 0) return;
   await sql.query(
-    `UPDATE orphan o SET written_bytes = x.written, record = nullif(x.record, 'null')
+    `UPDATE orphan o SET written_bytes = x.written, record = nullif(x.record, 'null'),
+       described_with_secret = CASE WHEN o.record IS DISTINCT FROM nullif(x.record, 'null') THEN NULL
+         ELSE o.described_with_secret END
      FROM jsonb_to_recordset($1::jsonb) AS x(id uuid, written bigint, record jsonb) WHERE o.id = x.id`,
     [asJson(changed)],
   );

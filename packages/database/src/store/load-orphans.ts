@@ -1,4 +1,4 @@
-import type { OrphanInContext } from '@holdfast/control/ports/store.js';
+import type { FoundCopiesOf, OrphanInContext } from '@holdfast/control/ports/store.js';
 import type { ClusterId, OrphanId } from '@holdfast/core/model/ids.js';
 import type { Robustness } from '@holdfast/core/model/volume.js';
 import { type OrphanRow, readOrphan } from '../rows/orphan-row.js';
@@ -25,7 +25,8 @@ export async function loadOrphans(sql: Sql, clusterId: ClusterId, limit: number)
   const { rows } = await sql.query<OrphanInContextRow>(
     `SELECT ${ORPHAN_COLUMNS} FROM ${ORPHAN_FROM}
      WHERE o.cluster_id = $1 AND ${IS_REACHABLE}
-     ORDER BY coalesce(o.removal->>'by', '') <> 'person', o.announced_at IS NOT NULL, o.first_seen_at, o.id
+     ORDER BY coalesce(o.removal->>'by', '') <> 'person', o.announced_at IS NOT NULL,
+       o.described_with_secret IS NOT NULL, o.first_seen_at, o.id
      LIMIT $2`,
     [clusterId, limit],
   );
@@ -38,6 +39,27 @@ export async function loadOrphan(sql: Sql, orphanId: OrphanId): Promise<OrphanIn
     [orphanId],
   );
   return rows.map(readOrphanInContext)[0];
+}
+
+/** See `Store.loadFoundCopies`. */
+export async function loadFoundCopies(
+  sql: Sql,
+  clusterId: ClusterId,
+  of: FoundCopiesOf,
+): Promise<OrphanInContext[]> {
+  const [named, after, limit] =
+    'volumeId' in of ? [of.volumeId, null, 1] : [null, of.after ?? null, of.limit];
+  const { rows } = await sql.query<OrphanInContextRow>(
+    `SELECT ${ORPHAN_COLUMNS} FROM ${ORPHAN_FROM}
+     WHERE o.cluster_id = $1 AND o.announced_at IS NOT NULL AND o.volume_id IN (
+       SELECT DISTINCT volume_id FROM orphan
+       WHERE cluster_id = $1 AND announced_at IS NOT NULL AND ($2::uuid IS NULL OR volume_id = $2)
+         AND ($3::uuid IS NULL OR volume_id > $3)
+       ORDER BY volume_id LIMIT $4)
+     ORDER BY o.volume_id, o.replica_id, o.id`,
+    [clusterId, named, after, limit],
+  );
+  return rows.map(readOrphanInContext);
 }
 
 export function readOrphanInContext(row: OrphanInContextRow): OrphanInContext {

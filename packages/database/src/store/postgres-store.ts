@@ -6,6 +6,7 @@ import type {
   DueVolume,
   FanOutBatch,
   FleetView,
+  FoundCopiesOf,
   HeartbeatStored,
   NodeVolumes,
   OrphanInContext,
@@ -33,7 +34,7 @@ import { takeGuard } from './guard.js';
 import { recordHeartbeat } from './heartbeat.js';
 import { loadAdmissionView } from './load-admissions.js';
 import { loadAffectedVolumes, loadNodeVolumes, loadRebuildSpeeds } from './load-node-volumes.js';
-import { loadOrphan, loadOrphans } from './load-orphans.js';
+import { loadFoundCopies, loadOrphan, loadOrphans } from './load-orphans.js';
 import { loadFleetView, loadSettings, loadVolumeView } from './load-views.js';
 import { assertRebuildQuotas } from './rebuild-quotas.js';
 import { Touched, writeOutbox } from './touched.js';
@@ -94,6 +95,10 @@ export class PostgresStore implements Store {
 
   loadOrphan(orphanId: OrphanId): Promise<OrphanInContext | undefined> {
     return snapshot(this.scope, (sql) => loadOrphan(sql, orphanId));
+  }
+
+  loadFoundCopies(clusterId: ClusterId, of: FoundCopiesOf): Promise<OrphanInContext[]> {
+    return snapshot(this.scope, (sql) => loadFoundCopies(sql, clusterId, of));
   }
 
   private view<T>(read: (sql: Sql, readFleet: ReadFleet) => Promise<T>): Promise<T> {

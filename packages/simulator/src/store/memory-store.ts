@@ -13,6 +13,7 @@ import type {
   DueVolume,
   FanOutBatch,
   FleetView,
+  FoundCopiesOf,
   HeartbeatStored,
   NodeVolumes,
   OrphanInContext,
@@ -58,7 +59,7 @@ import { dueVolumes, recordDue, runFanOut } from './due-volumes.js';
 import { storeHeartbeat } from './heartbeat.js';
 import { affectedVolumes, rebuildSpeeds, volumesOnNode } from './node-volumes.js';
 import { type ObservedPlacement, observedGrowth, observedPlacement } from './observed-placement.js';
-import { inContext, orphansOf } from './orphans.js';
+import { foundCopies, inContext, orphansOf } from './orphans.js';
 import { assertRebuildQuotas, assertWithinQuotas, quotaUse, rebuildQuotas } from './quotas.js';
 import {
   BUSY,
@@ -315,6 +316,10 @@ export class MemoryStore implements Store {
   async loadOrphan(orphanId: OrphanId): Promise<OrphanInContext | undefined> {
     const orphan = this.tables.orphans.get(orphanId);
     return orphan === undefined ? undefined : inContext(this.tables, orphan);
+  }
+
+  async loadFoundCopies(clusterId: ClusterId, of: FoundCopiesOf): Promise<OrphanInContext[]> {
+    return foundCopies(this.tables, clusterId, of);
   }
 
   /** See `Store.loadAdmissions`. */

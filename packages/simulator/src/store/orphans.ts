@@ -2,6 +2,7 @@
 import {
   type Change,
   type CommitGuard,
+  type FoundCopiesOf,
   ORPHANS_OF_NODE_MAX,
   type OrphanInContext,
 } from '@holdfast/control/ports/store.js';
@@ -40,12 +41,17 @@ export function storeOrphans(
       transaction.remove(tables.orphans, orphan.id);
   }
   let room = ORPHANS_OF_NODE_MAX - known.length;
-  for (const report of reports) {
+  const ordered = [...reports].sort((a, b) => compareIds(a.volumeId, b.volumeId));
+  for (const report of ordered) {
     if (tables.replicas.has(report.replicaId)) continue;
     const before = known.find((orphan) => isThatOf(orphan, report));
     const { writtenBytes } = report;
     const record = report.record ?? undefined;
-    if (before !== undefined) transaction.put(tables.orphans, before.id, { ...before, writtenBytes, record });
+    if (before !== undefined) {
+      const isSame = JSON.stringify(before.record) === JSON.stringify(record);
+      const description = isSame ? before.description : undefined;
+      transaction.put(tables.orphans, before.id, { ...before, writtenBytes, record, description });
+    }
     if (before !== undefined || room <= 0) continue;
     room -= 1;
     const orphan: Orphan = {
@@ -105,8 +111,10 @@ export function deleteOrphan(transaction: Transaction, { orphanId }: ChangeOf<'o
 }
 
 export function orphansOf(tables: Tables, clusterId: ClusterId, limit: number): OrphanInContext[] {
-  const rank = ({ removal, announcedAt }: Orphan) =>
-    (removal?.by === 'person' ? 0 : 2) + (announcedAt === undefined ? 0 : 1);
+  const rank = ({ removal, announcedAt, description }: Orphan) =>
+    (removal?.by === 'person' ? 0 : 4) +
+    (announcedAt === undefined ? 0 : 2) +
+    (description === undefined ? 0 : 1);
   return [...tables.orphans.values()]
     .filter((orphan) => orphan.clusterId === clusterId)
     .sort(
@@ -116,6 +124,24 @@ export function orphansOf(tables: Tables, clusterId: ClusterId, limit: number): 
     .map((orphan) => inContext(tables, orphan))
     .filter(({ isReachable }) => isReachable)
     .slice(0, limit);
+}
+
+/** See `Store.loadFoundCopies`. */
+export function foundCopies(tables: Tables, clusterId: ClusterId, of: FoundCopiesOf): OrphanInContext[] {
+  const announced = [...tables.orphans.values()]
+    .filter((orphan) => orphan.clusterId === clusterId && orphan.announcedAt !== undefined)
+    .sort(
+      (a, b) =>
+        compareIds(a.volumeId, b.volumeId) || compareIds(a.replicaId, b.replicaId) || compareIds(a.id, b.id),
+    );
+  const ids = [...new Set(announced.map(({ volumeId }) => volumeId))];
+  const { after } = 'volumeId' in of ? { after: undefined } : of;
+  const wanted = new Set(
+    'volumeId' in of
+      ? [of.volumeId]
+      : ids.filter((id) => after === undefined || compareIds(id, after) > 0).slice(0, of.limit),
+  );
+  return announced.filter(({ volumeId }) => wanted.has(volumeId)).map((orphan) => inContext(tables, orphan));
 }
 
 export function inContext(tables: Tables, orphan: Orphan): OrphanInContext {

@@ -1,0 +1,203 @@
+/**
+ * Drills of a lost database without a backup, and with one that is too old: volumes are made again of what their copies store.
+ * Over the public surface only, on real processes and real bytes.
+ */
+import path from 'node:path';
+import { MIB } from '@holdfast/core/model/bytes.js';
+import { removeEmbeddedPostgres } from '@holdfast/database/embedded/postgres.js';
+import { eventually } from '@holdfast/testkit/eventually.js';
+import { LocalStack } from '@holdfast/testkit/local-stack.js';
+import { connectNbd, pattern } from '@holdfast/testkit/nbd-workload.js';
+import { afterEach, beforeEach, expect, test } from '@jest/globals';
+
+const STORY_TIMEOUT_MS = 240_000;
+const CONFLICT = 6;
+
+let stack: LocalStack;
+beforeEach(async () => {
+  stack = await LocalStack.start();
+}, STORY_TIMEOUT_MS);
+afterEach(() => stack?.destroy(), STORY_TIMEOUT_MS);
+
+const volume = (name: string) => stack.cliJson<Volume>('volume', 'get', name);
+const plan = async (...options: string[]) =>
+  (await stack.cliJson<{ items: Recovery[] }>('recover', ...options)).items;
+const events = async (type: string) =>
+  (await stack.cliJson<{ items: { type: string; message: string }[] }>('event', 'list')).items.filter(
+    (event) => event.type === type,
+  );
+
+test(
+  'a control plane whose database is lost makes its volumes again of their copies, with every acknowledged byte',
+  async () => {
+    const [data, clone] = [pattern(1, 4 * MIB), pattern(2, MIB)];
+    const first = await stack.cliJson<Volume>(
+      'volume',
+      'create',
+      'data',
+      '--size',
+      '64Mi',
+      '--replicas',
+      '3',
+    );
+    await stack.cliJson('volume', 'attach', 'data', '--node', 'node-1');
+    await write('data', 0, data);
+    await stack.cliJson('volume', 'create', 'other', '--size', '16Mi', '--replicas', '2');
+    await stack.cliJson('volume', 'attach', 'other');
+    await write('other', 0, clone);
+    await stack.cliJson('volume', 'create', 'unused', '--size', '16Mi', '--replicas', '2');
+    await eventually(
+      'its copies are made',
+      () => volume('unused'),
+      ({ state }) => state === 'detached',
+    );
+    const { clusterId } = stack.local;
+
+    await loseDatabase();
+    await stack.run();
+    expect(stack.local.clusterId).not.toBe(clusterId);
+    const found = await eventually(
+      'all copies have said what they store',
+      () => plan(),
+      (items) => items.length === 3 && items.flatMap(({ copies }) => copies).length === 7,
+      90_000,
+    );
+    expect(found.map(({ name, obstacle }) => [name, obstacle?.code]).sort()).toEqual([
+      ['data', 'OtherCluster'],
+      ['other', 'OtherCluster'],
+      ['unused', 'OtherCluster'],
+    ]);
+    const refused = await stack.cli('recover', 'data');
+    expect([refused.exitCode, refused.stderr]).toEqual([
+      CONFLICT,
+      expect.stringContaining(`--from-cluster ${clusterId}`),
+    ]);
+    expect((await stack.cliJson<{ items: Volume[] }>('volume', 'list')).items).toEqual([]);
+
+    await eventually(
+      'nothing is in the way',
+      () => plan('--from-cluster', clusterId),
+      (items) => items.every(({ obstacle }) => obstacle === null),
+      60_000,
+    );
+    const done = await stack.cli('recover', '--from-cluster', clusterId, '--yes');
+    expect(done.exitCode).toBe(0);
+    expect(await volume('data')).toMatchObject({ id: first.id, size: 64 * MIB, numberOfReplicas: 3 });
+    expect((await volume('data')).replicas.map(({ id }) => id).sort()).toEqual(
+      first.replicas.map(({ id }) => id).sort(),
+    );
+    expect((await events('VolumeRecovered')).length).toBe(3);
+
+    await stack.cliJson('volume', 'attach', 'data', '--node', 'node-2');
+    await stack.cliJson('volume', 'attach', 'other');
+    await stack.cliJson('volume', 'attach', 'unused');
+    expect((await read('data', 4 * MIB)).equals(data)).toBe(true);
+    expect((await read('other', MIB)).equals(clone)).toBe(true);
+    await write('data', 0, pattern(3, MIB));
+    await eventually(
+      'it is whole',
+      () => volume('data'),
+      ({ robustness }) => robustness === 'healthy',
+      60_000,
+    );
+    // Run again it finds nothing to do.
+    await eventually(
+      'no copy is left over',
+      () => plan(),
+      (items) => items.length === 0,
+      30_000,
+    );
+    await stack.cliJson('volume', 'detach', 'data');
+    expect((await stack.cli('volume', 'verify', 'data')).exitCode).toBe(0);
+  },
+  STORY_TIMEOUT_MS,
+);
+
+test(
+  "with yesterday's backup a volume that was made since is recovered, and one whose copies moved gets these back",
+  async () => {
+    const file = path.join(stack.home, 'backup');
+    await stack.cliJson('volume', 'create', 'moved', '--size', '16Mi', '--replicas', '1');
+    await stack.cliJson('volume', 'attach', 'moved');
+    await write('moved', 0, pattern(1, MIB));
+    await stack.cliJson('backup', 'create', file);
+
+    await stack.cliJson('volume', 'create', 'later', '--size', '16Mi', '--replicas', '2');
+    await stack.cliJson('volume', 'attach', 'later');
+    const later = pattern(2, MIB);
+    await write('later', 0, later);
+    const [copy] = (await volume('moved')).replicas;
+    const moved = await stack.cli('volume', 'move-replica', 'moved', copy?.id ?? '', '--yes');
+    expect([moved.exitCode, moved.stderr]).toEqual([0, '']);
+    await eventually(
+      'the copy is elsewhere',
+      () => volume('moved'),
+      ({ replicas }) => replicas.length === 1 && replicas[0]?.id !== copy?.id,
+      90_000,
+    );
+    const newest = pattern(3, MIB);
+    await write('moved', 0, newest);
+
+    await loseDatabase();
+    expect((await stack.cli('backup', 'restore', file)).exitCode).toBe(0);
+    await stack.run();
+    await eventually(
+      'the copies have said what they store',
+      () => plan(),
+      (items) => items.length === 2 && items.every(({ obstacle }) => obstacle === null),
+      90_000,
+    );
+    expect((await stack.cli('recover', 'later')).exitCode).toBe(0);
+    const all = await stack.cli('recover', '--yes');
+    expect(all.exitCode).toBe(0);
+    await stack.cliJson('volume', 'attach', 'later');
+    expect((await read('later', MIB)).equals(later)).toBe(true);
+    await eventually(
+      'the moved volume is served again',
+      () => volume('moved'),
+      ({ state }) => state === 'attached',
+      60_000,
+    );
+    expect((await read('moved', MIB)).equals(newest)).toBe(true);
+  },
+  STORY_TIMEOUT_MS,
+);
+
+async function write(name: string, offset: number, data: Buffer): Promise<void> {
+  const { endpoint } = await volume(name);
+  const client = await connectNbd(endpoint?.nbdUri ?? '');
+  await client.write(offset, [data], data.length, { fua: true });
+  client.close();
+}
+
+async function read(name: string, length: number): Promise<Buffer> {
+  const { endpoint } = await volume(name);
+  const client = await connectNbd(endpoint?.nbdUri ?? '');
+  const data = Buffer.concat(await client.read(0, length));
+  client.close();
+  return data;
+}
+
+async function loseDatabase(): Promise<void> {
+  await stack.stop();
+  removeEmbeddedPostgres(path.join(stack.home, 'postgres'));
+}
+
+type Volume = {
+  id: string;
+  state: string;
+  robustness: string;
+  size: number;
+  numberOfReplicas: number;
+  endpoint: { nbdUri: string } | null;
+  replicas: { id: string }[];
+};
+type Recovery = {
+  volumeId: string;
+  name: string;
+  size: number | null;
+  fromClusterId: string | null;
+  missingReplicaIds: string[];
+  obstacle: { code: string; why: string } | null;
+  copies: { verdict: string; nodeName: string }[];
+};
