@@ -29,12 +29,34 @@ export function cronProblem(text: string): string | undefined {
 
 /** The first time after `after` that the schedule names; `undefined` when there is none, or it can't be read. */
 export function nextCronTime(text: string, after: Date): Date | undefined {
-  return cronOf(text)?.nextRun(after) ?? undefined;
+  const known = spanAt(text, after);
+  return known === undefined ? (cronOf(text)?.nextRun(after) ?? undefined) : new Date(known.untilMs);
 }
 
 /** The last time, at `now` or before it, that the schedule names; `undefined` when there was none, or it can't be read. */
 export function lastCronTime(text: string, now: Date): Date | undefined {
-  return cronOf(text)?.previousRuns(1, new Date(now.getTime() + 1))[0];
+  const known = spanAt(text, now);
+  if (known !== undefined) return new Date(known.fromMs);
+  const cron = cronOf(text);
+  const last = cron?.previousRuns(1, new Date(now.getTime() + 1))[0];
+  const next = last === undefined ? undefined : cron?.nextRun(now);
+  if (last !== undefined && next !== undefined && next !== null) {
+    if (spans.size >= READ_MAX) spans.clear();
+    spans.set(text, { fromMs: last.getTime(), untilMs: next.getTime() });
+  }
+  return last;
+}
+
+/**
+ * The last two times of schedules that were looked for, one right after the other: asked every few seconds, a schedule
+ * gives the same answers until the second of them has come.
+ */
+const spans = new Map<string, { readonly fromMs: number; readonly untilMs: number }>();
+
+function spanAt(text: string, at: Date): { readonly fromMs: number; readonly untilMs: number } | undefined {
+  const span = spans.get(text);
+  const isWithin = span !== undefined && span.fromMs <= at.getTime() && at.getTime() < span.untilMs;
+  return isWithin ? span : undefined;
 }
 
 function cronOf(text: string): Cron | undefined {
