@@ -38,25 +38,46 @@ export function lastCronTime(text: string, now: Date): Date | undefined {
   const known = spanAt(text, now);
   if (known !== undefined) return new Date(known.fromMs);
   const cron = cronOf(text);
-  const last = cron?.previousRuns(1, new Date(now.getTime() + 1))[0];
-  const next = last === undefined ? undefined : cron?.nextRun(now);
-  if (last !== undefined && next !== undefined && next !== null) {
-    if (spans.size >= READ_MAX) spans.clear();
-    spans.set(text, { fromMs: last.getTime(), untilMs: next.getTime() });
-  }
-  return last;
+  if (cron === undefined) return undefined;
+  const span = spanAfter(cron, spans.get(text), now) ?? spanAround(cron, now);
+  if (span === undefined) return cron.previousRuns(1, new Date(now.getTime() + 1))[0];
+  if (spans.size >= READ_MAX) spans.clear();
+  spans.set(text, span);
+  return new Date(span.fromMs);
 }
 
 /**
  * The last two times of schedules that were looked for, one right after the other: asked every few seconds, a schedule
  * gives the same answers until the second of them has come.
  */
-const spans = new Map<string, { readonly fromMs: number; readonly untilMs: number }>();
+const spans = new Map<string, Span>();
 
-function spanAt(text: string, at: Date): { readonly fromMs: number; readonly untilMs: number } | undefined {
+type Span = { readonly fromMs: number; readonly untilMs: number };
+
+function spanAt(text: string, at: Date): Span | undefined {
   const span = spans.get(text);
-  const isWithin = span !== undefined && span.fromMs <= at.getTime() && at.getTime() < span.untilMs;
-  return isWithin ? span : undefined;
+  return span !== undefined && isWithin(span, at) ? span : undefined;
+}
+
+/** The one that follows the span known, where the time is in it: to look back costs more than to look ahead. */
+function spanAfter(cron: Cron, known: Span | undefined, at: Date): Span | undefined {
+  if (known === undefined || known.untilMs > at.getTime()) return undefined;
+  const next = cron.nextRun(new Date(known.untilMs));
+  if (next === null) return undefined;
+  const span = { fromMs: known.untilMs, untilMs: next.getTime() };
+  return isWithin(span, at) ? span : undefined;
+}
+
+function spanAround(cron: Cron, at: Date): Span | undefined {
+  const last = cron.previousRuns(1, new Date(at.getTime() + 1))[0];
+  const next = cron.nextRun(at);
+  return last === undefined || next === null
+    ? undefined
+    : { fromMs: last.getTime(), untilMs: next.getTime() };
+}
+
+function isWithin({ fromMs, untilMs }: Span, at: Date): boolean {
+  return fromMs <= at.getTime() && at.getTime() < untilMs;
 }
 
 function cronOf(text: string): Cron | undefined {

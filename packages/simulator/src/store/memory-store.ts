@@ -147,6 +147,10 @@ export class MemoryStore implements Store {
     this.tables.quotas.set(id, { scope, limits });
   }
 
+  get hasWakeUps(): boolean {
+    return this.tables.outbox.length > 0;
+  }
+
   /** Empties the outbox, as the relay does. */
   takeWakeUps(): WakeUp[] {
     return this.tables.outbox.splice(0);
@@ -417,9 +421,9 @@ export class MemoryStore implements Store {
 
 function isOnlyHeard(before: NodeRow, after: NodeRow | undefined): boolean {
   if (after === undefined || after === before) return false;
-  const { lastHeartbeatAt: _, ...facts } = after;
-  const known = new Map<string, unknown>(Object.entries(before));
-  return Object.entries(facts).every(([name, fact]) => known.get(name) === fact);
+  // The keys of a row are the names of its type.
+  const names = Object.keys(after) as (keyof NodeRow)[];
+  return names.every((name) => name === 'lastHeartbeatAt' || before[name] === after[name]);
 }
 
 function stale(volumeId: VolumeId): StorageFault {
