@@ -99,15 +99,21 @@ function disturbed<Port extends object>(
   effectOf: (method: string, args: readonly unknown[]) => string | undefined,
   around: (effect: string, act: () => Promise<unknown>) => Promise<unknown>,
 ): Port {
+  // By their names: a method is looked up with every call, and made once.
+  const made = new Map<string | symbol, { of: unknown; method: (...args: unknown[]) => unknown }>();
   return new Proxy(port, {
     get(target, name) {
       const value = Reflect.get(target, name);
       if (typeof value !== 'function') return value;
-      return (...args: unknown[]) => {
+      const known = made.get(name);
+      if (known?.of === value) return known.method;
+      const method = (...args: unknown[]) => {
         const effect = effectOf(String(name), args);
-        const act = () => value.apply(target, args);
-        return effect === undefined ? act() : around(effect, act);
+        if (effect === undefined) return value.apply(target, args);
+        return around(effect, () => value.apply(target, args));
       };
+      made.set(name, { of: value, method });
+      return method;
     },
   });
 }

@@ -54,6 +54,8 @@ export class SimEngine {
   private state: EngineReport['state'] = 'running';
   private reason = '';
   private replicaTimeoutMs: number;
+  /** What it said last, while nothing of it has changed. */
+  private said: EngineReport | undefined;
 
   constructor(
     readonly volumeId: VolumeId,
@@ -62,7 +64,7 @@ export class SimEngine {
   ) {
     this.replicaTimeoutMs = start.replicaTimeoutMs;
     const members = start.replicas.map(({ replicaId }) => replicaId);
-    for (const member of members) this.modes.set(member, { mode: 'RW', reason: '' });
+    for (const member of members) this.setMode(member, 'RW');
     this.record = copyRecord(start.epoch, 1, members);
     this.layers = new SimLayers(
       start.sizeBytes,
@@ -151,7 +153,7 @@ export class SimEngine {
       target.grantId = this.start.grantId;
     }
     target.rebuilding = true;
-    this.modes.set(replicaId, { mode: 'WO', reason: '' });
+    this.setMode(replicaId, 'WO');
   }
 
   setReplicaTimeout(timeoutMs: number): void {
@@ -223,7 +225,7 @@ export class SimEngine {
     target.layers = source.layers;
     target.rebuilding = false;
     target.isKnownDamaged = false;
-    this.modes.set(target.replicaId, { mode: 'RW', reason: '' });
+    this.setMode(target.replicaId, 'RW');
     rebuild.report = { ...rebuild.report, state: 'succeeded', phase: 'done' };
     await this.spreadRecord();
   }
@@ -233,7 +235,28 @@ export class SimEngine {
     this.reason = 'it was stopped';
   }
 
+  /** The same object as the last time while it says the same: what was concluded from a report is kept with it. */
   report(): EngineReport {
+    const writtenBytes = this.writtenBytes();
+    if (this.said === undefined || !this.stillSays(this.said, writtenBytes))
+      this.said = this.newReport(writtenBytes);
+    return this.said;
+  }
+
+  private stillSays(said: EngineReport, writtenBytes: number): boolean {
+    return (
+      said.state === this.state &&
+      said.reason === this.reason &&
+      said.record === this.record &&
+      said.writtenBytes === writtenBytes &&
+      said.replicaTimeoutMs === this.replicaTimeoutMs &&
+      said.fill === this.fill?.report &&
+      said.rebuilds.length === this.rebuilds.length &&
+      said.rebuilds.every((report, index) => report === this.rebuilds[index]?.report)
+    );
+  }
+
+  private newReport(writtenBytes: number): EngineReport {
     return {
       volumeId: this.volumeId,
       epoch: this.epoch,
@@ -242,7 +265,7 @@ export class SimEngine {
       reason: this.reason,
       record: this.record,
       replicas: [...this.modes].map(([replicaId, { mode, reason }]) => ({ replicaId, mode, reason })),
-      writtenBytes: this.writtenBytes(),
+      writtenBytes,
       replicaTimeoutMs: this.replicaTimeoutMs,
       rebuilds: this.rebuilds.map(({ report }) => report),
       fill: this.fill?.report,
@@ -250,8 +273,11 @@ export class SimEngine {
   }
 
   private writtenBytes(): number {
-    const serving = this.withMode('RW').map((id) => this.surroundings.reach(id));
-    return (serving.find((copy) => copy !== undefined)?.writes.size ?? 0) * 4096;
+    for (const [replicaId, { mode }] of this.modes) {
+      const copy = mode === 'RW' ? this.surroundings.reach(replicaId) : undefined;
+      if (copy !== undefined) return copy.writes.size * 4096;
+    }
+    return 0;
   }
 
   /** Copies may differ in writes that were in flight at a crash; one of them decides. */
@@ -285,7 +311,7 @@ export class SimEngine {
   }
 
   private fail(replicaId: ReplicaId, reason: string): void {
-    this.modes.set(replicaId, { mode: 'ERR', reason });
+    this.setMode(replicaId, 'ERR', reason);
     const rebuild = this.rebuilds.find(
       ({ request, report }) => request.target.replicaId === replicaId && report.state === 'running',
     );
@@ -294,7 +320,7 @@ export class SimEngine {
 
   private endRebuild(rebuild: SimRebuild, error: { code: string; message: string }): void {
     rebuild.report = { ...rebuild.report, state: 'failed', error };
-    this.modes.set(rebuild.request.target.replicaId, { mode: 'ERR', reason: error.message });
+    this.setMode(rebuild.request.target.replicaId, 'ERR', error.message);
   }
 
   /**
@@ -336,8 +362,15 @@ export class SimEngine {
     }
   }
 
+  private setMode(replicaId: ReplicaId, mode: ReplicaMode, reason = ''): void {
+    this.modes.set(replicaId, { mode, reason });
+    this.said = undefined;
+  }
+
   private withMode(mode: ReplicaMode): ReplicaId[] {
-    return [...this.modes].filter(([, entry]) => entry.mode === mode).map(([replicaId]) => replicaId);
+    const found: ReplicaId[] = [];
+    for (const [replicaId, entry] of this.modes) if (entry.mode === mode) found.push(replicaId);
+    return found;
   }
 }
 

@@ -74,8 +74,8 @@ export class SimNode {
   copy(replicaId: ReplicaId): SimCopy | undefined {
     const copy = this.copies.get(replicaId);
     if (copy === undefined) return undefined;
-    const isGone = this.disks.some((disk) => disk.isGone && disk.id === copy.diskId);
-    return isGone ? undefined : copy;
+    for (const disk of this.disks) if (disk.isGone && disk.id === copy.diskId) return undefined;
+    return copy;
   }
 
   get isReachable(): boolean {
@@ -123,17 +123,19 @@ export class SimNode {
         version: '0',
       },
       disks: this.disks.map((disk) => this.diskReport(disk)),
-      replicas: [...this.copies.values()]
-        .flatMap(({ replicaId }) => this.copy(replicaId) ?? [])
-        .map((copy) => ({
-          replicaId: copy.replicaId,
-          volumeId: copy.volumeId,
-          diskId: copy.diskId,
-          writtenBytes: copy.writes.size * 4096,
-          record: copy.record ?? null,
-        })),
+      replicas: this.copyReports(),
       engines: [...this.engines.values()].map((engine) => engine.report()),
     };
+  }
+
+  private copyReports(): Heartbeat['replicas'] {
+    const gone = new Set(this.disks.flatMap(({ id, isGone }) => (isGone ? [id] : [])));
+    const reports: Heartbeat['replicas'] = [];
+    for (const { replicaId, volumeId, diskId, writes, record } of this.copies.values()) {
+      if (gone.has(diskId)) continue;
+      reports.push({ replicaId, volumeId, diskId, writtenBytes: writes.size * 4096, record: record ?? null });
+    }
+    return reports;
   }
 
   private diskReport({ id, name, type, maximumBytes, availableBytes, isGone }: SimDisk): DiskReport {

@@ -310,7 +310,7 @@ export class World {
 
   private async workOff(): Promise<void> {
     for (let count = 0; count < WAKE_UPS_PER_TICK_MAX; count += 1) {
-      await this.relay();
+      if (this.store.hasWakeUps) await this.relay();
       const wakeUp = this.queue.take();
       if (wakeUp === undefined) return;
       const workers = this.faults.runsTwice() ? 2 : 1;

@@ -29,10 +29,16 @@ const FAN_OUT_BATCH = 500;
 const FAN_OUT_BATCHES_MAX = 20;
 export async function reconcileCluster(ports: ReconcilerPorts, clusterId: ClusterId): Promise<void> {
   const fleet = await ports.store.loadFleet(clusterId);
-  for (const node of fleet.nodes) await reconcileNode(ports, fleet, node);
+  for (const node of fleet.nodes) {
+    const changes = nodeChanges(ports, fleet, node);
+    if (changes.length > 0) await commitNode(ports, node, changes);
+  }
   const current = await ports.store.loadFleet(clusterId);
   const disks = disksByNode(current.disks);
-  for (const node of current.nodes) await reconcileDisks(ports, current, node, disks.get(node.id) ?? []);
+  for (const node of current.nodes) {
+    const changes = diskChanges(ports, current, node, disks.get(node.id) ?? []);
+    if (changes.length > 0) await commitNode(ports, node, changes);
+  }
   await fanOutChanges(ports, clusterId);
   await reconcileDrains(ports, clusterId);
   await admitWork(ports, clusterId);
@@ -55,7 +61,7 @@ async function fanOutChanges({ store }: ReconcilerPorts, clusterId: ClusterId): 
   }
 }
 
-async function reconcileNode(ports: ReconcilerPorts, fleet: FleetView, node: StorageNode): Promise<void> {
+function nodeChanges(ports: ReconcilerPorts, fleet: FleetView, node: StorageNode): Change[] {
   const now = ports.clock.now();
   // Heartbeats are stamped by the database's clock, and only what it could have heard says anything.
   const judging = fleet.listening ?? { now, since: ports.startedAt };
@@ -66,7 +72,7 @@ async function reconcileNode(ports: ReconcilerPorts, fleet: FleetView, node: Sto
   const schedulable = nodeSchedulableCondition(after, fleet.settings);
   const isReadyChanged = conditionOf(node.conditions, 'Ready')?.status !== ready.status;
   const isSchedulableChanged = conditionOf(node.conditions, 'Schedulable')?.status !== schedulable.status;
-  if (!isReadyChanged && !isSchedulableChanged && !isOver) return;
+  if (!isReadyChanged && !isSchedulableChanged && !isOver) return [];
 
   const conditions = withCondition(withCondition(node.conditions, ready, now), schedulable, now);
   const wasAway = conditionOf(node.conditions, 'Ready')?.status === 'False';
@@ -81,27 +87,40 @@ async function reconcileNode(ports: ReconcilerPorts, fleet: FleetView, node: Sto
     ...nodeChangeEvents(node, after, now).map((event): Change => ({ kind: 'event', event })),
   ];
   if (isReadyChanged) changes.push(readinessEvent(node, isAlive, now));
-  await commitNode(ports, node, changes);
+  return changes;
 }
+
+/** Rows of disks that say what they are to say, and under what they were judged. Time alone changes nothing of it. */
+const settledDisks = new WeakMap<
+  StorageDisk,
+  { readonly isReady: boolean; readonly settings: FleetView['settings'] }
+>();
 
 /**
  * Shows which disks take replicas, and notes which are under pressure. Neither placement nor balance reads it: they ask the
  * same formulas themselves.
  */
-async function reconcileDisks(
+function diskChanges(
   ports: ReconcilerPorts,
   fleet: FleetView,
   node: StorageNode,
   disks: readonly StorageDisk[],
-): Promise<void> {
+): Change[] {
   const now = ports.clock.now();
-  const changes = disks.flatMap((disk): Change[] => {
+  const isReady = isNodeReady(node);
+  const { settings } = fleet;
+  return disks.flatMap((disk): Change[] => {
+    const known = settledDisks.get(disk);
+    if (known?.isReady === isReady && known.settings === settings) return [];
     const before = conditionOf(disk.conditions, 'Schedulable');
-    const next = diskSchedulableCondition(disk, isNodeReady(node), fleet.settings);
+    const next = diskSchedulableCondition(disk, isReady, settings);
     const isShown = before?.status === next.status && before.reason === next.reason;
-    const pressedAt = isDiskPressed(disk, fleet.settings) ? (disk.pressedAt ?? now) : undefined;
+    const pressedAt = isDiskPressed(disk, settings) ? (disk.pressedAt ?? now) : undefined;
     const isPressureKnown = pressedAt?.getTime() === disk.pressedAt?.getTime();
-    if (isShown && isPressureKnown) return [];
+    if (isShown && isPressureKnown) {
+      settledDisks.set(disk, { isReady, settings });
+      return [];
+    }
     const conditions = withCondition(disk.conditions, next, now);
     const news = diskPressureNews(`${disk.name} of node ${node.name}`, disk.conditions, conditions);
     const told: Change[] =
@@ -110,8 +129,6 @@ async function reconcileDisks(
     const patch = isPressureKnown ? { conditions } : { conditions, pressedAt };
     return [{ kind: 'disk.patch', diskId: disk.id, patch }, ...told];
   });
-  if (changes.length === 0) return;
-  await commitNode(ports, node, changes);
 }
 
 /** Does nothing when a heartbeat or another worker changed the node meanwhile: the next run judges it anew. */

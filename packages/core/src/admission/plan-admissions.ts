@@ -39,6 +39,7 @@ export type AdmittedRebuild = {
 export const START_CALL_MS_MAX = 20_000;
 
 export function planAdmissions(view: AdmissionView, now: Date): Admissions {
+  if (isNothingWanted(view)) return NOTHING;
   const load = new AdmissionLoad(view.settings, view.nodes);
   const counted = view.running.filter((rebuild) => !isPreempted(rebuild));
   for (const rebuild of [...counted, ...view.ending]) load.add(rebuildDemands(rebuild, view));
@@ -63,6 +64,13 @@ export function planAdmissions(view: AdmissionView, now: Date): Admissions {
     }),
     tasks: [...joiningTasks(view.tasks), ...tasks.admitted.flat()],
   };
+}
+
+const NOTHING: Admissions = { rebuilds: [], preempted: [], grants: [], waiting: [], tasks: [] };
+
+/** Nothing waits and nothing copies, so nothing can begin, be preempted or be granted another share. */
+function isNothingWanted({ queued, running, tasks }: AdmissionView): boolean {
+  return queued.length + running.length + tasks.waiting.length + tasks.candidates.length === 0;
 }
 
 function goingOn(rebuild: Rebuild): Rebuild {

@@ -4,6 +4,7 @@
  * A move is only made if it makes the counts of zones more even, or leaves these as they are and makes those of nodes more
  * even. So in a fleet that does not change, moves come to an end, and zones and nodes can not pull a copy to and fro.
  */
+import { disksByNode } from '../model/fleet-lookup.js';
 import { compareIds, type NodeId } from '../model/ids.js';
 import { type StorageNode, type ZoneKey, zoneKey } from '../model/node.js';
 import type { Replica } from '../model/replica.js';
@@ -120,9 +121,10 @@ function movableOn(view: VolumeView, nodeId: NodeId): Replica | undefined {
 }
 
 function freeBytesOn({ fleet }: VolumeView, nodeId: NodeId): number {
-  return fleet.disks
-    .filter((disk) => disk.nodeId === nodeId)
-    .reduce((sum, disk) => sum + disk.storageMaximumBytes - disk.storageScheduledBytes, 0);
+  return (disksByNode(fleet.disks).get(nodeId) ?? []).reduce(
+    (sum, disk) => sum + disk.storageMaximumBytes - disk.storageScheduledBytes,
+    0,
+  );
 }
 
 function compareCandidates(a: Candidate, b: Candidate): number {

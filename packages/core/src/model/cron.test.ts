@@ -32,6 +32,24 @@ describe('lastCronTime', () => {
   });
 });
 
+test('answers that are kept are those of each moment, whichever was asked before', () => {
+  const cron = '0,20 * * * *';
+  const minutes = [21, 59, 0, 19, 20, 5, 61, 40];
+  const at = (minute: number) => new Date(Date.UTC(2026, 0, 1, 12, minute));
+  const asked = minutes.map((minute) => [lastCronTime(cron, at(minute)), nextCronTime(cron, at(minute))]);
+  const want = [
+    [20, 60],
+    [20, 60],
+    [0, 20],
+    [0, 20],
+    [20, 60],
+    [0, 20],
+    [60, 80],
+    [20, 60],
+  ];
+  expect(asked).toEqual(want.map((pair) => pair.map(at)));
+});
+
 describe('cronProblem', () => {
   test.each([
     { cron: '0 0 30 2 *', want: 'names a day that never comes' },

@@ -29,12 +29,55 @@ export function cronProblem(text: string): string | undefined {
 
 /** The first time after `after` that the schedule names; `undefined` when there is none, or it can't be read. */
 export function nextCronTime(text: string, after: Date): Date | undefined {
-  return cronOf(text)?.nextRun(after) ?? undefined;
+  const known = spanAt(text, after);
+  return known === undefined ? (cronOf(text)?.nextRun(after) ?? undefined) : new Date(known.untilMs);
 }
 
 /** The last time, at `now` or before it, that the schedule names; `undefined` when there was none, or it can't be read. */
 export function lastCronTime(text: string, now: Date): Date | undefined {
-  return cronOf(text)?.previousRuns(1, new Date(now.getTime() + 1))[0];
+  const known = spanAt(text, now);
+  if (known !== undefined) return new Date(known.fromMs);
+  const cron = cronOf(text);
+  if (cron === undefined) return undefined;
+  const span = spanAfter(cron, spans.get(text), now) ?? spanAround(cron, now);
+  if (span === undefined) return cron.previousRuns(1, new Date(now.getTime() + 1))[0];
+  if (spans.size >= READ_MAX) spans.clear();
+  spans.set(text, span);
+  return new Date(span.fromMs);
+}
+
+/**
+ * The last two times of schedules that were looked for, one right after the other: asked every few seconds, a schedule
+ * gives the same answers until the second of them has come.
+ */
+const spans = new Map<string, Span>();
+
+type Span = { readonly fromMs: number; readonly untilMs: number };
+
+function spanAt(text: string, at: Date): Span | undefined {
+  const span = spans.get(text);
+  return span !== undefined && isWithin(span, at) ? span : undefined;
+}
+
+/** The one that follows the span known, where the time is in it: to look back costs more than to look ahead. */
+function spanAfter(cron: Cron, known: Span | undefined, at: Date): Span | undefined {
+  if (known === undefined || known.untilMs > at.getTime()) return undefined;
+  const next = cron.nextRun(new Date(known.untilMs));
+  if (next === null) return undefined;
+  const span = { fromMs: known.untilMs, untilMs: next.getTime() };
+  return isWithin(span, at) ? span : undefined;
+}
+
+function spanAround(cron: Cron, at: Date): Span | undefined {
+  const last = cron.previousRuns(1, new Date(at.getTime() + 1))[0];
+  const next = cron.nextRun(at);
+  return last === undefined || next === null
+    ? undefined
+    : { fromMs: last.getTime(), untilMs: next.getTime() };
+}
+
+function isWithin({ fromMs, untilMs }: Span, at: Date): boolean {
+  return fromMs <= at.getTime() && at.getTime() < untilMs;
 }
 
 function cronOf(text: string): Cron | undefined {

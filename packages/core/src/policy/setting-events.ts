@@ -25,8 +25,8 @@ function settingNames(): SettingName[] {
 }
 
 /** With a value for each engine where the cluster says so. */
-function textOf({ ofEngine, ...settings }: ClusterSettings, name: SettingName): string {
-  const own = Object.entries(ofEngine ?? {}).flatMap(([engine, values]) =>
+function textOf(settings: ClusterSettings, name: SettingName): string {
+  const own = Object.entries(settings.ofEngine ?? {}).flatMap(([engine, values]) =>
     values[name] === undefined ? [] : [`${wordOf(values[name])} for ${engine}`],
   );
   return own.length === 0 ? wordOf(settings[name]) : own.join(', ');

@@ -153,7 +153,7 @@ function nodeSteps(
       }),
     removeOrphan: async (node) => {
       const onNode = world.store.tables.orphans.by('node', objects.nodeId(node));
-      const [oldest] = onNode.sort((a, b) => a.firstSeenAt.getTime() - b.firstSeenAt.getTime());
+      const [oldest] = onNode.toSorted((a, b) => a.firstSeenAt.getTime() - b.firstSeenAt.getTime());
       if (oldest === undefined) throw new ScenarioError(`node ${node} has no orphan`);
       await requestOrphanRemoval(useCases, { orphanId: oldest.id });
     },

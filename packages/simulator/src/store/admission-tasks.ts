@@ -22,9 +22,6 @@ export function admissionTasks(
   const own = (volumes: readonly Volume[]) =>
     volumes.filter((volume) => volume.clusterId === clusterId).sort((a, b) => compareIds(a.id, b.id));
   const busy = own(tables.volumes.by('busy', BUSY));
-  const withSnapshots = own(
-    tables.snapshots.valuesOf('volume').flatMap((id) => tables.volumes.get(asId<VolumeId>(id)) ?? []),
-  );
   const dueAt = lastCronTime(settings['snapshot-data-integrity-cronjob'], now);
   const isAdmitted = (volume: Volume) =>
     volume.hashing !== undefined || heavyTaskOf(volume)?.admittedAt !== undefined;
@@ -34,16 +31,16 @@ export function admissionTasks(
       .flatMap((volume) => waitingOf(tables, volume))
       .sort((a, b) => a.since.getTime() - b.since.getTime())
       .slice(0, limit),
-    candidates: withSnapshots
-      .flatMap((volume) => candidateOf(tables, volume, settings))
-      .filter(
-        ({ askedAt, checkedAt }) =>
-          askedAt !== undefined || (dueAt !== undefined && checkedAt.getTime() < dueAt.getTime()),
-      )
+    candidates: tables.snapshots
+      .valuesOf('volume')
+      .flatMap((id) => tables.volumes.get(asId<VolumeId>(id)) ?? [])
+      .filter((volume) => volume.clusterId === clusterId)
+      .flatMap((volume) => candidateOf(tables, volume, settings, dueAt))
       .sort(
         (a, b) =>
           Number(a.askedAt === undefined) - Number(b.askedAt === undefined) ||
-          a.checkedAt.getTime() - b.checkedAt.getTime(),
+          a.checkedAt.getTime() - b.checkedAt.getTime() ||
+          compareIds(a.volumeId, b.volumeId),
       )
       .slice(0, limit),
   };
@@ -60,7 +57,13 @@ function waitingOf(tables: Tables, volume: Volume): Tasks['waiting'][number][] {
   return [{ volumeId: id, nodeIds: nodesOf(tables, id), since: work.trouble?.at ?? work.requestedAt }];
 }
 
-function candidateOf(tables: Tables, volume: Volume, settings: ClusterSettings): Candidate[] {
+/** @param dueAt when all were to be checked last */
+function candidateOf(
+  tables: Tables,
+  volume: Volume,
+  settings: ClusterSettings,
+  dueAt: Date | undefined,
+): Candidate[] {
   const { id, lifecycle, robustness, hashing, spec, integrityCheckedAt } = volume;
   const integrity = effectiveValue(spec, settings, 'snapshotDataIntegrity');
   const isServed = lifecycle.state === 'attached' && robustness === 'healthy';
@@ -76,6 +79,8 @@ function candidateOf(tables: Tables, volume: Volume, settings: ClusterSettings):
     hashRequest?.automatic === true ? [hashRequest.requestedAt.getTime()] : [],
   );
   const askedAt = asked.length === 0 ? undefined : new Date(Math.min(...asked));
+  const isDue = dueAt !== undefined && checkedAt.getTime() < dueAt.getTime();
+  if (askedAt === undefined && !isDue) return [];
   return [{ volumeId: id, nodeIds: nodesOf(tables, id), checkedAt, askedAt }];
 }
 

@@ -189,8 +189,11 @@ function storeEngines(transaction: Transaction, { nodeId, heartbeat, now }: Repo
     const key = observationKey(volume.id, nodeId);
     const before = observations.get(key);
     const { bootId } = heartbeat.node;
-    transaction.put(observations, key, { volumeId: volume.id, nodeId, bootId, at: now, report });
-    const isNews = before?.bootId !== bootId || engineSignature(before.report) !== engineSignature(report);
+    // The very report of before was said again: when the agent was heard is in its node's row.
+    const isSame = before?.bootId === bootId && before.report === report;
+    if (!isSame) transaction.put(observations, key, { volumeId: volume.id, nodeId, bootId, at: now, report });
+    const isNews =
+      before?.bootId !== bootId || (!isSame && engineSignature(before.report) !== engineSignature(report));
     if (isNews) transaction.touchVolume(volume.id);
     if (holderOf(volume) === nodeId && speaksFor(report, volume)) {
       storeWrittenBytes(transaction, volume, report);

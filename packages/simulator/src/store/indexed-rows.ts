@@ -1,6 +1,14 @@
 /** What of a row an index goes by; `undefined`: the row is not in it. */
 type Index<Row> = (row: Row) => string | undefined;
 
+type Group<Key, Row> = {
+  readonly rows: Map<Key, Row>;
+  /** The rows, once they were asked for and while they stay. */
+  list: readonly Row[] | undefined;
+};
+
+const NONE: readonly never[] = [];
+
 /**
  * Table with indexes. A view is made of a few rows, many times a second, and must not cost a look at all of them: as in
  * Postgres, where each of these look-ups has an index too.
@@ -9,14 +17,15 @@ export class IndexedRows<Key, Row, Name extends string> extends Map<Key, Row> {
   /** Grows with every change: what was made of the rows is still so while it stays. */
   changes = 0;
   private readonly changesBy = new Map<Name, number>();
-  private readonly groups: ReadonlyMap<Name, Map<string, Map<Key, Row>>>;
-  private readonly indexes: readonly (readonly [Name, Index<Row>])[];
+  private readonly indexes: readonly { name: Name; read: Index<Row>; groups: Map<string, Group<Key, Row>> }[];
+  private readonly groups: ReadonlyMap<Name, Map<string, Group<Key, Row>>>;
 
   constructor(indexes: Readonly<Record<Name, Index<Row>>>) {
     super();
     // The keys of a record by names are these names.
-    this.indexes = Object.entries(indexes) as [Name, Index<Row>][];
-    this.groups = new Map(this.indexes.map(([name]) => [name, new Map()]));
+    const named = Object.entries(indexes) as [Name, Index<Row>][];
+    this.indexes = named.map(([name, read]) => ({ name, read, groups: new Map() }));
+    this.groups = new Map(this.indexes.map(({ name, groups }) => [name, groups]));
   }
 
   /** Grows with every change of a row that is in the index. */
@@ -24,10 +33,12 @@ export class IndexedRows<Key, Row, Name extends string> extends Map<Key, Row> {
     return this.changesBy.get(name) ?? 0;
   }
 
-  /** Rows with that value. */
-  by(name: Name, value: string | undefined): Row[] {
-    const rows = value === undefined ? undefined : this.groups.get(name)?.get(value);
-    return rows === undefined ? [] : [...rows.values()];
+  /** Rows with that value: the same list until one of them changes, so what was made of it may be kept with it. */
+  by(name: Name, value: string | undefined): readonly Row[] {
+    const group = value === undefined ? undefined : this.groups.get(name)?.get(value);
+    if (group === undefined) return NONE;
+    group.list ??= [...group.rows.values()];
+    return group.list;
   }
 
   /** Values that rows have. */
@@ -37,11 +48,14 @@ export class IndexedRows<Key, Row, Name extends string> extends Map<Key, Row> {
 
   override set(key: Key, row: Row): this {
     const before = this.get(key);
-    for (const [name, readKey] of this.indexes) {
-      const was = before === undefined ? undefined : readKey(before);
-      const value = readKey(row);
-      if (was !== undefined && was !== value) this.leave(name, was, key);
-      if (value !== undefined) this.enter(name, value, key, row);
+    for (const index of this.indexes) {
+      const was = before === undefined ? undefined : index.read(before);
+      const value = index.read(row);
+      if (was === undefined && value === undefined) continue;
+      if (was !== undefined && was !== value) leave(index.groups, was, key);
+      if (value !== undefined) enter(index.groups, value, key, row);
+      const isMoved = was !== undefined && value !== undefined && was !== value;
+      this.changesBy.set(index.name, this.changesOf(index.name) + (isMoved ? 2 : 1));
     }
     this.changes += 1;
     return super.set(key, row);
@@ -50,27 +64,30 @@ export class IndexedRows<Key, Row, Name extends string> extends Map<Key, Row> {
   override delete(key: Key): boolean {
     const before = this.get(key);
     if (before === undefined) return false;
-    for (const [name, readKey] of this.indexes) {
-      const was = readKey(before);
-      if (was !== undefined) this.leave(name, was, key);
+    for (const { name, read, groups } of this.indexes) {
+      const was = read(before);
+      if (was === undefined) continue;
+      leave(groups, was, key);
+      this.changesBy.set(name, this.changesOf(name) + 1);
     }
     this.changes += 1;
     return super.delete(key);
   }
+}
 
-  private enter(name: Name, value: string, key: Key, row: Row): void {
-    this.changesBy.set(name, this.changesOf(name) + 1);
-    const group = this.groups.get(name);
-    const rows = group?.get(value);
-    if (rows === undefined) group?.set(value, new Map([[key, row]]));
-    else rows.set(key, row);
+function enter<Key, Row>(groups: Map<string, Group<Key, Row>>, value: string, key: Key, row: Row): void {
+  const group = groups.get(value);
+  if (group === undefined) groups.set(value, { rows: new Map([[key, row]]), list: undefined });
+  else {
+    group.rows.set(key, row);
+    group.list = undefined;
   }
+}
 
-  private leave(name: Name, value: string, key: Key): void {
-    this.changesBy.set(name, this.changesOf(name) + 1);
-    const group = this.groups.get(name);
-    const rows = group?.get(value);
-    rows?.delete(key);
-    if (rows?.size === 0) group?.delete(value);
-  }
+function leave<Key, Row>(groups: Map<string, Group<Key, Row>>, value: string, key: Key): void {
+  const group = groups.get(value);
+  if (group === undefined) return;
+  group.rows.delete(key);
+  group.list = undefined;
+  if (group.rows.size === 0) groups.delete(value);
 }

@@ -1,7 +1,7 @@
 import { asId } from '@holdfast/core/model/ids.js';
-import { testId } from '@holdfast/testkit/builders.js';
+import { aVolume, testId } from '@holdfast/testkit/builders.js';
 import { type StoreUnderTest, storeContract } from '@holdfast/testkit/store-contract.js';
-import { describe } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { SeededRandom } from '../seeded-random.js';
 import { MemoryStore } from './memory-store.js';
 
@@ -30,3 +30,16 @@ async function makeStore(): Promise<StoreUnderTest> {
 }
 
 describe('the store in memory', () => storeContract(makeStore));
+
+test('a view is of the moment at which it was asked for, and the same one until a row of it changes', async () => {
+  const { store, tenant } = await makeStore();
+  const memory = store as MemoryStore;
+  const volume = aVolume(tenant);
+  memory.tables.volumes.set(volume.id, volume);
+  const asked = memory.loadVolume(volume.id);
+  memory.tables.dues.set(volume.id, { at: undefined, marks: 1 });
+  expect((await asked)?.due.marks).toBe(0);
+  const known = await memory.loadVolume(volume.id);
+  expect(known?.due.marks).toBe(1);
+  expect(await memory.loadVolume(volume.id)).toBe(known);
+});

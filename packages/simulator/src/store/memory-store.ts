@@ -19,8 +19,6 @@ import type {
   OrphanInContext,
   OrphansView,
   Store,
-  VolumeDue,
-  VolumeView,
 } from '@holdfast/control/ports/store.js';
 import { START_CALL_MS_MAX } from '@holdfast/core/admission/plan-admissions.js';
 import type { GrowthEvent } from '@holdfast/core/checks/placement-invariants.js';
@@ -38,12 +36,10 @@ import {
   type ProjectId,
   type VolumeId,
 } from '@holdfast/core/model/ids.js';
-import { isActiveRebuild, type Rebuild, type RebuildSpeed } from '@holdfast/core/model/rebuild.js';
+import { type Rebuild, type RebuildSpeed } from '@holdfast/core/model/rebuild.js';
 import type { SettingName } from '@holdfast/core/model/setting.js';
 import type { AffectedPlaces, QuotaScope } from '@holdfast/core/model/views.js';
-import { speaksFor, type Volume } from '@holdfast/core/model/volume.js';
 import { grantOf, holderOf } from '@holdfast/core/model/volume-lifecycle.js';
-import { fillOf } from '@holdfast/core/model/volume-task.js';
 import { requireMembersOf } from '@holdfast/core/policy/known-members.js';
 import type { QuotaLimits } from '@holdfast/core/policy/quota.js';
 import { settingEvents } from '@holdfast/core/policy/setting-events.js';
@@ -61,18 +57,8 @@ import { affectedVolumes, rebuildSpeeds, volumesOnNode } from './node-volumes.js
 import { type ObservedPlacement, observedGrowth, observedPlacement } from './observed-placement.js';
 import { foundCopies, inContext, orphansOf } from './orphans.js';
 import { assertRebuildQuotas, assertWithinQuotas, quotaUse, rebuildQuotas } from './quotas.js';
-import {
-  BUSY,
-  type ClusterRow,
-  MOVING,
-  type NodeRow,
-  observationKey,
-  Tables,
-  Transaction,
-} from './tables.js';
-
-/** Ended rebuilds in a volume's view: enough to count failures in a row. */
-const ENDED_REBUILDS_MAX = 10;
+import { BUSY, type ClusterRow, type NodeRow, Tables, Transaction } from './tables.js';
+import { engineOf, type LoadedVolume, VolumeViews } from './volume-views.js';
 
 export class MemoryStore implements Store {
   /** Read by what watches a simulation. */
@@ -85,6 +71,8 @@ export class MemoryStore implements Store {
 
   /** Fleets as they were made last, and after how many changes of their rows. */
   private readonly fleets = new Map<ClusterId, { readonly changes: number; readonly fleet: FleetView }>();
+
+  private readonly views = new VolumeViews(this.tables);
 
   private backup: TablesBackup | undefined;
   private diskList:
@@ -160,6 +148,10 @@ export class MemoryStore implements Store {
     this.tables.quotas.set(id, { scope, limits });
   }
 
+  get hasWakeUps(): boolean {
+    return this.tables.outbox.length > 0;
+  }
+
   /** Empties the outbox, as the relay does. */
   takeWakeUps(): WakeUp[] {
     return this.tables.outbox.splice(0);
@@ -178,46 +170,9 @@ export class MemoryStore implements Store {
     return [...this.tables.volumes.keys()];
   }
 
-  async loadVolume(volumeId: VolumeId): Promise<(VolumeView & { readonly due: VolumeDue }) | undefined> {
-    const { tables } = this;
-    const volume = tables.volumes.get(volumeId);
-    if (volume === undefined) return undefined;
-    return {
-      volume,
-      replicas: tables.replicas.by('volume', volumeId).sort((a, b) => compareIds(a.id, b.id)),
-      snapshots: tables.snapshots
-        .by('volume', volumeId)
-        .sort((a, b) => a.createdAt.getTime() - b.createdAt.getTime() || compareIds(a.id, b.id)),
-      rebuilds: recentRebuilds(tables.rebuilds.by('volume', volumeId)),
-      clones: tables.volumes.by('source', volumeId).flatMap((other) => {
-        const fill = fillOf(other);
-        return fill === undefined ? [] : [{ volumeId: other.id, snapshotId: fill.snapshotId }];
-      }),
-      fleet: await this.loadFleet(volume.clusterId),
-      engine: this.engineOf(volume),
-      relocations: this.relocationsOf(volume.clusterId),
-      due: tables.dues.get(volumeId) ?? { at: undefined, marks: 0 },
-    };
-  }
-
-  private relocationsOf(clusterId: ClusterId): VolumeView['relocations'] {
-    const underWay = this.tables.replicas
-      .by('moving', MOVING)
-      .filter(({ volumeId }) => this.tables.volumes.get(volumeId)?.clusterId === clusterId)
-      .sort((a, b) => compareIds(a.id, b.id))
-      .flatMap(({ volumeId, relocation }) => (relocation === undefined ? [] : [{ volumeId, relocation }]));
-    return { version: this.clusterRow(clusterId).balanceVersion, underWay };
-  }
-
-  private engineOf(volume: Volume): VolumeView['engine'] {
-    const holderId = holderOf(volume);
-    if (holderId === undefined) return undefined;
-    const row = this.tables.observations.get(observationKey(volume.id, holderId));
-    const node = this.tables.nodes.get(holderId);
-    if (row === undefined || node === undefined || row.bootId !== node.bootId) return undefined;
-    if (!speaksFor(row.report, volume)) return undefined;
-    // An agent that is heard without news says what it said before: only its node's row is written then.
-    return { nodeId: row.nodeId, bootId: row.bootId, at: node.lastHeartbeatAt ?? row.at, report: row.report };
+  async loadVolume(volumeId: VolumeId): Promise<LoadedVolume | undefined> {
+    const volume = this.tables.volumes.get(volumeId);
+    return volume === undefined ? undefined : this.views.of(volume, this.fleet(volume.clusterId));
   }
 
   async loadFleet(clusterId: ClusterId): Promise<FleetView> {
@@ -331,7 +286,7 @@ export class MemoryStore implements Store {
     if (volume === undefined || epoch !== volume.epoch) return false;
     if (holder === undefined || holder.bootId !== grant?.bootId) return false;
 
-    const engine = this.engineOf(volume);
+    const engine = engineOf(this.tables, volume);
     const listed = engine?.report.rebuilds.find(({ rebuildId }) => rebuildId === id);
     if (listed !== undefined) return listed.state === 'running';
     const endMs = finishedAt?.getTime() ?? 0;
@@ -469,19 +424,11 @@ export class MemoryStore implements Store {
   }
 }
 
-function recentRebuilds(rebuilds: readonly Rebuild[]): Rebuild[] {
-  const byAge = [...rebuilds].sort(
-    (a, b) => a.queuedAt.getTime() - b.queuedAt.getTime() || compareIds(a.id, b.id),
-  );
-  const ended = byAge.filter((rebuild) => !isActiveRebuild(rebuild)).slice(-ENDED_REBUILDS_MAX);
-  return byAge.filter((rebuild) => isActiveRebuild(rebuild) || ended.includes(rebuild));
-}
-
 function isOnlyHeard(before: NodeRow, after: NodeRow | undefined): boolean {
   if (after === undefined || after === before) return false;
-  const { lastHeartbeatAt: _, ...facts } = after;
-  const known = new Map<string, unknown>(Object.entries(before));
-  return Object.entries(facts).every(([name, fact]) => known.get(name) === fact);
+  // The keys of a row are the names of its type.
+  const names = Object.keys(after) as (keyof NodeRow)[];
+  return names.every((name) => name === 'lastHeartbeatAt' || before[name] === after[name]);
 }
 
 function stale(volumeId: VolumeId): StorageFault {

@@ -47,7 +47,7 @@ function withCopies(
     .sort((a, b) => compareIds(a.id, b.id))
     .map((volume) => ({
       volume,
-      replicas: replicas.by('volume', volume.id).sort((a, b) => compareIds(a.id, b.id)),
+      replicas: replicas.by('volume', volume.id).toSorted((a, b) => compareIds(a.id, b.id)),
       rebuilds: rebuilds.by('volume', volume.id).filter(isActiveRebuild),
     }));
 }

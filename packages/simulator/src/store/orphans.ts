@@ -30,9 +30,10 @@ export function storeOrphans(
   newId: () => string,
 ): void {
   const { tables } = transaction;
-  const isUsable = (diskId: DiskId) =>
-    heartbeat.disks.some((disk) => disk.diskId === diskId && disk.ready) &&
-    tables.disks.get(diskId)?.nodeId === nodeId;
+  const usable = new Set<DiskId>();
+  for (const { diskId, ready } of heartbeat.disks)
+    if (ready && tables.disks.get(diskId)?.nodeId === nodeId) usable.add(diskId);
+  const isUsable = (diskId: DiskId) => usable.has(diskId);
   const reports = heartbeat.replicas.filter(({ diskId }) => isUsable(diskId));
   const known = tables.orphans.by('node', nodeId);
   for (const orphan of known) {
