@@ -97,7 +97,7 @@ export class VolumeDevice implements NbdExport {
       alignUp(offset + lengthBytes),
       () =>
         isAligned(offset, lengthBytes)
-          ? this.copies.change((client) => client.write(offset, payload, lengthBytes, options))
+          ? this.copies.change((client) => client.write(offset, payload, lengthBytes, options), payload)
           : this.writeWidened(offset, payload, lengthBytes, options),
       offset,
       payload,
@@ -186,8 +186,9 @@ export class VolumeDevice implements NbdExport {
   ): Promise<void> {
     const read = (at: number, length: number) => this.copies.reads.read(at, length);
     const blocks = await widen(offset, payload, lengthBytes, read);
-    await this.copies.change((client) =>
-      client.write(blocks.offset, blocks.payload, blocks.lengthBytes, options),
+    await this.copies.change(
+      (client) => client.write(blocks.offset, blocks.payload, blocks.lengthBytes, options),
+      payload,
     );
   }
 
