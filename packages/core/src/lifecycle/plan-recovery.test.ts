@@ -26,6 +26,7 @@ const STORED = {
   dataLocality: 'disabled' as const,
   nodeSelector: ['ssd'],
   diskSelector: [],
+  topologyRequirement: [{ zone: 'zone-a' }],
 };
 
 type CopyPart = { record?: CopyRecord | undefined; description?: Partial<CopyDescription> | null } & Partial<
@@ -181,6 +182,9 @@ describe('recoveryChanges', () => {
     ]);
     expect(changes[0]).toMatchObject({
       volume: { id: VOLUME, name: 'pg-data', epoch: 10, restoredAt: NOON, lifecycle: { state: 'detached' } },
+    });
+    expect(changes[0]).toMatchObject({
+      volume: { spec: { nodeSelector: ['ssd'], topologyRequirement: [{ zone: 'zone-a' }] } },
     });
     expect(changes[1]).toMatchObject({
       replica: { id: A, secret: `key of ${A}`, provisioned: true, healthyAt: NOON },

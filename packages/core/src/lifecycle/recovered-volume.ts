@@ -58,7 +58,7 @@ function volumeOf({ copies, fleet, place, volumeId }: RecoveryView, plan: Recove
     throw new Bug('a recovery without a description has an obstacle');
   }
   const diskType = fleet.disks.find(({ id }) => id === used[0]?.orphan.diskId)?.type ?? 'filesystem';
-  const { dataLocality, nodeSelector, diskSelector } = description.volume ?? {};
+  const { dataLocality, nodeSelector, diskSelector, topologyRequirement } = description.volume ?? {};
   const wanted = {
     sizeBytes,
     dataEngine: engineOf(diskType),
@@ -66,6 +66,7 @@ function volumeOf({ copies, fleet, place, volumeId }: RecoveryView, plan: Recove
     dataLocality,
     nodeSelector,
     diskSelector,
+    topologyRequirement,
   };
   const { organizationId, clusterId } = place;
   const facts = { id: volumeId, organizationId, projectId, clusterId, name: plan.name, createdAt: now };

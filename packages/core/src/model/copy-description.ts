@@ -9,6 +9,7 @@ import type { ClusterId, DiskId, OrganizationId, ProjectId, VolumeId } from './i
 import { bytesField, counterField, idField, uuidField } from './message-fields.js';
 import type { Volume } from './volume.js';
 
+const place = z.string().min(1).max(128).optional();
 const tags = z.array(z.string().min(1).max(128)).max(32);
 
 /**
@@ -25,6 +26,11 @@ export const volumeDescriptionSchema = z.object({
   dataLocality: z.enum(['disabled', 'best-effort', 'strict-local']),
   nodeSelector: tags,
   diskSelector: tags,
+  /** Said at a volume's creation, and at no other time. */
+  topologyRequirement: z
+    .array(z.object({ zone: place, region: place }))
+    .max(32)
+    .optional(),
 });
 
 /** GET /v1/replicas/{id}/description: what the copy stores of itself. 404 when there is none, or of an older agent. */
@@ -49,7 +55,7 @@ export type CopyDescription = z.infer<typeof copyDescriptionSchema>;
 
 export function describeVolume(volume: Volume): VolumeDescription {
   const { name, clusterId, organizationId, projectId, spec } = volume;
-  const { numberOfReplicas, dataLocality, nodeSelector, diskSelector } = spec;
+  const { numberOfReplicas, dataLocality, nodeSelector, diskSelector, topologyRequirement } = spec;
   return {
     name,
     clusterId,
@@ -59,5 +65,6 @@ export function describeVolume(volume: Volume): VolumeDescription {
     dataLocality,
     nodeSelector: [...nodeSelector],
     diskSelector: [...diskSelector],
+    topologyRequirement: topologyRequirement.map((term) => ({ ...term })),
   };
 }
