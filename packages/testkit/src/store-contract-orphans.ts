@@ -1,5 +1,6 @@
 import { MIB } from '@holdfast/core/model/bytes.js';
 import type { CopyDescription } from '@holdfast/core/model/copy-description.js';
+import type { ClusterEvent } from '@holdfast/core/model/event.js';
 import type { OrphanId } from '@holdfast/core/model/ids.js';
 import { asId, type DiskId, type NodeId, type ReplicaId, type VolumeId } from '@holdfast/core/model/ids.js';
 import type { OrphanRemoval } from '@holdfast/core/model/orphan.js';
@@ -169,6 +170,18 @@ export function orphanContract(makeStore: MakeStore): void {
     expect(await found({ after: undefined, limit: 2 })).toEqual([VOLUME, later]);
     expect(await found({ after: later, limit: 2 })).toEqual([last]);
     expect(await found({ volumeId: later })).toEqual([later]);
+
+    const gone: ClusterEvent = {
+      clusterId,
+      type: 'VolumeDeleted',
+      subject: { kind: 'volume', id: later },
+      volumeId: later,
+      message: 'gone',
+      at: LATER,
+    };
+    await fixture.store.commit({ kind: 'new' }, [{ kind: 'event', event: gone }]);
+    const all = await fixture.store.loadFoundCopies(clusterId, { after: undefined, limit: 3 });
+    expect(all.map(({ deletedAt }) => deletedAt)).toEqual([undefined, LATER, undefined]);
   });
 
   test('those that a user wants gone come first, then those that are not announced', async () => {

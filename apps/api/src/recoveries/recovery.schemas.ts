@@ -16,6 +16,7 @@ const obstacleSchema = z
     code: z
       .enum([
         'NotDescribed',
+        'Deleted',
         'NoCurrentCopy',
         'MissingCopies',
         'OtherCluster',
@@ -121,6 +122,10 @@ export class RecoverBody extends dto(
       .boolean()
       .default(false)
       .describe('True: recover it although copies are missing; it waits for them until it is salvaged.'),
+    acceptsDeleted: z
+      .boolean()
+      .default(false)
+      .describe('True: recover it although it was deleted, while a node with copies of it was away.'),
   }),
 ) {}
 

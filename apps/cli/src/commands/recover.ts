@@ -13,8 +13,20 @@ import { findProject } from './find-project.js';
 const PAGES_MAX = 10_000;
 const PAGE_VOLUMES = 100;
 
-type Options = { fromCluster?: string; project?: string; name?: string; acceptMissing?: boolean };
-type Choice = { fromClusterId?: string; projectId?: string; name?: string; acceptsMissing?: boolean };
+type Options = {
+  fromCluster?: string;
+  project?: string;
+  name?: string;
+  acceptMissing?: boolean;
+  acceptDeleted?: boolean;
+};
+type Choice = {
+  fromClusterId?: string;
+  projectId?: string;
+  name?: string;
+  acceptsMissing?: boolean;
+  acceptsDeleted?: boolean;
+};
 
 const COLUMNS: Column<Recovery>[] = [
   { header: 'volume', cell: ({ name }) => name },
@@ -47,6 +59,7 @@ export function recoverCommand(): Command {
       '--accept-missing',
       'also where copies are missing: the volume waits for them until it is salvaged',
     )
+    .option('--accept-deleted', 'also a volume that was deleted while a node with copies of it was away')
     .description('which lost volumes the copies on the disks make up; with --yes they are made again')
     .action(async (names: string[], options: Options, command: Command) => {
       const context = new Context(command);
@@ -68,7 +81,7 @@ export function recoverCommand(): Command {
 }
 
 async function choiceOf(context: Context, options: Options, names: readonly string[]): Promise<Choice> {
-  const { fromCluster, project, name, acceptMissing } = options;
+  const { fromCluster, project, name, acceptMissing, acceptDeleted } = options;
   if (name !== undefined && names.length !== 1) {
     throw new CliError(EXIT.usage, '--name is for one volume', ['name that volume by its id']);
   }
@@ -77,6 +90,7 @@ async function choiceOf(context: Context, options: Options, names: readonly stri
     ...(project === undefined ? {} : { projectId: (await findProject(context, project)).id }),
     ...(name === undefined ? {} : { name }),
     ...(acceptMissing === undefined ? {} : { acceptsMissing: acceptMissing }),
+    ...(acceptDeleted === undefined ? {} : { acceptsDeleted: acceptDeleted }),
   };
 }
 
@@ -150,9 +164,11 @@ function outcomeText({ obstacle, isKnown }: Recovery): string {
   return obstacle.code === 'NotNeeded' ? 'left over: stays as it is' : `waits: ${obstacle.code}`;
 }
 
-function isAccepted(code: string, { acceptsMissing, projectId }: Choice): boolean {
+function isAccepted(code: string, { acceptsMissing, acceptsDeleted, projectId }: Choice): boolean {
   return (
-    (code === 'MissingCopies' && acceptsMissing === true) || (code === 'NoProject' && projectId !== undefined)
+    (code === 'MissingCopies' && acceptsMissing === true) ||
+    (code === 'Deleted' && acceptsDeleted === true) ||
+    (code === 'NoProject' && projectId !== undefined)
   );
 }
 

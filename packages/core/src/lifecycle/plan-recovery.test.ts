@@ -45,6 +45,19 @@ describe('planRecovery', () => {
       want: undefined,
     },
     {
+      name: 'a user deleted it while a node was away',
+      view: aView(all().map((copy) => ({ ...copy, deletedAt: NOON }))),
+      want: 'Deleted',
+    },
+    {
+      name: 'a user deleted it and wants it back',
+      view: aView(
+        all().map((copy) => ({ ...copy, deletedAt: NOON })),
+        { choice: { acceptsDeleted: true } },
+      ),
+      want: undefined,
+    },
+    {
       name: 'an agent has not said',
       view: aView([aCopy(A), aCopy(B), aCopy(C, { description: null })]),
       want: 'NotDescribed',

@@ -17,6 +17,7 @@ type Facts = {
 /** In the order in which a user can cure them: whose they are, then what they are, then what is missing. */
 const RULES: readonly ((facts: Facts) => RecoveryObstacle | undefined)[] = [
   notNeeded,
+  deleted,
   notDescribed,
   otherOrganization,
   otherCluster,
@@ -65,6 +66,20 @@ function notNeeded({ view: { known, place }, current }: Facts): RecoveryObstacle
   return obstacle(
     'NotNeeded',
     `volume ${volume.name} is there, and its newest record names none of these copies`,
+  );
+}
+
+/** Its node was away when the volume went: what it brings back is what a user wanted gone. */
+function deleted({ view: { copies, choice }, plan }: Facts): RecoveryObstacle | undefined {
+  const copy = copies.find(({ deletedAt }) => deletedAt !== undefined);
+  if (copy?.deletedAt === undefined || choice.acceptsDeleted === true) return undefined;
+  return obstacle(
+    'Deleted',
+    `it was deleted at ${copy.deletedAt.toISOString()}, while the node of these copies was away`,
+    [
+      `remove what is left of it: holdfast orphan delete ${copies.map(({ orphan }) => orphan.id).join(' ')}`,
+      `or, to have it back: holdfast recover ${plan.volumeId} --accept-deleted`,
+    ],
   );
 }
 

@@ -41,6 +41,8 @@ export type OrphanInContext = {
   readonly isReachable: boolean;
   /** The volume it says that it is of, where that still exists. */
   readonly volume: { readonly name: string; readonly robustness: Robustness } | undefined;
+  /** When that volume was deleted, as far back as the cluster's events go. Told where a recovery asks for it. */
+  readonly deletedAt?: Date | undefined;
 };
 
 export type OrphanRemoval = {

@@ -32,6 +32,8 @@ export type RecoveryChoice = {
   readonly name?: string | undefined;
   /** Goes on although copies that the newest record names were not found; the volume waits for them. */
   readonly acceptsMissing?: boolean | undefined;
+  /** Makes a volume again that was deleted while a node of it was away. */
+  readonly acceptsDeleted?: boolean | undefined;
 };
 
 /**
@@ -54,6 +56,7 @@ export type FoundCopy = {
 /** Why a volume is not recovered. Codes are API. */
 export type RecoveryRefusal =
   | 'NotDescribed'
+  | 'Deleted'
   | 'NoCurrentCopy'
   | 'MissingCopies'
   | 'OtherCluster'

@@ -1,9 +1,11 @@
 import type { FoundCopiesOf, OrphanInContext } from '@holdfast/control/ports/store.js';
+import type { EventType } from '@holdfast/core/model/event-types.js';
 import type { ClusterId, OrphanId } from '@holdfast/core/model/ids.js';
 import type { Robustness } from '@holdfast/core/model/volume.js';
 import { type OrphanRow, readOrphan } from '../rows/orphan-row.js';
 import type { Sql } from '../sql/scope.js';
 
+const DELETED = 'VolumeDeleted' satisfies EventType;
 const READY = `'[{"type": "Ready", "status": "True"}]'`;
 const IS_REACHABLE = `(n.conditions @> ${READY} AND d.conditions @> ${READY})`;
 
@@ -49,8 +51,10 @@ export async function loadFoundCopies(
 ): Promise<OrphanInContext[]> {
   const [named, after, limit] =
     'volumeId' in of ? [of.volumeId, null, 1] : [null, of.after ?? null, of.limit];
-  const { rows } = await sql.query<OrphanInContextRow>(
-    `SELECT ${ORPHAN_COLUMNS} FROM ${ORPHAN_FROM}
+  const { rows } = await sql.query<OrphanInContextRow & { deleted_at: Date | null }>(
+    `SELECT ${ORPHAN_COLUMNS},
+       (SELECT max(e.at) FROM event e WHERE e.volume_id = o.volume_id AND e.type = '${DELETED}') AS deleted_at
+     FROM ${ORPHAN_FROM}
      WHERE o.cluster_id = $1 AND o.announced_at IS NOT NULL AND o.volume_id IN (
        SELECT DISTINCT volume_id FROM orphan
        WHERE cluster_id = $1 AND announced_at IS NOT NULL AND ($2::uuid IS NULL OR volume_id = $2)
@@ -59,7 +63,7 @@ export async function loadFoundCopies(
      ORDER BY o.volume_id, o.replica_id, o.id`,
     [clusterId, named, after, limit],
   );
-  return rows.map(readOrphanInContext);
+  return rows.map((row) => ({ ...readOrphanInContext(row), deletedAt: row.deleted_at ?? undefined }));
 }
 
 export function readOrphanInContext(row: OrphanInContextRow): OrphanInContext {

@@ -16,6 +16,7 @@ import {
   type NodeId,
   type OrphanId,
   type ReplicaId,
+  type VolumeId,
 } from '@holdfast/core/model/ids.js';
 import type { Orphan } from '@holdfast/core/model/orphan.js';
 import { conflict, type Tables, type Transaction } from './tables.js';
@@ -142,7 +143,13 @@ export function foundCopies(tables: Tables, clusterId: ClusterId, of: FoundCopie
       ? [of.volumeId]
       : ids.filter((id) => after === undefined || compareIds(id, after) > 0).slice(0, of.limit),
   );
-  return announced.filter(({ volumeId }) => wanted.has(volumeId)).map((orphan) => inContext(tables, orphan));
+  return announced
+    .filter(({ volumeId }) => wanted.has(volumeId))
+    .map((orphan) => ({ ...inContext(tables, orphan), deletedAt: deletionOf(tables, orphan.volumeId) }));
+}
+
+function deletionOf({ events }: Tables, volumeId: VolumeId): Date | undefined {
+  return events.findLast((event) => event.type === 'VolumeDeleted' && event.volumeId === volumeId)?.at;
 }
 
 export function inContext(tables: Tables, orphan: Orphan): OrphanInContext {
