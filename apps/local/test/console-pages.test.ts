@@ -77,10 +77,11 @@ inBrowser('the console', () => {
     async () => {
       await page.getByRole('link', { name: 'Audit' }).first().click();
       const entries = region('All entries');
-      await entries
-        .getByText(/^PUT .*\/settings\//)
-        .first()
-        .waitFor();
+      // In words; opened, as the API has it.
+      const changes = entries.getByRole('listitem').filter({ hasText: 'What changed' });
+      const entry = changes.filter({ hasText: 'Set a setting' }).first();
+      await entry.getByText('What changed').click();
+      await entry.getByText(/^PUT .*\/settings\//).waitFor();
       await page.getByRole('button', { name: 'Refused', exact: true }).click();
       await entries
         .getByText(/setting.*request\.invalid|setting\.invalid/)
