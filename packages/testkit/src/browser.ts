@@ -37,7 +37,7 @@ const TAGS = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'];
 export async function accessibilityProblems(page: Page, part = 'html'): Promise<string[]> {
   const { violations } = await new AxeBuilder({ page })
     .include(part)
-    // Nodes that keep the rules are thousands, and nobody reads them.
+    // Nodes that keep the rules are thousands, and no test reads them.
     .options({ runOnly: { type: 'tag', values: TAGS }, resultTypes: ['violations'] })
     // Else it opens a page of its own to put results of frames together, which takes seconds. There are no frames.
     .setLegacyMode(true)
