@@ -18,7 +18,11 @@ const executable = findBrowser();
   test.each([
     { fault: 'an image without a name', body: '<img src="data:,">', rule: 'image-alt' },
     { fault: 'a field without a label', body: '<input>', rule: 'label' },
-    { fault: 'text that is too pale', body: '<p style="color: #bbb; background: #fff">pale</p>', rule: 'color-contrast' },
+    {
+      fault: 'text that is too pale',
+      body: '<p style="color: #bbb; background: #fff">pale</p>',
+      rule: 'color-contrast',
+    },
   ])('$fault', async ({ body, rule }) => {
     await page.setContent(`<html lang="en"><title>Test</title><main>${body}</main></html>`);
     expect(await accessibilityProblems(page)).toEqual([expect.stringContaining(rule)]);
