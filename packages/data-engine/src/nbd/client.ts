@@ -36,8 +36,6 @@ type Pending = {
   read: ReadAssembly | undefined;
   extents: Extent[] | undefined;
   error: NbdError | undefined;
-  /** Of all bytes that were given to the socket, up to where the request goes. */
-  endBytes: number;
   answered: (pending: Pending) => void;
   reject: (error: Error) => void;
 };
@@ -61,8 +59,6 @@ export class NbdClient implements NbdExport {
   /** Silence before this time does not count. */
   private excusedAtMs = 0;
   private sentBytes = 0;
-  /** All bytes that were given to the socket. */
-  private givenBytes: number;
   /** Send time of the latest answered request; at first, the time of connecting. */
   heardAtMs: number;
 
@@ -76,7 +72,6 @@ export class NbdClient implements NbdExport {
     this.heardAtMs = begunAtMs;
     const { socket } = connection;
     this.socket = socket;
-    this.givenBytes = socket.bytesWritten;
     this.writer = new CorkedWriter(socket);
     this.replies = new ReplyReader(this.queue, (cookie) => this.pending.get(cookie)?.read?.lengthBytes ?? 0);
   }
@@ -239,7 +234,6 @@ export class NbdClient implements NbdExport {
     const sentAtMs = this.time.nowMs();
     const cookie = this.nextCookie;
     this.nextCookie += 1;
-    this.givenBytes += REQUEST_BYTES + (payload.length === 0 ? 0 : lengthBytes);
     return new Promise((resolve, reject) => {
       const read = type === Command.Read ? new ReadAssembly(offset, lengthBytes) : undefined;
       const answered = (pending: Pending) => resolve(result(pending));
@@ -249,7 +243,6 @@ export class NbdClient implements NbdExport {
         read,
         extents: undefined,
         error: undefined,
-        endBytes: this.givenBytes,
         answered,
         reject,
       });
@@ -271,9 +264,6 @@ export class NbdClient implements NbdExport {
   private handle(reply: Reply): void {
     const pending = this.pending.get(reply.cookie);
     if (pending === undefined) throw new ProtocolError('a reply to no request');
-    // Its bytes may be lent: what is received next into their memory would go to this server.
-    if (pending.endBytes > this.takenBytes())
-      throw new ProtocolError('a reply to a request that it does not have yet');
     pending.movedAtMs = this.movedAtMs;
     if (reply.kind === 'data') pending.read?.data(reply.offset, reply.payload);
     if (reply.kind === 'hole') pending.read?.hole(reply.offset, reply.lengthBytes);
@@ -296,16 +286,11 @@ export class NbdClient implements NbdExport {
 
   /** Sent bytes count as movement too: on a slow link the server may not have the request yet. */
   private noteSent(nowMs: number): void {
-    const takenBytes = this.takenBytes();
-    if (takenBytes > this.sentBytes) this.movedAtMs = nowMs;
-    this.sentBytes = takenBytes;
-  }
-
-  /** Of all bytes that were given to the socket, how many nothing in this process needs any more: the kernel has them, or TLS a copy. */
-  private takenBytes(): number {
-    // The cast: Node has no public way to tell. Without the private fields every byte counts as taken.
+    // The cast: Node has no public way to tell how many of the bytes it was given the kernel has taken.
     const socket = this.socket as { _bytesDispatched?: number; _handle?: { writeQueueSize?: number } | null };
-    return (socket._bytesDispatched ?? this.givenBytes) - (socket._handle?.writeQueueSize ?? 0);
+    const sentBytes = (socket._bytesDispatched ?? 0) - (socket._handle?.writeQueueSize ?? 0);
+    if (sentBytes > this.sentBytes) this.movedAtMs = nowMs;
+    this.sentBytes = sentBytes;
   }
 
   private fail(reason: Error): void {

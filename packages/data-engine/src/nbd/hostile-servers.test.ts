@@ -73,18 +73,6 @@ describe('a server that answers a read of 64 KiB wrongly', () => {
     expect(client.closed).toBe(true);
   });
 
-  test('or a write that it has not read yet', async () => {
-    // Nothing more is read: most of the write waits in this process.
-    const port = await server(HANDSHAKE, (socket) => {
-      socket.pause();
-      socket.write(chunk(0, Buffer.alloc(0), { done: true }));
-    });
-    const client = await connect(port);
-    const written = client.write(0, [Buffer.alloc(64 * MIB)], 64 * MIB, { fua: false });
-    await expect(written).rejects.toThrow('does not have yet');
-    expect(client.closed).toBe(true);
-  });
-
   test.each([
     { name: 'an empty extent', replies: [chunk(5, words(1, 0, 0), { done: true })], says: 'an empty extent' },
     { name: 'no extents', replies: [NONE], says: 'without extents' },
