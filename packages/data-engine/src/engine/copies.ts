@@ -15,7 +15,6 @@ import { SYSTEM_TIME, type Time } from '../base/time.js';
 import { NbdErrno } from '../nbd/constants.js';
 import type { DataLink } from '../nbd/data-link.js';
 import { NbdError } from '../nbd/errors.js';
-import type { Payload } from '../nbd/export.js';
 import { staleEpoch } from '../protocol/replica-faults.js';
 import { type Apply, type Failures, failuresOf, isAnswer, isNoSpace } from './changes.js';
 import { Lease } from './lease.js';
@@ -116,18 +115,14 @@ export class Copies {
   /**
    * Applies a change to every copy that takes writes; returns when it may be acknowledged.
    *
-   * @param payload what the change writes; released when all copies have it
    * @throws NbdError with ENOSPC when the disks of all current copies are full. They are kept, because dropping them
    *   all would lose the volume; what the change touched may differ between them (see `equaliseRange`). Also with
    *   whatever error the last current copy answered.
    */
-  async change(apply: Apply, payload?: Payload): Promise<void> {
+  async change(apply: Apply): Promise<void> {
     this.requireServing();
     const targets = this.links.filter(({ mode }) => mode !== 'ERR');
     const failures = await failuresOf(targets, apply);
-    // Each copy has answered, so none uses the bytes any more. After a failure one may, and they are left to the
-    // garbage collector.
-    if (failures.size === 0) payload?.release?.();
     const refusal = failures.size > 0 ? await this.judge(targets, failures, apply) : undefined;
     if (!this.membership.isRecordDurable) await this.membership.recordDurable();
     this.requireServing();

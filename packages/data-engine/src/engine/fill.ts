@@ -119,8 +119,7 @@ export class Fill {
       this.requireGoingOn();
       const wanted = contiguous(payload);
       const held = contiguous(await device.read(offset, lengthBytes));
-      // Without the payload's release: the bytes are compared again below.
-      if (!held.equals(wanted)) await device.write(offset, [wanted], lengthBytes, { fua: false });
+      if (!held.equals(wanted)) await device.write(offset, payload, lengthBytes, { fua: false });
       await this.proveWritten(offset, wanted);
       this.bytes += lengthBytes;
     }

@@ -25,24 +25,6 @@ describe('replication', () => {
     }
   });
 
-  test('the memory of a write is released when all copies have it, and kept when one may still use it', async () => {
-    const volume = await cluster(3);
-    const engine = await volume.start(1);
-    let releases = 0;
-    const release = () => {
-      releases += 1;
-    };
-    const payload = Object.assign([Buffer.alloc(MIB, 5)], { release });
-    await engine.device.write(0, payload, MIB, { fua: false });
-    expect(releases).toBe(1);
-    volume.copy(2).node.cutOff();
-    await engine.device.write(0, payload, MIB, { fua: false });
-    expect({ releases, modes: modes(engine).filter((mode) => mode === 'RW').length }).toEqual({
-      releases: 1,
-      modes: 2,
-    });
-  });
-
   test('a checksum that is asked for in the moment of a cut waits until the connections have closed', async () => {
     const volume = await cluster(2);
     await volume.start(1);

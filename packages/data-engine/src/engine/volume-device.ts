@@ -97,7 +97,7 @@ export class VolumeDevice implements NbdExport {
       alignUp(offset + lengthBytes),
       () =>
         isAligned(offset, lengthBytes)
-          ? this.copies.change((client) => client.write(offset, payload, lengthBytes, options), payload)
+          ? this.copies.change((client) => client.write(offset, payload, lengthBytes, options))
           : this.writeWidened(offset, payload, lengthBytes, options),
       offset,
       payload,
@@ -186,9 +186,8 @@ export class VolumeDevice implements NbdExport {
   ): Promise<void> {
     const read = (at: number, length: number) => this.copies.reads.read(at, length);
     const blocks = await widen(offset, payload, lengthBytes, read);
-    await this.copies.change(
-      (client) => client.write(blocks.offset, blocks.payload, blocks.lengthBytes, options),
-      payload,
+    await this.copies.change((client) =>
+      client.write(blocks.offset, blocks.payload, blocks.lengthBytes, options),
     );
   }
 

@@ -6,7 +6,6 @@ import { afterEach, expect, test } from '@jest/globals';
 import { MemoryExport } from '../../test/memory-export.js';
 import { Command, PAYLOAD_BYTES_MAX, REQUEST_BYTES, REQUEST_MAGIC, SIMPLE_REPLY_BYTES } from './constants.js';
 import type { Payload } from './export.js';
-import { goOnInSlabs } from './incoming.js';
 import { NbdServerConnection } from './server-connection.js';
 
 /** Export that answers each READ when the test says so. */
@@ -82,7 +81,7 @@ test('a client that does not read its replies gets no more of them, until it doe
 async function join(target: MemoryExport): Promise<net.Socket> {
   const server = net.createServer((socket) => {
     const options = { structuredReplies: false, allocationContext: false };
-    new NbdServerConnection(goOnInSlabs(socket), target, options).start(Buffer.alloc(0));
+    new NbdServerConnection(socket, target, options).start(Buffer.alloc(0));
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');

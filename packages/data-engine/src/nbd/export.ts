@@ -32,7 +32,6 @@ export interface NbdExport {
    * the client has no other request under way.
    */
   readNow?(offset: number, lengthBytes: number, alone?: boolean): Payload | undefined;
-  /** Releases the payload, if it can be released, once nothing uses it; where that is not certain it does not. */
   write(offset: number, payload: Payload, lengthBytes: number, options: WriteOptions): Promise<void>;
   /** Covers every write that was answered before, on any connection; multi-conn requires that. */
   flush(): Promise<void>;

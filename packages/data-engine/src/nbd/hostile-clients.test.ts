@@ -8,7 +8,6 @@ import { MemoryExport } from '../../test/memory-export.js';
 import { NbdClient } from './client.js';
 import { contiguous, type Payload } from './export.js';
 import { NbdServer, serveExport } from './server.js';
-import type { NbdServerConnection } from './server-connection.js';
 
 const KIB = 1024;
 const MIB = 1024 * KIB;
@@ -107,7 +106,7 @@ describe('clients that ask for more than they may hold', () => {
       reads += 1;
       return read(offset, lengthBytes);
     };
-    const { port, connections } = await serve(device, 30_000);
+    const { port, sockets } = await serve(device, 30_000);
     // Before the flood, which its handshake would have to wait for.
     const other = await connect(port);
     const socket = await rawSocket(port);
@@ -118,7 +117,7 @@ describe('clients that ask for more than they may hold', () => {
     for (let i = 0; i < asked; i += 1) socket.write(request(0, 0, 64 * KIB));
 
     // Other clients are served meanwhile, and the replies that the server holds for this one have stopped growing.
-    const heldBytes = () => Math.max(...[...connections].map(({ unsentBytes }) => unsentBytes));
+    const heldBytes = () => Math.max(...[...sockets].map(({ writableLength }) => writableLength));
     let before = -1;
     await eventually(
       'the server stops reading on',
@@ -152,21 +151,16 @@ describe('clients that ask for more than they may hold', () => {
 async function serve(
   device: MemoryExport,
   handshakeTimeoutMs = 500,
-): Promise<{ port: number; sockets: Set<net.Socket>; connections: Set<NbdServerConnection> }> {
+): Promise<{ port: number; sockets: Set<net.Socket> }> {
   const sockets = new Set<net.Socket>();
-  const connections = new Set<NbdServerConnection>();
   const server = new NbdServer({
     directory: {
       describe: (name) => (name === NAME ? device : undefined),
     },
     accept: (socket, negotiated, rest) => {
       sockets.add(socket);
-      const connection = serveExport(socket, negotiated, rest, device);
-      connections.add(connection);
-      socket.on('close', () => {
-        sockets.delete(socket);
-        connections.delete(connection);
-      });
+      socket.on('close', () => sockets.delete(socket));
+      serveExport(socket, negotiated, rest, device);
     },
     tls: { offer: 'allow', accept: (socket) => void socket.destroy() },
     handshakeTimeoutMs,
@@ -176,7 +170,7 @@ async function serve(
     for (const socket of sockets) socket.destroy();
     await server.close();
   });
-  return { port, sockets, connections };
+  return { port, sockets };
 }
 
 async function connect(port: number): Promise<NbdClient> {

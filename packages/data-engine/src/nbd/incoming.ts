@@ -6,17 +6,11 @@
  * is filled again when no byte of it is used any more.
  */
 import net, { type Socket } from 'node:net';
-import { TLSSocket } from 'node:tls';
 import { KIB } from '@holdfast/core/model/bytes.js';
-import { takeBuffered } from './release-socket.js';
-import { SLAB_BYTES, Slab } from './slab.js';
+import { Slab } from './slab.js';
 
 /** A slab's rest below this is left unused: otherwise large replies would arrive in small pieces. */
 const REST_BYTES_MIN = 16 * KIB;
-
-const NOTHING = Buffer.alloc(0);
-/** Maximum of one read from a client, as from a stream: it bounds how many requests are parsed before any is served. */
-const FROM_CLIENT_BYTES_MAX = 64 * KIB;
 
 /**
  * Receiver of a connection's bytes: `receive` gets everything that arrives after it was set.
@@ -36,43 +30,6 @@ export type Connection = { socket: Socket; incoming: Incoming };
  */
 export function connectTo(host: string, port: number): Connection {
   const incoming = new Incoming();
-  const socket = net.connect({ host, port, noDelay: true, onread: intoSlabs(incoming) });
-  return { socket, incoming };
-}
-
-/**
- * Goes on with a connection that was received on as a stream: from now on its bytes go into slabs. The given socket is not
- * to be read or written any more; destroying it ends the connection, and it closes when the connection does.
- *
- * Node has no public way to change how a socket receives, and sockets from another process come as streams. Where the private
- * field is missing, the bytes come through the stream as before.
- *
- * @param socket one without a `data` handler, which has nothing left to send
- * @returns also what the stream had buffered, to be consumed first
- */
-export function goOnInSlabs(socket: Socket): Connection & { buffered: Buffer } {
-  // The cast names the private field; it is checked before use.
-  const inner = socket as unknown as { _handle?: object | null };
-  const { _handle: handle } = inner;
-  if (handle === undefined || handle === null || socket instanceof TLSSocket)
-    return { ...asConnection(socket), buffered: NOTHING };
-  const incoming = new Incoming();
-  // The cast: the constructor takes a handle, and its types do not say so.
-  const options = {
-    handle,
-    pauseOnCreate: true,
-    onread: intoSlabs(incoming, FROM_CLIENT_BYTES_MAX),
-  } as net.SocketConstructorOpts;
-  const buffered = takeBuffered(socket);
-  inner._handle = null;
-  const next = new net.Socket(options);
-  next.once('close', () => socket.destroy());
-  socket.once('close', () => next.destroy());
-  return { socket: next, incoming, buffered };
-}
-
-/** Receives into slabs, one after the other. */
-function intoSlabs(incoming: Incoming, readBytesMax = SLAB_BYTES): net.OnReadOpts {
   let slab = Slab.take();
   let rest = slab.buffer;
   const buffer = () => {
@@ -83,7 +40,7 @@ function intoSlabs(incoming: Incoming, readBytesMax = SLAB_BYTES): net.OnReadOpt
       slab = Slab.take();
       rest = slab.buffer;
     }
-    return rest.length > readBytesMax ? rest.subarray(0, readBytesMax) : rest;
+    return rest;
   };
   const callback = (count: number) => {
     const chunk = rest.subarray(0, count);
@@ -92,7 +49,8 @@ function intoSlabs(incoming: Incoming, readBytesMax = SLAB_BYTES): net.OnReadOpt
     incoming.receive(chunk, slab);
     return true;
   };
-  return { buffer, callback };
+  const socket = net.connect({ host, port, noDelay: true, onread: { buffer, callback } });
+  return { socket, incoming };
 }
 
 /** Adapter for sockets whose bytes come through a stream, such as TLS. */

@@ -4,8 +4,8 @@ import type { Socket } from 'node:net';
  * Stops reading a socket that is about to be sent to another process.
  *
  * Node goes on reading a sent socket until the receiver has confirmed it, and drops what it read: bytes that the new
- * owner needs. Node has no public call that stops the read at once (`pause` lets one more chunk in), hence the
- * use of a private field. Without that field only the protection is lost, and only against a client
+ * owner needs. Node has no public call that stops the read at once (`pause` lets one more chunk in), hence the one
+ * use of a private field in this code base. Without that field only the protection is lost, and only against a client
  * that sends requests before it was told that it may.
  */
 export function stopReading(socket: Socket): void {

@@ -12,7 +12,6 @@ import { Command, CommandFlag, NbdErrno, PAYLOAD_BYTES_MAX } from './constants.j
 import { CorkedWriter } from './corked-writer.js';
 import { errnoOf, NbdError, ProtocolError } from './errors.js';
 import type { NbdExport, Payload } from './export.js';
-import type { Connection } from './incoming.js';
 import {
   blockStatusChunk,
   dataChunkHeader,
@@ -21,7 +20,6 @@ import {
   RequestReader,
   simpleReply,
 } from './requests.js';
-import type { Slab } from './slab.js';
 
 /** More than any client keeps in flight; beyond it the socket is not read. */
 const REQUESTS_IN_FLIGHT_MAX = 256;
@@ -44,22 +42,18 @@ export class NbdServerConnection {
   private bytesInFlight = 0;
   private closing = false;
 
-  private readonly socket: Socket;
-
   constructor(
-    private readonly connection: Connection,
+    private readonly socket: Socket,
     private readonly target: NbdExport,
     private readonly options: ConnectionOptions,
   ) {
-    const { socket } = connection;
-    this.socket = socket;
     this.writer = new CorkedWriter(socket, () => this.requestsInFlight);
   }
 
   /** `initial` are bytes that arrived with the handshake's last option. */
   start(initial: Buffer): void {
     this.socket.setNoDelay(true);
-    this.connection.incoming.receive = (chunk, slab) => this.receive(chunk, slab);
+    this.socket.on('data', (chunk: Buffer) => this.receive(chunk));
     this.socket.on('drain', () => this.resumeWhenRoom());
     // A reset by the client ends this connection only.
     this.socket.on('error', () => this.socket.destroy());
@@ -68,17 +62,9 @@ export class NbdServerConnection {
     this.socket.resume();
   }
 
-  /** Bytes of replies that the kernel has not taken yet. */
-  get unsentBytes(): number {
-    return this.writer.queuedBytes;
-  }
-
-  private receive(chunk: Buffer, slab?: Slab): void {
-    if (this.closing) {
-      slab?.release();
-      return;
-    }
-    this.queue.push(chunk, slab);
+  private receive(chunk: Buffer): void {
+    if (this.closing) return;
+    this.queue.push(chunk);
     let broken: ProtocolError | undefined;
     try {
       // Parses all frames of a chunk before the first is served, so that their work starts together.

@@ -7,7 +7,6 @@
 import net from 'node:net';
 import type { NbdExport } from './export.js';
 import type { Negotiated } from './handshake-frames.js';
-import { goOnInSlabs } from './incoming.js';
 import { NbdServerConnection } from './server-connection.js';
 import {
   type ExportDirectory,
@@ -121,9 +120,8 @@ export function serveExport(
   rest: Buffer,
   target: NbdExport,
 ): NbdServerConnection {
-  const received = goOnInSlabs(socket);
-  received.socket.write(handshakeReply(negotiated, target));
-  const connection = new NbdServerConnection(received, target, negotiated);
-  connection.start(received.buffered.length === 0 ? rest : Buffer.concat([rest, received.buffered]));
+  socket.write(handshakeReply(negotiated, target));
+  const connection = new NbdServerConnection(socket, target, negotiated);
+  connection.start(rest);
   return connection;
 }

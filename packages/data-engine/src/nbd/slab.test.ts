@@ -1,15 +1,10 @@
 import crypto from 'node:crypto';
-import { once } from 'node:events';
-import net from 'node:net';
 import { afterEach, expect, test } from '@jest/globals';
 import { MemoryExport } from '../../test/memory-export.js';
 import { ByteQueue } from './byte-queue.js';
 import { NbdClient } from './client.js';
-import { REQUEST_BYTES, REQUEST_MAGIC, SIMPLE_REPLY_BYTES } from './constants.js';
 import { contiguous, type Payload } from './export.js';
-import { goOnInSlabs } from './incoming.js';
 import { NbdServer, serveExport } from './server.js';
-import { NbdServerConnection } from './server-connection.js';
 import { SLAB_BYTES, Slab } from './slab.js';
 
 const KIB = 1024;
@@ -72,37 +67,6 @@ test('released payloads give their memory back: thousands of reads fill the same
   }
   // One of them is filled while the bytes of the one before are still in use.
   expect(memory.size).toBeLessThanOrEqual(4);
-});
-
-test('a server goes on with what its client had sent before it took the connection over', async () => {
-  const device = new MemoryExport(SIZE_BYTES);
-  device.bytes.fill(3);
-  const listener = net.createServer({ pauseOnConnect: true });
-  stops.push(() => void listener.close());
-  const accepted = once(listener, 'connection');
-  listener.listen(0, '127.0.0.1');
-  await once(listener, 'listening');
-  // The cast: it listens on TCP.
-  const client = net.connect((listener.address() as net.AddressInfo).port, '127.0.0.1');
-  stops.push(() => void client.destroy());
-  const request = Buffer.alloc(REQUEST_BYTES);
-  request.writeUInt32BE(REQUEST_MAGIC, 0);
-  request.writeUInt32BE(4 * KIB, 24);
-  client.write(request);
-  const [socket] = (await accepted) as [net.Socket];
-  // Reads into the stream, as it happens to a socket that has come from another process.
-  socket.read(0);
-  while (socket.readableLength === 0) await new Promise((resolve) => setImmediate(resolve));
-  const { buffered, ...connection } = goOnInSlabs(socket);
-  const options = { structuredReplies: false, allocationContext: false };
-  new NbdServerConnection(connection, device, options).start(buffered);
-  client.write(request);
-  let receivedBytes = 0;
-  for await (const chunk of client) {
-    receivedBytes += (chunk as Buffer).length;
-    if (receivedBytes === 2 * (SIMPLE_REPLY_BYTES + 4 * KIB)) break;
-  }
-  await once(socket, 'close');
 });
 
 test('a second release of the same payload changes nothing', () => {

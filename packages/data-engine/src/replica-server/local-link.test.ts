@@ -60,19 +60,6 @@ describe('a link to a copy in the same process', () => {
     await link.ended;
   });
 
-  test('lets the copy release no payload: it may be on its way to other copies', async () => {
-    const payload = Object.assign([block(7)], { release: () => undefined });
-    let seen: Payload | undefined;
-    target.write = async (_, pieces) => {
-      seen = pieces;
-    };
-    await link.write(0, payload, 4096, PLAIN);
-    expect({ pieces: seen?.length, isReleasable: seen !== undefined && 'release' in seen }).toEqual({
-      pieces: 1,
-      isReleasable: false,
-    });
-  });
-
   test('counts a request that hangs as silence, unless something else was answered meanwhile', async () => {
     expect(link.silentForMs(5_000)).toBe(0);
     const hanging = link.write(0, [block(1)], 4096, PLAIN);

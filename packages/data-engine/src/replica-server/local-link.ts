@@ -108,9 +108,7 @@ export class LocalLink implements DataLink {
 
   write(offset: number, payload: Payload, lengthBytes: number, options: WriteOptions): Promise<void> {
     if (this.isPastEnd(offset, lengthBytes)) return pastEnd(NbdErrno.NoSpace);
-    // Without its release: other copies are sent the same bytes, and only the engine knows when all have them.
-    const pieces = payload.slice();
-    return this.request(() => this.target.write(offset, pieces, lengthBytes, options));
+    return this.request(() => this.target.write(offset, payload, lengthBytes, options));
   }
 
   flush(): Promise<void> {

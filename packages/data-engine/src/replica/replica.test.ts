@@ -40,24 +40,6 @@ const snapshot = (name: string, origin: 'user' | 'system' = 'system') => ({
 });
 const filled = (value: number, length = BLOCK) => Buffer.alloc(length, value);
 
-test('the memory of a write is released when the disk has it, and not by a change that was refused', async () => {
-  const replica = await create();
-  const bytes = filled(9);
-  let releases = 0;
-  const release = () => {
-    releases += 1;
-    // Whoever used it later would write this.
-    bytes.fill(0xdb);
-  };
-  const payload = Object.assign([bytes], { release });
-  const { epoch } = replica.metadata;
-  await replica.write(0, payload, BLOCK, { ...NO_FUA, epoch });
-  expect(releases).toBe(1);
-  expect((await read(replica, 0, BLOCK)).equals(filled(9))).toBe(true);
-  await expect(replica.write(0, payload, BLOCK, { ...NO_FUA, epoch: epoch + 1 })).rejects.toThrow();
-  expect(releases).toBe(1);
-});
-
 describe('layers', () => {
   test('the newest layer that holds a block answers for it; zeros over older data are data', async () => {
     const replica = await create();

@@ -176,12 +176,8 @@ export class Replica {
   }
 
   write(offset: number, payload: Payload, lengthBytes: number, options: ChangeOptions): Promise<void> {
-    return this.change(
-      offset,
-      lengthBytes,
-      options,
-      () => this.state.chain.head.write(payload, offset, lengthBytes, options.alone),
-      payload,
+    return this.change(offset, lengthBytes, options, () =>
+      this.state.chain.head.write(payload, offset, lengthBytes, options.alone),
     );
   }
 
@@ -307,13 +303,11 @@ export class Replica {
     });
   }
 
-  /** @param payload released when the change no longer uses it */
   private async change(
     offset: number,
     lengthBytes: number,
     options: ChangeOptions,
     apply: () => Promise<void>,
-    payload?: Payload,
   ): Promise<void> {
     if (offset % BLOCK_BYTES !== 0 || lengthBytes % BLOCK_BYTES !== 0) throw unaligned();
     const entering = this.gate.enter();
@@ -329,7 +323,6 @@ export class Replica {
       } finally {
         this.intent.changed(offset, lengthBytes);
         this.recent.add(offset, lengthBytes);
-        payload?.release?.();
       }
     } finally {
       this.gate.leave();
