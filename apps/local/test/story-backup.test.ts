@@ -4,12 +4,13 @@ import { MIB } from '@holdfast/core/model/bytes.js';
 import { removeEmbeddedPostgres } from '@holdfast/database/embedded/postgres.js';
 import { eventually } from '@holdfast/testkit/eventually.js';
 import { LocalStack } from '@holdfast/testkit/local-stack.js';
-import { connectNbd, pattern } from '@holdfast/testkit/nbd-workload.js';
+import { pattern } from '@holdfast/testkit/nbd-workload.js';
+import { readVolume, writeVolume } from '@holdfast/testkit/volume-bytes.js';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 
 const STORY_TIMEOUT_MS = 240_000;
 
-type Volume = { state: string; robustness: string; endpoint: { nbdUri: string } | null };
+type Volume = { state: string; robustness: string };
 type Listed<Item> = { items: Item[] };
 
 let stack: LocalStack;
@@ -20,36 +21,21 @@ afterAll(() => stack?.destroy(), STORY_TIMEOUT_MS);
 
 const volume = (name: string) => stack.cliJson<Volume>('volume', 'get', name);
 
-async function write(name: string, offset: number, data: Buffer): Promise<void> {
-  const { endpoint } = await volume(name);
-  const client = await connectNbd(endpoint?.nbdUri ?? '');
-  await client.write(offset, [data], data.length, { fua: true });
-  client.close();
-}
-
-async function read(name: string, length: number): Promise<Buffer> {
-  const { endpoint } = await volume(name);
-  const client = await connectNbd(endpoint?.nbdUri ?? '');
-  const data = Buffer.concat(await client.read(0, length));
-  client.close();
-  return data;
-}
-
 test(
   'a lost database is restored, its volumes serve the same bytes and heal, and what was made since is an orphan',
   async () => {
     const file = path.join(stack.home, 'backup');
     await stack.cliJson('volume', 'create', 'data', '--size', '64Mi', '--replicas', '3');
     await stack.cliJson('volume', 'attach', 'data', '--node', 'node-1');
-    await write('data', 0, pattern(1, 4 * MIB));
+    await writeVolume(stack, 'data', 0, pattern(1, 4 * MIB));
     const made = await stack.cliJson<{ rows: number }>('backup', 'create', file);
     expect(await stack.cliJson('backup', 'verify', file)).toMatchObject({ rows: made.rows });
     // What the copies hold is theirs: a backup is about the volumes, not about their bytes.
-    await write('data', MIB, pattern(2, MIB));
+    await writeVolume(stack, 'data', MIB, pattern(2, MIB));
     await stack.cliJson('volume', 'create', 'later', '--size', '16Mi', '--replicas', '1');
     await stack.cliJson('volume', 'attach', 'later');
-    await write('later', 0, pattern(3, MIB));
-    const wanted = await read('data', 4 * MIB);
+    await writeVolume(stack, 'later', 0, pattern(3, MIB));
+    const wanted = await readVolume(stack, 'data', 4 * MIB);
 
     expect((await stack.cli('backup', 'restore', file)).stderr).toContain('not empty');
     await stack.stop();
@@ -64,8 +50,8 @@ test(
       ({ state, robustness }) => state === 'attached' && robustness === 'healthy',
       60_000,
     );
-    expect((await read('data', 4 * MIB)).equals(wanted)).toBe(true);
-    await write('data', 0, pattern(4, MIB));
+    expect((await readVolume(stack, 'data', 4 * MIB)).equals(wanted)).toBe(true);
+    await writeVolume(stack, 'data', 0, pattern(4, MIB));
     await stack.cliJson('volume', 'detach', 'data');
     expect((await stack.cli('volume', 'verify', 'data')).exitCode).toBe(0);
     const events = await stack.call<Listed<{ type: string }>>('GET', '/events?limit=200');

@@ -7,7 +7,8 @@ import { MIB } from '@holdfast/core/model/bytes.js';
 import { removeEmbeddedPostgres } from '@holdfast/database/embedded/postgres.js';
 import { eventually } from '@holdfast/testkit/eventually.js';
 import { LocalStack } from '@holdfast/testkit/local-stack.js';
-import { connectNbd, pattern } from '@holdfast/testkit/nbd-workload.js';
+import { pattern } from '@holdfast/testkit/nbd-workload.js';
+import { readVolume, writeVolume } from '@holdfast/testkit/volume-bytes.js';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 
 const STORY_TIMEOUT_MS = 240_000;
@@ -41,10 +42,10 @@ test(
       '3',
     );
     await stack.cliJson('volume', 'attach', 'data', '--node', 'node-1');
-    await write('data', 0, data);
+    await writeVolume(stack, 'data', 0, data);
     await stack.cliJson('volume', 'create', 'other', '--size', '16Mi', '--replicas', '2');
     await stack.cliJson('volume', 'attach', 'other');
-    await write('other', 0, clone);
+    await writeVolume(stack, 'other', 0, clone);
     await stack.cliJson('volume', 'create', 'unused', '--size', '16Mi', '--replicas', '2');
     await eventually(
       'its copies are made',
@@ -91,9 +92,9 @@ test(
     await stack.cliJson('volume', 'attach', 'data', '--node', 'node-2');
     await stack.cliJson('volume', 'attach', 'other');
     await stack.cliJson('volume', 'attach', 'unused');
-    expect((await read('data', 4 * MIB)).equals(data)).toBe(true);
-    expect((await read('other', MIB)).equals(clone)).toBe(true);
-    await write('data', 0, pattern(3, MIB));
+    expect((await readVolume(stack, 'data', 4 * MIB)).equals(data)).toBe(true);
+    expect((await readVolume(stack, 'other', MIB)).equals(clone)).toBe(true);
+    await writeVolume(stack, 'data', 0, pattern(3, MIB));
     await eventually(
       'it is whole',
       () => volume('data'),
@@ -119,13 +120,13 @@ test(
     const file = path.join(stack.home, 'backup');
     await stack.cliJson('volume', 'create', 'moved', '--size', '16Mi', '--replicas', '1');
     await stack.cliJson('volume', 'attach', 'moved');
-    await write('moved', 0, pattern(1, MIB));
+    await writeVolume(stack, 'moved', 0, pattern(1, MIB));
     await stack.cliJson('backup', 'create', file);
 
     await stack.cliJson('volume', 'create', 'later', '--size', '16Mi', '--replicas', '2');
     await stack.cliJson('volume', 'attach', 'later');
     const later = pattern(2, MIB);
-    await write('later', 0, later);
+    await writeVolume(stack, 'later', 0, later);
     const [copy] = (await volume('moved')).replicas;
     const moved = await stack.cli('volume', 'move-replica', 'moved', copy?.id ?? '', '--yes');
     expect([moved.exitCode, moved.stderr]).toEqual([0, '']);
@@ -136,7 +137,7 @@ test(
       90_000,
     );
     const newest = pattern(3, MIB);
-    await write('moved', 0, newest);
+    await writeVolume(stack, 'moved', 0, newest);
 
     await loseDatabase();
     expect((await stack.cli('backup', 'restore', file)).exitCode).toBe(0);
@@ -151,32 +152,17 @@ test(
     const all = await stack.cli('recover', '--yes');
     expect(all.exitCode).toBe(0);
     await stack.cliJson('volume', 'attach', 'later');
-    expect((await read('later', MIB)).equals(later)).toBe(true);
+    expect((await readVolume(stack, 'later', MIB)).equals(later)).toBe(true);
     await eventually(
       'the moved volume is served again',
       () => volume('moved'),
       ({ state }) => state === 'attached',
       60_000,
     );
-    expect((await read('moved', MIB)).equals(newest)).toBe(true);
+    expect((await readVolume(stack, 'moved', MIB)).equals(newest)).toBe(true);
   },
   STORY_TIMEOUT_MS,
 );
-
-async function write(name: string, offset: number, data: Buffer): Promise<void> {
-  const { endpoint } = await volume(name);
-  const client = await connectNbd(endpoint?.nbdUri ?? '');
-  await client.write(offset, [data], data.length, { fua: true });
-  client.close();
-}
-
-async function read(name: string, length: number): Promise<Buffer> {
-  const { endpoint } = await volume(name);
-  const client = await connectNbd(endpoint?.nbdUri ?? '');
-  const data = Buffer.concat(await client.read(0, length));
-  client.close();
-  return data;
-}
 
 async function loseDatabase(): Promise<void> {
   await stack.stop();
@@ -189,7 +175,6 @@ type Volume = {
   robustness: string;
   size: number;
   numberOfReplicas: number;
-  endpoint: { nbdUri: string } | null;
   replicas: { id: string }[];
 };
 type Recovery = {

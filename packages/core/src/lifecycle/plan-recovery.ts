@@ -16,7 +16,7 @@ import type {
   RecoveryPlan,
   RecoveryView,
 } from '../model/recovery.js';
-import { newestDescription } from './recovered-volume.js';
+import { currentCopies, newestDescription } from './recovered-volume.js';
 import { findObstacle } from './recovery-obstacles.js';
 
 export function planRecovery(view: RecoveryView): RecoveryPlan {
@@ -26,11 +26,12 @@ export function planRecovery(view: RecoveryView): RecoveryPlan {
   const newest = newestRecord(known?.volume.record, [...records.values()]);
   const durable = durableOf(records.values());
   const found = copies.map((copy) => foundCopy(copy, verdictOf(copy, newest, durable)));
-  const current = new Set(
-    found.filter(({ verdict }) => verdict === 'current').map(({ replicaId }) => replicaId),
-  );
-  const described = newestDescription(copies.filter(({ orphan }) => current.has(orphan.replicaId)));
-  const there = new Set([...current, ...(known?.replicas ?? []).map(({ id }) => id)]);
+  const current = currentCopies(copies, { copies: found });
+  const described = newestDescription(current);
+  const there = new Set([
+    ...current.map(({ orphan }) => orphan.replicaId),
+    ...(known?.replicas ?? []).map(({ id }) => id),
+  ]);
   const plan = {
     volumeId,
     name: known?.volume.name ?? choice.name ?? described?.volume?.name ?? recoveredName(volumeId),

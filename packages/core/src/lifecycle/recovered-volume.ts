@@ -4,7 +4,7 @@ import type { CopyDescription } from '../model/copy-description.js';
 import { Bug } from '../model/faults.js';
 import type { DataEngine, DiskType } from '../model/node.js';
 import type { OrphanInContext } from '../model/orphan.js';
-import type { RecoveryPlan, RecoveryView } from '../model/recovery.js';
+import type { FoundCopy, RecoveryPlan, RecoveryView } from '../model/recovery.js';
 import { newReplica, type Replica } from '../model/replica.js';
 import { newVolume, type Volume } from '../model/volume.js';
 import { DETACHED } from '../model/volume-lifecycle.js';
@@ -21,10 +21,9 @@ import { resolveVolumeSpec } from '../policy/volume-spec.js';
  * @throws StorageFault `request.invalid` for a name or a size that no volume may have
  */
 export function recoveryChanges(view: RecoveryView, plan: RecoveryPlan, now: Date): Change[] {
-  const current = new Set(plan.copies.filter(isCurrent).map(({ replicaId }) => replicaId));
-  const copies = view.copies.filter(({ orphan }) => current.has(orphan.replicaId));
+  const copies = currentCopies(view.copies, plan);
   const made: Change[] =
-    view.known === undefined ? [{ kind: 'volume.create', volume: volumeOf(view, plan, now) }] : [];
+    view.known === undefined ? [{ kind: 'volume.create', volume: volumeOf(view, plan, copies, now) }] : [];
   const replicas = copies.map((copy) => replicaChange(view, copy, now));
   return [...made, ...replicas, { kind: 'event', event: recovered(view, plan, now) }];
 }
@@ -40,18 +39,31 @@ export function newestDescription(copies: readonly OrphanInContext[]): CopyDescr
   return newest;
 }
 
+/** Orphans that the newest record names: the volume is made of them. */
+export function currentCopies(
+  copies: readonly OrphanInContext[],
+  plan: Pick<RecoveryPlan, 'copies'>,
+): OrphanInContext[] {
+  const current = new Set(plan.copies.filter(isCurrent).map(({ replicaId }) => replicaId));
+  return copies.filter(({ orphan }) => current.has(orphan.replicaId));
+}
+
 /** `v1` volumes are on folders, `v2` volumes on block disks. */
 export function engineOf(diskType: DiskType): DataEngine {
   return diskType === 'block' ? 'v2' : 'v1';
 }
 
-function isCurrent({ verdict }: RecoveryPlan['copies'][number]): boolean {
+function isCurrent({ verdict }: FoundCopy): boolean {
   return verdict === 'current';
 }
 
-function volumeOf({ copies, fleet, place, volumeId }: RecoveryView, plan: RecoveryPlan, now: Date): Volume {
-  const current = new Set(plan.copies.filter(isCurrent).map(({ replicaId }) => replicaId));
-  const used = copies.filter(({ orphan }) => current.has(orphan.replicaId));
+/** @param used the current ones of its copies */
+function volumeOf(
+  { copies, fleet, place, volumeId }: RecoveryView,
+  plan: RecoveryPlan,
+  used: readonly OrphanInContext[],
+  now: Date,
+): Volume {
   const description = newestDescription(used);
   const { projectId, sizeBytes } = plan;
   if (description === undefined || projectId === undefined || sizeBytes === undefined) {

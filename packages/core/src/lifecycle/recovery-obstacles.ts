@@ -4,7 +4,7 @@ import type { ReplicaId } from '../model/ids.js';
 import type { OrphanInContext } from '../model/orphan.js';
 import type { RecoveryObstacle, RecoveryPlan, RecoveryRefusal, RecoveryView } from '../model/recovery.js';
 import { isRestored } from '../model/volume.js';
-import { engineOf } from './recovered-volume.js';
+import { currentCopies, engineOf } from './recovered-volume.js';
 
 type Facts = {
   readonly view: RecoveryView;
@@ -34,11 +34,7 @@ export function findObstacle(
   plan: Omit<RecoveryPlan, 'obstacle'>,
   records: ReadonlyMap<ReplicaId, CopyRecord>,
 ): RecoveryObstacle | undefined {
-  const ids = new Set(
-    plan.copies.filter(({ verdict }) => verdict === 'current').map(({ replicaId }) => replicaId),
-  );
-  const current = view.copies.filter(({ orphan }) => ids.has(orphan.replicaId));
-  const facts = { view, plan, records, current };
+  const facts = { view, plan, records, current: currentCopies(view.copies, plan) };
   for (const rule of RULES) {
     const obstacle = rule(facts);
     if (obstacle !== undefined) return obstacle;

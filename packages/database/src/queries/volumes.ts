@@ -22,6 +22,9 @@ import {
 export type PlacedReplica = { replica: ShownReplica; zone: string | undefined };
 export type VolumeWithReplicas = { volume: ShownVolume; replicas: readonly PlacedReplica[] };
 
+const SHOWN_VOLUME = selectShownVolume('v');
+const SHOWN_REPLICA = selectShownReplica('r');
+
 /** Where a volume is looked for: an id of another cluster's volume is not found. */
 type VolumeKey = { clusterId: ClusterId; volumeId: VolumeId };
 
@@ -64,7 +67,7 @@ const FIELDS = {
 const OWN = 'v.organization_id = (SELECT current_organization_id())';
 
 const volumesOf = (clusterId: ClusterId | undefined): ListSource => ({
-  columns: selectShownVolume('v'),
+  columns: SHOWN_VOLUME,
   from: 'volume v',
   key: FIELDS.id,
   fields: FIELDS,
@@ -101,7 +104,7 @@ export async function listVolumesOfEach(
 /** Volumes of any cluster, in no order; those that are not there are left out. */
 export async function findVolumes(sql: Sql, volumeIds: readonly VolumeId[]): Promise<VolumeWithReplicas[]> {
   const { rows } = await sql.query<ShownVolumeRow>(
-    `SELECT ${selectShownVolume('v')} FROM volume v WHERE v.id = ANY($1)`,
+    `SELECT ${SHOWN_VOLUME} FROM volume v WHERE v.id = ANY($1)`,
     [volumeIds],
   );
   return withReplicas(sql, rows.map(readShownVolume));
@@ -109,7 +112,7 @@ export async function findVolumes(sql: Sql, volumeIds: readonly VolumeId[]): Pro
 
 export async function findVolume(sql: Sql, key: VolumeKey): Promise<VolumeWithReplicas | undefined> {
   const { rows } = await sql.query<ShownVolumeRow>(
-    `SELECT ${selectShownVolume('v')} FROM volume v WHERE v.id = $1 AND v.cluster_id = $2`,
+    `SELECT ${SHOWN_VOLUME} FROM volume v WHERE v.id = $1 AND v.cluster_id = $2`,
     [key.volumeId, key.clusterId],
   );
   return (await withReplicas(sql, rows.map(readShownVolume)))[0];
@@ -118,7 +121,7 @@ export async function findVolume(sql: Sql, key: VolumeKey): Promise<VolumeWithRe
 async function withReplicas(sql: Sql, volumes: readonly ShownVolume[]): Promise<VolumeWithReplicas[]> {
   if (volumes.length === 0) return [];
   const { rows } = await sql.query<Omit<ReplicaRow, 'explanation'> & { zone: string | null }>(
-    `SELECT ${selectShownReplica('r')}, n.zone FROM replica r LEFT JOIN node n ON n.id = r.node_id
+    `SELECT ${SHOWN_REPLICA}, n.zone FROM replica r LEFT JOIN node n ON n.id = r.node_id
      WHERE r.volume_id = ANY($1) ORDER BY r.id`,
     [volumes.map(({ id }) => id)],
   );
