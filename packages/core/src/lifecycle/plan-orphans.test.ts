@@ -4,7 +4,7 @@ import { asId } from '../model/ids.js';
 import type { Orphan, OrphanInContext, OrphanRemoval } from '../model/orphan.js';
 import type { Robustness } from '../model/volume.js';
 import { effectiveSettings } from '../settings/effective.js';
-import { ORPHAN_REMOVALS_MAX, planOrphans } from './plan-orphans.js';
+import { ORPHAN_DESCRIPTIONS_MAX, ORPHAN_REMOVALS_MAX, planOrphans } from './plan-orphans.js';
 
 const NOON = new Date('2026-01-01T12:00:00Z');
 const ago = (seconds: number) => secondsAfterNoon(-seconds);
@@ -144,6 +144,16 @@ describe('planOrphans', () => {
       expect(planned([anOrphan(asked(), { volume })])).toEqual(['remove o-1']);
     },
   );
+
+  test('passes ask in turn what copies store, so that those that never say keep none from being asked', () => {
+    const items = Array.from({ length: 2 * ORPHAN_DESCRIPTIONS_MAX + 20 }, (_, index) =>
+      anOrphan({ id: asId(`o-${String(index).padStart(3, '0')}`), description: undefined }),
+    );
+    const view = { settings: effectiveSettings({}), orphans: items };
+    const passes = [0, 5, 10].map((seconds) => planOrphans(view, secondsAfterNoon(seconds)));
+    for (const steps of passes) expect(steps).toHaveLength(ORPHAN_DESCRIPTIONS_MAX);
+    expect(new Set(passes.flat().map(({ item }) => item.orphan.id)).size).toBe(items.length);
+  });
 
   test('a pass removes a bounded number, those that a person wants gone first, then the oldest', () => {
     const many = Array.from({ length: ORPHAN_REMOVALS_MAX + 5 }, (_, index) =>

@@ -14,6 +14,10 @@ import { listItems } from '../settings/effective.js';
 export const ORPHAN_CONFIRMED_MS = 10_000;
 /** Removing a large copy keeps a disk busy. The next pass, at most a sweep later, takes the next ones. */
 export const ORPHAN_REMOVALS_MAX = 20;
+/** Asked in one pass what they store: a call each, which the rest of the cluster's work waits for. */
+export const ORPHAN_DESCRIPTIONS_MAX = 50;
+/** Passes are a few seconds apart, so each begins behind those that the last one asked. */
+const TURN_MS = 5_000;
 /** After a refusal: what is in the way seldom passes within one sweep. */
 const RETRY_MS = 30_000;
 
@@ -37,7 +41,7 @@ export function planOrphans({ settings, orphans }: OrphansView, now: Date): Orph
   });
   return [
     ...announced.map((item): OrphanStep => ({ kind: 'announce', item })),
-    ...ordered.filter(isToDescribe).map((item): OrphanStep => ({ kind: 'describe', item })),
+    ...inTurn(ordered.filter(isToDescribe), now).map((item): OrphanStep => ({ kind: 'describe', item })),
     ...removals.slice(0, ORPHAN_REMOVALS_MAX),
   ];
 }
@@ -50,6 +54,16 @@ function isToAnnounce({ orphan }: OrphanInContext, now: Date): boolean {
 function isToDescribe({ orphan, isReachable }: OrphanInContext): boolean {
   const { announcedAt, description, removal } = orphan;
   return isReachable && announcedAt !== undefined && description === undefined && removal === undefined;
+}
+
+/**
+ * All are asked in turn, by the time of day: agents of an older version don't say what a copy stores, and theirs must not
+ * keep the others from being asked.
+ */
+function inTurn(items: readonly OrphanInContext[], now: Date): readonly OrphanInContext[] {
+  if (items.length <= ORPHAN_DESCRIPTIONS_MAX) return items;
+  const start = (Math.floor(now.getTime() / TURN_MS) * ORPHAN_DESCRIPTIONS_MAX) % items.length;
+  return [...items.slice(start), ...items.slice(0, start)].slice(0, ORPHAN_DESCRIPTIONS_MAX);
 }
 
 /** Why it may be removed now; `undefined` when it may not. */
