@@ -28,8 +28,10 @@ export class ConsoleVisit {
     options: StackOptions = {},
   ): Promise<ConsoleVisit> {
     const stack = await LocalStack.start({ ...options, console: true });
-    await prepare(stack);
-    const browser = await openBrowser(executable);
+    const browser = await prepared(stack, async () => {
+      await prepare(stack);
+      return openBrowser(executable);
+    });
     const context = await browser.newContext({ viewport: { width: 1360, height: 900 } });
     return new ConsoleVisit(stack, browser, await context.newPage());
   }
@@ -74,5 +76,15 @@ export class ConsoleVisit {
   async end(): Promise<void> {
     await this.browser.close();
     await this.stack.destroy();
+  }
+}
+
+/** A stack without a handle would run on after the tests. */
+async function prepared<T>(stack: LocalStack, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    await stack.destroy();
+    throw error;
   }
 }

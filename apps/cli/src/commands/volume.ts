@@ -12,6 +12,7 @@ import type { Column } from '../output/table.js';
 import type { NewVolume, Volume } from '../types.js';
 import { waitFor } from '../wait.js';
 import { describeVolumeExplanation } from './explanation-text.js';
+import { attentionError, isAttachSettled, needsPerson } from './volume-attention.js';
 import { addMoveReplica, addRemoveReplica } from './volume-move.js';
 import { addSalvage } from './volume-salvage.js';
 import { addSet, addSettings, DATA_LOCALITIES, DISK_CHOICES } from './volume-set.js';
@@ -205,26 +206,6 @@ function addAttach(volume: Command): void {
         ),
       );
     });
-}
-
-function isAttachSettled(volume: Volume): boolean {
-  return (volume.state === 'attached' && volume.endpoint !== null) || needsPerson(volume);
-}
-
-/**
- * True when a user has to act. Trouble with a cure waits for the user to apply it; other trouble passes once the worker
- * can go on.
- */
-function needsPerson({ attention }: Volume): boolean {
-  return attention !== null && attention.cures.length > 0;
-}
-
-function attentionError(volume: Volume): CliError {
-  return new CliError(
-    EXIT.conflict,
-    volume.attention?.message ?? `${volume.name} is ${volume.state}`,
-    volume.attention?.cures,
-  );
 }
 
 function addDetach(volume: Command): void {

@@ -5,6 +5,7 @@ import { useEvents } from '../../src/api/queries';
 import { FleetMap } from '../../src/overview/fleet-map';
 import { RiskPanel } from '../../src/overview/risk-panel';
 import { paths } from '../../src/paths';
+import { LostVolumesNote } from '../../src/recovery/lost-volumes-note';
 import { CapacityPanel } from '../../src/shared/capacity-panel';
 import { EventsList } from '../../src/shared/events-list';
 import { Loaded } from '../../src/shared/loaded';
@@ -20,6 +21,7 @@ export default function OverviewPage() {
     <>
       <title>Overview · Holdfast</title>
       <PageHeader title="Overview" subtitle="What is at risk, when it will be safe, what is running out." />
+      <LostVolumesNote />
       <div className="grid items-start gap-4 xl:grid-cols-3">
         <div className="grid items-stretch gap-4 md:grid-cols-2 xl:col-span-2">
           <RiskPanel />

@@ -5,6 +5,8 @@ import { toProblem } from './problem';
 const PAGE_LIMIT = 200;
 /** A few screens: the next ones are asked for when they are wanted. */
 const ROWS_PER_PAGE = 100;
+/** The API's own bound: once these are recovered, the next ones are shown. */
+const RECOVERIES_LIMIT = 100;
 /** 10,000 items: past that a list needs a filter, not more pages. */
 const PAGES_MAX = 50;
 
@@ -108,6 +110,13 @@ export type Schedule = { cron: string; retain: number };
 export type VolumeChange = Partial<
   Pick<Schema<'Volume'>, Schema<'VolumeSetting'>['name'] | 'numberOfReplicas'>
 >;
+export type RecoveryChoice = {
+  name?: string;
+  projectId?: string;
+  fromClusterId?: string;
+  acceptsDeleted: boolean;
+  acceptsMissing: boolean;
+};
 export type MoveTarget = { nodeId?: string; diskId?: string };
 
 export const api = {
@@ -159,6 +168,13 @@ export const api = {
     askAll((query) => client.GET(`${CLUSTER}/orphans`, { params: { path: { clusterId }, query } })),
   deleteOrphan: (clusterId: string, orphanId: string) =>
     ask(client.DELETE(`${CLUSTER}/orphans/{orphanId}`, { params: { path: { clusterId, orphanId } } })),
+  /** Volumes that copies on the disks make up, and the database does not know; the first hundred. */
+  recoveries: async (clusterId: string) => {
+    const query = { limit: RECOVERIES_LIMIT };
+    return (await ask(client.GET(`${CLUSTER}/recoveries`, { params: { path: { clusterId }, query } }))).items;
+  },
+  recover: (clusterId: string, volumeId: string, body: RecoveryChoice) =>
+    ask(client.POST(`${CLUSTER}/recoveries/{volumeId}`, { params: { path: { clusterId, volumeId } }, body })),
   actOnNode: (clusterId: string, nodeId: string, verb: NodeVerb) =>
     ask(client.POST(`${NODE}/${verb}`, { params: { path: { clusterId, nodeId } }, body: {} })),
   planDrain: (clusterId: string, nodeId: string, body: { policy?: DrainPolicy }) =>

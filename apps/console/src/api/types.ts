@@ -18,6 +18,7 @@ export type Disk = Schema<'Disk'>;
 export type Labels = StorageNode['labels'];
 export type Condition = Schema<'Condition'>;
 export type Orphan = Schema<'Orphan'>;
+export type Recovery = Schema<'Recovery'>;
 export type Replica = Schema<'Replica'>;
 export type ReplicaState = Replica['state'];
 export type Volume = Schema<'Volume'>;

@@ -13,6 +13,7 @@ import { DrainNote } from '../../../src/nodes/drain-panel';
 import { CopyNodeAs, MaintenanceNote, NodeButtons } from '../../../src/nodes/node-buttons';
 import { OrphansPanel } from '../../../src/nodes/orphans-panel';
 import { paths } from '../../../src/paths';
+import { LostVolumesPanel } from '../../../src/recovery/lost-volumes-panel';
 import { FilterInput } from '../../../src/shared/filter-input';
 import { nodeSearch } from '../../../src/shared/node-search';
 import { PageHeader } from '../../../src/shared/page-header';
@@ -35,6 +36,7 @@ export default function NodesPage() {
       <Suspense fallback={<Skeleton rows={6} />}>
         <div className="flex flex-col gap-4">
           <NodePanels />
+          <LostVolumesPanel />
           <OrphansPanel />
         </div>
       </Suspense>

@@ -1,0 +1,22 @@
+'use client';
+import { useQuery } from '@tanstack/react-query';
+import { api } from '../api/client';
+import { CAPACITY_POLL_MS, keys } from '../api/queries';
+import { useForbidden } from '../api/use-access';
+import { useCluster } from '../api/use-cluster';
+import { isLost } from './recovery-words';
+
+/**
+ * Volumes that the database has lost and copies on the disks make up. Under the orphans' key: what makes or ends an orphan asks for
+ * them again. Whoever may not recover them is not asked.
+ */
+export function useLostVolumes() {
+  const { id } = useCluster();
+  const isForbidden = useForbidden()('node:write') !== undefined;
+  return useQuery({
+    queryKey: [...keys.orphans(id), 'recoveries'],
+    queryFn: async () => (await api.recoveries(id)).filter(isLost),
+    refetchInterval: CAPACITY_POLL_MS,
+    enabled: !isForbidden,
+  });
+}
