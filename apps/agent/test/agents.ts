@@ -128,6 +128,8 @@ export class AgentProcess {
     const text = typeof body === 'string' ? body : JSON.stringify(body);
     const headers = {
       authorization: `Bearer ${secret ?? this.beat.node.controlSecret}`,
+      // Agents are killed, and close idle connections: a kept one may close while a call is sent on it.
+      connection: 'close',
       ...(body === undefined ? {} : { 'content-type': 'application/json' }),
     };
     const { controlUrl } = this.beat.node;
