@@ -33,6 +33,7 @@ export default {
   watchPathIgnorePatterns: ['/\\.holdfast/'],
   // Two at once: the machines this runs on have two cores, and several suites start servers of their own.
   maxWorkers: 2,
+  testSequencer: '<rootDir>/tools/jest/longest-first-sequencer.mjs',
   // Modules of suites that have ended stay in their process: at some gigabytes each further suite takes ten times as long.
   workerIdleMemoryLimit: '1GB',
   // Ten times what the slowest test without a limit of its own takes: on a busy machine all take longer, and one that hangs is stopped all the same.

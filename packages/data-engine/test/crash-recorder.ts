@@ -5,21 +5,17 @@
  * after the cut, independently, and a write in flight may be torn; unless a sync of that file (for names: of that
  * folder) began after it had ended, and ended before the cut.
  */
-import crypto from 'node:crypto';
-import fs from 'node:fs/promises';
 import path from 'node:path';
 import type { SeededRandom } from '@holdfast/testkit/seeded-random.js';
 import { type FileCall, FileTap, type OpenFile } from './file-tap.js';
+import { applyTo, type Content, type ContentChange, type FolderImage, PAGE_BYTES } from './folder-image.js';
 
-const PAGE_BYTES = 4096;
 const SECTOR_BYTES = 512;
 /** Crash states per moment: with and without each single pending change, and some random choices. */
 const PICKED_PER_MOMENT = 4;
 
 type Change =
-  | { kind: 'write'; position: number; bytes: Buffer }
-  | { kind: 'truncate'; sizeBytes: number }
-  | { kind: 'punch'; position: number; lengthBytes: number }
+  | ContentChange
   /** Names in one or two folders: the node that each refers to from now on. */
   | { kind: 'names'; slots: { folder: number; name: string; node: number | undefined }[] };
 
@@ -36,13 +32,6 @@ type Sync = { node: number; begunAt: number; endedAt: number };
 
 /** A crash state: the recorded changes that are there after a cut at this moment. */
 export type CrashState = { at: number; kept: readonly Recorded[]; torn: Recorded | undefined };
-
-/** Content of a folder, in memory. */
-export type FolderImage = {
-  readonly entries: readonly ({ name: string; folder: FolderImage } | { name: string; file: Content })[];
-};
-
-type Content = { sizeBytes: number; pages: Map<number, Buffer> };
 
 export class CrashRecorder {
   private readonly tap: FileTap;
@@ -122,7 +111,7 @@ export class CrashRecorder {
       } else {
         const content = contents.get(node) ?? { sizeBytes: 0, pages: new Map() };
         contents.set(node, content);
-        applyTo(content, recorded === torn ? tear(recorded) : change);
+        applyTo(content, recorded === torn && change.kind === 'write' ? tear(recorded, change) : change);
       }
     }
     return this.folderImage(0, folders, contents);
@@ -265,38 +254,6 @@ export class CrashRecorder {
   }
 }
 
-/** Writes the image into a new folder. */
-export async function writeImage(image: FolderImage, into: string): Promise<void> {
-  await fs.mkdir(into, { recursive: true });
-  for (const entry of image.entries) {
-    const target = path.join(into, entry.name);
-    if ('folder' in entry) await writeImage(entry.folder, target);
-    else await writeContent(target, entry.file);
-  }
-}
-
-/** Hash of an image; equal for images that are written as the same bytes. */
-export function fingerprint(image: FolderImage): string {
-  const hash = crypto.createHash('sha1');
-  const add = ({ entries }: FolderImage): void => {
-    for (const entry of [...entries].sort((a, b) => (a.name < b.name ? -1 : 1))) {
-      hash.update(`\0${entry.name}\0`);
-      if ('folder' in entry) {
-        add(entry.folder);
-        continue;
-      }
-      const { sizeBytes, pages } = entry.file;
-      hash.update(`${sizeBytes}`);
-      for (const index of [...pages.keys()].sort((a, b) => a - b)) {
-        hash.update(`\0${index}\0`).update(pages.get(index) ?? '');
-      }
-    }
-    hash.update('\0end\0');
-  };
-  add(image);
-  return hash.digest('hex');
-}
-
 function* choices(pending: readonly Recorded[], random: SeededRandom): Generator<ReadonlySet<Recorded>> {
   yield new Set();
   yield new Set(pending);
@@ -311,66 +268,9 @@ function* choices(pending: readonly Recorded[], random: SeededRandom): Generator
  * Tears a write in flight: keeps its first half. In whole blocks, as no disk promises more than users are promised
  * here; in whole sectors for metadata, and for anything shorter than a block.
  */
-function tear({ change, unitBytes }: Recorded): Change {
-  if (change.kind !== 'write') return change;
+function tear({ unitBytes }: Recorded, change: Extract<ContentChange, { kind: 'write' }>): ContentChange {
   const half = Math.floor(change.bytes.length / 2 / unitBytes) * unitBytes;
   return { ...change, bytes: change.bytes.subarray(0, half) };
-}
-
-function applyTo(content: Content, change: Change): void {
-  switch (change.kind) {
-    case 'write':
-      content.sizeBytes = Math.max(content.sizeBytes, change.position + change.bytes.length);
-      eachPage(change.position, change.bytes.length, (index, from, to) => {
-        const start = index * PAGE_BYTES;
-        const bytes = change.bytes.subarray(from - change.position, to - change.position);
-        if (bytes.length === PAGE_BYTES) {
-          content.pages.set(index, bytes);
-          return;
-        }
-        const page = Buffer.from(content.pages.get(index) ?? Buffer.alloc(PAGE_BYTES));
-        bytes.copy(page, from - start);
-        content.pages.set(index, page);
-      });
-      return;
-    case 'punch':
-      eachPage(change.position, change.lengthBytes, (index) => void content.pages.delete(index));
-      return;
-    case 'truncate':
-      content.sizeBytes = change.sizeBytes;
-      for (const index of [...content.pages.keys()])
-        if (index * PAGE_BYTES >= change.sizeBytes) content.pages.delete(index);
-      return;
-    case 'names':
-      return;
-  }
-}
-
-function eachPage(
-  position: number,
-  lengthBytes: number,
-  visit: (index: number, from: number, to: number) => void,
-): void {
-  const end = position + lengthBytes;
-  for (let at = position; at < end; ) {
-    const index = Math.floor(at / PAGE_BYTES);
-    const to = Math.min(end, (index + 1) * PAGE_BYTES);
-    visit(index, at, to);
-    at = to;
-  }
-}
-
-async function writeContent(file: string, { sizeBytes, pages }: Content): Promise<void> {
-  const handle = await fs.open(file, 'w');
-  try {
-    await handle.truncate(sizeBytes);
-    for (const [index, page] of pages) {
-      const length = Math.min(PAGE_BYTES, sizeBytes - index * PAGE_BYTES);
-      if (length > 0) await handle.write(page, 0, length, index * PAGE_BYTES);
-    }
-  } finally {
-    await handle.close();
-  }
 }
 
 function unitOf(bytes: Buffer, isTorn: boolean): number {

@@ -1,6 +1,7 @@
 import type { WakeUp } from '@holdfast/control/ports/queue.js';
 import { asId } from '@holdfast/core/model/ids.js';
 import { NOON } from '@holdfast/testkit/builders.js';
+import { emptyTables } from '@holdfast/testkit/empty-tables.js';
 import { storeContract } from '@holdfast/testkit/store-contract.js';
 import type { StoreUnderTest } from '@holdfast/testkit/store-under-test.js';
 import { storedEvents } from '@holdfast/testkit/stored-events.js';
@@ -9,18 +10,32 @@ import { afterAll, beforeAll, describe } from '@jest/globals';
 import pg from 'pg';
 import { setQuotaLimits } from '../queries/quotas.js';
 import { changeSetting } from '../settings.js';
-import { createPool } from '../sql/pool.js';
+import { createPool, type Pool } from '../sql/pool.js';
 import { organizationScope, type Scope, systemScope, transaction } from '../sql/scope.js';
 import { FleetReader } from './fleet-reader.js';
 import { PostgresStore } from './postgres-store.js';
 
 let database: TestDatabase;
+let owner: pg.Client;
+/** Kept for the suite: a new connection has to learn all tables again, which takes longer than most of these tests. */
+let pools: Record<'system' | 'api', Pool>;
 
 beforeAll(async () => {
   database = await startTestDatabase();
+  owner = new pg.Client({ connectionString: database.ownerUrl });
+  await owner.connect();
+  const options = { connectionsMax: 5, applicationName: 'store-contract' };
+  pools = {
+    system: createPool(database.systemUrl, options),
+    api: createPool(database.apiUrl, options),
+  };
 });
 
-afterAll(() => database?.stop());
+afterAll(async () => {
+  await Promise.all(Object.values(pools ?? {}).map((pool) => pool.end()));
+  await owner?.end();
+  await database?.stop();
+});
 
 describe('the Postgres store as the system role', () => storeContract(() => makeStore('system')));
 
@@ -31,16 +46,12 @@ describe('the Postgres store as the api role', () => storeContract(() => makeSto
 describe('the Postgres store with a fleet cache', () =>
   storeContract(() => makeStore('system', new FleetReader())));
 
-/** One database for the suite; each test starts with empty tables and its own pool. */
+/** One database for the suite; each test starts with empty tables. */
 async function makeStore(role: 'system' | 'api', fleets?: FleetReader): Promise<StoreUnderTest> {
-  const owner = new pg.Client({ connectionString: database.ownerUrl });
-  await owner.connect();
-  await owner.query('TRUNCATE organization, app_user, outbox CASCADE');
-  await owner.end();
+  await emptyTables(owner, ['organization', 'app_user', 'outbox']);
   const { organizationId, projectId, clusterId } = await seedTestDatabase(database);
   const tenant = { organizationId, projectId, clusterId };
-  const url = role === 'system' ? database.systemUrl : database.apiUrl;
-  const pool = createPool(url, { connectionsMax: 5, applicationName: 'store-contract' });
+  const pool = pools[role];
   const scope: Scope = role === 'system' ? systemScope(pool) : organizationScope(pool, tenant.organizationId);
   return {
     store: new PostgresStore(scope, fleets === undefined ? {} : { fleets }),
@@ -54,7 +65,7 @@ async function makeStore(role: 'system' | 'api', fleets?: FleetReader): Promise<
       const id = of === 'project' ? tenant.projectId : tenant.organizationId;
       await transaction(scope, (sql) => setQuotaLimits(sql, id, { limits, fromVersion: 1 }));
     },
-    stop: () => pool.end(),
+    stop: async () => undefined,
   };
 }
 
