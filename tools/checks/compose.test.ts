@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
 import { beforeAll, describe, expect, test } from '@jest/globals';
@@ -11,6 +12,15 @@ type Service = {
   environment?: Record<string, string>;
 };
 type Compose = { services: Record<string, Service> };
+
+/** The secrets that a start needs, and what is said where one is missing. */
+const PASSWORDS = {
+  HOLDFAST_DATABASE_API_PASSWORD: "set the api role's password",
+  HOLDFAST_DATABASE_SYSTEM_PASSWORD: "set the system role's password",
+  HOLDFAST_POSTGRES_PASSWORD: 'set a password for the database owner',
+  HOLDFAST_REDIS_PASSWORD: 'set a password of letters and digits for Redis',
+};
+const hasCompose = spawnSync('docker-compose', ['version'], { stdio: 'ignore' }).status === 0;
 
 const inRepository = (file: string) => path.join(repositoryRoot, file);
 const composeText = fs.readFileSync(inRepository('docker-compose.yml'), 'utf8');
@@ -72,6 +82,34 @@ describe('docker-compose.yml', () => {
     expect(composeText).toContain('./infra/docker/pg_hba.conf:/etc/holdfast/pg_hba.conf:ro');
     expect(compose.services.postgres?.command).toContain('hba_file=/etc/holdfast/pg_hba.conf');
   });
+
+  test('asks for each of its secrets with a message, where a start without it would go on with an empty one', () => {
+    const names = new Set(
+      [...composeText.matchAll(/\$\{(HOLDFAST_\w+_PASSWORD)\}/g)].map(([, name]) => name ?? ''),
+    );
+    expect([...names].sort()).toEqual(Object.keys(PASSWORDS));
+    for (const [name, says] of Object.entries(PASSWORDS))
+      expect(composeText).toContain(`\${${name}:?${says}}`);
+  });
+
+  // Debian's docker-compose reads the file without a daemon.
+  (hasCompose ? test : test.skip).each(Object.entries(PASSWORDS))(
+    `a start without %s is refused: %s${hasCompose ? '' : ' (left out: docker-compose is not installed)'}`,
+    (missing, says) => {
+      const given = Object.keys(PASSWORDS).map((name) => [name, name === missing ? '' : 'x'.repeat(20)]);
+      const { status, stderr } = spawnSync(
+        'docker-compose',
+        ['-f', 'docker-compose.yml', 'config', '--quiet'],
+        {
+          cwd: repositoryRoot,
+          env: { PATH: process.env.PATH, ...Object.fromEntries(given) },
+          encoding: 'utf8',
+        },
+      );
+      expect(status).not.toBe(0);
+      expect(stderr).toContain(says);
+    },
+  );
 
   test.each(ownCommands())('$service: $file exists', ({ file }) => {
     expect(fs.existsSync(inRepository(sourceOf(file)))).toBe(true);

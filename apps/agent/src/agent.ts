@@ -4,7 +4,11 @@
  * copies there are, and the control plane starts engines again.
  */
 import crypto from 'node:crypto';
-import type { Heartbeat, HeartbeatReply } from '@holdfast/core/model/agent-protocol.js';
+import {
+  AGENT_PROTOCOL_VERSION,
+  type Heartbeat,
+  type HeartbeatReply,
+} from '@holdfast/core/model/agent-protocol.js';
 import { StorageFault } from '@holdfast/core/model/faults.js';
 import { isLoopback } from '@holdfast/identity/names.js';
 import { type SharedPorts, sharedPorts } from '@holdfast/identity/shared-port.js';
@@ -198,6 +202,7 @@ export class Agent {
         nbdPort: config.nbdPort,
         pid: process.pid,
         version: VERSION,
+        protocol: AGENT_PROTOCOL_VERSION,
       },
       disks: disks.map((disk) => ({ ...disk, copiesListed: this.replicas.areListed(disk.diskId) })),
       replicas,

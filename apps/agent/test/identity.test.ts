@@ -85,37 +85,54 @@ describe('an agent says why it can not join', () => {
     ['a token without a fingerprint', () => 'hfj_secret', 'it must end in the fingerprint'],
     ['no token', () => undefined, 'HOLDFAST_AGENT_TOKEN must be a join token'],
   ])('in one line: %s', async (name, tokenFor, says) => {
-    const other = new FakeApi();
-    const apiUrl = await other.start();
-    const home = path.join(folder, name.replaceAll(' ', '-'));
-    const child = spawn(process.execPath, [AGENT_MAIN], {
-      env: {
-        PATH: process.env.PATH,
-        HOLDFAST_API_URL: apiUrl,
-        HOLDFAST_AGENT_TOKEN: tokenFor(other),
-        HOLDFAST_NODE_NAME: 'node-9',
-        HOLDFAST_DISKS: path.join(home, 'disk'),
-        HOLDFAST_DISK_SIZE: '1Gi',
-        HOLDFAST_CONTROL_PORT: String(await freePort()),
-        HOLDFAST_NBD_PORT: String(await freePort()),
-        HOLDFAST_STATE_DIR: path.join(home, 'state'),
-      },
-      stdio: ['ignore', 'pipe', 'inherit'],
+    await expectRefusal(says, path.join(folder, name.replaceAll(' ', '-')), tokenFor);
+  });
+
+  test('nor go on: an agent that has joined meets a control plane of another authority', async () => {
+    const home = path.join(folder, 'joined');
+    fs.cpSync(path.join(agentOne().stateDirectory, 'identity'), path.join(home, 'state/identity'), {
+      recursive: true,
     });
-    let log = '';
-    child.stdout.on('data', (chunk: Buffer) => {
-      log += chunk.toString();
-    });
-    try {
-      await eventually(
-        'a line of the log',
-        async () => log,
-        (text) => text.includes(says),
-      );
-      expect(other.heartbeats.size).toBe(0);
-    } finally {
-      child.kill('SIGKILL');
-      await other.stop();
-    }
+    const says = 'shows a certificate of another authority than this agent trusts';
+    await expectRefusal(says, home, () => undefined);
   });
 });
+
+/** Starts an agent against a control plane of its own, and waits for the line that says why that does not hear it. */
+async function expectRefusal(
+  says: string,
+  home: string,
+  tokenFor: (other: FakeApi) => string | undefined,
+): Promise<void> {
+  const other = new FakeApi();
+  const apiUrl = await other.start();
+  const child = spawn(process.execPath, [AGENT_MAIN], {
+    env: {
+      PATH: process.env.PATH,
+      HOLDFAST_API_URL: apiUrl,
+      HOLDFAST_AGENT_TOKEN: tokenFor(other),
+      HOLDFAST_NODE_NAME: 'node-9',
+      HOLDFAST_DISKS: path.join(home, 'disk'),
+      HOLDFAST_DISK_SIZE: '1Gi',
+      HOLDFAST_CONTROL_PORT: String(await freePort()),
+      HOLDFAST_NBD_PORT: String(await freePort()),
+      HOLDFAST_STATE_DIR: path.join(home, 'state'),
+    },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  let log = '';
+  child.stdout.on('data', (chunk: Buffer) => {
+    log += chunk.toString();
+  });
+  try {
+    await eventually(
+      'a line of the log',
+      async () => log,
+      (text) => text.includes(says),
+    );
+    expect(other.heartbeats.size).toBe(0);
+  } finally {
+    child.kill('SIGKILL');
+    await other.stop();
+  }
+}

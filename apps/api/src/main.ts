@@ -7,16 +7,26 @@
 import './heap-growth.js';
 import { startTracing } from '@holdfast/tracing/start-tracing.js';
 import { createApp } from './app.js';
-import { readConfig } from './config.js';
+import { type Config, readConfig } from './config.js';
 
 /** Requests under way get this long to finish. Below the ten seconds after which supervisors kill. */
 const SHUTDOWN_TIMEOUT_MS = 8_000;
 
-const config = readConfig(process.env);
+const config = configured();
 const tracing = await startTracing('holdfast-api', process.env);
 const { nest, fastify, draining } = await createApp(config);
 await nest.listen(config.port, config.host);
 fastify.log.info({ host: config.host, port: config.port }, 'listening');
+
+/** Ends the process with the names of wrong variables, and without a trace: it is for the operator to read. */
+function configured(): Config {
+  try {
+    return readConfig(process.env);
+  } catch (error) {
+    console.error(error instanceof Error ? error.message : error);
+    process.exit(2);
+  }
+}
 
 let stopping = false;
 async function stop(signal: NodeJS.Signals): Promise<void> {

@@ -1,6 +1,7 @@
 /** Doors between agents and the control plane: each of these was open to whoever had the one token of all agents. */
 import { randomUUID } from 'node:crypto';
 import https from 'node:https';
+import { AGENT_PROTOCOL_VERSION } from '@holdfast/core/model/agent-protocol.js';
 import { copyRecord } from '@holdfast/core/model/copy-record.js';
 import { asId, type DiskId, type VolumeId } from '@holdfast/core/model/ids.js';
 import { makeAuthority, readRequest, signNodeCertificate } from '@holdfast/identity/authority.js';
@@ -101,6 +102,20 @@ describe('joining', () => {
     const answer = await agent.join({ clock: new Date(Date.now() - 600_000) });
     expect(answer).toMatchObject(REFUSED(409, 'node.clock_off'));
     expect(answer.body.detail).toMatch(/(600|599|601) seconds behind/);
+  });
+
+  test('as an agent of a newer version is refused, and neither token nor name is used up', async () => {
+    const token = await joinToken();
+    const newer = await new TestAgent(api, 'newer').join({ token, protocol: AGENT_PROTOCOL_VERSION + 1 });
+    expect(newer).toMatchObject(REFUSED(409, 'node.agent_newer'));
+    expect(newer.body.detail).toContain('is of a newer Holdfast');
+    expect(newer.body.cures).toEqual(expect.arrayContaining(['upgrade the APIs and workers first']));
+    const agent = await api.agent('newer', { token });
+    const heartbeat = aHeartbeat('newer', { node: { protocol: AGENT_PROTOCOL_VERSION + 1 } });
+    expect(await agent.beat(heartbeat)).toMatchObject(REFUSED(409, 'node.agent_newer'));
+    const { rows } = await api.owner.query(`SELECT FROM node WHERE name = 'newer'`);
+    expect(rows).toEqual([]);
+    expect((await agent.beat(aHeartbeat('newer'))).status).toBe(200);
   });
 
   test('takes nothing that is not signed by its own key, and no other kinds of keys', async () => {

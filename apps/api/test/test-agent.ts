@@ -14,6 +14,8 @@ export type JoinOptions = {
   keyPem?: string;
   controlSecret?: string;
   clock?: Date;
+  /** Version of the agents' protocol that it says it speaks; left out: none. */
+  protocol?: number;
 };
 
 /** An agent as the API sees it: a key, a certificate, and requests over TLS. */
@@ -38,6 +40,7 @@ export class TestAgent {
       ...(token === undefined ? {} : { token }),
       controlSecret: options.controlSecret,
       clock: (options.clock ?? new Date()).toISOString(),
+      protocol: options.protocol,
     });
     if (answer.status === 200) {
       this.certificatePem = String(answer.body.certificate);

@@ -1,14 +1,24 @@
 import { startTracing } from '@holdfast/tracing/start-tracing.js';
 import 'reflect-metadata';
 import { NestFactory } from '@nestjs/core';
-import { readConfig } from './config.js';
+import { readConfig, type WorkerConfig } from './config.js';
 import { WorkerModule } from './worker.module.js';
 
 /** Longer than any step but the start of an engine, which may be cut off: it is done again. */
 const STOP_TIMEOUT_MS = 8_000;
 
+/** Ends the process with the names of wrong variables, and without a trace: it is for the operator to read. */
+function configured(): WorkerConfig {
+  try {
+    return readConfig(process.env);
+  } catch (error) {
+    console.error(error instanceof Error ? error.message : error);
+    process.exit(2);
+  }
+}
+
 async function main(): Promise<void> {
-  const config = readConfig(process.env);
+  const config = configured();
   const tracing = await startTracing('holdfast-worker', process.env);
   const app = await NestFactory.createApplicationContext(WorkerModule.register(config), {
     logger: ['error', 'warn'],

@@ -2,6 +2,7 @@
 import { requestDelete } from '@holdfast/control/use-cases/request-delete.js';
 import { requestDetach } from '@holdfast/control/use-cases/request-detach.js';
 import { requestOrphanRemoval } from '@holdfast/control/use-cases/request-orphan-removal.js';
+import { asId } from '@holdfast/core/model/ids.js';
 import { holderOf } from '@holdfast/core/model/volume-lifecycle.js';
 import type { SimClient } from '@holdfast/simulator/sim-client.js';
 import { attach, aVolumeIn, aWorld } from '@holdfast/simulator/test-world.js';
@@ -67,6 +68,19 @@ describe('a copy that outlived its volume', () => {
     await world.run(40);
     expect(copiesOn('node-3')).toBe(0);
     expect(types()).toEqual(['OrphanFound', 'OrphanRemoved']);
+  });
+
+  test('whose disk is of another cluster is told of with that cluster, and the setting does not remove it', async () => {
+    world.store.setSetting(world.clusterId, 'orphan-resource-auto-deletion', 'replica-data');
+    world.store.setSetting(world.clusterId, 'orphan-resource-auto-deletion-grace-period', 0);
+    for (const { volume } of world.node('node-3').copies.values()) {
+      if (volume !== undefined) volume.clusterId = asId('another');
+    }
+    await leaveCopyOnNode3();
+    await world.run(600);
+    expect(copiesOn('node-3')).toBe(1);
+    const told = world.store.events.filter(({ type }) => type.startsWith('Orphan'));
+    expect(told.map(({ message }) => message)).toEqual([expect.stringContaining('of the cluster another;')]);
   });
 
   test('is not removed by its agent once it has been used since it was reported', async () => {

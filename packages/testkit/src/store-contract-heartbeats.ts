@@ -1,3 +1,4 @@
+import { AGENT_PROTOCOL_VERSION } from '@holdfast/core/model/agent-protocol.js';
 import { GIB, MIB } from '@holdfast/core/model/bytes.js';
 import { asId, type DiskId, type NodeId, type ReplicaId, type VolumeId } from '@holdfast/core/model/ids.js';
 import { NO_BYTES } from '@holdfast/core/model/rebuild.js';
@@ -275,6 +276,20 @@ export function heartbeatContract(makeStore: MakeStore): void {
       fixture.store.recordHeartbeat(fixture.tenant.clusterId, aHeartbeat('node-1'), NOON, id);
     expect(await heard(joined)).toMatchObject({ nodeId: joined });
     expect(await heard(other)).toMatchObject({ nodeId: joined });
+  });
+
+  test('an agent of a newer version is refused before anything of it is stored, and told of once', async () => {
+    const protocol = AGENT_PROTOCOL_VERSION + 1;
+    expect(await outcome(beat({ node: { protocol } }))).toBe('node.agent_newer');
+    expect((await fixture.store.loadFleet(fixture.tenant.clusterId)).nodes).toEqual([]);
+    await fixture.node();
+    const newer = { node: { protocol, bootId: testId(402), zone: 'zone-z' } };
+    for (const seconds of [6, 8])
+      expect(await outcome(beat(newer, secondsAfterNoon(seconds)))).toBe('node.agent_newer');
+    const { nodes } = await fixture.store.loadFleet(fixture.tenant.clusterId);
+    expect(nodes).toMatchObject([{ bootId: testId(401), zone: 'zone-a' }]);
+    const told = (await fixture.under.events()).map(({ type }) => type);
+    expect(told.filter((type) => type === 'AgentRefused')).toHaveLength(1);
   });
 
   describe('a second agent under the name of one that answers', () => {

@@ -4,7 +4,11 @@
  */
 import fs from 'node:fs/promises';
 import https from 'node:https';
-import { type Heartbeat, joinReplySchema } from '@holdfast/core/model/agent-protocol.js';
+import {
+  AGENT_PROTOCOL_VERSION,
+  type Heartbeat,
+  joinReplySchema,
+} from '@holdfast/core/model/agent-protocol.js';
 import { StorageFault } from '@holdfast/core/model/faults.js';
 import { lifeOf } from '@holdfast/identity/certificate.js';
 import { parseJoinToken } from '@holdfast/identity/join-token.js';
@@ -141,6 +145,7 @@ export class ControlPlane {
       ...(token === undefined ? {} : { token }),
       controlSecret: this.controlSecret,
       clock: new Date().toISOString(),
+      protocol: AGENT_PROTOCOL_VERSION,
     };
     const { status, body } = await this.send(
       'agent/identity',

@@ -69,6 +69,7 @@ export class AgentController {
       'node.name_taken',
       'node.identity_refused',
       'node.clock_off',
+      'node.agent_newer',
     ],
   })
   async join(@Req() request: FastifyRequest, @Body() body: JoinBody) {
@@ -84,6 +85,7 @@ export class AgentController {
       tokenSecret: body.token === undefined ? undefined : parseJoinToken(body.token).secret,
       controlSecret: body.controlSecret,
       agentClock: new Date(body.clock),
+      protocol: body.protocol,
       now,
       notAfter,
     });
@@ -99,7 +101,7 @@ export class AgentController {
     access: 'agent',
     summary: 'Report what a node is and holds',
     answer: HeartbeatReplyDto,
-    refuses: ['cluster.not_found', 'node.name_taken', 'node.address_refused'],
+    refuses: ['cluster.not_found', 'node.name_taken', 'node.address_refused', 'node.agent_newer'],
   })
   async heartbeat(
     @CurrentAgent() agent: AgentActor,

@@ -5,7 +5,7 @@
  * then, and from then on no replica can get it. The agent removes only what is still the copy that was reported. A crash
  * after the claim leaves it for the next pass; one after the removal leaves a row that the next report takes away.
  */
-import { type OrphanStep, planOrphans } from '@holdfast/core/lifecycle/plan-orphans.js';
+import { type OrphanStep, otherClusterOf, planOrphans } from '@holdfast/core/lifecycle/plan-orphans.js';
 import { formatBytes } from '@holdfast/core/model/bytes.js';
 import type { CopyDescription } from '@holdfast/core/model/copy-description.js';
 import type { ClusterEvent } from '@holdfast/core/model/event.js';
@@ -78,13 +78,20 @@ async function announce(
   description: CopyDescription | undefined,
 ): Promise<void> {
   const now = clock.now();
-  const { orphan, nodeName, diskName, volume } = item;
-  const whose = volume === undefined ? 'a volume that does not exist' : `volume ${volume.name}`;
+  const { orphan, nodeName, diskName } = item;
+  const whose = ownerOf(item, description);
   const message = `a copy of ${formatBytes(orphan.writtenBytes)} on ${nodeName}, disk ${diskName}, belongs to no replica: it is of ${whose}`;
   await store.commit(guardOf(item), [
     { kind: 'orphan.patch', orphanId: orphan.id, patch: { announcedAt: now, description } },
     { kind: 'event', event: eventOf(item, { type: 'OrphanFound', message }, now) },
   ]);
+}
+
+function ownerOf({ orphan, volume }: OrphanInContext, description: CopyDescription | undefined): string {
+  const otherClusterId = otherClusterOf({ ...orphan, description });
+  if (otherClusterId !== undefined)
+    return `volume ${description?.volume?.name} of the cluster ${otherClusterId}; if that cluster lives, put the disk back into a node of it`;
+  return volume === undefined ? 'a volume that does not exist' : `volume ${volume.name}`;
 }
 
 async function remove(

@@ -20,6 +20,21 @@ const A_DESCRIPTION: Orphan['description'] = {
   volume: null,
 };
 
+/** What a copy stores whose disk was in a node of another cluster. */
+const A_FOREIGN_DESCRIPTION: Orphan['description'] = {
+  ...A_DESCRIPTION,
+  volume: {
+    name: 'theirs',
+    clusterId: asId('another'),
+    organizationId: asId('o'),
+    projectId: asId('p'),
+    numberOfReplicas: 1,
+    dataLocality: 'disabled',
+    nodeSelector: [],
+    diskSelector: [],
+  },
+};
+
 /** Seen for an hour, announced, on a disk that is well; its volume is gone. */
 function anOrphan(part: Partial<Orphan> = {}, context: Partial<OrphanInContext> = {}): OrphanInContext {
   const orphan: Orphan = {
@@ -117,6 +132,23 @@ describe('planOrphans', () => {
       want: true,
     },
     {
+      name: 'has not said what it stores is not removed by the setting',
+      item: anOrphan({ description: undefined }, { isReachable: true }),
+      overrides: AUTOMATIC,
+      want: false,
+    },
+    {
+      name: 'is of another cluster is not removed by the setting',
+      item: anOrphan({ description: A_FOREIGN_DESCRIPTION }),
+      overrides: AUTOMATIC,
+      want: false,
+    },
+    {
+      name: 'is of another cluster is removed for a person',
+      item: anOrphan({ ...asked(), description: A_FOREIGN_DESCRIPTION }),
+      want: true,
+    },
+    {
       name: 'is out of reach is not removed by the setting',
       item: anOrphan({}, { isReachable: false }),
       overrides: AUTOMATIC,
@@ -128,7 +160,9 @@ describe('planOrphans', () => {
       want: false,
     },
   ])('one that $name', ({ item, overrides, want }) => {
-    expect(planned([item], overrides)).toEqual(want ? ['remove o-1'] : []);
+    expect(planned([item], overrides).filter((step) => step !== 'describe o-1')).toEqual(
+      want ? ['remove o-1'] : [],
+    );
   });
 
   test.each<{ robustness: Robustness; bySetting: boolean }>([

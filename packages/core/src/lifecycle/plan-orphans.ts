@@ -5,7 +5,7 @@
  * and its disk are well, and both are fenced where they are recorded: `Store.commit` refuses to claim a copy that a
  * replica row stands for, and a replica that would take the id of a claimed one.
  */
-import { compareIds } from '../model/ids.js';
+import { type ClusterId, compareIds } from '../model/ids.js';
 import type { Orphan, OrphanInContext, OrphanRemoval } from '../model/orphan.js';
 import type { ClusterSettings } from '../model/setting.js';
 import { listItems } from '../settings/effective.js';
@@ -84,9 +84,17 @@ function removalOf(item: OrphanInContext, settings: ClusterSettings, now: Date):
 
 function isDue({ orphan, volume }: OrphanInContext, settings: ClusterSettings, now: Date): boolean {
   if (!listItems(settings['orphan-resource-auto-deletion']).includes('replica-data')) return false;
+  // A disk that was put into a node of the wrong cluster holds copies which that one needs. What the copy stores is asked first.
+  if (orphan.description === undefined || otherClusterOf(orphan) !== undefined) return false;
   // While the volume misses copies, this one may hold what no other does. A user may still remove it.
   if (volume !== undefined && volume.robustness !== 'healthy') return false;
   return ageMs(orphan, now) >= settings['orphan-resource-auto-deletion-grace-period'] * 1000;
+}
+
+/** The cluster that the copy says it is of, where that is another one than its node's. */
+export function otherClusterOf({ clusterId, description }: Orphan): ClusterId | undefined {
+  const stated = description?.volume?.clusterId;
+  return stated === clusterId ? undefined : stated;
 }
 
 function ageMs({ firstSeenAt }: Orphan, now: Date): number {

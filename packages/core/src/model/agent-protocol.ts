@@ -25,6 +25,20 @@ const volumeId = idField<VolumeId>();
 const diskId = idField<DiskId>();
 const nodeId = idField<NodeId>();
 
+/**
+ * Version of this protocol. It goes up with a change that a control plane from before it can not work with; a field that older
+ * ones may overlook is none.
+ */
+export const AGENT_PROTOCOL_VERSION = 1;
+
+const protocol = z
+  .number()
+  .int()
+  .positive()
+  .max(1_000_000)
+  .optional()
+  .describe('Version of the protocol that the agent speaks; left out by agents from before they said so.');
+
 /** At most this many of anything in one message: far above what a node can hold, low enough to bound memory. */
 const ITEMS_MAX = 10_000;
 
@@ -72,6 +86,7 @@ export const joinSchema = z.object({
       'Bearer token of its control address: shows that it is the agent of a node from before there were certificates.',
     ),
   clock: z.iso.datetime().describe("The node's time, which must be close to the control plane's."),
+  protocol,
 });
 
 export const joinReplySchema = z.object({
@@ -268,6 +283,7 @@ export const heartbeatSchema = z.object({
       nbdPort: z.number().int().min(1).max(65535).describe("TCP port of the agent's NBD server."),
       pid: z.number().int().positive().describe("The agent's process id."),
       version: z.string().max(64).describe("The agent's version."),
+      protocol,
     })
     .describe('The node, and how to reach its agent.'),
   disks: z

@@ -56,7 +56,10 @@ export const EVENT_TYPES = {
   NodeDrainCancelled: info('node', 'a drain is cancelled, or the node uncordoned'),
   NodeJoined: info('node', 'an agent has joined as the node, for the first time or with another key'),
   NodeIdentityRevoked: warning('node', "a user takes the certificate of the node's agent back"),
-  AgentRefused: error('node', "an agent reports under a living agent's name"),
+  AgentRefused: error(
+    'node',
+    "an agent reports under a living agent's name, or is of a newer version than the control plane",
+  ),
 
   DiskReady: info('disk', 'the disk can be used again'),
   DiskNotReady: error('disk', 'the disk can not be used, for the reason that is named'),

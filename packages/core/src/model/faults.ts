@@ -45,6 +45,7 @@ export const FAULTS = {
   'node.cordoned': { kind: 'conflict', retry: 'never' },
   'node.identity_refused': { kind: 'unauthenticated', retry: 'never' },
   'node.address_refused': { kind: 'forbidden', retry: 'never' },
+  'node.agent_newer': { kind: 'conflict', retry: 'backoff' },
   'node.clock_off': { kind: 'conflict', retry: 'backoff' },
   'join_token.not_found': { kind: 'not-found', retry: 'never' },
   'join_token.refused': { kind: 'forbidden', retry: 'never' },

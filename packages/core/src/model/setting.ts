@@ -513,7 +513,7 @@ export const SETTINGS = {
     options: ['replica-data', 'instance'],
     category: 'orphan',
     description:
-      'Which orphans are removed unasked, with semicolons between. replica-data: copies on a disk that no volume knows. instance, as Longhorn has it, is accepted and removes nothing: an engine left on a node that was away can write nothing once its volume is attached elsewhere, and ends when its agent is started again.',
+      'Which orphans are removed unasked, with semicolons between. replica-data: copies on a disk that no volume knows, but for those that say they are of another cluster. instance, as Longhorn has it, is accepted and removes nothing: an engine left on a node that was away can write nothing once its volume is attached elsewhere, and ends when its agent is started again.',
   },
   'orphan-resource-auto-deletion-grace-period': {
     type: 'integer',

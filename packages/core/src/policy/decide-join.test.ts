@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
+import { AGENT_PROTOCOL_VERSION } from '../model/agent-protocol.js';
 import { decideJoin, type JoinFacts } from './decide-join.js';
 
 const NOW = new Date('2026-06-01T12:00:00Z');
@@ -8,6 +9,7 @@ const FACTS: JoinFacts = {
   name: 'node-1',
   now: NOW,
   agentClock: NOW,
+  protocol: AGENT_PROTOCOL_VERSION,
   token: TOKEN,
   known: { kind: 'nothing' },
 };
@@ -70,6 +72,12 @@ describe('decideJoin', () => {
       name: 'that node with its secret',
       facts: { known: { kind: 'node', provesSecret: true } },
       want: 'join',
+    },
+    { name: 'an agent from before they said their version', facts: { protocol: undefined }, want: 'join' },
+    {
+      name: 'an agent of a newer version',
+      facts: { protocol: AGENT_PROTOCOL_VERSION + 1 },
+      want: 'node.agent_newer',
     },
     { name: 'a clock that is off by what is allowed', facts: { agentClock: after(-300) }, want: 'join' },
     { name: 'a clock ten minutes behind', facts: { agentClock: after(-600) }, want: 'node.clock_off' },

@@ -5,6 +5,7 @@
  * key needs a join token, and one that names the node where the name has an identity already.
  */
 import { type Decision, refuse } from './decision.js';
+import { refuseNewerAgent } from './newer-agent.js';
 
 /** Largest difference between an agent's clock and the control plane's. */
 export const CLOCK_OFF_SECONDS_MAX = 300;
@@ -21,6 +22,8 @@ export type JoinFacts = {
   readonly name: string;
   readonly now: Date;
   readonly agentClock: Date;
+  /** Version of the agents' protocol that it speaks; `undefined`: it does not say. */
+  readonly protocol: number | undefined;
   /** The token that it was sent with; `undefined`: none, or an unknown one. */
   readonly token: JoinTokenFacts | undefined;
   /** What is known under the name. */
@@ -37,7 +40,12 @@ export type JoinFacts = {
       };
 };
 
-type JoinRefusal = 'node.clock_off' | 'node.identity_refused' | 'node.name_taken' | 'join_token.refused';
+type JoinRefusal =
+  | 'node.agent_newer'
+  | 'node.clock_off'
+  | 'node.identity_refused'
+  | 'node.name_taken'
+  | 'join_token.refused';
 
 /** `renew`: the key has the name already, so that no token is used up. */
 export type JoinDecision =
@@ -46,8 +54,8 @@ export type JoinDecision =
 
 export function decideJoin(facts: JoinFacts): JoinDecision {
   const { name, token, known } = facts;
-  const clock = clockRefusal(facts);
-  if (clock !== undefined) return clock;
+  const unfit = refuseNewerAgent(name, facts.protocol) ?? clockRefusal(facts);
+  if (unfit !== undefined) return unfit;
   if (known.kind === 'identity' && known.isSameKey) {
     // A key that may be in other hands never counts again, whatever token comes with it.
     return known.isRevoked

@@ -27,6 +27,7 @@ test('each node named beforehand gets a token that lets it in once, and none whe
       keyHash,
       tokenSecret,
       controlSecret: undefined,
+      protocol: undefined,
       agentClock: now,
       now,
       notAfter: now,

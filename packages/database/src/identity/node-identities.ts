@@ -40,6 +40,8 @@ export type JoinRequest = {
   /** Secret of the agent's control address: shows that it is the agent of a node that has no identity yet. */
   controlSecret: string | undefined;
   agentClock: Date;
+  /** Version of the agents' protocol that it speaks; `undefined`: it does not say. */
+  protocol: number | undefined;
   now: Date;
   /** End of the certificate that it is to have. */
   notAfter: Date;
@@ -56,13 +58,13 @@ export function joinNode(
   request: JoinRequest,
 ): Promise<Pick<NodeIdentity, 'nodeId' | 'clusterId'>> {
   return transaction(system, async (sql) => {
-    const { name, keyHash, tokenSecret, now } = request;
+    const { name, keyHash, tokenSecret, agentClock, protocol, now } = request;
     const token = tokenSecret === undefined ? undefined : await lockJoinToken(sql, tokenSecret);
     const own = await lockIdentity(sql, 'key_hash = $1', [keyHash]);
     if (own !== undefined && own.name !== name) throw otherName(own.name);
     const clusterId = own?.cluster_id ?? token?.clusterId;
     const known = clusterId === undefined ? NOTHING : await findKnown(sql, clusterId, request);
-    const decision = decideJoin({ name, now, agentClock: request.agentClock, token, known: known.facts });
+    const decision = decideJoin({ name, now, agentClock, protocol, token, known: known.facts });
     if (decision.kind === 'refuse') {
       const { code, why, cures } = decision;
       throw new StorageFault(code, { publicMessage: why, cures });

@@ -4,6 +4,7 @@ import { conditionOf } from '@holdfast/core/model/condition.js';
 import { StorageFault } from '@holdfast/core/model/faults.js';
 import { asId, type ClusterId, type NodeId } from '@holdfast/core/model/ids.js';
 import { type AgentVerdict, judgeAgent, nameTaken } from '@holdfast/core/policy/agent-identity.js';
+import { refuseNewerAgent } from '@holdfast/core/policy/newer-agent.js';
 import { systemRandom } from '../clock-and-random.js';
 import { type NodeRow, readNode } from '../rows/node-row.js';
 import type { Sql } from '../sql/scope.js';
@@ -36,11 +37,19 @@ export async function storeNode(sql: Sql, clusterId: ClusterId, report: Report):
     [clusterId, node.name],
   );
   const row = rows[0];
+  const newer = refuseNewerAgent(node.name, node.protocol);
+  if (newer !== undefined) {
+    const { code, why, cures } = newer;
+    return refuse(sql, row, report, new StorageFault(code, { publicMessage: why, cures }));
+  }
   if (row === undefined) return { nodeId: await createNode(sql, clusterId, report), rebooted: true };
 
   const known = readNode(row);
   const verdict = await judge(sql, row, report);
-  if (verdict === 'refused') return refuse(sql, row, report);
+  if (verdict === 'refused') {
+    const publicMessage = nameTaken(node.name, { controlUrl: row.control_url ?? undefined });
+    return refuse(sql, row, report, new StorageFault('node.name_taken', { publicMessage }));
+  }
   await updateNode(sql, known.id, report);
   const rebooted = verdict === 'new-life';
   if (rebooted) {
@@ -68,9 +77,18 @@ async function judge(sql: Sql, row: AgentRow, { heartbeat, now }: Report): Promi
   return judgeAgent(known, heartbeat.node, { now, since: listening?.since, timeoutSeconds });
 }
 
-/** One event for each agent that is refused: it asks again every few seconds. */
-async function refuse(sql: Sql, row: AgentRow, { heartbeat: { node }, now }: Report): Promise<Stored> {
-  const message = nameTaken(node.name, { controlUrl: row.control_url ?? undefined });
+/**
+ * One event for each agent that is refused: it asks again every few seconds.
+ *
+ * @throws the refusal where there is no node that an event could be about
+ */
+async function refuse(
+  sql: Sql,
+  row: AgentRow | undefined,
+  { heartbeat: { node }, now }: Report,
+  refusal: StorageFault,
+): Promise<Stored> {
+  if (row === undefined) throw refusal;
   if (row.refused_boot_id !== node.bootId) {
     await sql.query('UPDATE node SET refused_boot_id = $2 WHERE id = $1', [row.id, node.bootId]);
     await insertEvent(sql, {
@@ -78,11 +96,10 @@ async function refuse(sql: Sql, row: AgentRow, { heartbeat: { node }, now }: Rep
       type: 'AgentRefused',
       subject: { kind: 'node', id: row.id },
       volumeId: undefined,
-      message: `the agent at ${node.controlUrl} is refused: ${message}`,
+      message: `the agent at ${node.controlUrl} is refused: ${refusal.message}`,
       at: now,
     });
   }
-  const refusal = new StorageFault('node.name_taken', { publicMessage: message });
   return { nodeId: row.id, rebooted: false, refusal };
 }
 

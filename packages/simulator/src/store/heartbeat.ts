@@ -17,6 +17,7 @@ import { judgeAgent, nameTaken } from '@holdfast/core/policy/agent-identity.js';
 import { diskEvent, diskRemovedNews } from '@holdfast/core/policy/disk-events.js';
 import { diskMovedNews, hasMoved } from '@holdfast/core/policy/disk-move.js';
 import { type SettledDisk, settledBy, wishesOf } from '@holdfast/core/policy/disk-wishes.js';
+import { refuseNewerAgent } from '@holdfast/core/policy/newer-agent.js';
 import { isListed } from '@holdfast/core/policy/unreported-copies.js';
 import { unreportedDisks } from '@holdfast/core/policy/unreported-disks.js';
 import { writtenOn } from './apply-change.js';
@@ -39,8 +40,11 @@ export function storeHeartbeat(
     .by('name', heartbeat.node.name)
     .find((node) => node.clusterId === clusterId);
   const nodeId = known?.id ?? newNodeId ?? asId<NodeId>(newId());
-  if (known !== undefined && isSecond(transaction, known, { heartbeat, now })) {
-    return { nodeId, refusal: refuse(transaction, known, { heartbeat, now }) };
+  const refusal = refusalOf(transaction, known, { heartbeat, now });
+  if (refusal !== undefined) {
+    if (known === undefined) throw refusal;
+    tellRefusal(transaction, known, { heartbeat, now }, refusal);
+    return { nodeId, refusal };
   }
   const rebooted = storeNode(transaction, { clusterId, nodeId, heartbeat, now }, known);
   const stored = { clusterId, nodeId, heartbeat, now };
@@ -83,12 +87,25 @@ function isSecond({ tables }: Transaction, known: NodeRow, { heartbeat, now }: H
   return judgeAgent(known, heartbeat.node, { now, since: undefined, timeoutSeconds }) === 'refused';
 }
 
-function refuse(
+function refusalOf(
+  transaction: Transaction,
+  known: NodeRow | undefined,
+  heard: HeardAt,
+): StorageFault | undefined {
+  const { name, protocol } = heard.heartbeat.node;
+  const newer = refuseNewerAgent(name, protocol);
+  if (newer !== undefined)
+    return new StorageFault(newer.code, { publicMessage: newer.why, cures: newer.cures });
+  if (known === undefined || !isSecond(transaction, known, heard)) return undefined;
+  return new StorageFault('node.name_taken', { publicMessage: nameTaken(name, known) });
+}
+
+function tellRefusal(
   transaction: Transaction,
   known: NodeRow,
   { heartbeat: { node }, now }: HeardAt,
-): StorageFault {
-  const message = nameTaken(node.name, known);
+  refusal: StorageFault,
+): void {
   if (known.refusedBootId !== node.bootId) {
     transaction.put(transaction.tables.nodes, known.id, { ...known, refusedBootId: node.bootId });
     transaction.event({
@@ -96,11 +113,10 @@ function refuse(
       type: 'AgentRefused',
       subject: { kind: 'node', id: known.id },
       volumeId: undefined,
-      message: `the agent at ${node.controlUrl} is refused: ${message}`,
+      message: `the agent at ${node.controlUrl} is refused: ${refusal.message}`,
       at: now,
     });
   }
-  return new StorageFault('node.name_taken', { publicMessage: message });
 }
 
 /** Returns whether the agent has been started anew. */

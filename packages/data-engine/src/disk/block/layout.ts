@@ -15,7 +15,7 @@ import { BLOCK_SEALED_BYTES, isSealed, seal } from '../sealed-block.js';
 import { isUuid } from '../stored-values.js';
 import { SIDE_BYTES } from './sealed-pair.js';
 
-const FORMAT_VERSION = 2;
+export const FORMAT_VERSION = 2;
 const MAGIC = 'HOLDFAST-BLOCKS\n';
 export const PROBE_OFFSET = BLOCK_SEALED_BYTES;
 const ROOTS_OFFSET = CLUSTER_BYTES;
