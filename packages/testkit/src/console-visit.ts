@@ -28,7 +28,7 @@ export class ConsoleVisit {
     options: StackOptions = {},
   ): Promise<ConsoleVisit> {
     const stack = await LocalStack.start({ ...options, console: true });
-    const browser = await prepared(stack, async () => {
+    const browser = await stack.orDestroy(async () => {
       await prepare(stack);
       return openBrowser(executable);
     });
@@ -76,15 +76,5 @@ export class ConsoleVisit {
   async end(): Promise<void> {
     await this.browser.close();
     await this.stack.destroy();
-  }
-}
-
-/** A stack without a handle would run on after the tests. */
-async function prepared<T>(stack: LocalStack, work: () => Promise<T>): Promise<T> {
-  try {
-    return await work();
-  } catch (error) {
-    await stack.destroy();
-    throw error;
   }
 }

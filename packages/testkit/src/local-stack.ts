@@ -66,8 +66,18 @@ export class LocalStack {
       HOLDFAST_CONSOLE: options.console === true ? 'on' : 'off',
       ...options.env,
     });
-    await stack.run();
+    await stack.orDestroy(() => stack.run());
     return stack;
+  }
+
+  /** What begins with the stack. If it fails, tests have no handle by which they could end the stack, so it is ended here. */
+  async orDestroy<T>(work: () => Promise<T>): Promise<T> {
+    try {
+      return await work();
+    } catch (error) {
+      await this.destroy();
+      throw error;
+    }
   }
 
   /** Starts it (again) on the same home and ports, and waits until it says that it is ready. */
