@@ -28,6 +28,8 @@ export default {
     '/\\.next/',
     // Builds an image and needs a Docker daemon, so it runs where it is asked for by name.
     ...(process.env.HOLDFAST_TEST_COMPOSE === '1' ? [] : ['/apps/local/test/compose/']),
+    // Builds the image of an earlier version beside that.
+    ...(process.env.HOLDFAST_TEST_UPGRADE === '1' ? [] : ['/apps/local/test/upgrade/']),
   ],
   modulePathIgnorePatterns: ['<rootDir>/.*/dist/', '<rootDir>/.*/\\.next/'],
   watchPathIgnorePatterns: ['/\\.holdfast/'],

@@ -20,7 +20,12 @@ const result = spawnSync(
   {
     cwd: repositoryRoot,
     stdio: 'inherit',
-    env: { ...process.env, ...quietEnvironment, ...composeEnvironment(), HOLDFAST_TEST_COUNTS: countsFile },
+    env: {
+      ...process.env,
+      ...quietEnvironment,
+      ...deploymentEnvironment(),
+      HOLDFAST_TEST_COUNTS: countsFile,
+    },
   },
 );
 
@@ -32,9 +37,15 @@ if (result.status !== 0 && counts.failed === 0) counts.failed = 1;
 console.log(plainLine(counts));
 process.exit(counts.failed === 0 ? 0 : 1);
 
-/** `npm test -- compose` asks for the test of docker-compose.yml, which takes minutes and needs a Docker daemon. */
-function composeEnvironment() {
-  return process.argv.includes('compose') ? { HOLDFAST_TEST_COMPOSE: '1' } : {};
+/**
+ * `npm test -- compose` asks for the test of docker-compose.yml, and `npm test -- upgrade` for the one that upgrades it. Both take
+ * minutes and need a Docker daemon.
+ */
+function deploymentEnvironment() {
+  return {
+    ...(process.argv.includes('compose') ? { HOLDFAST_TEST_COMPOSE: '1' } : {}),
+    ...(process.argv.includes('upgrade') ? { HOLDFAST_TEST_UPGRADE: '1' } : {}),
+  };
 }
 
 /** Installs a Chromium for the console's tests, which is possible as root on Debian; elsewhere they are skipped. */

@@ -29,9 +29,11 @@ export class ComposedStack {
     readonly daemon: DockerDaemon,
     private readonly envFile: string,
     private readonly port: number,
+    private root: string,
   ) {}
 
-  static async prepare(daemon: DockerDaemon): Promise<ComposedStack> {
+  /** @param root the folder with the compose file */
+  static async prepare(daemon: DockerDaemon, root = repositoryRoot): Promise<ComposedStack> {
     const envFile = path.join(fs.mkdtempSync(path.join(os.tmpdir(), 'holdfast-compose-')), 'env');
     const port = await freePort();
     const ports = [
@@ -43,16 +45,21 @@ export class ComposedStack {
       (name) => `HOLDFAST_${name}_PASSWORD=${crypto.randomBytes(24).toString('hex')}`,
     );
     fs.writeFileSync(envFile, `${[...ports, ...secrets].join('\n')}\n`, { mode: 0o600 });
-    return new ComposedStack(daemon, envFile, port);
+    return new ComposedStack(daemon, envFile, port, root);
   }
 
-  /** Runs `docker-compose` in the repository with secrets made for this run. */
+  /** Uses the compose file of this repository from now on. */
+  upgradeFiles(): void {
+    this.root = repositoryRoot;
+  }
+
+  /** Runs `docker-compose` in the folder of the compose file with secrets made for this run. */
   compose(args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<string> {
     const files = args.includes('agent-4')
       ? ['docker-compose.yml', 'infra/docker/another-node.yml']
       : ['docker-compose.yml'];
-    const options = ['--project-directory', repositoryRoot, '--env-file', this.envFile, '-p', PROJECT];
-    const named = files.flatMap((file) => ['-f', path.join(repositoryRoot, file)]);
+    const options = ['--project-directory', this.root, '--env-file', this.envFile, '-p', PROJECT];
+    const named = files.flatMap((file) => ['-f', path.join(this.root, file)]);
     return this.daemon.run('docker-compose', [...named, ...options, ...args], env);
   }
 
@@ -67,10 +74,19 @@ export class ComposedStack {
   }
 
   /** Calls the one address of both APIs. @throws Error with the answer unless that is a success */
-  async call<T = unknown>(method: string, route: string, body?: object): Promise<T> {
+  async call<T = unknown>(
+    method: string,
+    route: string,
+    body?: object,
+    further: Record<string, string> = {},
+  ): Promise<T> {
     const response = await fetch(`http://127.0.0.1:${this.port}/api/v1${route}`, {
       method,
-      headers: { authorization: `Bearer ${this.token}`, 'content-type': 'application/json' },
+      headers: {
+        authorization: `Bearer ${this.token}`,
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...further,
+      },
       body: body === undefined ? null : JSON.stringify(body),
       signal: AbortSignal.timeout(30_000),
     });
@@ -80,8 +96,13 @@ export class ComposedStack {
     return (text === '' ? undefined : JSON.parse(text)) as T;
   }
 
-  inCluster<T = unknown>(method: string, route: string, body?: object): Promise<T> {
-    return this.call<T>(method, `${this.clusterPath}${route}`, body);
+  inCluster<T = unknown>(
+    method: string,
+    route: string,
+    body?: object,
+    further?: Record<string, string>,
+  ): Promise<T> {
+    return this.call<T>(method, `${this.clusterPath}${route}`, body, further);
   }
 
   async readyNodes(): Promise<string[]> {
@@ -122,16 +143,21 @@ export class ComposedStack {
     return (await this.daemon.run('docker', args)).trim();
   }
 
+  /** What Docker knows of a service's container, by one of its templates. */
+  async inspect(service: string, format: string): Promise<string> {
+    return (
+      await this.daemon.run('docker', ['inspect', '--format', format, await this.container(service)])
+    ).trim();
+  }
+
   private async address(service: string): Promise<string> {
     const format = `{{(index .NetworkSettings.Networks "${PROJECT}_storage").IPAddress}}`;
-    const args = ['inspect', '--format', format, await this.container(service)];
-    return (await this.daemon.run('docker', args)).trim();
+    return this.inspect(service, format);
   }
 
   /** Kills the first process of a container, as a crash would; Docker starts it again. */
   async crash(service: string): Promise<void> {
-    const args = ['inspect', '--format', '{{.State.Pid}}', await this.container(service)];
-    process.kill(Number(await this.daemon.run('docker', args)), 'SIGKILL');
+    process.kill(Number(await this.inspect(service, '{{.State.Pid}}')), 'SIGKILL');
   }
 
   /** Takes a container off the storage network, or puts it back under its name. */
