@@ -114,7 +114,7 @@ describe('a process of a deployment without its secrets ends with the names of w
     { main: 'api/dist/main.js', names: ['DATABASE_URL', 'DATABASE_SYSTEM_URL'] },
     { main: 'worker/dist/main.js', names: ['DATABASE_SYSTEM_URL'] },
     { main: 'agent/dist/main.js', names: ['HOLDFAST_API_URL', 'HOLDFAST_NODE_NAME'] },
-  ])('$main', ({ main, names }) => {
+  ])('started as $main with none of them', ({ main, names }) => {
     const file = fileURLToPath(new URL(`../../${main}`, import.meta.url));
     const { status, stderr } = spawnSync(process.execPath, [file], {
       env: { PATH: process.env.PATH, HOLDFAST_AGENT_TOKEN: randomUUID() },

@@ -20,21 +20,6 @@ const A_DESCRIPTION: Orphan['description'] = {
   volume: null,
 };
 
-/** What a copy stores whose disk was in a node of another cluster. */
-const A_FOREIGN_DESCRIPTION: Orphan['description'] = {
-  ...A_DESCRIPTION,
-  volume: {
-    name: 'theirs',
-    clusterId: asId('another'),
-    organizationId: asId('o'),
-    projectId: asId('p'),
-    numberOfReplicas: 1,
-    dataLocality: 'disabled',
-    nodeSelector: [],
-    diskSelector: [],
-  },
-};
-
 /** Seen for an hour, announced, on a disk that is well; its volume is gone. */
 function anOrphan(part: Partial<Orphan> = {}, context: Partial<OrphanInContext> = {}): OrphanInContext {
   const orphan: Orphan = {
@@ -139,13 +124,13 @@ describe('planOrphans', () => {
     },
     {
       name: 'is of another cluster is not removed by the setting',
-      item: anOrphan({ description: A_FOREIGN_DESCRIPTION }),
+      item: anOrphan({ description: aForeignDescription() }),
       overrides: AUTOMATIC,
       want: false,
     },
     {
       name: 'is of another cluster is removed for a person',
-      item: anOrphan({ ...asked(), description: A_FOREIGN_DESCRIPTION }),
+      item: anOrphan({ ...asked(), description: aForeignDescription() }),
       want: true,
     },
     {
@@ -199,3 +184,26 @@ describe('planOrphans', () => {
     expect(plan.slice(0, 3)).toEqual(['remove asked', 'remove o-0', 'remove o-1']);
   });
 });
+
+/** What a copy stores whose disk was in a node of another cluster. */
+function aForeignDescription(): Orphan['description'] {
+  return {
+    volumeId: asId('v'),
+    diskId: asId('d'),
+    sizeBytes: 4096,
+    epoch: 1,
+    grantId: null,
+    isRebuildTarget: false,
+    secret: 'the key of the copy',
+    volume: {
+      name: 'theirs',
+      clusterId: asId('another'),
+      organizationId: asId('o'),
+      projectId: asId('p'),
+      numberOfReplicas: 1,
+      dataLocality: 'disabled',
+      nodeSelector: [],
+      diskSelector: [],
+    },
+  };
+}
