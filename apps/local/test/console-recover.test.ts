@@ -49,8 +49,13 @@ inBrowser('a lost volume', () => {
       await lost.getByRole('row', { name: /orders.*16 MiB.*2 of 2.*Needs your word/ }).waitFor();
       expect(await visit.problems('lost-volumes')).toEqual([]);
 
-      await lost.getByRole('button', { name: 'Recover orders' }).click();
       const dialog = page.getByRole('dialog');
+      const orphans = page.getByRole('region', { name: 'Orphans', exact: true });
+      await orphans.getByRole('button', { name: 'Remove' }).first().click();
+      await dialog.getByText('The lost volume orders may be recovered from it').waitFor();
+      await dialog.getByRole('button', { name: 'Cancel' }).click();
+
+      await lost.getByRole('button', { name: 'Recover orders' }).click();
       await dialog.getByLabel('Name').fill('orders-back');
       expect(await visit.problems('recover-dialog')).toEqual([]);
       const recover = dialog.getByRole('button', { name: 'Recover', exact: true });

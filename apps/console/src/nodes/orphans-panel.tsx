@@ -14,6 +14,7 @@ import { api } from '../api/client';
 import { keys, useOrphans } from '../api/queries';
 import type { Orphan } from '../api/types';
 import { useCluster } from '../api/use-cluster';
+import { useLostVolumes } from '../recovery/use-lost-volumes';
 import { Loaded } from '../shared/loaded';
 import { Refusal } from '../shared/refusal';
 import { useAction } from '../shared/use-action';
@@ -101,10 +102,13 @@ function RemoveDialog({ orphan, onClose }: { orphan: Orphan; onClose: () => void
     stale: [keys.orphans(cluster.id)],
     onDone: onClose,
   });
+  const lost = useLostVolumes().data?.find(({ volumeId }) => volumeId === orphan.volumeId);
   const whose =
-    volumeName === null
-      ? 'Its volume is gone.'
-      : `Volume ${volumeName} still exists: make sure that it does not need this copy.`;
+    volumeName !== null
+      ? `Volume ${volumeName} still exists: make sure that it does not need this copy.`
+      : lost === undefined
+        ? 'Its volume is gone.'
+        : `The lost volume ${lost.name} may be recovered from it: without this copy perhaps not any more.`;
   return (
     <Dialog
       open
