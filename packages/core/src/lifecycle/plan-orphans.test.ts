@@ -1,6 +1,13 @@
 import { secondsAfterNoon } from '@holdfast/testkit/builders.js';
 import { describe, expect, test } from '@jest/globals';
-import { asId } from '../model/ids.js';
+import {
+  asId,
+  type ClusterId,
+  type DiskId,
+  type OrganizationId,
+  type ProjectId,
+  type VolumeId,
+} from '../model/ids.js';
 import type { Orphan, OrphanInContext, OrphanRemoval } from '../model/orphan.js';
 import type { Robustness } from '../model/volume.js';
 import { effectiveSettings } from '../settings/effective.js';
@@ -9,16 +16,16 @@ import { ORPHAN_DESCRIPTIONS_MAX, ORPHAN_REMOVALS_MAX, planOrphans } from './pla
 const NOON = new Date('2026-01-01T12:00:00Z');
 const ago = (seconds: number) => secondsAfterNoon(-seconds);
 
-const A_DESCRIPTION: Orphan['description'] = {
-  volumeId: asId('v'),
-  diskId: asId('d'),
+const A_DESCRIPTION = {
+  volumeId: asId<VolumeId>('v'),
+  diskId: asId<DiskId>('d'),
   sizeBytes: 4096,
   epoch: 1,
   grantId: null,
   isRebuildTarget: false,
   secret: 'the key of the copy',
   volume: null,
-};
+} satisfies Orphan['description'];
 
 /** Seen for an hour, announced, on a disk that is well; its volume is gone. */
 function anOrphan(part: Partial<Orphan> = {}, context: Partial<OrphanInContext> = {}): OrphanInContext {
@@ -187,23 +194,15 @@ describe('planOrphans', () => {
 
 /** What a copy stores whose disk was in a node of another cluster. */
 function aForeignDescription(): Orphan['description'] {
-  return {
-    volumeId: asId('v'),
-    diskId: asId('d'),
-    sizeBytes: 4096,
-    epoch: 1,
-    grantId: null,
-    isRebuildTarget: false,
-    secret: 'the key of the copy',
-    volume: {
-      name: 'theirs',
-      clusterId: asId('another'),
-      organizationId: asId('o'),
-      projectId: asId('p'),
-      numberOfReplicas: 1,
-      dataLocality: 'disabled',
-      nodeSelector: [],
-      diskSelector: [],
-    },
+  const volume = {
+    name: 'theirs',
+    clusterId: asId<ClusterId>('another'),
+    organizationId: asId<OrganizationId>('o'),
+    projectId: asId<ProjectId>('p'),
+    numberOfReplicas: 1,
+    dataLocality: 'disabled' as const,
+    nodeSelector: [],
+    diskSelector: [],
   };
+  return { ...A_DESCRIPTION, volume };
 }
