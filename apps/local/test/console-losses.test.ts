@@ -92,7 +92,7 @@ inBrowser('the console', () => {
       await expectAccessible('orphans');
       await panel.getByRole('button', { name: 'Remove' }).click();
       const dialog = page.getByRole('dialog');
-      await dialog.getByText(/are removed for good\. Its volume is gone\./).waitFor();
+      await dialog.getByText(/are removed for good\. Its volume web-data was deleted: /).waitFor();
       await expectAccessible('orphan-dialog');
       await dialog.getByRole('button', { name: 'Remove copy' }).click();
       await panel.getByText('No orphans').waitFor({ timeout: 30_000 });

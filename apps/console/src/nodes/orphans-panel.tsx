@@ -12,7 +12,7 @@ import { useState } from 'react';
 import { reasonOf } from '../actions';
 import { api } from '../api/client';
 import { keys, useOrphans } from '../api/queries';
-import type { Orphan } from '../api/types';
+import type { Orphan, Recovery } from '../api/types';
 import { useCluster } from '../api/use-cluster';
 import { useLostVolumes } from '../recovery/use-lost-volumes';
 import { Loaded } from '../shared/loaded';
@@ -92,6 +92,14 @@ function removalReason(orphan: Orphan): string | undefined {
   return reasonOf(decideOrphanRemoval({ ...orphan, isRemovalRequested: orphan.state === 'removing' }));
 }
 
+/** What removing a copy means for its volume, which the database does not know. */
+function wordsOfLost(lost: Recovery | undefined): string {
+  if (lost === undefined) return 'Its volume is gone.';
+  return lost.obstacle?.code === 'Deleted'
+    ? `Its volume ${lost.name} was deleted: without this copy it can perhaps not be had back.`
+    : `The lost volume ${lost.name} may be recovered from it: without this copy perhaps not any more.`;
+}
+
 function RemoveDialog({ orphan, onClose }: { orphan: Orphan; onClose: () => void }) {
   const cluster = useCluster();
   const { diskName, nodeName, size, volumeName } = orphan;
@@ -104,11 +112,9 @@ function RemoveDialog({ orphan, onClose }: { orphan: Orphan; onClose: () => void
   });
   const lost = useLostVolumes().data?.find(({ volumeId }) => volumeId === orphan.volumeId);
   const whose =
-    volumeName !== null
-      ? `Volume ${volumeName} still exists: make sure that it does not need this copy.`
-      : lost === undefined
-        ? 'Its volume is gone.'
-        : `The lost volume ${lost.name} may be recovered from it: without this copy perhaps not any more.`;
+    volumeName === null
+      ? wordsOfLost(lost)
+      : `Volume ${volumeName} still exists: make sure that it does not need this copy.`;
   return (
     <Dialog
       open
