@@ -1,6 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
+/** Least time between two questions. */
 const POLL_MS = 100;
+/** A question that starts a process is asked less often: at this many times what it took. Else asking is most of a machine's work. */
+const REST = 2;
 
 /**
  * Asks until the answer passes, and returns it. Fails with the last answer, so that a story that got stuck says where.
@@ -12,6 +15,7 @@ export async function eventually<T>(
   timeoutMs = 60_000,
 ): Promise<T> {
   const deadline = Date.now() + timeoutMs;
+  let askedAt = Date.now();
   let answer = await ask();
   while (!passes(answer)) {
     if (Date.now() > deadline) {
@@ -19,7 +23,8 @@ export async function eventually<T>(
         `not within ${timeoutMs / 1000} s: ${what}. Last: ${JSON.stringify(answer, null, 1)?.slice(0, 4_000)}`,
       );
     }
-    await sleep(POLL_MS);
+    await sleep(Math.max(POLL_MS, REST * (Date.now() - askedAt)));
+    askedAt = Date.now();
     answer = await ask();
   }
   return answer;
