@@ -1,6 +1,11 @@
 import { clsx } from 'clsx';
-import { Check, CircleDashed, LoaderCircle, type LucideIcon, TriangleAlert, X } from 'lucide-react';
+import { Check, createLucideIcon, LoaderCircle, type LucideIcon, TriangleAlert, X } from 'lucide-react';
 import { TONE_SOFT, TONE_TEXT, type Tone } from './tone.js';
+
+/** One element, where the library's own has eight: most badges of a list of volumes are idle ones. Eight dashes go round it. */
+const CircleDashed = createLucideIcon('circle-dashed', [
+  ['circle', { cx: '12', cy: '12', r: '10', strokeDasharray: '3.93', key: 'circle' }],
+]);
 
 const GLYPH: Record<Tone, LucideIcon> = {
   good: Check,

@@ -2,8 +2,17 @@
 import { useWindowVirtualizer } from '@tanstack/react-virtual';
 import { clsx } from 'clsx';
 import { ArrowDown, ArrowUp } from 'lucide-react';
-import Link from 'next/link';
-import { memo, type ReactNode, useCallback, useEffect, useLayoutEffect, useRef, useState } from 'react';
+import { useRouter } from 'next/navigation';
+import {
+  type MouseEvent,
+  memo,
+  type ReactNode,
+  useCallback,
+  useEffect,
+  useLayoutEffect,
+  useRef,
+  useState,
+} from 'react';
 import type { Volume } from '../api/types';
 import { paths } from '../paths';
 import { VOLUME_COLUMNS, type VolumeColumn } from './columns';
@@ -55,6 +64,7 @@ export function VolumeGrid({ rows, columns, density, sort, onSort, selected, onS
 
   const before = (items[0]?.start ?? top) - top;
   const after = virtual.getTotalSize() - ((items.at(-1)?.end ?? top) - top);
+  const follow = useFollow();
   const isAll = rows.length > 0 && rows.every(({ id }) => selected.has(id));
   const shown = columns.map((id) => ({ id, column: VOLUME_COLUMNS[id] }));
   return (
@@ -85,7 +95,8 @@ export function VolumeGrid({ rows, columns, density, sort, onSort, selected, onS
           ))}
         </tr>
       </thead>
-      <tbody ref={body}>
+      {/* biome-ignore lint/a11y/useKeyWithClickEvents: the links in it take the keys, and a key makes a click too */}
+      <tbody ref={body} onClick={follow}>
         {before > 0 && <Gap px={before} />}
         {items.map(({ index }) => {
           const volume = rows[index];
@@ -106,6 +117,21 @@ export function VolumeGrid({ rows, columns, density, sort, onSort, selected, onS
       </tbody>
     </table>
   );
+}
+
+/**
+ * Follows the links below it without loading a page. The rows' own links are plain: a `Link` of Next.js watches more than a row of
+ * a fast scroll has time for.
+ */
+function useFollow() {
+  const router = useRouter();
+  return (event: MouseEvent<HTMLElement>) => {
+    const isPlain = event.button === 0 && !(event.metaKey || event.ctrlKey || event.shiftKey || event.altKey);
+    const link = event.target instanceof Element ? event.target.closest('a') : null;
+    if (link === null || !isPlain || event.defaultPrevented) return;
+    event.preventDefault();
+    router.push(link.pathname);
+  };
 }
 
 function toggled(selected: ReadonlySet<string>, id: string): ReadonlySet<string> {
@@ -182,13 +208,12 @@ const Row = memo(
           <Check label={`Select ${volume.name}`} checked={isSelected} onChange={() => onToggle(volume.id)} />
         </td>
         <td className="truncate px-4 max-sm:px-2">
-          <Link
+          <a
             href={paths.volume(volume.id)}
-            prefetch={false}
             className="inline-flex min-h-6 items-center font-medium hover:underline"
           >
             {volume.name}
-          </Link>
+          </a>
         </td>
         {columns.map((id) => {
           const { align, isWide, cell } = VOLUME_COLUMNS[id];
