@@ -4,6 +4,7 @@
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
+import { MIB } from '@holdfast/core/model/bytes.js';
 import { StorageFault } from '@holdfast/core/model/faults.js';
 import { within } from '../within.js';
 import { IpcPeer, type Methods } from './ipc-peer.js';
@@ -65,6 +66,16 @@ export type HostPoolOptions<Remote extends Methods, Local extends Methods> = {
 
 /** Most hosts of one kind: more would exhaust a node's memory before anything else. */
 const HOSTS_MAX = 256;
+
+/**
+ * For glibc's memory; other libraries leave it unread. With few arenas what a burst of I/O has used goes back to the system, but not
+ * before it is 32 MiB: buffers come and go with each request, and the kernel would clear the same pages again for each.
+ */
+const MEMORY = {
+  MALLOC_ARENA_MAX: '2',
+  MALLOC_TRIM_THRESHOLD_: String(32 * MIB),
+  MALLOC_MMAP_THRESHOLD_: String(32 * MIB),
+};
 
 export class HostPool<Remote extends Methods, Local extends Methods> {
   private readonly hosts = new Set<Host<Remote, Local>>();
@@ -131,8 +142,7 @@ export class HostPool<Remote extends Methods, Local extends Methods> {
     const child = fork(fileURLToPath(new URL(this.options.entry, import.meta.url)), {
       // Four threads keep a disk busy, and two more are for flushes, each of which holds one for as long as the disk
       // takes. With more threads each request wakes another one, which costs more than the request itself.
-      // Fewer memory arenas: what a burst of I/O has used goes back to the system.
-      env: { ...process.env, UV_THREADPOOL_SIZE: '6', MALLOC_ARENA_MAX: '2' },
+      env: { ...process.env, UV_THREADPOOL_SIZE: '6', ...MEMORY },
       stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
       // Data lives in buffers outside the heap; a small young generation keeps an idle host small.
       execArgv: ['--max-semi-space-size=4'],

@@ -1,0 +1,50 @@
+/** In a process of its own, as hosts are: a test's runner has a heap of another size. */
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { describe, expect, test } from '@jest/globals';
+import { growthPercent } from './heap-growth.js';
+
+const MIB = 2 ** 20;
+
+/** With 100,000 live objects, receives 2 GiB in buffers of 64 KiB, of which 16 MiB are held at any time, and prints how often the whole heap was collected. */
+const RECEIVING = `
+  import { constants, PerformanceObserver } from 'node:perf_hooks';
+  import { setTimeout as sleep } from 'node:timers/promises';
+  import { leaveRoomForPayloads } from '@holdfast/agent/hosts/heap-growth.js';
+  if (process.argv[1] === 'with room') leaveRoomForPayloads();
+  let full = 0;
+  new PerformanceObserver((list) => {
+    for (const { detail } of list.getEntries()) if (detail.kind === constants.NODE_PERFORMANCE_GC_MAJOR) full += 1;
+  }).observe({ entryTypes: ['gc'] });
+  const live = Array.from({ length: 100_000 }, (_, n) => ({ n, text: 'object ' + n }));
+  const held = [];
+  for (let n = 0; n < 32768; n += 1) {
+    held.push(Buffer.allocUnsafeSlow(65536));
+    if (held.length > 256) held.shift();
+    if (n % 16 === 0) await new Promise(setImmediate);
+  }
+  await sleep(50);
+  console.log(live.length > 0 ? full : NaN);`;
+
+async function fullCollections(how: 'with room' | 'as V8 does'): Promise<number> {
+  const flags = ['--max-semi-space-size=4', '--input-type=module', '--eval', RECEIVING];
+  const { stdout } = await promisify(execFile)(process.execPath, [...flags, how], {
+    cwd: import.meta.dirname,
+  });
+  return Number(stdout);
+}
+
+describe('the heap of a host', () => {
+  test.each([
+    { of: 'a small one grows by 64 MiB', heap: 8 * MIB, percent: 800 },
+    { of: 'a large one by its own size', heap: 200 * MIB, percent: 100 },
+  ])('$of', ({ heap, percent }) => {
+    expect(growthPercent(heap)).toBe(percent);
+  });
+
+  test('is not collected whole for every few payloads', async () => {
+    const byItself = await fullCollections('as V8 does');
+    expect(byItself).toBeGreaterThan(3);
+    expect(await fullCollections('with room')).toBeLessThan(byItself / 2);
+  });
+});
