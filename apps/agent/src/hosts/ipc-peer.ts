@@ -88,6 +88,8 @@ export class IpcPeer<Remote extends Methods, Local extends Methods> {
       // The cast: the typed `call` on the other side made the parameters.
       this.send({ kind: 'reply', id, result: await handler(params as never, socket) });
     } catch (error) {
+      // The process that passed it along has let go of it: its client would wait on it for ever.
+      socket?.destroy();
       const code = isFault(error) ? error.code : 'agent.refused';
       const message = error instanceof Error ? error.message : String(error);
       this.send({ kind: 'fault', id, code, message, newestEpoch: newestEpochOf(error) });
