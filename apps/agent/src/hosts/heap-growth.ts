@@ -19,7 +19,7 @@ export function growthPercent(heapBytes: number): number {
   return Math.max(100, Math.ceil((100 * ROOM_BYTES) / heapBytes));
 }
 
-/** Sets it, and goes on setting it as the heap grows and shrinks. */
+/** Sets it, and goes on setting it as the heap grows and shrinks. What is in use counts garbage too, so the room is at times less. */
 export function leaveRoomForPayloads(): void {
   const set = () =>
     setFlagsFromString(`--heap-growing-percent=${growthPercent(getHeapStatistics().used_heap_size)}`);
