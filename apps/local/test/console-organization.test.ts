@@ -255,7 +255,10 @@ inBrowser('the organization', () => {
       await page.getByRole('heading', { name: 'Overview' }).waitFor();
       await page.setViewportSize(PHONE);
       await page.getByRole('button', { name: 'Menu', exact: true }).click();
-      expect(await choice.locator('option:checked').textContent()).toBe(back);
+      await choice
+        .locator('option:checked')
+        .filter({ hasText: back ?? '' })
+        .waitFor({ state: 'attached' });
       expect(await visit.problems('switch-phone')).toEqual([]);
       await page.setViewportSize({ width: 1360, height: 900 });
     },

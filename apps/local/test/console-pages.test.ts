@@ -37,7 +37,7 @@ inBrowser('the console', () => {
       expect(await page.getByLabel('Search events').inputValue()).toBe('severity!=info');
       await page.getByRole('button', { name: 'All', exact: true }).click();
       await region('All events').getByText('volume web-data created').first().waitFor();
-      expect(new URL(page.url()).search).toBe('');
+      await visit.queryBecomes('');
       expect(await visit.problems('events')).toEqual([]);
     },
     STORY_TIMEOUT_MS,

@@ -56,7 +56,7 @@ inBrowser('the page of capacity', () => {
       await room()
         .getByText(/^[1-9][\d,]* more of 4 GiB × 2 fit; [1-9][\d,]* after losing any zone\.$/)
         .waitFor();
-      expect(new URL(page.url()).search).toBe('?sizeGib=4&replicas=2');
+      await visit.queryBecomes('?sizeGib=4&replicas=2');
     },
     STORY_TIMEOUT_MS,
   );
@@ -136,8 +136,7 @@ inBrowser('the topology', () => {
       await lose(`disk disk-1 of ${name}`).click();
       await answer(`disk ${name}/disk-1`).getByText('degraded meanwhile').waitFor();
       await answer(`disk ${name}/disk-1`).getByRole('link', { name: 'Ask more about it' }).click();
-      await page.getByRole('checkbox', { name: `${name}/disk-1` }).waitFor();
-      expect(await page.getByRole('checkbox', { name: `${name}/disk-1` }).isChecked()).toBe(true);
+      await page.getByRole('checkbox', { name: `${name}/disk-1`, checked: true }).waitFor();
     },
     STORY_TIMEOUT_MS,
   );
@@ -157,7 +156,7 @@ inBrowser('the topology', () => {
       // The open menu alone: what it covers of the page may be cut anywhere.
       expect(await visit.problems('menu-phone', 'nav[aria-label="Pages"]')).toEqual([]);
       await page.keyboard.press('Escape');
-      expect(await page.getByRole('link', { name: 'Audit' }).count()).toBe(0);
+      await page.getByRole('link', { name: 'Audit' }).waitFor({ state: 'detached' });
       await page.keyboard.press('Enter');
       await page.getByRole('link', { name: 'Audit' }).click();
       await page.getByRole('heading', { name: 'Audit', exact: true }).waitFor();

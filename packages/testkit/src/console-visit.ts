@@ -45,6 +45,16 @@ export class ConsoleVisit {
     await page.getByRole('heading', { name: 'Overview' }).waitFor();
   }
 
+  /** What follows the `?` of the address, in plain letters. */
+  query(): string {
+    return decodeURIComponent(new URL(this.page.url()).search);
+  }
+
+  /** Waits until the address has this query: the page may show what was asked for a moment before the address says so. */
+  async queryBecomes(query: string): Promise<void> {
+    await this.page.waitForURL(() => this.query() === query);
+  }
+
   /** By the links that users use, from wherever one is. */
   async openVolume(name: string): Promise<void> {
     await this.page.getByRole('link', { name: 'Volumes' }).first().click();

@@ -1,6 +1,6 @@
 'use client';
 import { clsx } from 'clsx';
-import { type ReactNode, useEffect, useState } from 'react';
+import { type ReactNode, useEffect, useRef } from 'react';
 import { type Complete, FilterInput } from './filter-input';
 
 /** A pause in typing, after which the list is asked for. */
@@ -22,20 +22,14 @@ type Props = {
 
 /** Search field and the usual filters. */
 export function ListSearch({ label, placeholder, quickFilters, text, onText, complete, aside }: Props) {
-  const [typed, setTyped] = useState(text);
-  useEffect(() => setTyped(text), [text]);
-  useEffect(() => {
-    if (typed === text) return;
-    const timer = setTimeout(() => onText(typed), TYPING_MS);
-    return () => clearTimeout(timer);
-  }, [typed, text, onText]);
+  const onType = useAfterTyping(text, onText);
   return (
     <search className="flex flex-wrap items-center gap-2 border-b border-border px-4 py-2">
       <FilterInput
         label={label}
         placeholder={placeholder}
-        value={typed}
-        onChange={setTyped}
+        value={text}
+        onChange={onType}
         complete={complete}
       />
       <fieldset className="flex flex-wrap gap-1">
@@ -58,4 +52,24 @@ export function ListSearch({ label, placeholder, quickFilters, text, onText, com
       {aside}
     </search>
   );
+}
+
+/** Tells of a text once nobody has typed for a moment. A text from elsewhere, such as a usual filter, takes the place of one that waits. */
+function useAfterTyping(text: string, onText: (text: string) => void): (typed: string) => void {
+  const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
+  const told = useRef(text);
+  const latest = useRef(onText);
+  latest.current = onText;
+  useEffect(() => {
+    if (text !== told.current) clearTimeout(timer.current);
+    told.current = text;
+  }, [text]);
+  useEffect(() => () => clearTimeout(timer.current), []);
+  return (typed) => {
+    clearTimeout(timer.current);
+    timer.current = setTimeout(() => {
+      told.current = typed;
+      latest.current(typed);
+    }, TYPING_MS);
+  };
 }

@@ -13,13 +13,15 @@ const CommandMenu = dynamic(() => import('./command-menu'), { ssr: false });
 
 /** A key after `g` counts for so long. */
 const AWAIT_MS = 1_500;
+/** When `g` was pressed, if it was not: also in the first moments of a page. */
+const NEVER_MS = Number.NEGATIVE_INFINITY;
 const OFF_KEY = 'holdfast.single-keys-off';
 
 /** The keys of the whole console, the command menu, and the list of shortcuts. */
 export function Shortcuts() {
   const router = useRouter();
   const [open, setOpen] = useState<'menu' | 'help'>();
-  const awaited = useRef(0);
+  const awaitedAtMs = useRef(NEVER_MS);
 
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {
@@ -29,10 +31,10 @@ export function Shortcuts() {
         hasCommand: event.metaKey || event.ctrlKey,
         isTyping: isTyping(event.target),
         isInDialog: document.querySelector('[role=dialog]') !== null,
-        isAwaitingPlace: performance.now() - awaited.current < AWAIT_MS,
+        isAwaitingPlace: performance.now() - awaitedAtMs.current < AWAIT_MS,
         isSingleOff: isSingleOff(),
       });
-      awaited.current = Number.NEGATIVE_INFINITY;
+      awaitedAtMs.current = NEVER_MS;
       if (action === undefined) return;
       event.preventDefault();
       switch (action.kind) {
@@ -49,7 +51,7 @@ export function Shortcuts() {
         case 'select-row':
           return selectRow();
         case 'await-place':
-          awaited.current = performance.now();
+          awaitedAtMs.current = performance.now();
           return;
         case 'go':
           return router.push(action.href);
