@@ -33,9 +33,9 @@ export default {
   ],
   modulePathIgnorePatterns: ['<rootDir>/.*/dist/', '<rootDir>/.*/\\.next/'],
   watchPathIgnorePatterns: ['/\\.holdfast/'],
-  // Two at once: the machines this runs on have two cores, and several suites start servers of their own.
-  maxWorkers: 2,
-  testSequencer: '<rootDir>/tools/jest/longest-first-sequencer.mjs',
+  // One more than the machines that this runs on have cores: a suite that starts servers mostly waits for them.
+  maxWorkers: 3,
+  testSequencer: '<rootDir>/tools/jest/paired-sequencer.mjs',
   // Modules of suites that have ended stay in their process: at some gigabytes each further suite takes ten times as long.
   workerIdleMemoryLimit: '1GB',
   // Ten times what the slowest test without a limit of its own takes: on a busy machine all take longer, and one that hangs is stopped all the same.

@@ -1,5 +1,5 @@
 // Suites that take long, with the seconds that each took in a whole run on two cores: where no run has been timed yet, they begin
-// first, longest first (longest-first-sequencer.mjs). The figures need not be exact; a suite that takes less than 40 seconds
+// first, longest first, two at once (paired-sequencer.mjs). The figures need not be exact; a suite that takes less than 40 seconds
 // need not be here.
 export const LONG_SUITES = {
   'packages/data-engine/test/simulation.test.ts': 361,

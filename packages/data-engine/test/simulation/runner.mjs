@@ -3,6 +3,7 @@
 // only has to run.
 import { spawn } from 'node:child_process';
 import fs from 'node:fs';
+import os from 'node:os';
 import path from 'node:path';
 import readline from 'node:readline';
 import { fileURLToPath } from 'node:url';
@@ -95,6 +96,9 @@ export async function search({
       { stdio: ['ignore', 'pipe', 'inherit'] },
     ),
   );
+  // They only compute: what runs beside them, and may have a deadline, goes first.
+  for (const { pid } of children)
+    if (pid !== undefined) os.setPriority(pid, os.constants.priority.PRIORITY_LOW);
   const stop = () => {
     for (const child of children) child.kill('SIGKILL');
   };

@@ -1,0 +1,53 @@
+// Order of test suites. Failed ones first. Then long ones, longest first, so that no worker is left alone with one at the end; and
+// beside them short ones: a long suite mostly waits for real processes and real time, a short one computes, and only a few of
+// those that wait may do so at once, since some hold a process to a deadline of seconds (docs/adr/0266).
+//
+// Jest knows how long suites take where it has run them before; elsewhere, as on a clean clone, a list says it.
+import path from 'node:path';
+import Sequencer from '@jest/test-sequencer';
+import { LONG_SUITES } from './long-suites.mjs';
+
+/** From here on a suite is long. */
+const LONG_SECONDS = 40;
+/** Long suites that run at once: as many as the machine has cores at least. */
+const LONG_AT_ONCE = 2;
+/** What a suite takes that nobody has timed and no list names. */
+const UNKNOWN_SECONDS = 5;
+
+export default class PairedSequencer extends Sequencer {
+  constructor(options) {
+    super(options);
+    this.workers = options.globalConfig.maxWorkers;
+  }
+
+  sort(tests) {
+    const inOrder = super.sort(tests).toSorted((one, other) => seconds(other) - seconds(one));
+    const failed = inOrder.filter((test) => this.hasFailed(test));
+    const others = inOrder.filter((test) => !this.hasFailed(test));
+    return [...failed, ...paired(others, this.workers)];
+  }
+}
+
+/** The order in which workers would take the suites if each took as long as is known: Jest hands them out one by one. */
+function paired(tests, workers) {
+  const long = tests.filter((test) => seconds(test) >= LONG_SECONDS);
+  const short = tests.filter((test) => seconds(test) < LONG_SECONDS);
+  const ordered = [];
+  let running = Array.from({ length: workers }, () => ({ endsAt: 0, isLong: false }));
+  while (long.length > 0 || short.length > 0) {
+    running = running.toSorted((one, other) => one.endsAt - other.endsAt);
+    const [{ endsAt: now }, ...rest] = running;
+    const longOnes = rest.filter(({ endsAt, isLong }) => isLong && endsAt > now).length;
+    const mayBeLong = longOnes < LONG_AT_ONCE || short.length === 0;
+    const test = long.length > 0 && mayBeLong ? long.shift() : short.shift();
+    ordered.push(test);
+    running = [{ endsAt: now + seconds(test), isLong: seconds(test) >= LONG_SECONDS }, ...rest];
+  }
+  return ordered;
+}
+
+function seconds({ path: file, duration, context }) {
+  if (duration !== undefined) return duration / 1000;
+  const name = path.relative(context.config.rootDir, file).replaceAll(path.sep, '/');
+  return LONG_SUITES[name] ?? UNKNOWN_SECONDS;
+}
