@@ -1,7 +1,7 @@
 import { BLOCK_BYTES } from '@holdfast/core/model/bytes.js';
 import { Bug } from '@holdfast/core/model/faults.js';
 import { leaseBlocks } from '../disk/aligned-buffers.js';
-import type { Extent, Payload } from '../nbd/export.js';
+import { type Extent, type Payload, pooledPayload } from '../nbd/export.js';
 import { alignDown, alignUp } from '../protocol/blocks.js';
 import type { Layer } from './layer.js';
 
@@ -15,7 +15,7 @@ const readFromDisk: ReadLayer = (layer, buffer, position) => layer.readInto(buff
 
 function payloadOf(blocks: Buffer, before: number, lengthBytes: number, release: () => void): Payload {
   const isAll = blocks.length === lengthBytes;
-  return Object.assign([isAll ? blocks : blocks.subarray(before, before + lengthBytes)], { release });
+  return pooledPayload([isAll ? blocks : blocks.subarray(before, before + lengthBytes)], release);
 }
 
 /** Chain of layers, oldest first, read as one device: a block is read from the newest layer that holds it. */

@@ -10,7 +10,7 @@ import { SharedFlush } from '../base/shared-flush.js';
 import { isOutOfSpace } from '../base/system-error.js';
 import { leaseBlocks } from '../disk/aligned-buffers.js';
 import type { CopyFile, CopyFiles, FileUse } from '../disk/disk-store.js';
-import type { Payload } from '../nbd/export.js';
+import { type Payload, pooledPayload } from '../nbd/export.js';
 import { alignDown, alignUp } from '../protocol/blocks.js';
 import { corrupt } from '../protocol/replica-faults.js';
 import { BlockMap, blocksOf } from './block-map.js';
@@ -75,7 +75,7 @@ export class Layer {
     const { buffer, release } = leaseBlocks(alignUp(offset + lengthBytes) - start);
     await this.data.readInto(buffer, start);
     this.blankUnheld(buffer, start / BLOCK_BYTES);
-    return Object.assign([buffer.subarray(offset - start, offset - start + lengthBytes)], { release });
+    return pooledPayload([buffer.subarray(offset - start, offset - start + lengthBytes)], release);
   }
 
   /** Reads from the disk. */

@@ -4,7 +4,7 @@
  * Payloads are handed out as slices of the chunks they arrived in (zero-copy), so that a write can be forwarded to
  * several replicas as it is. Only a header that straddles two chunks is copied.
  */
-import type { Payload } from './export.js';
+import { type Payload, pooledPayload } from './export.js';
 import type { Slab } from './slab.js';
 
 export class ByteQueue {
@@ -70,7 +70,7 @@ export class ByteQueue {
     const release = () => {
       for (const slab of held.splice(0)) slab.release();
     };
-    return Object.assign(pieces, { release });
+    return pooledPayload(pieces, release);
   }
 
   takeAll(): Buffer {

@@ -36,7 +36,9 @@ type Pending = {
   read: ReadAssembly | undefined;
   extents: Extent[] | undefined;
   error: NbdError | undefined;
-  answered: (pending: Pending) => void;
+  /** The caller's value, taken from the whole reply. */
+  result: (pending: Pending) => unknown;
+  resolve: (result: unknown) => void;
   reject: (error: Error) => void;
 };
 
@@ -221,7 +223,7 @@ export class NbdClient implements NbdExport {
     }
   }
 
-  /** `result` extracts the caller's value from the whole reply, so that a request costs one promise. */
+  /** `result` takes the caller's value from the whole reply, so that a request costs one promise and one record. */
   private request<Result>(
     type: CommandType,
     flags: number,
@@ -235,15 +237,15 @@ export class NbdClient implements NbdExport {
     const cookie = this.nextCookie;
     this.nextCookie += 1;
     return new Promise((resolve, reject) => {
-      const read = type === Command.Read ? new ReadAssembly(offset, lengthBytes) : undefined;
-      const answered = (pending: Pending) => resolve(result(pending));
       this.pending.set(cookie, {
         sentAtMs,
         movedAtMs: sentAtMs,
-        read,
+        read: type === Command.Read ? new ReadAssembly(offset, lengthBytes) : undefined,
         extents: undefined,
         error: undefined,
-        answered,
+        result,
+        // The cast: `result` makes what this promise is for.
+        resolve: resolve as (result: unknown) => void,
         reject,
       });
       this.writer.send([requestHeader(type, flags, cookie, offset, lengthBytes), ...payload]);
@@ -306,7 +308,7 @@ export class NbdClient implements NbdExport {
 /** @throws ProtocolError for an invalid reply, which ends the connection */
 function complete(pending: Pending): void {
   if (pending.error !== undefined) pending.reject(pending.error);
-  else pending.answered(pending);
+  else pending.resolve(pending.result(pending));
 }
 
 function readPayload({ read }: Pending): Payload {

@@ -39,10 +39,11 @@ export class CorkedWriter {
     if (!this.scheduled) setImmediate(this.endTurn);
     this.scheduled = true;
     this.messages += 1;
-    const last = pieces.length - 1;
-    for (const [index, piece] of pieces.entries()) {
+    let left = pieces.length;
+    for (const piece of pieces) {
+      left -= 1;
       this.bytes += piece.length;
-      this.socket.write(piece, index === last ? sent : undefined);
+      this.socket.write(piece, left === 0 ? sent : undefined);
     }
   }
 

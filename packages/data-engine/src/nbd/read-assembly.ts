@@ -1,6 +1,6 @@
 import { SECTOR_BYTES } from '@holdfast/core/model/bytes.js';
 import { ProtocolError } from './errors.js';
-import { type Payload, payloadLength } from './export.js';
+import { type Payload, payloadLength, pooledPayload } from './export.js';
 
 type Part = { offset: number; lengthBytes: number; payload: Payload };
 
@@ -48,9 +48,9 @@ export class ReadAssembly {
     const release = () => {
       for (const { payload } of this.parts) payload.release?.();
     };
-    return Object.assign(
+    return pooledPayload(
       this.parts.flatMap(({ payload }) => payload),
-      { release },
+      release,
     );
   }
 

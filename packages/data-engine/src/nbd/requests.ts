@@ -29,24 +29,29 @@ export type NbdRequest = {
   payload: Payload;
 };
 
+const NO_PAYLOAD: Payload = [];
+
 /** Cuts requests out of a byte stream. A request is handed out only when its payload is complete. */
 export class RequestReader {
-  private header: Omit<NbdRequest, 'payload'> | undefined;
+  /** The request whose header has been read, and whose payload may not be complete. */
+  private begun: NbdRequest | undefined;
 
   constructor(private readonly queue: ByteQueue) {}
 
   /** @throws ProtocolError when the stream is invalid and can't be parsed any further. */
   next(): NbdRequest | undefined {
-    this.header ??= this.readHeader();
-    if (this.header === undefined) return undefined;
-    const payloadBytes = this.header.type === Command.Write ? this.header.lengthBytes : 0;
-    if (this.queue.length < payloadBytes) return undefined;
-    const request = { ...this.header, payload: this.queue.takePayload(payloadBytes) };
-    this.header = undefined;
+    this.begun ??= this.readHeader();
+    const request = this.begun;
+    if (request === undefined) return undefined;
+    if (request.type === Command.Write) {
+      if (this.queue.length < request.lengthBytes) return undefined;
+      request.payload = this.queue.takePayload(request.lengthBytes);
+    }
+    this.begun = undefined;
     return request;
   }
 
-  private readHeader(): Omit<NbdRequest, 'payload'> | undefined {
+  private readHeader(): NbdRequest | undefined {
     if (this.queue.length < REQUEST_BYTES) return undefined;
     const frame = this.queue.take(REQUEST_BYTES);
     if (frame.readUInt32BE(0) !== REQUEST_MAGIC) throw new ProtocolError('a request has the wrong magic');
@@ -62,6 +67,7 @@ export class RequestReader {
       cookie: [frame.readUInt32BE(8), frame.readUInt32BE(12)],
       offset: readUint64(frame, 16),
       lengthBytes,
+      payload: NO_PAYLOAD,
     };
   }
 }

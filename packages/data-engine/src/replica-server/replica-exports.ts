@@ -37,7 +37,8 @@ export class ReplicaExport implements NbdExport {
 
   write(offset: number, payload: Payload, lengthBytes: number, options: WriteOptions): Promise<void> {
     const { epoch, lease } = this;
-    return this.replica.write(offset, payload, lengthBytes, { ...options, epoch, lease });
+    const { fua, alone = false } = options;
+    return this.replica.write(offset, payload, lengthBytes, { fua, alone, epoch, lease });
   }
 
   async flush(): Promise<void> {
