@@ -9,9 +9,9 @@ import { LONG_SUITES } from './long-suites.mjs';
 
 /** From here on a suite is long. */
 const LONG_SECONDS = 40;
-/** Long suites that run at once: as many as the machine has cores at least. */
+/** Long suites that run at once. */
 const LONG_AT_ONCE = 2;
-/** What a suite takes that nobody has timed and no list names. */
+/** What a suite takes that Jest has not timed and the list does not name. */
 const UNKNOWN_SECONDS = 5;
 
 export default class PairedSequencer extends Sequencer {

@@ -54,7 +54,10 @@ export function ListSearch({ label, placeholder, quickFilters, text, onText, com
   );
 }
 
-/** Tells of a text once nobody has typed for a moment. A text from elsewhere, such as a usual filter, takes the place of one that waits. */
+/**
+ * Tells of a text once its user has stopped typing for a moment. A text from elsewhere, such as a usual filter, takes the place of one
+ * that waits.
+ */
 function useAfterTyping(text: string, onText: (text: string) => void): (typed: string) => void {
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
   const told = useRef(text);
