@@ -8,6 +8,7 @@ import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, LogController } from 'fastify';
 import { type Logger, pino } from 'pino';
+import { AgentAuthenticator } from './agent/agent-authenticator.js';
 import { appModule, CONTROLLERS } from './app.module.js';
 import { Authenticator } from './auth/authenticator.js';
 import { isOverTls } from './auth/cookies.js';
@@ -37,7 +38,8 @@ import { VolumesService } from './volumes/volumes.service.js';
 /** A user's request is a few fields. */
 const BODY_BYTES_MAX = 256 * 1024;
 /** A heartbeat names everything on a node: up to ten thousand replicas at about 300 bytes each, and their engines. */
-const AGENT_BODY_BYTES_MAX = 8 * 1024 * 1024;
+const HEARTBEAT_BYTES_MAX = 8 * 1024 * 1024;
+const HEARTBEAT = '/api/v1/agent/heartbeat';
 const REQUEST_ID = /^[\w.-]{1,128}$/;
 
 export type App = { nest: NestFastifyApplication; fastify: FastifyInstance; draining: Draining };
@@ -77,6 +79,7 @@ export async function createApp(config: Config): Promise<App> {
     },
   );
   await nest.register(cookie);
+  requireAgentFirst(fastify, nest.get(AgentAuthenticator));
   const [streams, databases] = [nest.get(OpenStreams), nest.get(Databases)];
   const metrics = new ApiMetrics({ streams: () => streams.openCount, slots: () => databases.load });
   fastify.addHook('onResponse', async (request, reply) => metrics.answered(request, reply));
@@ -100,6 +103,18 @@ export async function createApp(config: Config): Promise<App> {
   return { nest, fastify, draining };
 }
 
+/** Before the body of a heartbeat is read: only an agent with a certificate makes this process hold and look through so much. */
+function requireAgentFirst(fastify: FastifyInstance, agents: AgentAuthenticator): void {
+  fastify.addHook('preParsing', async (request, reply) => {
+    if (request.routeOptions.url !== HEARTBEAT) return;
+    try {
+      request.agent = await agents.requireAgent(request);
+    } catch (error) {
+      return sendProblem(error, request, reply);
+    }
+  });
+}
+
 /** An answer is data: nothing in it is run, framed or remembered, whatever a browser takes it for. */
 const HEADERS = {
   'x-content-type-options': 'nosniff',
@@ -117,7 +132,7 @@ function isOfUsers(url: string): boolean {
 
 function addHooks(fastify: FastifyInstance, config: Config): void {
   fastify.addHook('onRoute', (route) => {
-    if (route.url.startsWith('/api/v1/agent/')) route.bodyLimit = AGENT_BODY_BYTES_MAX;
+    if (route.url === HEARTBEAT) route.bodyLimit = HEARTBEAT_BYTES_MAX;
   });
   fastify.addHook('onRequest', async (request, reply) => {
     const headers = isOverTls(request, config) ? TLS_HEADERS : HEADERS;

@@ -22,6 +22,7 @@ beforeAll(async () => {
 });
 afterAll(() => api?.stop());
 
+const HEARTBEAT = '/agent/heartbeat';
 const REFUSED = { status: 422, body: { code: 'request.invalid', errors: [expect.anything()] } };
 
 describe('text that Postgres can not store or a terminal would obey is refused', () => {
@@ -54,8 +55,8 @@ describe('text that Postgres can not store or a terminal would obey is refused',
     ],
     [
       'a heartbeat',
-      () => ['POST', '/agent/heartbeat'] as const,
-      (text: unknown) => aHeartbeat('node-9', { node: { version: String(text) } }),
+      () => ['POST', HEARTBEAT] as const,
+      (text: unknown) => aHeartbeat('node-8', { node: { version: String(text) } }),
     ],
   ] as const;
 
@@ -68,7 +69,8 @@ describe('text that Postgres can not store or a terminal would obey is refused',
     const payload = isEscaped
       ? JSON.stringify(body('@@')).replaceAll('"@@"', text)
       : JSON.stringify(body(text));
-    expect(await api.call(method, path, { payload })).toMatchObject(REFUSED);
+    const answer = path === HEARTBEAT ? agent.call(path, payload) : api.call(method, path, { payload });
+    expect(await answer).toMatchObject(REFUSED);
   });
 
   test.each([
@@ -165,10 +167,10 @@ test.each([
   for (const [path, token] of [
     ['/sessions', null],
     ['/projects', TEST_SECRETS.token],
-    ['/agent/heartbeat', null],
   ] as const) {
     expect(await api.call('POST', path, { payload, token })).toMatchObject({ status: 422 });
   }
+  expect(await agent.call(HEARTBEAT, payload)).toMatchObject({ status: 422 });
 });
 
 test.each(['0000-01-01T00:00:00Z', '+275760-09-13T00:00:00Z', '-000001-01-01T00:00:00Z'])(
@@ -178,6 +180,35 @@ test.each(['0000-01-01T00:00:00Z', '+275760-09-13T00:00:00Z', '-000001-01-01T00:
     expect(await api.call('GET', path)).toMatchObject({ status: 422, body: { code: 'request.invalid' } });
   },
 );
+
+describe('a body of very many values is refused before each is checked', () => {
+  const many = (count: number) => `{"nodeSelector":[${Array.from({ length: count }, () => 0).join()}]}`;
+  const detail = expect.stringMatching(/^has more than [\d]+ values$/);
+
+  test('of a user', async () => {
+    const answer = await api.call('POST', api.volumes, { payload: many(20_000) });
+    expect(answer).toMatchObject({ status: 422, body: { errors: [{ pointer: '', detail }] } });
+  });
+
+  test('of an agent, which may send more', async () => {
+    const answer = await agent.call(HEARTBEAT, many(500_000));
+    expect(answer).toMatchObject({ status: 422, body: { errors: [{ pointer: '', detail }] } });
+  });
+});
+
+test('the body of a heartbeat is not read before its agent has shown a certificate', async () => {
+  const noJson = `{${' '.repeat(2 ** 20)}`;
+  expect(await api.call('POST', HEARTBEAT, { payload: noJson })).toMatchObject({
+    status: 403,
+    body: { code: 'auth.forbidden' },
+  });
+  expect(await agent.call(HEARTBEAT, noJson)).toMatchObject({ status: 400 });
+});
+
+test('a request to join is as small as those of users', async () => {
+  const request = 'x'.repeat(2 ** 20);
+  expect(await api.call('POST', '/agent/identity', { body: { request } })).toMatchObject({ status: 413 });
+});
 
 describe('a heartbeat is refused', () => {
   const disk = () => aDiskReport(asId<DiskId>(randomUUID()));

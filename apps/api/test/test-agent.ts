@@ -49,15 +49,15 @@ export class TestAgent {
     return answer;
   }
 
-  /** Calls a path under /api/v1 with the certificate that it has, if any. */
+  /** Calls a path under /api/v1 with the certificate that it has, if any. A body that is a text is sent as it is. */
   async call(
     path: string,
-    body: object,
+    body: object | string,
     method = 'POST',
     further: Record<string, string> = {},
   ): Promise<Answer> {
     const port = await this.api.listen();
-    const text = JSON.stringify(body);
+    const text = typeof body === 'string' ? body : JSON.stringify(body);
     const headers = {
       'content-type': 'application/json',
       'content-length': Buffer.byteLength(text),

@@ -23,7 +23,7 @@ export class AuthGuard implements CanActivate {
     if (access === 'public') return true;
     const request = context.switchToHttp().getRequest<FastifyRequest>();
     if (access === 'agent') {
-      request.agent = await this.agents.requireAgent(request);
+      request.agent ??= await this.agents.requireAgent(request);
       return true;
     }
     const tenant = await this.authenticator.requireUser(request);

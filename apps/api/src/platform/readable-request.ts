@@ -9,6 +9,14 @@ import { sendProblem } from './problem.filter.js';
 
 /** Requests nest four deep, heartbeats seven. Code that walks a value by recursion meets no more than this. */
 const DEPTH_MAX = 32;
+/**
+ * Values in one request. A heartbeat of ten thousand replicas has about two hundred thousand; a user's largest, a GraphQL request
+ * with lists of ids, has hundreds. What checks a value may note a fault of each, which costs far more than the bytes of `[0,0,…]`.
+ */
+const VALUES_MAX = { ofAgents: 500_000, ofUsers: 20_000 };
+/** A text without any of these has nothing to be refused for: nearly every one, so that it is looked through once. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: such characters are what is refused here
+const TO_LOOK_AT = /[\u0000-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069\ud800-\udfff]/;
 /** Control characters but tab and line ends. Postgres refuses NUL, and a terminal obeys the others, U+009B as `ESC [`. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: such characters are what is refused here
 const CONTROL = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u0084\u0086-\u009f]/;
@@ -27,10 +35,12 @@ const HALF_CHARACTER = /\p{Cs}/u;
  * agents' certificate requests and messages, and in the document of a GraphQL request, whose values `readableValues` checks.
  */
 export async function requireReadable(request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
+  const valuesMax = isOfAgent(request) ? VALUES_MAX.ofAgents : VALUES_MAX.ofUsers;
+  const rules = { mayHaveLines: mayHaveLines(request), valuesMax };
   const wrong =
-    wrongIn(request.params, '', ONE_LINE) ??
-    wrongIn(request.query, '', mayHaveLines(request)) ??
-    wrongIn(request.body, '/', mayHaveLines(request));
+    new Reading('', { mayHaveLines: ONE_LINE, valuesMax }).wrongIn(request.params) ??
+    new Reading('', rules).wrongIn(request.query) ??
+    new Reading('/', rules).wrongIn(request.body);
   if (wrong === undefined) return undefined;
   const { pointer, detail } = wrong;
   const fault = new StorageFault('request.invalid', {
@@ -50,8 +60,13 @@ const LINES_OF_AGENTS = /\/(?:request|message|reason|error)$/;
 type MayHaveLines = (pointer: string) => boolean;
 const ONE_LINE: MayHaveLines = () => false;
 
-function mayHaveLines({ url }: FastifyRequest): MayHaveLines {
-  if (url.startsWith('/api/v1/agent/')) return (pointer) => LINES_OF_AGENTS.test(pointer);
+function isOfAgent({ url }: FastifyRequest): boolean {
+  return url.startsWith('/api/v1/agent/');
+}
+
+function mayHaveLines(request: FastifyRequest): MayHaveLines {
+  const { url } = request;
+  if (isOfAgent(request)) return (pointer) => LINES_OF_AGENTS.test(pointer);
   // Beside the document stand the variables: as an object in a body, as JSON text in an address. A body may be a list of requests.
   return url.startsWith('/graphql') ? (pointer) => /^(\/?\d+)?\/?(query|variables)$/.test(pointer) : ONE_LINE;
 }
@@ -60,7 +75,7 @@ function mayHaveLines({ url }: FastifyRequest): MayHaveLines {
 export function readableValues(context: ValidationContext): ASTVisitor {
   return {
     StringValue(node) {
-      const detail = wrongText(node.value, false);
+      const detail = wrongText(node.value, () => false);
       if (detail === undefined) return;
       const publicMessage = `a text ${detail}`;
       const fault = new StorageFault('request.invalid', {
@@ -72,29 +87,72 @@ export function readableValues(context: ValidationContext): ASTVisitor {
   };
 }
 
-/** The first text or level that can't be taken. Without recursion, which a deep value would exhaust. */
-function wrongIn(root: unknown, separator: '' | '/', mayHaveLines: MayHaveLines): FaultItem | undefined {
-  const open: { value: unknown; pointer: string; depth: number }[] = [{ value: root, pointer: '', depth: 0 }];
-  for (let next = open.pop(); next !== undefined; next = open.pop()) {
-    const { value, pointer, depth } = next;
-    if (typeof value === 'string') {
-      const detail = wrongText(value, mayHaveLines(pointer));
-      if (detail !== undefined) return { pointer, detail };
-    }
-    if (typeof value !== 'object' || value === null || Buffer.isBuffer(value)) continue;
-    if (depth === DEPTH_MAX) return { pointer: '', detail: `is nested more than ${DEPTH_MAX} deep` };
-    for (const [key, inner] of Object.entries(value)) {
-      const detail = wrongText(key, false);
-      if (detail !== undefined) return { pointer, detail: `has a field whose name ${detail}` };
-      open.push({ value: inner, pointer: `${pointer}${separator}${key}`.slice(0, 256), depth: depth + 1 });
-    }
+/** One walk through what a request carries. */
+class Reading {
+  /** Names and numbers of the levels down to the value that is looked at. Their text is made for a refusal only. */
+  private readonly path: (string | number)[] = [];
+  private values = 0;
+
+  constructor(
+    private readonly separator: '' | '/',
+    private readonly rules: { readonly mayHaveLines: MayHaveLines; readonly valuesMax: number },
+  ) {}
+
+  /** The first text, name or level that can't be taken. Recursion is as deep as `DEPTH_MAX` at most. */
+  wrongIn(value: unknown): FaultItem | undefined {
+    this.values += 1;
+    if (this.values > this.rules.valuesMax)
+      return { pointer: '', detail: `has more than ${this.rules.valuesMax} values` };
+    if (typeof value === 'string') return this.refused(wrongText(value, this.mayHaveLines));
+    if (typeof value !== 'object' || value === null || Buffer.isBuffer(value)) return undefined;
+    if (this.path.length === DEPTH_MAX)
+      return { pointer: '', detail: `is nested more than ${DEPTH_MAX} deep` };
+    return Array.isArray(value) ? this.wrongInList(value) : this.wrongInObject(value);
   }
-  return undefined;
+
+  private wrongInList(list: readonly unknown[]): FaultItem | undefined {
+    for (let index = 0; index < list.length; index += 1) {
+      const wrong = this.wrongBelow(index, list[index]);
+      if (wrong !== undefined) return wrong;
+    }
+    return undefined;
+  }
+
+  private wrongInObject(object: object): FaultItem | undefined {
+    for (const [key, inner] of Object.entries(object)) {
+      const detail = wrongText(key, () => false);
+      if (detail !== undefined) return this.refused(`has a field whose name ${detail}`);
+      const wrong = this.wrongBelow(key, inner);
+      if (wrong !== undefined) return wrong;
+    }
+    return undefined;
+  }
+
+  private wrongBelow(key: string | number, inner: unknown): FaultItem | undefined {
+    this.path.push(key);
+    const wrong = this.wrongIn(inner);
+    this.path.pop();
+    return wrong;
+  }
+
+  private refused(detail: string | undefined): FaultItem | undefined {
+    return detail === undefined ? undefined : { pointer: this.pointer(), detail };
+  }
+
+  private readonly mayHaveLines = (): boolean => this.rules.mayHaveLines(this.pointer());
+
+  private pointer(): string {
+    return this.path
+      .map((part) => `${this.separator}${part}`)
+      .join('')
+      .slice(0, 256);
+  }
 }
 
-function wrongText(text: string, mayHaveLines: boolean): string | undefined {
+function wrongText(text: string, mayHaveLines: () => boolean): string | undefined {
+  if (!TO_LOOK_AT.test(text)) return undefined;
   if (HALF_CHARACTER.test(text)) return 'holds half of a surrogate pair, which is no character';
   if (REORDERING.test(text)) return 'must not hold marks that turn the order of its characters';
   if (CONTROL.test(text)) return 'must not hold control characters';
-  return mayHaveLines || !LAYOUT.test(text) ? undefined : 'must not hold line breaks or tabs';
+  return !LAYOUT.test(text) || mayHaveLines() ? undefined : 'must not hold line breaks or tabs';
 }
