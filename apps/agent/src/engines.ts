@@ -216,8 +216,11 @@ function exportInfo({ sizeBytes }: StartEngine): ExportInfo {
   return { sizeBytes, readOnly: false, blockSizeMinBytes: 1 };
 }
 
-/** Report of an engine that has not sent one of its own yet. */
-function startingReport(volumeId: VolumeId, { epoch, grantId, record, replicas }: StartEngine): EngineReport {
+/**
+ * Report of an engine that has not sent one of its own yet. It names no replica, as the engine's own does until its copies are open:
+ * which of them are current is not known before, and one that turns out not to be must not count as healthy meanwhile.
+ */
+function startingReport(volumeId: VolumeId, { epoch, grantId, record }: StartEngine): EngineReport {
   return {
     volumeId,
     epoch,
@@ -225,7 +228,7 @@ function startingReport(volumeId: VolumeId, { epoch, grantId, record, replicas }
     state: 'waiting-record',
     reason: 'starting',
     record,
-    replicas: replicas.map(({ replicaId }) => ({ replicaId, mode: 'RW', reason: '' })),
+    replicas: [],
     writtenBytes: 0,
     rebuilds: [],
   };

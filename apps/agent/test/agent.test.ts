@@ -369,6 +369,21 @@ describe('the main job on real processes', () => {
     await node(0).call('DELETE', `/v1/engines/${volume.volumeId}?epoch=1`);
   }, 60_000);
 
+  test('an engine names no copy as current before its copies are open', async () => {
+    const volume = await createVolume([node(0), node(1)], 16 * MIB);
+    const hosts = await node(1).hostPids('replica-host');
+    for (const pid of hosts) process.kill(pid, 'SIGSTOP');
+    const attached = attach(volume, node(0), 1);
+    const beat = await cluster.api.until('node-1', ({ engines }) =>
+      engines.some(({ volumeId }) => volumeId === volume.volumeId),
+    );
+    for (const pid of hosts) process.kill(pid, 'SIGCONT');
+    const report = beat.engines.find(({ volumeId }) => volumeId === volume.volumeId);
+    expect(report).toMatchObject({ state: 'waiting-record', replicas: [] });
+    await attached;
+    await node(0).call('DELETE', `/v1/engines/${volume.volumeId}?epoch=1`);
+  }, 60_000);
+
   test('below half I/O waits for the control plane, and ends when that says no', async () => {
     const volume = await createVolume([node(0), node(1)], 16 * MIB);
     const client = await connectTo(await attach(volume, node(0), 1));
