@@ -106,7 +106,7 @@ export class ReplicaService {
   private async findUsable(replicaId: string): Promise<ServedReplica> {
     const opening = this.served.get(replicaId);
     const served = await this.find(replicaId);
-    if (!served.replica.hasFailed) return served;
+    if (!served.replica.hasEnded) return served;
     // Another caller has already reopened it.
     if (this.served.get(replicaId) !== opening) return this.find(replicaId);
     const { diskPath } = served;

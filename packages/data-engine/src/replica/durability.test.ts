@@ -73,6 +73,15 @@ describe.each(DISKS)('a FLUSH of a copy on a %s', (kind) => {
     await expect(replica.read(0, BLOCK)).rejects.toThrow("the copy can't be used");
   });
 
+  test('is refused behind a close as a matter of the moment, and not as damage', async () => {
+    const replica = await create(await makeDisk(kind));
+    const closed = replica.close();
+    const late = replica.clearIntent();
+    await closed;
+    await expect(late).rejects.toMatchObject({ code: 'agent.unreachable' });
+    await expect(replica.read(0, BLOCK)).rejects.toMatchObject({ code: 'agent.unreachable' });
+  });
+
   test('syncs for the first overwrite after the copy was opened', async () => {
     const disk = await makeDisk(kind);
     const before = await create(disk);

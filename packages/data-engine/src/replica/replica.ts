@@ -49,6 +49,8 @@ export class Replica {
    * Set when the disk failed a flush: its content is then unknown, and nothing is served until the copy is reopened.
    */
   private failure: Error | undefined;
+  /** Set when the copy is closed, which says nothing against its content. */
+  private isClosed = false;
   /** Called when the disk has failed to store something: only reopening the copy shows what it holds. */
   onFailed: () => void = () => undefined;
   private readonly fencing = new CopyFence(() => this.meta);
@@ -92,9 +94,9 @@ export class Replica {
     return this.meta.sizeBytes;
   }
 
-  /** True after the disk has failed to store something: only reopening the copy shows what it holds. */
-  get hasFailed(): boolean {
-    return this.failure !== undefined || this.state.hasFailed;
+  /** True when the copy has to be opened again before its next use: it is closed, or its disk has failed to store something. */
+  get hasEnded(): boolean {
+    return this.isClosed || this.failure !== undefined || this.state.hasFailed;
   }
 
   get diskKind(): DiskStore['kind'] {
@@ -298,7 +300,7 @@ export class Replica {
     await this.gate.alone(async () => {
       // Errors are ignored: the write-intent marks stay, and tell the next opener what may be missing.
       if (this.failure === undefined) await this.flush().catch(() => undefined);
-      this.failure ??= new Error('the copy is closed');
+      this.isClosed = true;
       await this.state.close();
     });
   }
@@ -378,7 +380,10 @@ export class Replica {
     this.onFailed();
   }
 
+  /** @throws StorageFault `replica.corrupt` after the disk has failed, `agent.unreachable` when the copy was closed meanwhile */
   private requireUsable(): void {
+    if (this.failure === undefined && this.isClosed)
+      throw new StorageFault('agent.unreachable', { publicMessage: 'the copy was closed: ask again' });
     if (this.failure === undefined) return;
     throw new StorageFault('replica.corrupt', {
       publicMessage: `the copy can't be used: ${this.failure.message}`,
