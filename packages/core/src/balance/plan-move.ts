@@ -3,6 +3,7 @@
  * this one function.
  */
 import type { DiskId, NodeId, ReplicaId } from '../model/ids.js';
+import type { StorageDisk } from '../model/node.js';
 import { isHealthy, type Replica } from '../model/replica.js';
 import type { VolumeView } from '../model/views.js';
 import { nodeById, nodeName } from '../model/volume-facts.js';
@@ -11,6 +12,7 @@ import { type Refusal, refuse } from '../policy/decision.js';
 import { refusalWhileDeleting, refusalWhileFilling } from '../policy/refusals.js';
 import { curesOf } from '../scheduling/explain.js';
 import type { CandidateRefusal } from '../scheduling/framework.js';
+import { usableOnceWritten } from '../scheduling/usable-space.js';
 import { whyNotMovable } from './choose-move.js';
 import { type MoveTarget, placeInstead } from './place-instead.js';
 import { type PlannedMove, placeOf, placeText } from './planned-move.js';
@@ -44,7 +46,7 @@ export type MoveDecision =
   | { readonly kind: 'unchanged'; readonly why: string }
   | Refusal;
 
-/** Disks that a plan names; on more, only those that could take it and the first of the others are of use. */
+/** Disks that a plan names. Where there are more, those with the least room are left out: a copy goes to none of them. */
 const CANDIDATES_MAX = 200;
 
 export function decideMove(view: VolumeView, wish: MoveWish, now: Date): MoveDecision {
@@ -61,7 +63,7 @@ export function decideMove(view: VolumeView, wish: MoveWish, now: Date): MoveDec
   return notNow(view) ?? notLocal(view, wish) ?? placed(view, replica, wish, now);
 }
 
-/** Every disk that the wish leaves open, those that could take the copy first. */
+/** The disks that the wish leaves open, up to `CANDIDATES_MAX`, those that could take the copy first. */
 export function moveCandidates(view: VolumeView, wish: MoveWish, now: Date): MoveCandidate[] {
   const replica = view.replicas.find(({ id }) => id === wish.replicaId);
   if (replica === undefined) return [];
@@ -69,7 +71,8 @@ export function moveCandidates(view: VolumeView, wish: MoveWish, now: Date): Mov
   const disks = view.fleet.disks
     .filter((disk) => nodeId === undefined || disk.nodeId === nodeId)
     .filter(({ id }) => wish.diskId === undefined || id === wish.diskId);
-  const candidates = disks.slice(0, CANDIDATES_MAX).map((disk): MoveCandidate => {
+  const roomiest = disks.toSorted((a, b) => roomOf(b) - roomOf(a)).slice(0, CANDIDATES_MAX);
+  const candidates = roomiest.map((disk): MoveCandidate => {
     const named = {
       nodeId: disk.nodeId,
       nodeName: nodeName(view.fleet, disk.nodeId),
@@ -81,6 +84,11 @@ export function moveCandidates(view: VolumeView, wish: MoveWish, now: Date): Mov
     return { ...named, refusal: refusalOn(placeInstead(view, replica, target, now), disk.id) };
   });
   return candidates.sort((a, b) => Number(a.refusal !== undefined) - Number(b.refusal !== undefined));
+}
+
+function roomOf(disk: StorageDisk): number {
+  const { storageAvailableBytes, storageReservedBytes, storageScheduledBytes, writtenBytes } = disk;
+  return usableOnceWritten(storageAvailableBytes, storageReservedBytes, storageScheduledBytes, writtenBytes);
 }
 
 const HERE = {
