@@ -245,6 +245,7 @@ export class Replicas {
     const host = this.open.get(replicaId);
     if (host === undefined) return;
     this.open.delete(replicaId);
+    // Ignored: a host that does not answer has ended, or is ended with its last copy.
     await host.peer.call('close', { replicaId }).catch(() => undefined);
     this.pool.leave(replicaId);
   }

@@ -2,12 +2,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Command } from 'commander';
 import { Context, collectOutput, print } from './context.js';
-import { CliError, EXIT } from './exit-codes.js';
+import { CliError, EXIT, exitCodeFor } from './exit-codes.js';
 
 const WATCHED = new Set(['list', 'get', 'status', 'settings']);
 /** Changes come in groups: one reading for each. */
 const PAUSE_MS = 300;
 const RECONNECT_MS = 1_000;
+/** A token that ended or may not read, or a cluster that is gone: asking again changes nothing. */
+const REFUSALS = new Set([401, 403, 404]);
 const CLEAR = '\u001b[2J\u001b[H';
 
 /** @param parse runs the command once, of arguments without `--watch` */
@@ -44,16 +46,17 @@ function display(text: string): void {
 
 let changes: AsyncGenerator<void> | undefined;
 
+/** Resolves when something has changed, or may have while the stream was not open. @throws CliError when the stream is refused */
 async function nextChange(context: Context, clusterId: string): Promise<void> {
-  for (;;) {
-    changes ??= follow(context, clusterId);
-    const next = await changes.next().catch(() => undefined);
-    if (next?.done === false) return;
-    // The stream has ended, for instance because the API was restarted: what happened meanwhile is looked at.
-    changes = undefined;
-    await sleep(RECONNECT_MS);
-    return;
-  }
+  changes ??= follow(context, clusterId);
+  const next = await changes.next().catch((error: unknown) => {
+    if (error instanceof CliError) throw error;
+    return undefined;
+  });
+  if (next?.done === false) return;
+  // The stream has ended, for instance because the API was restarted: what happened meanwhile is looked at.
+  changes = undefined;
+  await sleep(RECONNECT_MS);
 }
 
 /** Each piece of the stream that tells of an event or a change. */
@@ -61,6 +64,11 @@ async function* follow({ connection }: Context, clusterId: string): AsyncGenerat
   const answer = await fetch(`${connection.apiUrl}/clusters/${clusterId}/events/stream`, {
     headers: { authorization: `Bearer ${connection.token}` },
   });
+  if (REFUSALS.has(answer.status))
+    throw new CliError(
+      exitCodeFor(answer.status),
+      `the event stream was refused with status ${answer.status}`,
+    );
   if (answer.body === null || !answer.ok) return;
   for await (const piece of answer.body.pipeThrough(new TextDecoderStream()))
     if (piece.includes('event:')) yield;

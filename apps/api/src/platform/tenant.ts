@@ -155,8 +155,8 @@ export class Tenant {
 
   private portsIn(scope: Scope): UseCasePorts {
     const store = new PostgresStore(scope, {
-      beforeEveryCommit: (sql) => this.noteBefore(sql),
-      inEveryCommit: (sql) => this.audit(sql),
+      beforeChanges: (sql) => this.noteBefore(sql),
+      afterChanges: (sql) => this.audit(sql),
       isRehearsal: this.rehearsed !== undefined,
     });
     return { store, clock: systemClock, random: { id: this.firstResourceId(), secret: systemRandom.secret } };

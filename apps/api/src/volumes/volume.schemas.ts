@@ -239,7 +239,9 @@ export const volumeSchema = z
       .describe('`creating` until all copies are made and, of a clone, filled.'),
     robustness: z
       .enum(['healthy', 'degraded', 'faulted', 'unknown'])
-      .describe('`degraded`: fewer full copies than wanted; `faulted`: none; `unknown`: not judged yet.'),
+      .describe(
+        '`degraded`: fewer full copies than wanted; `faulted`: none; `unknown`: the nodes that could tell do not answer, or it was not judged yet.',
+      ),
     attachedNodeId: uuid
       .nullable()
       .describe(

@@ -128,14 +128,14 @@ function addAction(rebuild: Command, action: 'pause' | 'resume' | 'cancel', desc
     });
 }
 
-/** Note on a rebuild: its error, or why it waits. For a paused one that runs, the API names the pause as the reason. */
-/** With even odds, and with nine in ten. */
+/** Estimated time left: at even odds, and at nine in ten. */
 function leftText({ eta }: Rebuild, now: Date): string {
   if (eta === null) return '-';
   const [even, sure] = [eta.p50, eta.p90].map((at) => age(now.toISOString(), new Date(at)));
   return even === sure ? `${even}` : `${even} to ${sure}`;
 }
 
+/** Note on a rebuild: its error, or why it waits. For a paused one that runs, the API names the pause as the reason. */
 function noteOf({ error, waitingFor, queuePosition }: Rebuild): string {
   if (error !== null) return error.message;
   return queuePosition === null ? waitingFor : `place ${queuePosition}: ${waitingFor}`;

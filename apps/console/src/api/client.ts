@@ -49,10 +49,11 @@ export async function askAll<T>(askPage: (query: PageQuery) => Promise<Answer<Pa
   for (let page = 0; page < PAGES_MAX; page += 1) {
     const { items: more, nextCursor } = await ask(askPage(query));
     items.push(...more);
-    if (nextCursor === null) break;
+    if (nextCursor === null) return items;
     query = { limit: PAGE_LIMIT, cursor: nextCursor };
   }
-  return items;
+  // A part that is shown as the whole would be untrue.
+  throw new Error(`the list has more than ${PAGES_MAX * PAGE_LIMIT} entries`);
 }
 
 export type PageAsk = { filter: string; sort?: string; cursor: string | undefined; limit?: number };

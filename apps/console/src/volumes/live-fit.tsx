@@ -6,6 +6,7 @@ import { api, type VolumeShape } from '../api/client';
 import type { Simulation } from '../api/types';
 import { useForbidden } from '../api/use-access';
 import { useCluster } from '../api/use-cluster';
+import { Refusal } from '../shared/refusal';
 
 /** A pause in typing, after which the scheduler is asked. */
 const TYPING_MS = 400;
@@ -37,6 +38,8 @@ export function LiveFit({ shape }: { shape: VolumeShape | undefined }) {
   });
   if (forbidden !== undefined || shape === undefined) return null;
   const result = answer.data?.shapes[0];
+  if (answer.error !== null && !answer.isFetching)
+    return <Refusal problem={answer.error} silence="Whether it fits is not known: there was no answer." />;
   const isOld = answer.isFetching || JSON.stringify(shape) !== JSON.stringify(asked);
   return (
     <p role="status" className="flex min-h-10 items-start gap-2 rounded-md bg-sunken px-3 py-2 text-sm">

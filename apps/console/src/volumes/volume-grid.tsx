@@ -194,53 +194,51 @@ type RowProps = {
 };
 
 /** A row is drawn again only when something of it has changed: a list of ten thousand is told of many changes a second. */
-const Row = memo(
-  function VolumeRow({ volume, index, px, columns, isSelected, onToggle }: RowProps): ReactNode {
-    return (
-      <tr
-        data-row
-        aria-rowindex={index + 2}
-        aria-selected={isSelected}
-        style={{ height: px }}
-        className={clsx('*:border-b *:border-border', isSelected ? 'bg-busy-soft' : 'hover:bg-hover')}
-      >
-        <td className="pl-4">
-          <Check label={`Select ${volume.name}`} checked={isSelected} onChange={() => onToggle(volume.id)} />
-        </td>
-        <td className="truncate px-4 max-sm:px-2">
-          <a
-            href={paths.volume(volume.id)}
-            className="inline-flex min-h-6 items-center font-medium hover:underline"
+const Row = memo(function VolumeRow({
+  volume,
+  index,
+  px,
+  columns,
+  isSelected,
+  onToggle,
+}: RowProps): ReactNode {
+  return (
+    <tr
+      data-row
+      aria-rowindex={index + 2}
+      aria-selected={isSelected}
+      style={{ height: px }}
+      className={clsx('*:border-b *:border-border', isSelected ? 'bg-busy-soft' : 'hover:bg-hover')}
+    >
+      <td className="pl-4">
+        <Check label={`Select ${volume.name}`} checked={isSelected} onChange={() => onToggle(volume.id)} />
+      </td>
+      <td className="truncate px-4 max-sm:px-2">
+        <a
+          href={paths.volume(volume.id)}
+          className="inline-flex min-h-6 items-center font-medium hover:underline"
+        >
+          {volume.name}
+        </a>
+      </td>
+      {columns.map((id) => {
+        const { align, isWide, cell } = VOLUME_COLUMNS[id];
+        return (
+          <td
+            key={id}
+            className={clsx(
+              'px-4 max-sm:px-2',
+              align === 'right' && 'whitespace-nowrap text-right tabular-nums',
+              isWide && 'max-md:hidden',
+            )}
           >
-            {volume.name}
-          </a>
-        </td>
-        {columns.map((id) => {
-          const { align, isWide, cell } = VOLUME_COLUMNS[id];
-          return (
-            <td
-              key={id}
-              className={clsx(
-                'px-4 max-sm:px-2',
-                align === 'right' && 'whitespace-nowrap text-right tabular-nums',
-                isWide && 'max-md:hidden',
-              )}
-            >
-              {cell(volume)}
-            </td>
-          );
-        })}
-      </tr>
-    );
-  },
-  (a, b) =>
-    a.volume === b.volume &&
-    a.index === b.index &&
-    a.px === b.px &&
-    a.columns === b.columns &&
-    a.isSelected === b.isSelected &&
-    a.onToggle === b.onToggle,
-);
+            {cell(volume)}
+          </td>
+        );
+      })}
+    </tr>
+  );
+});
 
 function Check({ label, checked, onChange }: { label: string; checked: boolean; onChange: () => void }) {
   return (

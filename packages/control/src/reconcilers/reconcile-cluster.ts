@@ -1,8 +1,8 @@
 /**
- * Reconciler of a cluster: which nodes are alive, whose maintenance is over, which waiting rebuilds and background tasks may run, and which copies
- * are orphans.
+ * Reconciler of a cluster: which nodes are alive, whose maintenance is over, which waiting rebuilds and background tasks
+ * may run, and which copies are orphans.
  *
- * Keeps nothing between runs. A change of a node, a disk or a setting leaves a fan-out in the store, of which each run
+ * Keeps nothing between runs that one depends on: `settledDisks` only spares work. A change of a node, a disk or a setting leaves a fan-out in the store, of which each run
  * does some batches; a worker that dies leaves the rest to the next run, at most a sweep later.
  */
 
@@ -27,6 +27,7 @@ import type { ReconcilerPorts } from './reconciler-ports.js';
 const FAN_OUT_BATCH = 500;
 /** 10,000 volumes, more than one node holds. The rest of the cluster's work waits meanwhile. */
 const FAN_OUT_BATCHES_MAX = 20;
+
 export async function reconcileCluster(ports: ReconcilerPorts, clusterId: ClusterId): Promise<void> {
   const fleet = await ports.store.loadFleet(clusterId);
   for (const node of fleet.nodes) {

@@ -22,6 +22,7 @@ export async function unlessForced<T extends string>(
   for (;;) {
     const outcome = await atMost(LOOK_INTERVAL_MS, step);
     if (outcome !== undefined) return outcome;
+    // Ignored: a store that does not answer now is asked again in a second, and the step goes on.
     const view = await store.loadVolume(volumeId).catch(() => undefined);
     if (view !== undefined && isDetachForced(view.volume)) {
       throw new StorageFault('store.conflict', { publicMessage: 'a forced detach was asked for meanwhile' });

@@ -1,11 +1,7 @@
 import type { DataEngine } from './node.js';
-
 import { DRAIN_POLICIES } from './node-drain.js';
 
-/**
- * Every cluster setting: its type, default, bounds and meaning. Names, defaults and bounds of those that Longhorn has
- * too are Longhorn's; the others say so.
- */
+/** What the description of any setting has. */
 type Common = {
   description: string;
   /** Set where Longhorn has no such setting. */
@@ -63,6 +59,10 @@ const SECONDS_MAX = 365 * 24 * 3600;
 /** Ten years. */
 const DAYS_MAX = 3_650;
 
+/**
+ * Every cluster setting: its type, default, bounds and meaning. Names, defaults and bounds of those that Longhorn has
+ * too are Longhorn's; the others say so.
+ */
 export const SETTINGS = {
   'replica-soft-anti-affinity': {
     type: 'boolean',

@@ -111,6 +111,7 @@ export class Engine {
     this.beginResync();
     // Completes an expansion that was interrupted, or requested while no engine ran.
     if (this.device.sizeBytes < this.spec.sizeBytes)
+      // Ignored: the volume still has its older size, which the report says, and the worker asks for the expansion again.
       void this.snapshots.expand(this.spec.sizeBytes).catch(() => undefined);
     const here = new Set(links.map(({ replicaId }) => replicaId));
     // Marks the drop of members that were current but can't be reached: they may come back.
@@ -280,6 +281,7 @@ export class Engine {
     if (this.resync === undefined) await this.drops.marked();
     await this.device.exclusive(async () => {
       if (this.copies.stopReason !== undefined || !this.isOpen) return;
+      // Ignored: the marks of write-intent stay set on a copy that failed, and the next engine compares what they name.
       await this.device.flushCopies().catch(() => undefined);
       await this.clearing.clearAll().catch(() => undefined);
       await this.copies.membership.seal();

@@ -18,6 +18,7 @@ export async function purgeChains(
 ): Promise<void> {
   const current = new Set(copies.map(({ replicaId }) => replicaId));
   await Promise.all(
+    // Ignored: the copy keeps its longer chain until the next purge.
     copies.map((copy) => purgeOne(copy, epoch, current, requireGoingOn).catch(() => undefined)),
   );
   requireGoingOn();

@@ -43,9 +43,10 @@ import { Touched, writeOutbox } from './touched.js';
 const HEARTBEAT_ATTEMPTS_MAX = 3;
 
 export type StoreOptions = {
-  /** Run in the transaction of every commit, before and after its changes, for instance to write the audit log. */
-  beforeEveryCommit?: (sql: Sql) => Promise<void>;
-  inEveryCommit?: (sql: Sql) => Promise<void>;
+  /** Run in the transaction of every commit before its changes, for instance to note what is there. */
+  beforeChanges?: (sql: Sql) => Promise<void>;
+  /** Run in the transaction of every commit after its changes, for instance to write the audit log: both are stored, or neither. */
+  afterChanges?: (sql: Sql) => Promise<void>;
   /** Commits are tried and rolled back: nothing is changed. */
   isRehearsal?: boolean;
   /** Keeps fleets between reads, for a process that plans many volumes. Left out: each view reads its whole fleet. */
@@ -144,13 +145,13 @@ export class PostgresStore implements Store {
       const touched = new Touched();
       if (guard.kind === 'volume' && guard.looksAgain === true) touched.lookedAfter = guard.volumeId;
       await takeGuard(sql, guard);
-      await this.options.beforeEveryCommit?.(sql);
+      await this.options.beforeChanges?.(sql);
       await takeSources(sql, changes);
       await lockDisks(sql, changes);
       const gone = new Map<string, OrganizationId>();
       for (const change of changes) await applyChange({ sql, guard, touched, gone }, change);
       await writeOutbox(sql, touched);
-      await this.options.inEveryCommit?.(sql);
+      await this.options.afterChanges?.(sql);
       // Quotas' rows are locked after everything else, here as by their triggers.
       await assertRebuildQuotas(sql, changes);
     });
