@@ -67,6 +67,12 @@ describe('the rooms import only what they may', () => {
       to: 'packages/database/src/b.ts',
     },
     {
+      rule: 'room-packages-testkit',
+      from: 'packages/testkit/src/a-room.ts',
+      says: "import '../../../apps/api/src/c.js';",
+      to: 'apps/api/src/c.ts',
+    },
+    {
       rule: 'core-model',
       from: 'packages/core/src/model/a.ts',
       says: "import '../settings/b.js';",
@@ -112,9 +118,9 @@ describe('the rooms import only what they may', () => {
     },
     {
       rule: 'console-pages-apart',
-      from: 'apps/console/src/volume/a.ts',
-      says: "import '../volumes/b.js';",
-      to: 'apps/console/src/volumes/b.ts',
+      from: 'apps/console/src/disk/a.ts',
+      says: "import '../nodes/b.js';",
+      to: 'apps/console/src/nodes/b.ts',
     },
     {
       rule: 'console-shared-serves-pages',

@@ -8,8 +8,8 @@ import { useOrphansOn } from '../api/node-queries';
 import type { Disk } from '../api/types';
 import { useForbidden } from '../api/use-access';
 import { useCluster } from '../api/use-cluster';
-import { DiskButton } from '../nodes/disk-dialogs';
 import { paths } from '../paths';
+import { DiskButton } from '../shared/disk-dialogs';
 import { PlanDialog } from '../shared/plan-dialog';
 
 /** All that can be done with a disk, with its plan first. */

@@ -6,9 +6,9 @@ import type { PlannedRequest } from '../api/dry-run';
 import type { StorageNode } from '../api/types';
 import { useForbidden } from '../api/use-access';
 import { useCluster } from '../api/use-cluster';
-import { AddDiskButton } from '../nodes/disk-dialogs';
-import { CopyNodeAs, NodeButtons } from '../nodes/node-buttons';
 import { paths } from '../paths';
+import { AddDiskButton } from '../shared/disk-dialogs';
+import { CopyNodeAs, NodeButtons } from '../shared/node-buttons';
 import { PlanDialog } from '../shared/plan-dialog';
 import { NodeSpecDialog } from './node-spec-dialog';
 

@@ -8,8 +8,8 @@ import { useDisksOf } from '../api/node-queries';
 import type { Disk, StorageNode } from '../api/types';
 import { paths } from '../paths';
 import { CapacityBar, usageOf } from '../shared/capacity-panel';
+import { DiskButton } from '../shared/disk-dialogs';
 import { Loaded } from '../shared/loaded';
-import { DiskButton } from './disk-dialogs';
 
 const COLUMNS: Column<Disk>[] = [
   { header: 'Disk', cell: (disk) => <DiskName disk={disk} /> },

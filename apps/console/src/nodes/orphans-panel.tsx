@@ -14,10 +14,10 @@ import { api } from '../api/client';
 import { keys, useOrphans } from '../api/queries';
 import type { Orphan, Recovery } from '../api/types';
 import { useCluster } from '../api/use-cluster';
-import { useLostVolumes } from '../recovery/use-lost-volumes';
 import { Loaded } from '../shared/loaded';
 import { Refusal } from '../shared/refusal';
 import { useAction } from '../shared/use-action';
+import { useLostVolumes } from '../shared/use-lost-volumes';
 
 /** Copies on disks that belong to no replica, and the way to give their space back. */
 export function OrphansPanel() {

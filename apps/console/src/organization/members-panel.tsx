@@ -8,10 +8,10 @@ import { useState } from 'react';
 import { reasonOf } from '../actions';
 import { type Member, organizationApi } from '../api/organization';
 import { useForbidden } from '../api/use-access';
+import { useWhoAmI } from '../api/use-who-am-i';
 import { ConfirmButton } from './confirm-button';
 import { FormDialog } from './form-dialog';
 import { ListPanel, useOrganizationList } from './list-panel';
-import { useWhoAmI } from './organization-header';
 import { RoleField, roleIn } from './role-field';
 
 /** Members with their roles, which those who may can change. */

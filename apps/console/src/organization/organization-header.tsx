@@ -1,17 +1,13 @@
 'use client';
 import { Button } from '@holdfast/ui/button.js';
 import { TextField } from '@holdfast/ui/field.js';
-import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { organizationApi } from '../api/organization';
 import { useForbidden } from '../api/use-access';
+import { useWhoAmI } from '../api/use-who-am-i';
 import { PageHeader } from '../shared/page-header';
 import { FormDialog } from './form-dialog';
 import { textIn } from './role-field';
-
-export function useWhoAmI() {
-  return useQuery({ queryKey: ['organization', 'who-am-i'], queryFn: organizationApi.whoAmI });
-}
 
 /** Whose cluster this is, who one is in it, and its name. */
 export function OrganizationHeader() {

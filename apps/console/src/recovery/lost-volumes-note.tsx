@@ -3,7 +3,7 @@ import { CircleAlert } from 'lucide-react';
 import Link from 'next/link';
 import { paths } from '../paths';
 import { volumesWord } from '../shared/risk-words';
-import { useLostVolumes } from './use-lost-volumes';
+import { useLostVolumes } from '../shared/use-lost-volumes';
 
 /**
  * Says on the overview that the disks know more than the database. Where nothing is lost it is not there; what is left of a volume

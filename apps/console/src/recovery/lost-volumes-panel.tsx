@@ -9,9 +9,9 @@ import { useState } from 'react';
 import type { Recovery } from '../api/types';
 import { sentence } from '../sentence';
 import { Loaded } from '../shared/loaded';
+import { useLostVolumes } from '../shared/use-lost-volumes';
 import { RecoverDialog } from './recover-dialog';
 import { blockOf, verdictWords } from './recovery-words';
-import { useLostVolumes } from './use-lost-volumes';
 
 /** Volumes that the database has lost, and the way to make them again. Where nothing is lost there is no such panel. */
 export function LostVolumesPanel() {

@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import type { Recovery } from '../api/types';
-import { blockOf, choiceOf, consentsTo, isLost } from './recovery-words';
+import { isLost } from '../shared/use-lost-volumes';
+import { blockOf, choiceOf, consentsTo } from './recovery-words';
 
 const HERE = 'cluster-here';
 

@@ -64,11 +64,6 @@ export function blockOf({ obstacle, isKnown }: Recovery): { why: string; cure: s
   return cure === undefined ? undefined : { why, cure };
 }
 
-/** Left over from a volume that is there: nothing is lost with them. */
-export function isLost({ obstacle }: Recovery): boolean {
-  return obstacle?.code !== 'NotNeeded';
-}
-
 const VERDICTS: Record<Recovery['copies'][number]['verdict'], string> = {
   current: 'used',
   stale: 'misses writes',

@@ -1,7 +1,7 @@
 'use client';
 import { useQuery } from '@tanstack/react-query';
 import { organizationApi } from '../api/organization';
-import { useWhoAmI } from '../organization/organization-header';
+import { useWhoAmI } from '../api/use-who-am-i';
 import { paths } from '../paths';
 import { useAction } from '../shared/use-action';
 

@@ -11,9 +11,9 @@ import type { DrainPlan, DrainWait, NodeDrain, StorageNode } from '../api/types'
 import { useForbidden } from '../api/use-access';
 import { useCluster } from '../api/use-cluster';
 import { sentence } from '../sentence';
-import { drainSentence, POLICY_WORDS, planSentences } from '../shared/drain-words';
-import { Loaded } from '../shared/loaded';
-import { Refusal } from '../shared/refusal';
+import { drainSentence, POLICY_WORDS, planSentences } from './drain-words';
+import { Loaded } from './loaded';
+import { Refusal } from './refusal';
 import { useNodeChange } from './use-node-change';
 
 type Policy = NodeDrain['policy'];

@@ -2,9 +2,9 @@
 import { useQuery } from '@tanstack/react-query';
 import { api } from '../api/client';
 import { CAPACITY_POLL_MS, keys } from '../api/queries';
+import type { Recovery } from '../api/types';
 import { useForbidden } from '../api/use-access';
 import { useCluster } from '../api/use-cluster';
-import { isLost } from './recovery-words';
 
 /**
  * Volumes that the database has lost and copies on the disks make up. Under the orphans' key: what makes or ends an orphan asks for
@@ -19,4 +19,9 @@ export function useLostVolumes() {
     refetchInterval: CAPACITY_POLL_MS,
     enabled: !isForbidden,
   });
+}
+
+/** Left over from a volume that is there: nothing is lost with them. */
+export function isLost({ obstacle }: Recovery): boolean {
+  return obstacle?.code !== 'NotNeeded';
 }

@@ -8,11 +8,11 @@ import { api } from '../api/client';
 import type { StorageNode } from '../api/types';
 import { useForbidden } from '../api/use-access';
 import { useCluster } from '../api/use-cluster';
-import { CopyAs } from '../shared/copy-as';
-import { copyForms } from '../shared/copy-forms';
-import { PlanDialog } from '../shared/plan-dialog';
-import { Refusal } from '../shared/refusal';
+import { CopyAs } from './copy-as';
+import { copyForms } from './copy-forms';
 import { DrainButton } from './drain-panel';
+import { PlanDialog } from './plan-dialog';
+import { Refusal } from './refusal';
 import { useNodeChange } from './use-node-change';
 
 const HOUR_MS = 3_600_000;

@@ -1,4 +1,4 @@
-import { useAction } from '../shared/use-action';
+import { useAction } from './use-action';
 
 type Change<Asked> = {
   run: (asked: Asked) => Promise<unknown>;

@@ -9,7 +9,7 @@ import { api, type DiskChange, type NewDisk } from '../api/client';
 import type { Disk, StorageNode } from '../api/types';
 import { useForbidden } from '../api/use-access';
 import { useCluster } from '../api/use-cluster';
-import { DialogForm } from '../shared/dialog-form';
+import { DialogForm } from './dialog-form';
 import { useNodeChange } from './use-node-change';
 
 /** Opens the form that adds a disk to the node. */
