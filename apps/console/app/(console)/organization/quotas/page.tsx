@@ -1,7 +1,7 @@
 'use client';
 import { organizationApi } from '../../../../src/api/organization';
+import { useWhoAmI } from '../../../../src/api/use-who-am-i';
 import { useOrganizationList } from '../../../../src/organization/list-panel';
-import { useWhoAmI } from '../../../../src/organization/organization-header';
 import { QuotaPanel } from '../../../../src/organization/quota-panel';
 import { Loaded } from '../../../../src/shared/loaded';
 

@@ -3,10 +3,10 @@ import { Badge } from '@holdfast/ui/badge.js';
 import { Moment } from '@holdfast/ui/moment.js';
 import type { Column } from '@holdfast/ui/table.js';
 import { credentialsApi, type Token } from '../../../../src/api/credentials';
+import { useWhoAmI } from '../../../../src/api/use-who-am-i';
 import { browserWords } from '../../../../src/organization/browser-words';
 import { ConfirmButton } from '../../../../src/organization/confirm-button';
 import { ListPanel, useOrganizationList } from '../../../../src/organization/list-panel';
-import { useWhoAmI } from '../../../../src/organization/organization-header';
 import { ENDS, LAST_USED } from '../../../../src/organization/token-columns';
 
 /** Where the user is signed in. */

@@ -1,5 +1,5 @@
 'use client';
-import { useWhoAmI } from '../../../../src/organization/organization-header';
+import { useWhoAmI } from '../../../../src/api/use-who-am-i';
 import { SignInProviderPanel } from '../../../../src/organization/sign-in-provider-panel';
 import { Loaded } from '../../../../src/shared/loaded';
 
