@@ -6,6 +6,11 @@ const DATABASES = {
   DATABASE_SYSTEM_URL: 'postgres://sys@db/holdfast',
 };
 
+test('an empty variable is one that is not set', () => {
+  const empty = { HOLDFAST_TOKEN_DAYS_MAX: '', HOLDFAST_METRICS_TOKEN: '', HOLDFAST_CONSOLE_URL: '' };
+  expect(readConfig({ ...DATABASES, ...empty, HOLDFAST_OIDC_ISSUER: '' })).toEqual(readConfig(DATABASES));
+});
+
 describe('HOLDFAST_TRUSTED_PROXIES', () => {
   const proxies = (text: string) =>
     readConfig({ ...DATABASES, HOLDFAST_TRUSTED_PROXIES: text }).trustedProxies;

@@ -1,5 +1,6 @@
 import { addressRangesOf, isAddressRange } from '@holdfast/identity/address-ranges.js';
 import { CERTIFICATE_DAYS_MAX } from '@holdfast/identity/authority-roles.js';
+import { isLoopback } from '@holdfast/identity/names.js';
 import { z } from 'zod';
 import { type OidcConfig, oidcConfigOf, oidcEnvironment } from './oidc/oidc-config.js';
 
@@ -29,7 +30,7 @@ const environment = z.object({
   /** Whether GraphQL tells its schema, as tools for developers ask for it. */
   HOLDFAST_GRAPHQL_INTROSPECTION: z.stringbool().default(true),
   /** Lets its holder read /metrics; without one only callers on this machine may. */
-  HOLDFAST_METRICS_TOKEN: z.union([z.literal(''), z.string().min(16)]).optional(),
+  HOLDFAST_METRICS_TOKEN: z.string().min(16).optional(),
   /** Networks that agents may say they are reached in, beside the address that they connect from (CIDR, by commas). */
   HOLDFAST_AGENT_NETWORKS: networks,
   /** Networks beside the public internet that webhooks may be sent to, as the worker has them. */
@@ -75,7 +76,9 @@ export type Config = {
 
 /** Reads the configuration, or ends with a message that names every wrong variable at once. */
 export function readConfig(env: NodeJS.ProcessEnv): Config {
-  const parsed = environment.safeParse(env);
+  // An empty variable is what shells and compose files make of an unset one.
+  const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''));
+  const parsed = environment.safeParse(given);
   if (!parsed.success) {
     const problems = parsed.error.issues.map((issue) => `  ${issue.path.join('.')}: ${issue.message}`);
     throw new Error(`wrong configuration:\n${problems.join('\n')}`);
@@ -98,11 +101,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     nodeCertificateHours: data.HOLDFAST_NODE_CERTIFICATE_HOURS,
     heartbeatIntervalMs: data.HOLDFAST_HEARTBEAT_INTERVAL_MS,
     metricsToken: data.HOLDFAST_METRICS_TOKEN,
-    consoleUrl: data.HOLDFAST_CONSOLE_URL === '' ? undefined : data.HOLDFAST_CONSOLE_URL,
+    consoleUrl: data.HOLDFAST_CONSOLE_URL,
     oidc: oidcConfigOf(data),
   };
-}
-
-function isLoopback(host: string): boolean {
-  return host === 'localhost' || host === '::1' || host.startsWith('127.');
 }

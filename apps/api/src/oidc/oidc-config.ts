@@ -27,13 +27,13 @@ const list = z
   .transform((text) => text.split(',').flatMap((part) => (part.trim() === '' ? [] : [part.trim()])));
 
 export const oidcEnvironment = z.object({
-  /** Address of the OpenID provider; empty or left out: users sign in by password only. */
-  HOLDFAST_OIDC_ISSUER: z.union([z.literal(''), url]).optional(),
+  /** Address of the OpenID provider; left out: users sign in by password only. */
+  HOLDFAST_OIDC_ISSUER: url.optional(),
   HOLDFAST_OIDC_CLIENT_ID: z.string().default(''),
   HOLDFAST_OIDC_CLIENT_SECRET: z.string().default(''),
   HOLDFAST_OIDC_NAME: z.string().default('single sign-on'),
   HOLDFAST_OIDC_ORGANIZATION: z.string().default(''),
-  HOLDFAST_CONSOLE_URL: z.union([z.literal(''), url]).optional(),
+  HOLDFAST_CONSOLE_URL: url.optional(),
   HOLDFAST_OIDC_GROUPS_CLAIM: z.string().min(1).default('groups'),
   /** Roles of groups, such as `storage-admins=admin,ops=operator`. */
   HOLDFAST_OIDC_ROLES: list.transform((pairs, context) => {
@@ -54,7 +54,7 @@ export const oidcEnvironment = z.object({
 /** @throws Error that names what is missing or unsafe */
 export function oidcConfigOf(env: z.output<typeof oidcEnvironment>): OidcConfig | undefined {
   const { HOLDFAST_OIDC_ISSUER: issuer, HOLDFAST_CONSOLE_URL: consoleUrl } = env;
-  if (issuer === undefined || issuer === '') return undefined;
+  if (issuer === undefined) return undefined;
   if (issuer.protocol !== 'https:' && !isOnThisMachine(issuer)) {
     throw new Error('wrong configuration:\n  HOLDFAST_OIDC_ISSUER: must be HTTPS, beyond this machine');
   }
@@ -65,7 +65,7 @@ export function oidcConfigOf(env: z.output<typeof oidcEnvironment>): OidcConfig 
     'HOLDFAST_CONSOLE_URL',
   ] as const;
   const missing = needed.filter((name) => env[name] === undefined || env[name] === '');
-  if (missing.length > 0 || consoleUrl === undefined || consoleUrl === '') {
+  if (missing.length > 0 || consoleUrl === undefined) {
     throw new Error(`wrong configuration:\n  HOLDFAST_OIDC_ISSUER needs ${missing.join(', ')} too`);
   }
   return {
