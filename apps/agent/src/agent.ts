@@ -187,7 +187,7 @@ export class Agent {
     // Each part has its own time limit, so that a disk or host that hangs delays no other part of the heartbeat.
     const [disks, replicas] = await Promise.all([
       this.disks.reports(nowMs),
-      this.replicas.reports(),
+      this.replicas.reports(this.ways.controlPlane.nodeId),
       this.engines.refresh(),
     ]);
     return {

@@ -23,7 +23,7 @@ import type { ReplicaExportName } from '@holdfast/data-engine/protocol/export-na
 import { loadMetadata, type ReplicaMetadata } from '@holdfast/data-engine/replica/metadata.js';
 import { Replica } from '@holdfast/data-engine/replica/replica.js';
 import { isExpected, removeIf } from '@holdfast/data-engine/replica-server/removal.js';
-import type { CopyUse } from '@holdfast/identity/copy-secret.js';
+import { type CopyUse, holderProof } from '@holdfast/identity/copy-secret.js';
 import type { Logger } from 'pino';
 import { admitsTo, copyUse } from './copy-access.js';
 import { copyDescription } from './copy-description.js';
@@ -57,6 +57,8 @@ type Known = {
   /** As last reported by its host, or by the store while no host has it open. */
   writtenBytes: number;
   record: ReplicaReport['record'];
+  /** Made once for this node: a node has thousands of copies, and a heartbeat every two seconds. */
+  proof?: { readonly nodeId: string; readonly text: string };
 };
 
 export class Replicas {
@@ -312,16 +314,18 @@ export class Replicas {
     for (const replicaId of residents) this.open.delete(replicaId);
   }
 
-  async reports(): Promise<ReplicaReport[]> {
+  /** @param nodeId this node; left out before it has joined, and then the reports prove nothing */
+  async reports(nodeId?: string): Promise<ReplicaReport[]> {
     await this.scan(SCAN_IN_HEARTBEAT_MS_MAX);
     await this.lookForLost();
     await Promise.all(this.pool.all.map((host) => this.refresh(host)));
-    return [...this.known.values()].map(({ disk, metadata, writtenBytes, record }) => ({
-      replicaId: asId<ReplicaId>(metadata.replicaId),
-      volumeId: asId<VolumeId>(metadata.volumeId),
-      diskId: disk.diskId,
-      writtenBytes,
-      record,
+    return [...this.known.values()].map((known) => ({
+      replicaId: asId<ReplicaId>(known.metadata.replicaId),
+      volumeId: asId<VolumeId>(known.metadata.volumeId),
+      diskId: known.disk.diskId,
+      writtenBytes: known.writtenBytes,
+      record: known.record,
+      proof: nodeId === undefined ? undefined : proofOf(known, nodeId),
     }));
   }
 
@@ -418,4 +422,10 @@ function spaceFault(error: unknown): unknown {
   if (code !== 'ENOSPC' && code !== 'EDQUOT' && code !== 'EFBIG') return error;
   const what = code === 'EFBIG' ? 'the file system cannot hold a file of that size' : 'the disk is full';
   return new StorageFault('disk.no_space', { publicMessage: what, cause: error });
+}
+
+function proofOf(known: Known, nodeId: string): string {
+  if (known.proof?.nodeId !== nodeId)
+    known.proof = { nodeId, text: holderProof(known.metadata.secret, nodeId) };
+  return known.proof.text;
 }

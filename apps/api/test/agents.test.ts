@@ -6,6 +6,7 @@ import { copyRecord } from '@holdfast/core/model/copy-record.js';
 import { asId, type DiskId, type VolumeId } from '@holdfast/core/model/ids.js';
 import { makeAuthority, readRequest, signNodeCertificate } from '@holdfast/identity/authority.js';
 import { fingerprintOf } from '@holdfast/identity/certificate.js';
+import { holderProof } from '@holdfast/identity/copy-secret.js';
 import { makeKey, makeRequest } from '@holdfast/identity/request.js';
 import { aDiskReport, aHeartbeat, anEngineReport } from '@holdfast/testkit/builders.js';
 import { eventually } from '@holdfast/testkit/eventually.js';
@@ -260,6 +261,37 @@ describe('a name that has joined', () => {
     const next = await api.agent('deleted');
     expect(next.nodeId).not.toBe(agent.nodeId);
   });
+});
+
+test('a disk of a node that does not answer is taken over by a node that proves to have its copies, and by no other', async () => {
+  const nodeId = await api.node('rebooted', 'zone-a');
+  const { id: volumeId } = await api.createVolume({ numberOfReplicas: 1 });
+  const { rows } = await api.owner.query('SELECT id, secret, disk_id FROM replica WHERE volume_id = $1', [
+    volumeId,
+  ]);
+  const [{ id: replicaId, secret, disk_id: diskId }] = rows;
+  await api.owner.query(
+    `UPDATE node SET conditions = replace(conditions::text, 'True', 'False')::jsonb WHERE id = $1`,
+    [nodeId],
+  );
+  const claimant = await api.agent('claimant');
+  const holderAfter = async (proof?: string) => {
+    const copy = {
+      replicaId,
+      volumeId: asId<VolumeId>(String(volumeId)),
+      diskId,
+      writtenBytes: 0,
+      record: null,
+    };
+    const beat = aHeartbeat('claimant', { disks: [aDiskReport(diskId)], replicas: [{ ...copy, proof }] });
+    expect((await claimant.beat(beat)).status).toBe(200);
+    const disks = await api.owner.query('SELECT node_id FROM disk WHERE id = $1', [diskId]);
+    return disks.rows[0].node_id;
+  };
+  expect(await holderAfter()).toBe(nodeId);
+  expect(await holderAfter(holderProof(secret, nodeId))).toBe(nodeId);
+  expect(await holderAfter(holderProof('another key', claimant.nodeId))).toBe(nodeId);
+  expect(await holderAfter(holderProof(secret, claimant.nodeId))).toBe(claimant.nodeId);
 });
 
 describe('a heartbeat is refused', () => {

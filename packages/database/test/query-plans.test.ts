@@ -7,6 +7,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import type { WakeUp } from '@holdfast/control/ports/queue.js';
 import { asId, type DiskId } from '@holdfast/core/model/ids.js';
+import { holderProof } from '@holdfast/identity/copy-secret.js';
 import {
   aDiskReport,
   aHeartbeat,
@@ -107,6 +108,7 @@ async function makeStore(): Promise<StoreUnderTest> {
           kind === 'volume' ? { kind, volumeId: asId(target_id) } : { kind, clusterId: asId(target_id) },
       );
     },
+    proofOf: holderProof,
     events: () => transaction(scope, storedEvents),
     setSetting: async (name, value) => {
       await transaction(scope, (sql) => changeSetting(sql, tenant.clusterId, { name, value, now: NOON }));

@@ -35,6 +35,15 @@ export function snapshotSecret(key: string, { snapshotId, nodeId }: Omit<Snapsho
   return signed(key, `snapshot.${snapshotId}.${nodeId}`);
 }
 
+/** What a node that has a copy, and so its key, shows to the control plane, and what is of no use to another node. */
+export function holderProof(key: string, nodeId: string): string {
+  return macOf(key, `holder.${nodeId}`);
+}
+
+export function isHolderProof(key: string, nodeId: string, proof: string): boolean {
+  return sameMac(proof, holderProof(key, nodeId));
+}
+
 type SnapshotUse = Extract<CopyUse, { kind: 'snapshot' }>;
 
 /** @returns what the secret admits to; `undefined` where it was not made of this copy's key */

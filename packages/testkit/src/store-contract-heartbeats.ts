@@ -160,15 +160,17 @@ export function heartbeatContract(makeStore: MakeStore): void {
     ]);
     await fixture.under.takeWakeUps();
 
-    const report = (part: Parameters<typeof aDiskReport>[1]) =>
+    const { id: replicaId, secret } = create.replica;
+    const copy = { replicaId, volumeId, diskId: DISK, writtenBytes: 0, record: null };
+    const report = (part: Parameters<typeof aDiskReport>[1], proof?: string) =>
       fixture.store.recordHeartbeat(
         clusterId,
-        aHeartbeat('node-2', { disks: [aDiskReport(DISK, part)] }),
+        aHeartbeat('node-2', { disks: [aDiskReport(DISK, part)], replicas: [{ ...copy, proof }] }),
         LATER,
       );
-    await report({ ready: false });
+    const { nodeId: to } = await report({ ready: false });
     expect(await fixture.disk()).toMatchObject({ nodeId: from });
-    const { nodeId: to } = await report({});
+    await report({}, fixture.under.proofOf(secret, to));
     expect(await fixture.disk()).toMatchObject({ nodeId: to });
     expect((await fixture.load(volumeId)).replicas[0]).toMatchObject({ nodeId: to, diskId: DISK });
     expect(await fixture.under.takeWakeUps()).toContainEqual({ kind: 'volume', volumeId });

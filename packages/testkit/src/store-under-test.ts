@@ -17,6 +17,8 @@ export type StoreUnderTest = {
   setSetting(name: SettingName, value: SettingValue): Promise<void>;
   /** Sets limits of the tenant's organization or project. */
   setQuota(of: 'organization' | 'project', limits: QuotaLimits): Promise<void>;
+  /** Proof of a node that it has the copy with this key. */
+  proofOf(key: string, nodeId: string): string;
   stop(): Promise<void>;
 };
 

@@ -144,6 +144,13 @@ export const replicaReportSchema = z.object({
   record: copyRecordSchema
     .nullable()
     .describe('The record that it stores; null for a copy that never became a member.'),
+  proof: z
+    .string()
+    .max(64)
+    .optional()
+    .describe(
+      'Shows that the node has the copy: made of the key of the copy, for this node. Without it a disk that was on another node is not taken for moved.',
+    ),
 });
 
 /** Progress of a rebuild in bytes, as agents report it and as users see it. */

@@ -1,5 +1,6 @@
 import type { WakeUp } from '@holdfast/control/ports/queue.js';
 import { asId } from '@holdfast/core/model/ids.js';
+import { holderProof } from '@holdfast/identity/copy-secret.js';
 import { NOON } from '@holdfast/testkit/builders.js';
 import { emptyTables } from '@holdfast/testkit/empty-tables.js';
 import { storeContract } from '@holdfast/testkit/store-contract.js';
@@ -57,6 +58,7 @@ async function makeStore(role: 'system' | 'api', fleets?: FleetReader): Promise<
     store: new PostgresStore(scope, fleets === undefined ? {} : { fleets }),
     tenant,
     takeWakeUps: () => takeWakeUps(scope),
+    proofOf: holderProof,
     events: () => transaction(scope, storedEvents),
     setSetting: async (name, value) => {
       await transaction(scope, (sql) => changeSetting(sql, tenant.clusterId, { name, value, now: NOON }));

@@ -18,6 +18,8 @@ async function makeStore(): Promise<StoreUnderTest> {
     store,
     tenant,
     takeWakeUps: async () => store.takeWakeUps(),
+    // It believes its agents.
+    proofOf: () => '',
     events: async () =>
       store.events.map((event) => ({ type: event.type, causeType: store.causeOf(event)?.type })),
     setSetting: async (name, value) => store.setSetting(tenant.clusterId, name, value),
