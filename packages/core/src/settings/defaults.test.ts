@@ -52,6 +52,18 @@ test('a map gives each data engine its own value, and a plain value is that of b
 });
 
 test.each([
+  ['snapshot-data-integrity', '{"v1":"enabled","v2":"enabled"}', 'enabled'],
+  ['snapshot-data-integrity-immediate-check-after-snapshot-creation', { v1: 'true', v2: true }, true],
+  ['snapshot-data-integrity-cronjob', '{"v1":"0 0 */7 * *","v2":"0 0 */7 * *"}', '0 0 */7 * *'],
+  ['replica-rebuilding-bandwidth-limit', '{"v2":"40"}', 40],
+])('%s, of one value here, takes the map %j that gives all data engines the same', (name, value, want) => {
+  expect(parseSettingValue(name, value)).toBe(want);
+});
+
+test.each([
+  ['snapshot-data-integrity', '{"v1":"enabled","v2":"disabled"}', /one value for all/],
+  ['snapshot-data-integrity', '{"v3":"enabled"}', /one value for all/],
+  ['snapshot-data-integrity', '{}', /one value for all/],
   ['engine-replica-timeout', '{"v1":"9"}', /exactly v1 and v2/],
   ['engine-replica-timeout', { v1: 9, v2: 10, v3: 11 }, /exactly v1 and v2/],
   ['engine-replica-timeout', { v1: 9, v2: 7 }, /from 8 to 30/],

@@ -8,7 +8,7 @@ import {
   type SettingName,
   UNLIMITED,
 } from '../model/setting.js';
-import { type EngineMap, engineMap, engineMapProblem } from './engine-maps.js';
+import { commonValue, type EngineMap, engineMap, engineMapProblem } from './engine-maps.js';
 import { NOT_APPLICABLE } from './longhorn-settings.js';
 
 export type SettingValue = boolean | number | string;
@@ -33,7 +33,10 @@ export function definitionOf(name: string): SettingDefinition {
 export function parseSettingValue(name: string, raw: unknown): SettingValue {
   const definition = definitionOf(name);
   const map = engineMap(raw);
-  if (map !== undefined) return parsedMap(name, definition, map);
+  if (map !== undefined) {
+    const common = definition.engines === undefined ? commonValue(map) : undefined;
+    return common === undefined ? parsedMap(name, definition, map) : parseSettingValue(name, common);
+  }
   const value = typeof raw === 'string' ? fromText(definition, raw) : raw;
   const problem = problemWith(definition, value);
   if (problem !== undefined) throw invalid(name, problem);

@@ -19,10 +19,21 @@ export function engineMap(raw: unknown): EngineMap | undefined {
   }
 }
 
+/**
+ * The value that a map gives to all of its data engines, in the same text; `undefined`: none. So a map of Longhorn's is taken as well
+ * for a setting that has one value here.
+ */
+export function commonValue(map: EngineMap): unknown {
+  const [first, ...others] = Object.values(map).map(String);
+  const areEngines = Object.keys(map).every((key) => key === 'v1' || key === 'v2');
+  return areEngines && others.every((value) => value === first) ? first : undefined;
+}
+
 /** What is wrong with the keys of a map; the values are checked one by one. */
 export function engineMapProblem(definition: SettingDefinition, map: EngineMap): string | undefined {
   const { engines } = definition;
-  if (engines === undefined) return 'has one value for all data engines, no map';
+  if (engines === undefined)
+    return 'has one value for all data engines: a map may only give v1 and v2 the same';
   const keys = Object.keys(map).sort();
   const isWhole = keys.length === engines.length && engines.every((engine) => keys.includes(engine));
   return isWhole ? undefined : `must be a map with exactly ${engines.join(' and ')}, or one value for all`;
