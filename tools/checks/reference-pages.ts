@@ -94,9 +94,10 @@ function metricsOf(title: string, metrics: readonly Metric[]): string {
 }
 
 function permissionsPage(): string {
-  const rows = Object.entries<Permission>(PERMISSIONS).map(([action, { organization, project, allows }]) => {
-    return `| \`${action}\` | ${allows} | ${organization} | ${project ?? ''} |`;
-  });
+  const rows = Object.entries<Permission>(PERMISSIONS).map(
+    ([action, { organization, project, allows, whole }]) =>
+      `| \`${action}\` | ${allows} | ${organization} | ${project ?? ''} | ${whole ?? ''} |`,
+  );
   return `# Permissions
 
 Who may do what. A user has one role in an organization, of ${listed(ORGANIZATION_ROLES)}, and may have one more in each of its
@@ -107,8 +108,12 @@ A token has a role too, and allows what both it and its user may; it may be limi
 reading. \`holdfast auth why <action>\` and \`GET /api/v1/me/permissions\` say what a token may do, and why. This page is written
 from \`packages/core/src/policy/permissions.ts\`.
 
-| action | a user may | least role in the organization | or in the project |
-|---|---|---|---|
+An action that is about the whole of something is not for a token that sees a part of that only: one for clusters or projects does nothing
+to the *organization*, one for projects changes nothing of a *cluster*, which all projects share. To such a token only those tokens are there
+that were made with it, and the organization's own quota is not.
+
+| action | a user may | least role in the organization | or in the project | about the whole |
+|---|---|---|---|---|
 ${rows.join('\n')}
 `;
 }

@@ -9,13 +9,19 @@ export type DocumentedOperation = {
   path: string;
   isPublic: boolean;
   isAgents: boolean;
+  /** The document's example of a body; undefined where the operation takes none. */
+  body: object | undefined;
   refusals: ReadonlyMap<number, ReadonlySet<string>>;
 };
 
 type Response = {
   content?: Record<string, { schema: { allOf?: { properties?: { code?: { enum: string[] } } }[] } }>;
 };
-type Operation = { security?: unknown[]; responses: Record<string, Response | { $ref: string }> };
+type Operation = {
+  security?: unknown[];
+  requestBody?: { content: { 'application/json': { example?: object } } };
+  responses: Record<string, Response | { $ref: string }>;
+};
 type Document = {
   paths: Record<string, Record<string, Operation>>;
   components: { responses: Record<string, Response> };
@@ -31,6 +37,7 @@ export function documentedOperations(): DocumentedOperation[] {
       path,
       isPublic: operation.security?.length === 0,
       isAgents: path.startsWith('/api/v1/agent/'),
+      body: operation.requestBody && (operation.requestBody.content['application/json'].example ?? {}),
       refusals: refusalsOf(operation, document),
     })),
   );

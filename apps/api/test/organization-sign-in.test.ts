@@ -320,7 +320,7 @@ test('a token for a part of the organization neither sees nor sets the provider'
     body: { name: 'part', projectIds: [api.seed.projectId] },
   });
   const part = { token: String(body.token ?? body.secret) };
-  expect((await api.call('GET', path, part)).status).toBe(404);
+  expect((await api.call('GET', path, part)).status).toBe(403);
   const given = { issuer: provider.issuer, clientId: 'c', clientSecret: 's', domains: ['example.test'] };
   expect((await api.call('PUT', path, { ...part, body: given })).status).toBe(403);
 });

@@ -184,10 +184,10 @@ describe('what is refused', () => {
     const path = `/service-accounts/${strong.id}/tokens`;
     const { body: token } = await api.call('POST', '/tokens', {
       token: admin,
-      body: { name: 'narrow', projectIds: [api.seed.projectId] },
+      body: { name: 'narrow', actions: ['member:write'] },
     });
     const { body: made } = await api.call('POST', path, { token: String(token.token), body: { name: 't' } });
-    expect(made.projectIds).toEqual([api.seed.projectId]);
+    expect(made.actions).toEqual(['member:write']);
     const operator = await api.tokenOfRole('operator');
     expect((await api.call('POST', path, { token: operator, body: { name: 't' } })).status).toBe(403);
     const wish = { body: { name: 't', role: 'owner' }, token: admin };

@@ -50,7 +50,7 @@ export class SilencesController {
     summary: 'Have alerts that match not told for a time',
     answer: SilenceDto,
     status: 201,
-    refuses: ['cluster.not_found', 'auth.forbidden', 'silence.too_many'],
+    refuses: ['cluster.not_found', 'silence.too_many'],
   })
   async create(
     @CurrentTenant() tenant: Tenant,
@@ -69,7 +69,6 @@ export class SilencesController {
     assertReadable(silence);
     await tenant.write(async (sql) => {
       await requireCluster(sql, clusterId);
-      if (tenant.projectIds !== undefined) throw forProjectsOnly();
       if ((await countSilences(sql, clusterId, createdAt)) >= SILENCES_MAX) throw tooMany();
       await createSilence(sql, { ...silence, organizationId });
     });
@@ -155,13 +154,6 @@ function tooMany(): StorageFault {
   return new StorageFault('silence.too_many', {
     publicMessage: `the cluster has ${SILENCES_MAX} silences that have not ended, which is as many as it may have`,
     cures: ['end one', 'make one whose matcher says more'],
-  });
-}
-
-function forProjectsOnly(): StorageFault {
-  return new StorageFault('auth.forbidden', {
-    publicMessage: 'alerts are for those who see all projects of the organization',
-    cures: ['use a token without such limits'],
   });
 }
 

@@ -30,8 +30,8 @@ export class AuthGuard implements CanActivate {
     // Before the checks: a refusal is told of in the name of its caller.
     request.tenant = tenant;
     request.isWrite = !changesNothing(access);
-    assertWithinClusters(tenant, access, request.params);
     request.tenant = assertAllowed(tenant, access);
+    assertWithinClusters(tenant, access, request.params);
     return true;
   }
 }

@@ -117,7 +117,9 @@ export function assertAllowed(tenant: Tenant, action: Action): Tenant {
 export function assertWithinClusters({ actor }: Tenant, access: Action, parameters: unknown): void {
   if (actor.limits.clusterIds === undefined || changesNothing(access) || access === 'token:own') return;
   if (typeof parameters === 'object' && parameters !== null && 'clusterId' in parameters) return;
-  throw new StorageFault('auth.forbidden', { publicMessage: 'this token is limited to clusters' });
+  throw new StorageFault('auth.forbidden', {
+    publicMessage: 'this token is limited to clusters, and this is about none of them',
+  });
 }
 
 /** From the header, else from the session cookie; a cookie must come from our own pages when something is changed. */

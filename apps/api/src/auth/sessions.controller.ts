@@ -34,7 +34,7 @@ import {
   WhoAmIDto,
 } from './session.schemas.js';
 import { SignInLimits } from './sign-in-limits.js';
-import { tokenView } from './tokens.controller.js';
+import { ownTokensFor, tokenView } from './tokens.controller.js';
 
 @Controller('api/v1/sessions')
 export class SessionsController {
@@ -90,7 +90,7 @@ export class SessionsController {
   @Get()
   @Route({ access: 'token:own', summary: "List one's sessions", answer: TokenPage })
   async list(@CurrentTenant() tenant: Tenant, @Query() query: ListQuery) {
-    const owner = { userId: tenant.actor.userId, kind: 'session' as const };
+    const owner = { ...ownTokensFor(tenant), kind: 'session' as const };
     return pageView(await tenant.read((sql) => listTokens(sql, owner, query)), tokenView);
   }
 
@@ -102,7 +102,7 @@ export class SessionsController {
     refuses: ['token.not_found'],
   })
   async end(@CurrentTenant() tenant: Tenant, @Param() { tokenId }: TokenPath): Promise<void> {
-    const owner = { userId: tenant.actor.userId, kind: 'session' as const };
+    const owner = { ...ownTokensFor(tenant), kind: 'session' as const };
     const found = await tenant.write((sql) => deleteToken(sql, owner, tokenId));
     if (!found)
       throw new StorageFault('token.not_found', { publicMessage: `there is no session ${tokenId}` });

@@ -101,9 +101,20 @@ export class TokensController {
   }
 }
 
-/** Admins see the tokens of all users; other users their own. */
-export function ownerFor({ actor }: Tenant): TokenOwner {
-  return { userId: isAllowed(actor.role, 'cluster:write') ? undefined : actor.userId };
+/** Admins see the tokens of all users; other users their own; a token for a part of the organization what is made with it. */
+export function ownerFor(tenant: Tenant): TokenOwner {
+  const { role, limits } = tenant.actor;
+  const seesAll = limits.clusterIds === undefined && limits.projectIds === undefined;
+  return seesAll && isAllowed(role, 'cluster:write') ? { userId: undefined } : ownTokensFor(tenant);
+}
+
+/**
+ * The user's own tokens. To one that is limited to a part of the organization those without that limit are not there: it can't
+ * end what may do more than itself.
+ */
+export function ownTokensFor({ actor: { userId, tokenId, limits } }: Tenant): TokenOwner {
+  const seesAll = limits.clusterIds === undefined && limits.projectIds === undefined;
+  return seesAll ? { userId } : { userId, madeWith: tokenId };
 }
 
 type ForMember = {

@@ -49,8 +49,8 @@ export function field<Schema extends z.ZodType>(
     type: new GraphQLNonNull(type),
     args: options.args,
     resolve(_source, given, { tenant: caller }, info) {
-      assertWithinClusters(caller, options.access, given);
       const tenant = assertAllowed(caller, options.access);
+      assertWithinClusters(caller, options.access, given);
       const parsed = options.schema.safeParse(given);
       if (!parsed.success) throw invalidRequest(parsed.error.issues, bodyPointer);
       return options.resolve(fieldTenant(tenant, given, info), parsed.data);

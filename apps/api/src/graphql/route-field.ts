@@ -115,8 +115,9 @@ function callerOf(
   context: GraphqlContext,
   info: Parameters<typeof fieldTenant>[2],
 ): Tenant {
-  assertWithinClusters(context.tenant, access, given);
-  return fieldTenant(assertAllowed(context.tenant, access), given, info);
+  const tenant = assertAllowed(context.tenant, access);
+  assertWithinClusters(tenant, access, given);
+  return fieldTenant(tenant, given, info);
 }
 
 function partsOf(controller: Type, method: string): Parts {

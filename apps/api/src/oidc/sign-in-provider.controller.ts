@@ -48,7 +48,7 @@ export class SignInProviderController {
     summary:
       "Set the OpenID provider by which users sign in to the organization; another issuer's are signed out",
     answer: SignInProviderDto,
-    refuses: ['organization.not_found', 'auth.forbidden'],
+    refuses: ['organization.not_found'],
   })
   async put(
     @CurrentTenant() tenant: Tenant,
@@ -61,7 +61,6 @@ export class SignInProviderController {
     const given = { ...body, issuer: new URL(body.issuer).href, domains: [...new Set(body.domains)] };
     const stored = await tenant.write(async (sql) => {
       await requireOrganization(sql, organizationId);
-      assertSeesAll(tenant);
       const before = await findSignInProvider(sql, organizationId);
       assertVersion(before?.version ?? 0, ifVersion);
       await store(sql, { organizationId, before, given, now: tenant.now });
@@ -138,15 +137,6 @@ async function store(
 /** In the audit log the provider is what is changed, not the organization that the address names. */
 function targetOf(organizationId: OrganizationId) {
   return { kind: 'signInProvider', id: organizationId };
-}
-
-/** Its users are members of all of the organization, which a token for a part of it is not to decide. */
-function assertSeesAll(tenant: Tenant): void {
-  if (tenant.projectIds === undefined && tenant.clusterIds === undefined) return;
-  throw new StorageFault('auth.forbidden', {
-    publicMessage: 'the sign-in provider is for those who see all clusters and projects of the organization',
-    cures: ['use a token without such limits'],
-  });
 }
 
 function invalid(pointer: string, detail: string, cures: string[]): StorageFault {

@@ -31,7 +31,7 @@ export class QuotasController {
     @Param() { organizationId }: OrganizationPath,
     @Res({ passthrough: true }) reply: FastifyReply,
   ) {
-    if (tenant.projectIds !== undefined) throw forProjectsOnly();
+    assertSeesAll(tenant);
     const found = await tenant.read(async (sql) => {
       await requireOrganization(sql, organizationId);
       return requireQuota(sql, organizationId);
@@ -53,6 +53,7 @@ export class QuotasController {
     @IfMatch() ifVersion: number | undefined,
     @Res({ passthrough: true }) reply: FastifyReply,
   ) {
+    assertSeesAll(tenant);
     const changed = await tenant.write(async (sql) => {
       await requireOrganization(sql, organizationId);
       assertOwner(tenant);
@@ -132,9 +133,12 @@ function assertOwner({ actor }: Tenant): void {
   });
 }
 
-function forProjectsOnly(): StorageFault {
-  return new StorageFault('auth.forbidden', {
-    publicMessage: "the organization's quota is for those who see all of its projects",
-    cures: ["read the project's quota"],
+/** It counts what is in all projects and clusters, and bounds them. A project's quota has the same two actions. */
+function assertSeesAll({ projectIds, clusterIds }: Tenant): void {
+  if (projectIds === undefined && clusterIds === undefined) return;
+  const part = projectIds === undefined ? 'clusters' : 'projects';
+  throw new StorageFault('auth.forbidden', {
+    publicMessage: `the organization's quota is for those who see all of it, and you are limited to ${part}`,
+    cures: ["use a project's quota, or a token without such limits"],
   });
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { asId, type ProjectId } from '../model/ids.js';
+import { asId, type ClusterId, type ProjectId } from '../model/ids.js';
 import { type AccessFacts, decideAccess, isAllowedWithin } from './decide-access.js';
 import {
   ACTIONS,
@@ -10,6 +10,7 @@ import {
   ORGANIZATION_ROLES,
   PROJECT_ROLES,
   type ProjectRole,
+  permissionOf,
   projectRoleWithin,
   weakerRole,
 } from './permissions.js';
@@ -17,12 +18,21 @@ import {
 const MINE = asId<ProjectId>('01a1fd5b-0000-7000-8000-000000000001');
 const OTHER = asId<ProjectId>('01a1fd5b-0000-7000-8000-000000000002');
 
+const CLUSTER = asId<ClusterId>('01a1fd5b-0000-7000-8000-000000000003');
+
+const UNLIMITED: AccessFacts['limits'] = {
+  readOnly: false,
+  actions: undefined,
+  clusterIds: undefined,
+  projectIds: undefined,
+};
+
 /** A member without a role in any project, with a token that has no limits. */
 function facts(part: Partial<AccessFacts> = {}, inMine?: ProjectRole): AccessFacts {
   return {
     role: 'member',
     projectRoles: new Map(inMine === undefined ? [] : [[MINE, inMine]]),
-    limits: { readOnly: false, actions: undefined },
+    limits: UNLIMITED,
     ...part,
   };
 }
@@ -72,24 +82,47 @@ describe('decideAccess', () => {
     },
     {
       name: 'an owner with a token for reading',
-      given: facts({ role: 'owner', limits: { readOnly: true, actions: undefined } }),
+      given: facts({ role: 'owner', limits: { ...UNLIMITED, readOnly: true } }),
       action: 'volume:write',
       want: 'this token is for reading only',
     },
     {
       name: 'an owner with a token for reading, reading',
-      given: facts({ role: 'owner', limits: { readOnly: true, actions: undefined } }),
+      given: facts({ role: 'owner', limits: { ...UNLIMITED, readOnly: true } }),
       action: 'volume:read',
       want: 'all',
     },
     {
       name: 'an owner with a token for one action',
-      given: facts({ role: 'owner', limits: { readOnly: false, actions: ['volume:read'] } }),
+      given: facts({ role: 'owner', limits: { ...UNLIMITED, actions: ['volume:read'] } }),
       action: 'node:read',
       want: 'this token is for volume:read only, and this needs node:read',
     },
   ])('$name: $want', ({ given, action, want }) => {
     expect(outcome(given, action)).toBe(want);
+  });
+
+  test.each<{ limits: Partial<AccessFacts['limits']>; action: Action; want: string }>([
+    {
+      limits: { projectIds: [MINE] },
+      action: 'member:write',
+      want: 'this token is limited to projects, and this is about the whole organization',
+    },
+    {
+      limits: { clusterIds: [CLUSTER] },
+      action: 'audit:read',
+      want: 'this token is limited to clusters, and this is about the whole organization',
+    },
+    {
+      limits: { projectIds: [MINE] },
+      action: 'node:write',
+      want: 'this token is limited to projects, and this is about a whole cluster, which all projects share',
+    },
+    { limits: { clusterIds: [CLUSTER] }, action: 'node:write', want: 'all' },
+    { limits: { projectIds: [MINE] }, action: 'node:read', want: 'all' },
+    { limits: { projectIds: [MINE] }, action: 'volume:write', want: 'all' },
+  ])("an owner's token limited by $limits, $action: $want", ({ limits, action, want }) => {
+    expect(outcome(facts({ role: 'owner', limits: { ...UNLIMITED, ...limits } }), action)).toBe(want);
   });
 
   test('a refusal by role says whom to ask', () => {
@@ -117,6 +150,17 @@ describe('the table of permissions', () => {
     const changing = ACTIONS.filter((action) => !changesNothing(action));
     expect(changing.filter((action) => isAllowed('viewer', action))).toEqual(['token:own']);
     expect(changing.filter((action) => isAllowedInProject('viewer', action))).toEqual([]);
+  });
+
+  test("what changes a cluster or more and no project's role allows is about a whole", () => {
+    const open = ACTIONS.filter(
+      (action) => !changesNothing(action) && permissionOf(action).whole === undefined,
+    );
+    expect(open.filter((action) => permissionOf(action).project === undefined)).toEqual([
+      // Of one project; the organization's own is looked at where it is set.
+      'quota:write',
+      'token:own',
+    ]);
   });
 
   test('a token takes of a role in a project what its own role has not', () => {

@@ -1,5 +1,5 @@
 /** Decision whether a user may do something in an organization, where, and why: the same sentence wherever it is asked. */
-import type { ProjectId } from '../model/ids.js';
+import type { ClusterId, ProjectId } from '../model/ids.js';
 import { type Refusal, refuse } from './decision.js';
 import {
   type Action,
@@ -9,6 +9,7 @@ import {
   type OrganizationRole,
   type ProjectRole,
   permissionOf,
+  type Whole,
 } from './permissions.js';
 
 /** What decides of a user and the token that the request was made with. */
@@ -20,6 +21,9 @@ export type AccessFacts = {
     readonly readOnly: boolean;
     /** `undefined`: all that the role allows. */
     readonly actions: readonly Action[] | undefined;
+    /** `undefined`: all of the organization. */
+    readonly clusterIds: readonly ClusterId[] | undefined;
+    readonly projectIds: readonly ProjectId[] | undefined;
   };
 };
 
@@ -66,10 +70,27 @@ export function isAllowedWithin(facts: AccessFacts, action: Action, projectId: P
 }
 
 /** Why a token's limits forbid the action; `undefined`: they don't. */
-function obstacleIn({ readOnly, actions }: AccessFacts['limits'], action: Action): string | undefined {
+function obstacleIn(limits: AccessFacts['limits'], action: Action): string | undefined {
+  const { readOnly, actions } = limits;
   if (readOnly && !changesNothing(action)) return 'this token is for reading only';
-  if (actions === undefined || actions.includes(action)) return undefined;
-  return `this token is for ${actions.join(', ')} only, and this needs ${action}`;
+  if (actions !== undefined && !actions.includes(action)) {
+    return `this token is for ${actions.join(', ')} only, and this needs ${action}`;
+  }
+  const { whole } = permissionOf(action);
+  const part = whole === undefined ? undefined : partSeenOf(whole, limits);
+  if (whole === undefined || part === undefined) return undefined;
+  return `this token is limited to ${part}, and this is about ${WHOLE_WORDS[whole]}`;
+}
+
+const WHOLE_WORDS = {
+  organization: 'the whole organization',
+  cluster: 'a whole cluster, which all projects share',
+} satisfies Record<Whole, string>;
+
+/** What a token is limited to, where that is less than the whole; `undefined`: it sees all of it. */
+function partSeenOf(whole: Whole, { clusterIds, projectIds }: AccessFacts['limits']): string | undefined {
+  if (projectIds !== undefined) return 'projects';
+  return whole === 'organization' && clusterIds !== undefined ? 'clusters' : undefined;
 }
 
 function projectsFor({ projectRoles }: AccessFacts, action: Action): ProjectId[] {

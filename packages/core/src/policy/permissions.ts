@@ -24,7 +24,15 @@ export type Permission = {
   readonly allows: string;
   /** True: it changes nothing, so that tokens for reading may do it. */
   readonly isReading: boolean;
+  /**
+   * What it reads or changes as a whole, so that a token that sees a part of it only may not do it; left out: it is done to
+   * single objects, of which those outside the token's limits are not there.
+   */
+  readonly whole?: Whole;
 };
+
+/** `cluster`: nodes, disks and settings, which the volumes of all projects share. */
+export type Whole = 'organization' | 'cluster';
 
 const reads = (organization: OrganizationRole, allows: string, project?: ProjectRole): Permission => ({
   organization,
@@ -37,36 +45,59 @@ const writes = (organization: OrganizationRole, allows: string, project?: Projec
   isReading: false,
 });
 
+const ofAll = (whole: Whole, permission: Permission): Permission => ({ ...permission, whole });
+
 /** Names of actions are API, because tokens are limited to some of them: add freely, never rename one. */
 export const PERMISSIONS = {
   'organization:read': reads('member', 'see the organization and who one is in it'),
-  'organization:write': writes('owner', 'rename the organization, and create further ones'),
-  'member:read': reads('viewer', 'see who belongs to the organization, and who is invited'),
-  'member:write': writes(
-    'admin',
-    'invite users, have service accounts, change their roles and remove them; owners by owners only',
+  'organization:write': ofAll(
+    'organization',
+    writes('owner', 'rename the organization, and create further ones'),
   ),
-  'sign-in-provider:read': reads('admin', 'see by which provider users sign in to the organization'),
-  'sign-in-provider:write': writes('admin', 'say by which provider users sign in to the organization'),
+  'member:read': ofAll(
+    'organization',
+    reads('viewer', 'see who belongs to the organization, and who is invited'),
+  ),
+  'member:write': ofAll(
+    'organization',
+    writes(
+      'admin',
+      'invite users, have service accounts, change their roles and remove them; owners by owners only',
+    ),
+  ),
+  'sign-in-provider:read': ofAll(
+    'organization',
+    reads('admin', 'see by which provider users sign in to the organization'),
+  ),
+  'sign-in-provider:write': ofAll(
+    'organization',
+    writes('admin', 'say by which provider users sign in to the organization'),
+  ),
   'project:read': reads('member', 'see projects, and who has a role in them', 'viewer'),
-  'project:write': writes('admin', 'create and delete projects'),
+  'project:write': ofAll('organization', writes('admin', 'create and delete projects')),
   'project:manage': writes('admin', 'rename a project, and say who has which role in it', 'admin'),
   'quota:read': reads('viewer', 'see quotas and how much of them is used', 'viewer'),
   'quota:write': writes('admin', "set quotas; the organization's own by owners only"),
   'token:own': writes('member', "have tokens and sessions of one's own, and end them"),
-  'audit:read': reads('admin', 'read who changed what'),
+  'audit:read': ofAll('organization', reads('admin', 'read who changed what')),
   'grant:read': reads('viewer', 'see which organizations may place volumes in a cluster, and what they use'),
-  'grant:write': writes(
-    'admin',
-    'let another organization place volumes in a cluster, within limits, and end that',
+  'grant:write': ofAll(
+    'cluster',
+    writes('admin', 'let another organization place volumes in a cluster, within limits, and end that'),
   ),
   // An address may hold a secret of its receiver's.
-  'webhook:read': reads('admin', 'see webhooks and what was delivered'),
-  'webhook:write': writes('admin', 'create, change and delete webhooks, and deliver again'),
+  'webhook:read': ofAll('organization', reads('admin', 'see webhooks and what was delivered')),
+  'webhook:write': ofAll(
+    'organization',
+    writes('admin', 'create, change and delete webhooks, and deliver again'),
+  ),
   'cluster:read': reads('member', 'see clusters'),
-  'cluster:write': writes('admin', "create, rename and delete clusters, and see all users' tokens"),
+  'cluster:write': ofAll(
+    'cluster',
+    writes('admin', "create, rename and delete clusters, and see all users' tokens"),
+  ),
   'node:read': reads('member', 'see nodes and disks'),
-  'node:write': writes('admin', 'change, drain and delete nodes and disks'),
+  'node:write': ofAll('cluster', writes('admin', 'change, drain and delete nodes and disks')),
   'volume:read': reads('viewer', 'see volumes, their replicas and snapshots', 'viewer'),
   'volume:write': writes('operator', 'create, change, attach and delete volumes and snapshots', 'operator'),
   // It keeps the process busy for a moment, so it is for those who may also create what they ask about.
@@ -74,9 +105,9 @@ export const PERMISSIONS = {
   'rebuild:read': reads('viewer', 'see rebuilds', 'viewer'),
   'rebuild:write': writes('operator', 'pause, slow, prefer and cancel rebuilds', 'operator'),
   'alert:read': reads('viewer', 'see alerts and silences'),
-  'alert:write': writes('operator', 'silence alerts, and end silences'),
+  'alert:write': ofAll('cluster', writes('operator', 'silence alerts, and end silences')),
   'setting:read': reads('member', "see a cluster's settings"),
-  'setting:write': writes('admin', "change a cluster's settings"),
+  'setting:write': ofAll('cluster', writes('admin', "change a cluster's settings")),
   'event:read': reads('viewer', 'see what happened, and follow it', 'viewer'),
 } as const satisfies Record<string, Permission>;
 

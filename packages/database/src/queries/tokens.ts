@@ -127,7 +127,12 @@ export function createToken(sql: Sql, { secret, now, ...given }: NewToken): Prom
 }
 
 /** Owner of the tokens: one user; `undefined`: all users of the organization. Of one kind, or of any. */
-export type TokenOwner = { userId: UserId | undefined; kind?: TokenKind };
+export type TokenOwner = {
+  userId: UserId | undefined;
+  kind?: TokenKind;
+  /** Of these only the token itself, those that were made with it, and so on; left out: all. */
+  madeWith?: TokenId;
+};
 
 const FIELDS = {
   id: { sql: 't.id', type: 'id' },
@@ -137,9 +142,16 @@ const FIELDS = {
   createdAt: { sql: 't.created_at', type: 'time' },
 } as const;
 
-const OWNED = '($1::uuid IS NULL OR t.user_id = $1)';
-/** The owner's tokens of one kind. */
-const OWNED_OF_KIND = `${OWNED} AND ($2::text IS NULL OR t.kind = $2)`;
+/** The owner's tokens, by the values of `ownedValues`. */
+const OWNED = `($1::uuid IS NULL OR t.user_id = $1) AND ($2::text IS NULL OR t.kind = $2)
+  AND ($3::uuid IS NULL OR t.id IN (
+    WITH RECURSIVE made AS (
+      SELECT $3::uuid AS id UNION SELECT child.id FROM token child JOIN made m ON child.parent_id = m.id
+    ) SELECT id FROM made))`;
+
+function ownedValues({ userId, kind, madeWith }: TokenOwner): unknown[] {
+  return [userId ?? null, kind ?? null, madeWith ?? null];
+}
 
 export function listTokens(sql: Sql, owner: TokenOwner, request: ListRequest) {
   return listRows<TokenRow>(
@@ -150,7 +162,7 @@ export function listTokens(sql: Sql, owner: TokenOwner, request: ListRequest) {
       key: FIELDS.id,
       fields: FIELDS,
       defaultSort: '-createdAt',
-      where: { text: OWNED_OF_KIND, values: [owner.userId ?? null, owner.kind ?? null] },
+      where: { text: OWNED, values: ownedValues(owner) },
     },
     request,
   );
@@ -161,15 +173,17 @@ export async function findTokenById(
   owner: TokenOwner,
   tokenId: TokenId,
 ): Promise<TokenRow | undefined> {
-  const { rows } = await sql.query<TokenRow>(`SELECT * FROM token t WHERE ${OWNED} AND t.id = $2`, [
-    owner.userId ?? null,
+  const { rows } = await sql.query<TokenRow>(`SELECT * FROM token t WHERE ${OWNED} AND t.id = $4`, [
+    ...ownedValues(owner),
     tokenId,
   ]);
   return rows[0];
 }
 
 /** Returns false when there is no such token. It stops working at once. */
-export function deleteToken(sql: Sql, owner: TokenOwner, tokenId: TokenId): Promise<boolean> {
+export async function deleteToken(sql: Sql, owner: TokenOwner, tokenId: TokenId): Promise<boolean> {
+  // Its row does not say which token the one that made it was made with.
+  if (owner.madeWith !== undefined && (await findTokenById(sql, owner, tokenId)) === undefined) return false;
   return withPlainRows(sql, async ({ token }) => {
     const { count } = await token.deleteMany({ where: { ...owned(owner), id: tokenId } });
     return count === 1;
