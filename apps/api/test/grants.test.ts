@@ -4,6 +4,8 @@ import { asId, type VolumeId } from '@holdfast/core/model/ids.js';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import pg from 'pg';
 import { ApiFixture, type Json } from './api-fixture.js';
+import { EventStreamClient } from './event-stream-client.js';
+import { subscribeTo } from './subscription-client.js';
 
 const aVolumeEvent = { type: 'VolumeCreated', message: 'it is gone', at: new Date() } as const;
 
@@ -218,6 +220,38 @@ describe('what a grant does not show', () => {
     expect(await api.call('POST', volumes, { token, body: { name: 'x', size: GIB } })).toMatchObject({
       status: 404,
     });
+  });
+
+  test("changes of the other organization's volumes are told to neither, by stream or by subscription", async () => {
+    await grant();
+    const port = await api.listen();
+    const { clusterId } = api.seed;
+    const theirs = EventStreamClient.open({ port, clusterId, token: other.token });
+    const ours = EventStreamClient.open({ port, clusterId });
+    // An event that is no longer known: the answer to it says that the subscription has begun.
+    const subscription = subscribeTo(port, { clusterId, after: '1-1' }, other.token);
+    try {
+      await Promise.all([theirs, ours].map((stream) => stream.until((messages) => messages.length > 0)));
+      await subscription.until(() => subscription.messages.length > 0);
+      const own = String((await api.createVolume()).id);
+      const granted = String((await create()).body.id);
+      // Each is told of its own last, so that what came before is there.
+      const last = String((await api.createVolume()).id);
+      const changed = (stream: EventStreamClient) =>
+        stream.messages.flatMap(({ event, data }) => (event === 'change' ? (data?.subject?.id ?? []) : []));
+      await Promise.all([
+        theirs.until(() => changed(theirs).includes(granted)),
+        ours.until(() => changed(ours).includes(last)),
+        subscription.until(() => subscription.messages.some(({ change }) => change?.id === granted)),
+      ]);
+      expect(changed(theirs)).toEqual([granted]);
+      expect(changed(ours)).not.toContain(granted);
+      expect(changed(ours)).toContain(own);
+      expect(subscription.messages.map(({ change }) => change?.id)).not.toContain(own);
+    } finally {
+      subscription.close();
+      for (const stream of [theirs, ours]) stream.close();
+    }
   });
 
   test('the receiver sees its slice, and can not change it', async () => {

@@ -17,6 +17,8 @@ const KEEP_ALIVE_MS = 15_000;
 const UNFINISHED_PAUSE_MS = 50;
 const EVENTS_PER_READ = 200;
 
+type ChangeOfResource = Extract<LiveChange, { events: false }>;
+
 /** A resource that changed: a hint to read it again. */
 export type ChangedResource = { clusterId: string; subject: { kind: string; id: string } };
 
@@ -74,16 +76,19 @@ export class EventStream {
       return;
     }
     // A reader with a filter wants the events that it names, and no others.
-    if (this.source.filter !== '' || !this.maySee(change.clusterId)) return;
+    if (this.source.filter !== '' || !this.maySee(change)) return;
     const { subject, clusterId } = change;
     this.sink.change({ clusterId, subject });
   }
 
-  /** What changed is named by its id, which may be of a project or a cluster that the user does not see. */
-  private maySee(clusterId: string): boolean {
-    const { clusterIds } = this.tenant.actor.limits;
-    const isOfThem = clusterIds === undefined || clusterIds.some((id) => id === clusterId);
-    return this.tenant.projectIds === undefined && isOfThem;
+  /**
+   * What changed is named by its id, which may be of a project or a cluster that the user does not see, or of another organization:
+   * the owner of a granted cluster and its receivers follow the same one.
+   */
+  private maySee({ organizationId, clusterId }: ChangeOfResource): boolean {
+    const { limits, organizationId: own } = this.tenant.actor;
+    const isOfThem = limits.clusterIds === undefined || limits.clusterIds.some((id) => id === clusterId);
+    return organizationId === own && this.tenant.projectIds === undefined && isOfThem;
   }
 
   /** Starts to read, or has the running read do another round. */

@@ -9,7 +9,13 @@ import { CONFIG, LOGGER } from '../platform/tokens.js';
 /** Something changed: there are new events, or a resource to read again. */
 export type LiveChange =
   | { events: true }
-  | { events: false; clusterId: string; subject: { kind: string; id: string } };
+  | {
+      events: false;
+      /** Whose it is: a cluster may hold volumes of organizations that it was granted to. */
+      organizationId: string;
+      clusterId: string;
+      subject: { kind: string; id: string };
+    };
 type Subscriber = (change: LiveChange) => void;
 
 /**
@@ -69,7 +75,7 @@ export class LiveChanges implements OnApplicationShutdown {
     for (const key of [clusterId, organizationId]) {
       if (channel === EVENT_CHANNEL) this.tell(key, { events: true });
       else if (kind !== undefined && id !== undefined)
-        this.tell(key, { events: false, clusterId, subject: { kind, id } });
+        this.tell(key, { events: false, organizationId, clusterId, subject: { kind, id } });
     }
   }
 
