@@ -253,7 +253,17 @@ describe('a heartbeat is refused', () => {
 });
 
 describe('GraphQL, of a short request for very much,', () => {
-  const volumes = 'volumes(clusterId: $clusterId, first: 200) { nodes { ...A } }';
+  const volumes = 'volumes(clusterId: $clusterId, first: 200) { edges { node { ...A } } }';
+  /** Ten times a list in a list, each of the page that is read where the request does not say how many. */
+  const nested = (page: (node: string) => string) =>
+    Array.from({ length: 10 }, (_, at) => {
+      const inner = `cluster { volumesConnection ${page('id')} }`;
+      return `a${at}: volumes(clusterId: $clusterId) ${page(inner)}`;
+    }).join(' ');
+  const [F, ids] = [
+    'fragment A on Volume { id }',
+    Array.from({ length: 20 }, () => `"${randomUUID()}"`).join(),
+  ];
   test.each([
     [
       'by fragments that double',
@@ -275,11 +285,48 @@ describe('GraphQL, of a short request for very much,', () => {
       'fragment A on Volume { id name size state replicas { id nodeId diskId } }',
       Array.from({ length: 15 }, (_, at) => `a${at}: ${volumes}`).join(' '),
     ],
-    ['by its length', 'fragment A on Volume { id }', `${volumes} #${'x'.repeat(30_000)}\n`],
+    ['by a page in a page', '', nested((node) => `{ edges { node { ${node} } } }`)],
+    [
+      'by a page in a page, in inline fragments',
+      '',
+      nested((node) => `{ ... { edges { ... { node { ${node} } } } } }`),
+    ],
+    [
+      'by a page in a page, in inline fragments of the type',
+      '',
+      nested((node) => `{ ... on VolumeConnection { edges { node { ... on Volume { ${node} } } } } }`),
+    ],
+    [
+      'by a page in a page, in named fragments',
+      `fragment E on VolumeConnection { edges { node { cluster { volumesConnection { ...I } } } } }
+       fragment I on VolumeConnection { edges { node { id } } }`,
+      Array.from({ length: 10 }, (_, at) => `a${at}: volumes(clusterId: $clusterId) { ...E }`).join(' '),
+    ],
+    [
+      'by a page of many ids',
+      F,
+      `cluster(clusterId: $clusterId) { id } nodesById(ids: [${ids}]) { ... on Cluster { volumesConnection(first: 200) { edges { node { ...A name size state } } } } }`,
+    ],
+    [
+      'by lists that are no pages, within each other',
+      '',
+      `volumes(clusterId: $clusterId, first: 200) { edges { node { replicas { volume { replicas { volume { replicas { id nodeId } } } } } } } }`,
+    ],
+    ['by its length', F, `${volumes} #${'x'.repeat(30_000)}\n`],
   ])('refuses what asks %s', async (_how, fragments, root) => {
     const { status, body } = await api.graphql(`query ($clusterId: ID!) { ${root} } ${fragments}`);
     expect([400, 422]).toContain(status);
     expect(JSON.stringify(body)).toMatch(/may have|may return/);
+  });
+
+  test('answers what asks for no more than ten full pages', async () => {
+    const { body } = await api.graphql(
+      `query ($clusterId: ID!) {
+        volumes(clusterId: $clusterId, first: 200) { ... { edges { cursor node { id name replicas { id node { name } } } } } }
+        nodesById(ids: ["${api.seed.clusterId}"]) { ... on Cluster { volumesConnection { edges { node { id } } } } } }`,
+    );
+    expect(body.errors).toBeUndefined();
+    expect(body.data.nodesById).toMatchObject([{ volumesConnection: { edges: expect.any(Array) } }]);
   });
 
   test('a mutation stands in the audit log by its name and its target', async () => {

@@ -8,10 +8,8 @@ import { GraphQLID, GraphQLList, GraphQLNonNull } from 'graphql';
 import { z } from 'zod';
 import { invalidRequest } from '../platform/validation.pipe.js';
 import { type Field, type Fields, type GraphqlContext, nothingThere } from './fields.js';
+import { IDS_MAX } from './limits.js';
 import { NODE_INTERFACE } from './zod-to-graphql.js';
-
-/** Objects that one request may name: each is a read of its own. */
-const IDS_MAX = 20;
 
 type Reader = { readonly type: string; readonly field: string; readonly id: string };
 

@@ -8,6 +8,13 @@ import {
   type FieldNode,
   type FragmentDefinitionNode,
   GraphQLError,
+  type GraphQLField,
+  type GraphQLNamedType,
+  getNamedType,
+  getNullableType,
+  isInterfaceType,
+  isListType,
+  isObjectType,
   Kind,
   type SelectionSetNode,
   type ValidationContext,
@@ -25,19 +32,32 @@ const FIELDS_MAX = 500;
 const ROOT_FIELDS_MAX = 20;
 /** Fields of all objects that may come back: ten full pages of two hundred objects with ten fields each. */
 const COST_MAX = 20_000;
-/** Objects of a page where the request does not say how many, or says so by a variable. */
+/** Objects of a page where the request does not say how many. */
 const PAGE_ITEMS = 50;
+/** And where it says so by a variable, which this does not read. */
 const PAGE_ITEMS_MAX = 200;
+/** Objects of a list that is no page, such as the copies of a volume: a few more than most have. */
+const LIST_ITEMS = 4;
+/** Objects that one request may name by their ids: each is a read of its own. */
+export const IDS_MAX = 20;
 
 type Fragments = Pick<ValidationContext, 'getFragment'>;
 type Weight = { fields: number; depth: number; cost: number };
+/** Where a selection stands. */
+type Place = {
+  /** What it selects of; `undefined`: of nothing that there is, which is refused by GraphQL's own rules. */
+  readonly type: GraphQLNamedType | undefined;
+  /** Fragments around it: one that spreads itself is refused by those rules as well. */
+  readonly open: ReadonlySet<string>;
+};
 
 /** Refuses a request that asks for very much at once. */
 export function boundedRequest(context: ValidationContext): ASTVisitor {
   return {
     OperationDefinition(node) {
       const roots = rootFields(context, node.selectionSet, new Set());
-      const { fields, depth, cost } = weigh(context, node.selectionSet, new Set());
+      const type = context.getSchema().getRootType(node.operation) ?? undefined;
+      const { fields, depth, cost } = weigh(context, node.selectionSet, { type, open: new Set() });
       const wrong = [
         roots > ROOT_FIELDS_MAX && `an operation may have ${ROOT_FIELDS_MAX} root fields`,
         fields > FIELDS_MAX && `a request may have ${FIELDS_MAX} fields`,
@@ -67,45 +87,77 @@ const NOTHING: Weight = { fields: 0, depth: 0, cost: 0 };
 /**
  * Each fragment is weighed where it is spread. The sums are cut off at the bounds, so that fragments which double each other
  * are not walked to their end.
- *
- * @param open fragments around this place: one that spreads itself is refused by GraphQL's own rules
  */
-function weigh(context: ValidationContext, set: SelectionSetNode, open: ReadonlySet<string>): Weight {
+function weigh(context: ValidationContext, set: SelectionSetNode, place: Place): Weight {
   let sum = NOTHING;
   for (const selection of set.selections) {
     if (sum.fields > FIELDS_MAX || sum.cost > COST_MAX) break;
     if (selection.kind === Kind.FIELD) {
-      sum = added(sum, fieldWeight(context, selection, open));
+      sum = added(sum, fieldWeight(context, selection, place));
     } else if (selection.kind === Kind.INLINE_FRAGMENT) {
-      sum = added(sum, weigh(context, selection.selectionSet, open));
+      const { typeCondition, selectionSet } = selection;
+      const type = typeCondition === undefined ? place.type : typeNamed(context, typeCondition.name.value);
+      sum = added(sum, weigh(context, selectionSet, { ...place, type }));
     } else {
-      const fragment = fragmentOf(context, selection.name.value, open);
+      const fragment = fragmentOf(context, selection.name.value, place.open);
       if (fragment === undefined) continue;
-      const within = new Set([...open, selection.name.value]);
-      sum = added(sum, weigh(context, fragment.selectionSet, within));
+      const type = typeNamed(context, fragment.typeCondition.name.value);
+      const open = new Set([...place.open, selection.name.value]);
+      sum = added(sum, weigh(context, fragment.selectionSet, { type, open }));
     }
   }
   return sum;
 }
 
-function fieldWeight(context: ValidationContext, node: FieldNode, open: ReadonlySet<string>): Weight {
+function fieldWeight(context: ValidationContext, node: FieldNode, { type, open }: Place): Weight {
   if (node.selectionSet === undefined) return { fields: 1, depth: 1, cost: 1 };
-  const inner = weigh(context, node.selectionSet, open);
+  const found = fieldOf(type, node.name.value);
+  const below = found === undefined ? undefined : getNamedType(found.type);
+  const inner = weigh(context, node.selectionSet, { type: below, open });
   const isIntrospection = node.name.value.startsWith('__');
   const spared = isIntrospection ? INTROSPECTION_DEPTH_MAX - QUERY_DEPTH_MAX : 0;
   const depth = Math.max(1, inner.depth + 1 - spared);
-  return { fields: inner.fields + 1, depth, cost: 1 + itemsOf(node) * inner.cost };
+  return { fields: inner.fields + 1, depth, cost: 1 + itemsOf(type, found, node) * inner.cost };
 }
 
-/** How often the fields below come back: a connection says it by `first`, other lists by nothing. */
-function itemsOf({ arguments: given = [], selectionSet }: FieldNode): number {
-  const first = given.find(({ name }) => name.value === 'first')?.value;
-  if (first?.kind === Kind.INT) return Math.min(Math.max(1, Number(first.value)), PAGE_ITEMS_MAX);
-  if (first !== undefined) return PAGE_ITEMS_MAX;
-  const isConnection = selectionSet?.selections.some(
-    (selection) => selection.kind === Kind.FIELD && ['nodes', 'edges'].includes(selection.name.value),
-  );
-  return isConnection === true ? PAGE_ITEMS : 1;
+/**
+ * How often the fields below come back. The field's type says it, and not what is selected of it, which may stand in a fragment:
+ * a connection by its argument `first`, a list by how many objects it names, or has as a rule.
+ */
+function itemsOf(
+  parent: GraphQLNamedType | undefined,
+  field: GraphQLField<unknown, unknown> | undefined,
+  { arguments: given = [] }: FieldNode,
+): number {
+  if (field === undefined) return 1;
+  const argument = (name: string) => given.find((one) => one.name.value === name)?.value;
+  if (isConnection(getNamedType(field.type))) {
+    const first = argument('first');
+    if (first === undefined) return PAGE_ITEMS;
+    return first.kind === Kind.INT
+      ? Math.min(Math.max(1, Number(first.value)), PAGE_ITEMS_MAX)
+      : PAGE_ITEMS_MAX;
+  }
+  // Edges are counted where their connection is.
+  if (!isListType(getNullableType(field.type)) || isConnection(parent)) return 1;
+  const ids = argument('ids');
+  if (ids === undefined) return LIST_ITEMS;
+  return ids.kind === Kind.LIST ? Math.max(1, ids.values.length) : IDS_MAX;
+}
+
+function isConnection(type: GraphQLNamedType | undefined): boolean {
+  return isObjectType(type) && type.name.endsWith('Connection');
+}
+
+function fieldOf(
+  type: GraphQLNamedType | undefined,
+  name: string,
+): GraphQLField<unknown, unknown> | undefined {
+  return isObjectType(type) || isInterfaceType(type) ? type.getFields()[name] : undefined;
+}
+
+function typeNamed(context: ValidationContext, name: string): GraphQLNamedType | undefined {
+  return context.getSchema().getType(name);
 }
 
 function rootFields(context: Fragments, set: SelectionSetNode, open: ReadonlySet<string>): number {
