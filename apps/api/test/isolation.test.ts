@@ -6,22 +6,18 @@
 import { GIB } from '@holdfast/core/model/bytes.js';
 import { isAllowed, isAllowedInProject, ORGANIZATION_ROLES } from '@holdfast/core/policy/permissions.js';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import {
-  buildClientSchema,
-  getIntrospectionQuery,
-  getNamedType,
-  type IntrospectionQuery,
-  isLeafType,
-  isRequiredArgument,
-} from 'graphql';
+import { getIntrospectionQuery, type IntrospectionQuery } from 'graphql';
 import { CONTROLLERS } from '../src/app.module.js';
 import { REQUEST_EXAMPLES } from '../src/platform/examples.js';
 import { openApiDocument } from '../src/platform/openapi.js';
 import { ROUTE_OPTIONS, type RouteOptions } from '../src/platform/route.decorator.js';
 import { ApiFixture } from './api-fixture.js';
+import { type FieldToAsk, fieldsWithIds } from './fields-with-ids.js';
+import { FIELDS } from './graphql-table.js';
 import { makeOneOfEach } from './one-of-each.js';
 
 type Operation = {
+  operationId: string;
   path: string;
   method: string;
   access: RouteOptions['access'];
@@ -104,34 +100,30 @@ describe("another tenant's ids are not there", () => {
   });
 });
 
-test("GraphQL fields find nothing by another tenant's ids", async () => {
-  const { body } = await api.graphql(getIntrospectionQuery());
-  // The answer to the query above, by the library that makes both.
-  const schema = buildClientSchema(body.data as IntrospectionQuery);
-  const found: string[] = [];
-  let asked = 0;
-  for (const [kind, type] of [
-    ['query', schema.getQueryType()],
-    ['mutation', schema.getMutationType()],
-  ] as const) {
-    for (const { name, args, type: answer } of Object.values(type?.getFields() ?? {})) {
-      const needed = args.filter((arg) => isRequiredArgument(arg));
-      // Fields without ids are the caller's own; inputs are what the routes have tables for.
-      if (needed.length === 0 || needed.some((arg) => arg.name === 'input')) continue;
-      const given = needed.map((arg) => `${arg.name}: ${JSON.stringify(ids[arg.name] ?? 'x')}`).join(', ');
-      const selection = isLeafType(getNamedType(answer)) ? '' : '{ __typename }';
-      const { body: told } = await api.graphql(
-        `${kind} { ${name}(${given}) ${selection} }`,
-        {},
-        foreign.token,
-      );
-      const code = String(told.errors?.[0]?.extensions?.code ?? 'none');
-      asked += 1;
-      if (!code.endsWith('not_found')) found.push(`${kind} ${name}: ${code}`);
-    }
-  }
-  expect(found).toEqual([]);
-  expect(asked).toBeGreaterThan(40);
+describe('GraphQL fields', () => {
+  let fields: FieldToAsk[];
+  beforeAll(async () => {
+    const { body } = await api.graphql(getIntrospectionQuery());
+    // The answer to the query above, by the library that makes both.
+    fields = fieldsWithIds(body.data as IntrospectionQuery, bodyOfField);
+  });
+
+  test("find nothing by another tenant's ids, creating and patching ones included", async () => {
+    const codes = await codesOf(fields, foreign.token);
+    expect(codes.filter(({ code }) => !code.endsWith('not_found'))).toEqual([]);
+    expect(codes.length).toBeGreaterThan(130);
+    expect(fields.filter(({ variables }) => variables.input !== undefined).length).toBeGreaterThan(35);
+  });
+
+  test("find nothing by another project's ids for a token that is limited to one", async () => {
+    const { body: project } = await api.call('POST', '/projects', { body: { name: 'limited to' } });
+    const limits = { name: 'limited', projectIds: [project.id] };
+    const { body: token } = await api.call('POST', '/tokens', { body: limits });
+    const ofVolumes = fields.filter(({ variables }) => 'volumeId' in variables || 'projectId' in variables);
+    const codes = await codesOf(ofVolumes, String(token.token));
+    expect(codes.filter(({ code }) => !code.endsWith('not_found') && code !== 'auth.forbidden')).toEqual([]);
+    expect(codes.length).toBeGreaterThan(45);
+  });
 });
 
 test("no object is found by another tenant's id alone", async () => {
@@ -252,6 +244,7 @@ function listOperations(): Operation[] {
   };
   return Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, { operationId, parameters = [] }]) => ({
+      operationId,
       path,
       method: method.toUpperCase(),
       access: accessByOperation.get(operationId) ?? 'public',
@@ -266,4 +259,29 @@ function ask({ path, method }: Operation, token: string | undefined, headers: Re
     .replace(/\{(\w+)\}/g, (_, name: string) => ids[name] ?? 'missing');
   const body = method === 'GET' || method === 'DELETE' ? {} : { body: BODIES[`${method} ${path}`] ?? {} };
   return api.call(method, filled, { ...(token === undefined ? {} : { token }), headers, ...body });
+}
+
+/** What a mutation is sent as its input: the body of the operation that it stands for, or of the one that it tries. */
+function bodyOfField(field: string): object {
+  const name = field.replace(/^dryRun./, (start) => start.slice(-1).toLowerCase());
+  const operation = OPERATIONS.find(({ operationId }) => FIELDS[operationId] === name);
+  if (operation === undefined) return {};
+  const { operationId, method, path } = operation;
+  return { ...REQUEST_EXAMPLES[operationId], ...Object(BODIES[`${method} ${path}`] ?? {}) };
+}
+
+/** How each field refuses a caller who names what `ids` has; `none`: it does not. */
+async function codesOf(fields: readonly FieldToAsk[], token: string) {
+  const codes: { field: string; code: string }[] = [];
+  for (const { name, query, variables } of fields) {
+    const { body } = await api.graphql(query, filledWithIds(variables), token);
+    codes.push({ field: name, code: String(body.errors?.[0]?.extensions?.code ?? 'none') });
+  }
+  return codes;
+}
+
+function filledWithIds(variables: FieldToAsk['variables']): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(variables).map(([name, value]) => [name, value ?? ids[name] ?? 'x']),
+  );
 }
