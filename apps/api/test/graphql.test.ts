@@ -1,6 +1,8 @@
 import { GIB } from '@holdfast/core/model/bytes.js';
+import { systemClock } from '@holdfast/database/clock-and-random.js';
 import { TEST_SECRETS } from '@holdfast/testkit/test-database.js';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { Tenant } from '../src/platform/tenant.js';
 import { ApiFixture, type Json } from './api-fixture.js';
 
 let api: ApiFixture;
@@ -196,5 +198,45 @@ describe('refusals', () => {
     expect(status).toBe(400);
     expect(body.data).toBeNull();
     expect(body.errors.length).toBeGreaterThan(0);
+  });
+});
+
+describe('an operation that takes longer than ten seconds', () => {
+  /** After its first transaction has begun, the time is eleven seconds later. */
+  async function askSlowly(query: string) {
+    const began = Date.now();
+    let isLate = false;
+    const clock = jest
+      .spyOn(systemClock, 'now')
+      .mockImplementation(() => new Date(began + (isLate ? 11_000 : 0)));
+    const slow = (['read', 'write'] as const).map((method) => {
+      const original = Tenant.prototype[method];
+      return jest.spyOn(Tenant.prototype, method).mockImplementation(function (this: Tenant, ...given) {
+        isLate = true;
+        return Reflect.apply(original, this, given);
+      });
+    });
+    try {
+      return (await ask(query)).body;
+    } finally {
+      for (const spy of [clock, ...slow]) spy.mockRestore();
+    }
+  }
+
+  test('reads nothing further, and says so', async () => {
+    const body = await askSlowly(
+      '{ clusters { edges { node { name volumesConnection { edges { cursor } } } } } }',
+    );
+    expect(body.data.clusters.edges).toEqual([{ node: { name: 'local', volumesConnection: null } }]);
+    expect(body.errors).toMatchObject([{ extensions: { code: 'request.timed_out' } }]);
+  });
+
+  test('makes no mutation that has not begun', async () => {
+    const create = (name: string) => `${name}: createProject(input: { name: "${name}" }) { name }`;
+    const body = await askSlowly(`mutation { ${create('begun')} ${create('late')} }`);
+    expect(body.errors).toMatchObject([{ path: ['late'], extensions: { code: 'request.timed_out' } }]);
+    const { body: projects } = await api.call('GET', '/projects');
+    const names = projects.items?.map(({ name }) => name);
+    expect([names?.includes('begun'), names?.includes('late')]).toEqual([true, false]);
   });
 });

@@ -28,6 +28,8 @@ export type GraphqlContext = {
   readonly tenant: Tenant;
   readonly reply: FastifyReply;
   readonly loaders: Loaders;
+  /** When the operation began; of a subscription, its latest message. */
+  readonly startedAt: Date;
   /** Header of a subscription that is resumed; undefined: it is a new one, or no subscription. */
   readonly lastEventId: string | undefined;
 };

@@ -13,6 +13,7 @@ import { sendProblem } from '../platform/problem.filter.js';
 import { faultOf, inTrace, internalProblem, problemOf, problemSchema } from '../platform/problem.js';
 import { readableValues } from '../platform/readable-request.js';
 import { traceIdOf } from '../platform/trace-id.js';
+import { withDeadline } from './deadline.js';
 import type { GraphqlContext } from './fields.js';
 import { withoutSuggestions } from './hidden-schema.js';
 import { boundedRequest, INTROSPECTION_DEPTH_MAX, QUERY_CHARS_MAX, rootFieldsOf } from './limits.js';
@@ -33,7 +34,7 @@ export async function registerGraphql(
     // What goes wrong before GraphQL begins (no token, a body that is no JSON) is answered as everywhere.
     scope.setErrorHandler((error, request, reply) => sendProblem(error, request, reply));
     scope.addHook('preValidation', requireShortQuery);
-    const schema = graphqlSchema(services);
+    const schema = withDeadline(graphqlSchema(services));
     const always = [boundedRequest, readableValues];
     const rules = introspection ? always : [...always, NoSchemaIntrospectionCustomRule];
     const format: typeof formatErrors = (result, request) =>
@@ -79,7 +80,8 @@ function options(
       // The log line of the request names its caller.
       request.tenant = await authenticator.requireUser(request);
       const { tenant } = request;
-      return { request, reply, tenant, loaders: loadersOf(tenant), lastEventId: undefined };
+      const loaders = loadersOf(tenant);
+      return { request, reply, tenant, loaders, startedAt: tenant.now, lastEventId: undefined };
     },
     errorFormatter: (result, context) =>
       format(result, 'request' in context && isRequest(context.request) ? context.request : undefined),

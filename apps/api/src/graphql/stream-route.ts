@@ -65,6 +65,7 @@ export function serveSubscriptions(
       tenant,
       reply,
       loaders: loadersOf(tenant),
+      startedAt: tenant.now,
       lastEventId: typeof lastEventId === 'string' ? lastEventId : undefined,
     };
     const results =

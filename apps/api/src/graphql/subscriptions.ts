@@ -43,7 +43,7 @@ export function subscriptionFields(types: GraphqlTypes, streams: EventStreams): 
       subscribe: (_source, args, context) => messagesOf(streams, args, context),
       resolve: (message, _args, context) => {
         // A stream lives for hours, and a loader keeps what it has read.
-        Object.assign(context, { loaders: loadersOf(context.tenant) });
+        Object.assign(context, { loaders: loadersOf(context.tenant), startedAt: context.tenant.now });
         return message;
       },
     },

@@ -21,6 +21,7 @@ export const FAULTS = {
   'request.not_found': { kind: 'not-found', retry: 'never' },
   'request.stale': { kind: 'precondition', retry: 'never' },
   'request.rate_limited': { kind: 'limited', retry: 'backoff' },
+  'request.timed_out': { kind: 'unavailable', retry: 'never' },
   'idempotency.key_reused': { kind: 'invalid', retry: 'never' },
   'idempotency.secret_not_kept': { kind: 'conflict', retry: 'never' },
   'idempotency.in_flight': { kind: 'conflict', retry: 'backoff' },
