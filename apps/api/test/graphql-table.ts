@@ -174,6 +174,7 @@ export const LEFT_OUT: Readonly<Record<string, string>> = {
   device_waiting: 'a session looks at it on the page of the console',
   firstaccount_create: BEFORE_SIGN_IN,
   invitations_accept: BEFORE_SIGN_IN,
+  invitations_joinBySession: OF_BROWSERS,
   oidc_callback: BEFORE_SIGN_IN,
   oidc_callbackOfOrganization: BEFORE_SIGN_IN,
   oidc_startForOrganization: BEFORE_SIGN_IN,

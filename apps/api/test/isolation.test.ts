@@ -215,6 +215,8 @@ describe('a viewer changes nothing', () => {
       // Who makes the first account has the one-time link.
       'POST /first-account',
       'POST /invitations/accept',
+      // Who joins has the secret of an invitation, for the address of the own account.
+      'POST /invitations/join',
       // It leads to a provider that the organization names, and to no answer of this API.
       'POST /oidc/start',
       'POST /sessions',

@@ -1,8 +1,8 @@
 /** Sign-in by a real OpenID provider, which runs in this process. */
-import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { oidcConfigOf, oidcEnvironment } from '../src/oidc/oidc-config.js';
 import { RefusedWrites } from '../src/platform/refused-writes.js';
-import { ApiFixture } from './api-fixture.js';
+import { ApiFixture, type Json } from './api-fixture.js';
 import { type ProviderUser, TestProvider } from './test-provider.js';
 
 const CONSOLE = 'http://console.example.test';
@@ -47,8 +47,8 @@ async function signIn() {
   const session = [answer.headers['set-cookie']]
     .flat()
     .find((text) => String(text).startsWith('holdfast_session='));
-  const me = { token: null, headers: { cookie: String(session).split(';')[0] ?? '' } };
-  return { answer, me: await api.call('GET', '/sessions/current', me) };
+  const secret = /=([^;]*)/.exec(String(session))?.[1] ?? '';
+  return { answer, secret, me: await api.call('GET', '/sessions/current', { token: secret }) };
 }
 
 test('a user of the provider becomes a member with the role of the group, and has a session', async () => {
@@ -81,6 +81,88 @@ test('an owner with a verified address stays an owner', async () => {
     api.owner.query('UPDATE membership SET role = $2 WHERE user_id = $1', [me.body.userId, role]);
   await set('owner');
   expect((await signIn()).me.body).toMatchObject({ role: 'owner' });
+});
+
+describe('an admin of another organization who invites the address of a user', () => {
+  let stranger: { organizationId: string; token: string };
+  beforeAll(async () => {
+    stranger = await api.otherTenant();
+  });
+
+  test('gives the account of the provider no password by accepting', async () => {
+    const email = 'victim.known@example.test';
+    provider.visitor = ['sub-known', { ...provider.visitor[1], email }];
+    const { me } = await signIn();
+    const invitation = await invitationOf(email, stranger.token);
+    expect(await accept(invitation)).toMatchObject({
+      status: 403,
+      body: { code: 'invitation.needs_session' },
+    });
+    expect(await byPassword(email, api.seed.organizationId)).toMatchObject({ status: 401 });
+    const members = await api.call('GET', '/members', { token: stranger.token });
+    expect(members.body.items?.map(({ userId }) => userId)).not.toContain(me.body.userId);
+  });
+
+  test('loses an account that was made beforehand when the provider vouches for its user', async () => {
+    const email = 'victim.coming@example.test';
+    const made = await accept(await invitationOf(email, stranger.token));
+    const session = await byPassword(email);
+    const planted = await api.call('POST', '/tokens', {
+      token: String(session.body.token),
+      body: { name: 'planted' },
+    });
+    expect(planted.status).toBe(201);
+    provider.visitor = ['sub-coming', { ...provider.visitor[1], email, groups: ['storage'] }];
+    const { me, secret } = await signIn();
+    expect(me).toMatchObject({ status: 200, body: { userId: made.body.userId, role: 'admin' } });
+    expect(await byPassword(email)).toMatchObject({ status: 401 });
+    for (const kept of [session.body.token, planted.body.token])
+      expect(await api.call('GET', '/sessions/current', { token: String(kept) })).toMatchObject({
+        status: 401,
+      });
+    // The user's own sessions outlive further sign-ins.
+    await signIn();
+    expect((await api.call('GET', '/sessions/current', { token: secret })).status).toBe(200);
+    const { rows } = await api.owner.query(
+      `SELECT detail -> 'endedAccess' AS ended FROM audit_entry
+       WHERE action = 'GET /api/v1/oidc/callback' AND actor_id = $1 ORDER BY id`,
+      [me.body.userId],
+    );
+    expect(rows).toEqual([{ ended: true }, { ended: null }]);
+  });
+});
+
+describe('a user of the provider who is invited', () => {
+  let stranger: { organizationId: string; token: string };
+  beforeAll(async () => {
+    stranger = await api.otherTenant();
+  });
+  const join = (token: string, secret: string) =>
+    api.call('POST', '/invitations/join', { token, body: { secret } });
+
+  test('joins with the session, and works in both organizations', async () => {
+    const { me, secret: session } = await signIn();
+    const { secret } = await invitationOf('ada@example.test', stranger.token);
+    const { organizationId } = stranger;
+    expect(await join(session, secret)).toMatchObject({
+      status: 201,
+      body: { organizationId, userId: me.body.userId, role: 'viewer' },
+    });
+    const switched = await api.call('POST', `/sessions/organizations/${organizationId}`, { token: session });
+    expect(switched).toMatchObject({ status: 201, body: { organizationId, role: 'viewer' } });
+    expect(await join(String(switched.body.token), secret)).toMatchObject({
+      status: 404,
+      body: { code: 'invitation.not_found' },
+    });
+  });
+
+  test('joins by no session of another account, and by no token', async () => {
+    const { secret } = await invitationOf('grace@example.test', stranger.token);
+    const { secret: session } = await signIn();
+    const token = await api.call('POST', '/tokens', { token: session, body: { name: 'script' } });
+    for (const other of [session, String(token.body.token)])
+      expect(await join(other, secret)).toMatchObject({ status: 403, body: { code: 'auth.forbidden' } });
+  });
 });
 
 /** What the console is told when the browser is back there: once, and not by the address. */
@@ -141,3 +223,15 @@ test.each<{ env: Record<string, string>; problem: string }>([
 ])('the configuration $env is refused', ({ env, problem }) => {
   expect(() => oidcConfigOf(oidcEnvironment.parse(env))).toThrow(problem);
 });
+
+const PASSWORD = 'a sentence that the attacker chose';
+const byPassword = (email: string, organizationId?: string) =>
+  api.call('POST', '/sessions', { token: null, body: { email, password: PASSWORD, organizationId } });
+
+/** Invites an address into the organization of the token's user. Returns what accepting it takes. */
+async function invitationOf(email: string, token: string) {
+  const { body } = await api.call('POST', '/invitations', { token, body: { email, role: 'viewer' } });
+  return { secret: String(body.secret), name: 'Eve', password: PASSWORD };
+}
+
+const accept = (body: Json) => api.call('POST', '/invitations/accept', { token: null, body });

@@ -39,6 +39,7 @@ const LEFT_OUT: Readonly<Record<string, string>> = {
   agent_heartbeat: AGENTS,
   agent_join: AGENTS,
   agent_confirmRecord: AGENTS,
+  invitations_joinBySession: SESSIONS,
   sessionorganizations_list: SESSIONS,
   sessionorganizations_switch: SESSIONS,
   sessions_signIn: SESSIONS,

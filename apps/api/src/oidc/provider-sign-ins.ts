@@ -55,7 +55,12 @@ export type AdmittedUser = {
   readonly organizationId: OrganizationId;
 };
 
-export type EnteredUser = { readonly userId: UserId; readonly role: OrganizationRole };
+export type EnteredUser = {
+  readonly userId: UserId;
+  readonly role: OrganizationRole;
+  /** The account had a password until now, which has ended with all that was opened by it. */
+  readonly hasEndedAccess?: boolean;
+};
 
 @Injectable()
 export class ProviderSignIns {
@@ -91,9 +96,10 @@ export class ProviderSignIns {
     try {
       const user = await this.admitted(entry, await this.answerOf(entry, request), request);
       const { organizationId } = user;
-      const entered = await enter(user);
-      const audit = auditOf(organizationId, { kind: 'user/session', id: entered.userId }, request);
-      const session = { ...entered, organizationId };
+      const { userId, role, hasEndedAccess } = await enter(user);
+      const detail = hasEndedAccess === true ? { endedAccess: true } : {};
+      const audit = { ...auditOf(organizationId, { kind: 'user/session', id: userId }, request), detail };
+      const session = { userId, role, organizationId };
       const scope = this.databases.organization(organizationId);
       await openSession(scope, session, { audit, config: this.config, reply });
       await reply.redirect(this.consoleAt('/', request).href, 303);

@@ -1,16 +1,20 @@
-import { hasToAct } from '@holdfast/control/use-cases/use-case.js';
+import { faultOf, hasToAct } from '@holdfast/control/use-cases/use-case.js';
 import { StorageFault } from '@holdfast/core/model/faults.js';
 import { asId, type InvitationId, type UserId } from '@holdfast/core/model/ids.js';
+import { decideAcceptance, decideJoining } from '@holdfast/core/policy/decide-acceptance.js';
 import { decideRoleChange } from '@holdfast/core/policy/decide-membership.js';
 import { systemClock, systemRandom } from '@holdfast/database/clock-and-random.js';
 import { hashPassword, verifyPassword } from '@holdfast/database/credentials.js';
-import { writeAuditEntry } from '@holdfast/database/queries/audit.js';
+import { type AuditEntry, writeAuditEntry } from '@holdfast/database/queries/audit.js';
 import {
+  type Acceptor,
   acceptInvitation,
   createInvitation,
   deleteInvitation,
   findOpenInvitation,
+  type InvitationRow,
   listInvitations,
+  type OpenInvitation,
 } from '@holdfast/database/queries/invitations.js';
 import { hasMember } from '@holdfast/database/queries/members.js';
 import { transaction } from '@holdfast/database/sql/scope.js';
@@ -31,6 +35,7 @@ import {
   InvitationDto,
   InvitationPage,
   InvitationPath,
+  JoinBody,
   NewInvitationDto,
 } from './tenancy.schemas.js';
 import { invitationView } from './tenancy.view.js';
@@ -114,36 +119,101 @@ export class InvitationsController {
     summary: 'Join an organization with the secret of an invitation',
     answer: AcceptedDto,
     status: 201,
-    refuses: ['auth.invalid', 'invitation.not_found', 'request.rate_limited'],
+    refuses: ['auth.invalid', 'invitation.not_found', 'invitation.needs_session', 'request.rate_limited'],
   })
   async accept(@Body() body: AcceptInvitationBody, @Req() request: FastifyRequest) {
-    const system = this.databases.system();
     const now = systemClock.now();
-    const attempt = { account: body.secret, address: request.ip };
-    const { invitation, account } = await this.limits.attempt(attempt, async () => {
-      const open = await transaction(system, (sql) => findOpenInvitation(sql, body.secret, now));
-      if (open === undefined) throw notOpen();
-      const hash = open.account?.passwordHash ?? undefined;
-      if (hash !== undefined && !(await verifyPassword(hash, body.password))) throw wrongPassword();
-      const id = open.account?.id ?? asId<UserId>(systemRandom.id());
-      const passwordHash = hash ?? (await hashPassword(body.password));
-      return { invitation: open.invitation, account: { id, name: body.name, passwordHash } };
+    const { invitation, acceptor } = await this.attempt(body.secret, request, now, async (open) => ({
+      invitation: open.invitation,
+      acceptor: await acceptorOf(open.account, body),
+    }));
+    return this.join(invitation, acceptor, {
+      actor: { kind: 'user/invitation', id: acceptor.id },
+      action: 'POST /api/v1/invitations/accept',
+      requestId: request.id,
+      at: now,
     });
+  }
+
+  /** For accounts without a password, which prove by a session whose they are. */
+  @Post('join')
+  @Route({
+    access: 'token:own',
+    summary: 'Join an organization with the secret of an invitation, as the user who has signed in',
+    answer: AcceptedDto,
+    status: 201,
+    refuses: ['invitation.not_found', 'request.rate_limited'],
+  })
+  async joinBySession(
+    @CurrentTenant() tenant: Tenant,
+    @Body() { secret }: JoinBody,
+    @Req() request: FastifyRequest,
+  ) {
+    const { userId: id, tokenKind } = tenant.actor;
+    const { now } = tenant;
+    const invitation = await this.attempt(secret, request, now, async (open) => {
+      hasToAct(decideJoining({ isSession: tokenKind === 'session', isInvited: open.account?.id === id }));
+      return open.invitation;
+    });
+    return this.join(invitation, { kind: 'known', id }, tenant.auditEntry());
+  }
+
+  /** Looks at an open invitation; guesses at secrets and passwords are counted as those of sign-ins are. */
+  private attempt<T>(
+    secret: string,
+    request: FastifyRequest,
+    now: Date,
+    check: (open: OpenInvitation) => Promise<T>,
+  ): Promise<T> {
+    return this.limits.attempt({ account: secret, address: request.ip }, async () => {
+      const open = await transaction(this.databases.system(), (sql) => findOpenInvitation(sql, secret, now));
+      if (open === undefined) throw notOpen();
+      return check(open);
+    });
+  }
+
+  private async join(
+    invitation: InvitationRow,
+    acceptor: Acceptor,
+    audit: Omit<AuditEntry, 'organizationId' | 'target' | 'detail'>,
+  ) {
     const { organizationId, email, role } = invitation;
-    await transaction(system, async (sql) => {
-      if (!(await acceptInvitation(sql, invitation, account, now))) throw notOpen();
+    await transaction(this.databases.system(), async (sql) => {
+      const outcome = await acceptInvitation(sql, invitation, acceptor, audit.at);
+      if (outcome === 'used') throw notOpen();
+      if (outcome === 'account_made') throw accountMade();
       await writeAuditEntry(sql, {
+        ...audit,
         organizationId,
-        actor: { kind: 'user/invitation', id: account.id },
-        action: 'POST /api/v1/invitations/accept',
         target: { kind: 'invitation', id: invitation.id },
-        requestId: request.id,
         detail: { email, role },
-        at: now,
       });
     });
-    return { organizationId, userId: account.id, email, role };
+    return { organizationId, userId: acceptor.id, email, role };
   }
+}
+
+/** @throws StorageFault `auth.invalid`, `invitation.needs_session` when the password does not prove whose the account is */
+async function acceptorOf(
+  account: OpenInvitation['account'],
+  { name, password }: AcceptInvitationBody,
+): Promise<Acceptor> {
+  const hash = account?.passwordHash ?? undefined;
+  const use = decideAcceptance(account && { hasPassword: hash !== undefined });
+  if (use.kind === 'refuse') throw faultOf(use);
+  if (account === undefined || hash === undefined) {
+    const id = asId<UserId>(systemRandom.id());
+    return { kind: 'new', id, name, passwordHash: await hashPassword(password) };
+  }
+  if (!(await verifyPassword(hash, password))) throw wrongPassword();
+  return { kind: 'known', id: account.id };
+}
+
+function accountMade(): StorageFault {
+  return new StorageFault('store.conflict', {
+    publicMessage: 'the address was given an account at the same moment',
+    cures: ['try again'],
+  });
 }
 
 function notOpen(): StorageFault {

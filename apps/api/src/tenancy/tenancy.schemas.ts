@@ -138,6 +138,11 @@ export class AcceptInvitationBody extends dto(
     password: newPassword.describe("The account's password; of a new account: as it is to be."),
   }),
 ) {}
+export class JoinBody extends dto(
+  z.strictObject({
+    secret: z.string().min(1).max(512).describe('As the inviting user was shown it.'),
+  }),
+) {}
 export class AcceptedDto extends dto(
   z
     .object({

@@ -108,6 +108,7 @@ export const FAULTS = {
   'service_account.name_taken': { kind: 'conflict', retry: 'never' },
   'service_account.too_many': { kind: 'conflict', retry: 'never' },
   'invitation.not_found': { kind: 'not-found', retry: 'never' },
+  'invitation.needs_session': { kind: 'forbidden', retry: 'never' },
   'device.not_found': { kind: 'not-found', retry: 'never' },
   'device.waiting': { kind: 'conflict', retry: 'backoff' },
   'first_link.not_found': { kind: 'not-found', retry: 'never' },

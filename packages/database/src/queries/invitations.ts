@@ -82,12 +82,13 @@ export function deleteInvitation(sql: Sql, id: InvitationId): Promise<boolean> {
   });
 }
 
+export type OpenInvitation = {
+  invitation: InvitationRow;
+  account: { id: UserId; passwordHash: string | null } | undefined;
+};
+
 /** An invitation that can still be accepted, and the account that its address has already. Needs the system scope. */
-export function findOpenInvitation(
-  sql: Sql,
-  secret: string,
-  now: Date,
-): Promise<{ invitation: InvitationRow; account: Account | undefined } | undefined> {
+export function findOpenInvitation(sql: Sql, secret: string, now: Date): Promise<OpenInvitation | undefined> {
   return withPlainRows(sql, async ({ invitation, user }) => {
     const row = await invitation.findUnique({
       where: { secretHash: hashSecret(secret), expiresAt: { gt: now } },
@@ -104,35 +105,40 @@ export function findOpenInvitation(
   });
 }
 
-type Account = { id: UserId; passwordHash: string | null };
+/** Who accepts: a user whose account is made by it, or one who has proven to own the account of the address. */
+export type Acceptor =
+  | { readonly kind: 'new'; readonly id: UserId; readonly name: string; readonly passwordHash: string }
+  | { readonly kind: 'known'; readonly id: UserId };
 
-export type NewMember = { id: UserId; name: string; passwordHash: string };
+/** `used`: another request has used the invitation up. `account_made`: another one has made the account meanwhile. */
+export type AcceptanceOutcome = 'joined' | 'used' | 'account_made';
 
 /**
- * Uses an invitation up, and makes its user a member. Needs the system scope.
+ * Uses an invitation up, and makes its user a member. Needs the system scope. An account that is there stays as it is.
  *
- * @param account of the address; one that is not there yet is made
- * @returns false when another request has used it up
+ * After any other outcome than `joined` the caller rolls back.
  */
 export function acceptInvitation(
   sql: Sql,
   { id, organizationId, email, role }: InvitationRow,
-  account: NewMember,
+  acceptor: Acceptor,
   now: Date,
-): Promise<boolean> {
-  const { id: userId, ...person } = account;
+): Promise<AcceptanceOutcome> {
   return withPlainRows(sql, async ({ invitation, user, membership }) => {
     const { count } = await invitation.deleteMany({ where: { id } });
-    if (count === 0) return false;
-    await user.upsert({
-      where: { email },
-      create: { id: userId, email, ...person, createdAt: now },
-      update: { passwordHash: person.passwordHash },
-    });
+    if (count === 0) return 'used';
+    const userId = acceptor.id;
+    if (acceptor.kind === 'new') {
+      const { name, passwordHash } = acceptor;
+      const data = [{ id: userId, email, name, passwordHash, createdAt: now }];
+      // Never an update: of an account that a provider's user has made meanwhile the password given here proves nothing.
+      const made = await user.createMany({ data, skipDuplicates: true });
+      if (made.count === 0) return 'account_made';
+    }
     await membership.createMany({
       data: [{ organizationId, userId, role, createdAt: now }],
       skipDuplicates: true,
     });
-    return true;
+    return 'joined';
   });
 }

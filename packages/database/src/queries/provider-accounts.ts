@@ -26,7 +26,14 @@ export type ProviderAccount = {
   readonly now: Date;
 };
 
-export type SignedInAccount = { readonly userId: UserId; readonly role: OrganizationRole };
+export type SignedInAccount = {
+  readonly userId: UserId;
+  readonly role: OrganizationRole;
+  /** The account was there with a password, which has ended with all that was opened by it. */
+  readonly hasEndedAccess: boolean;
+};
+
+type Linked = { readonly id: string; readonly hasEndedAccess: boolean };
 
 /**
  * Finds the user, or makes one, and has the membership say what the provider does. An owner stays one: an organization must not lose
@@ -36,22 +43,29 @@ export function enterByProvider(sql: Sql, account: ProviderAccount): Promise<Sig
   const { issuer, subject, organizationId, role, now } = account;
   return withPlainRows(sql, async ({ userIdentity, membership }) => {
     const known = await userIdentity.findUnique({ where: { issuer_subject: { issuer, subject } } });
-    const userId = known === null ? await linkUser(sql, account) : known.userId;
+    const { id: userId, hasEndedAccess } =
+      known === null ? await linkUser(sql, account) : { id: known.userId, hasEndedAccess: false };
     const key = { organizationId_userId: { organizationId, userId } };
     const before = await membership.findUnique({ where: key, select: { role: true } });
     if (before === null) await membership.create({ data: { organizationId, userId, role, createdAt: now } });
     else if (before.role !== 'owner' && before.role !== role) {
       await membership.update({ where: key, data: { role, version: { increment: 1 } } });
     }
-    return { userId: asId<UserId>(userId), role: before?.role === 'owner' ? 'owner' : role };
+    const roleNow = before?.role === 'owner' ? 'owner' : role;
+    return { userId: asId<UserId>(userId), role: roleNow, hasEndedAccess };
   });
 }
 
-/** The provider has verified the address, so an account that has it already is the same user's. */
+/**
+ * Finds the account of an address that the provider has verified, or makes it, and keeps the provider's name for its user.
+ *
+ * An account that was made with a password has shown no proof of its address: any organization's admin may have invited it and
+ * accepted in its user's place. What was opened with that password ends, so that none but the user whom the provider knows is left.
+ */
 function linkUser(
   sql: Sql,
   { issuer, subject, newUserId, now, ...person }: ProviderAccount,
-): Promise<string> {
+): Promise<Linked> {
   const { email, name } = person;
   return withPlainRows(sql, async ({ user, userIdentity }) => {
     const { id, serviceOf, managedBy } = await user.upsert({
@@ -60,9 +74,24 @@ function linkUser(
       update: {},
     });
     if (serviceOf !== null || managedBy !== null) throw addressOfNoMailbox();
+    const isProven = id === newUserId || (await userIdentity.count({ where: { userId: id } })) > 0;
+    const hasEndedAccess = !isProven && (await endAccess(sql, asId<UserId>(id)));
     await userIdentity.create({ data: { issuer, subject, userId: id } });
-    return id;
+    return { id, hasEndedAccess };
   });
+}
+
+/** Ends the account's password, sessions and tokens in all organizations. Returns false when it had none of these. */
+async function endAccess(sql: Sql, userId: UserId): Promise<boolean> {
+  // The lock: a token that another transaction is making is there before the deletion, or waits for this commit.
+  const { rows } = await sql.query<{ password_hash: string | null }>(
+    'SELECT password_hash FROM app_user WHERE id = $1 FOR UPDATE',
+    [userId],
+  );
+  await sql.query('UPDATE app_user SET password_hash = NULL WHERE id = $1', [userId]);
+  await sql.query('DELETE FROM device_login WHERE user_id = $1', [userId]);
+  const { rowCount } = await sql.query('DELETE FROM token WHERE user_id = $1', [userId]);
+  return rowCount > 0 || rows[0]?.password_hash !== null;
 }
 
 /** A provider that vouches for an address of no mailbox, as service accounts have, has not verified it. */
