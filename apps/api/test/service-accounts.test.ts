@@ -41,6 +41,21 @@ describe('a service account', () => {
     expect(tokens.items).toMatchObject([{ userId: ci.id, name: 't' }]);
   });
 
+  test("has its tokens rotated by admins, who can only revoke other members'", async () => {
+    const { body: ofAccount } = await api.call('POST', `/service-accounts/${(await account()).id}/tokens`, {
+      body: { name: 't', role: 'operator' },
+    });
+    const { body: ofMember } = await api.call('POST', '/tokens', {
+      token: await api.tokenOfRole('viewer'),
+      body: { name: 'own' },
+    });
+    const token = await api.tokenOfRole('admin');
+    const rotated = async ({ id }: Json) =>
+      (await api.call('POST', `/tokens/${id}/rotate`, { token })).status;
+    expect([await rotated(ofMember), await rotated(ofAccount)]).toEqual([403, 200]);
+    expect((await api.call('DELETE', `/tokens/${ofMember.id}`, { token })).status).toBe(204);
+  });
+
   test('is a member, with roles in projects as others have', async () => {
     const one = await account({ role: 'member' });
     const { body: members } = await api.call('GET', '/members?limit=200');

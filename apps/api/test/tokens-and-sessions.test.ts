@@ -149,6 +149,24 @@ describe("a token's secret", () => {
     }
   });
 
+  test('of a token that lives longer is not to be had by rotating it, nor that of the token it was made with', async () => {
+    const year = await token({});
+    const hour = await token({ expiresAt: inHours(1) }, year.token);
+    const child = await token({}, year.token);
+    const beside = await token({ expiresAt: inHours(2) });
+    for (const [by, of] of [
+      [hour, year],
+      [hour, beside],
+      [child, year],
+    ] as const) {
+      const refused = await api.call('POST', `/tokens/${of.id}/rotate`, { token: by.token });
+      expect(refused).toMatchObject({ status: 403, body: { code: 'auth.forbidden' } });
+      expect(refused.body.detail).toContain('outlives');
+    }
+    expect(await statusOf('POST', `/tokens/${hour.id}/rotate`, hour.token)).toBe(200);
+    expect(await statusOf('POST', `/tokens/${child.id}/rotate`, year.token)).toBe(200);
+  });
+
   test('is not kept for a repeat of the request', async () => {
     const once = () =>
       api.call('POST', '/tokens', { body: { name: 'once' }, headers: { 'idempotency-key': 'secret-once' } });

@@ -1,11 +1,15 @@
+import { hasToAct } from '@holdfast/control/use-cases/use-case.js';
 import { StorageFault } from '@holdfast/core/model/faults.js';
 import { asId, type ProjectId, type TokenId, type UserId } from '@holdfast/core/model/ids.js';
+import { decideRotation } from '@holdfast/core/policy/decide-rotation.js';
 import { isAllowed, type OrganizationRole, weakerRole } from '@holdfast/core/policy/permissions.js';
+import { findMember } from '@holdfast/database/queries/members.js';
 import { findProject } from '@holdfast/database/queries/tenancy.js';
 import {
   createToken,
   deleteToken,
   findTokenById,
+  isMadeWith,
   listTokens,
   type NewToken,
   replaceTokenSecret,
@@ -74,7 +78,8 @@ export class TokensController {
   @Post(':tokenId/rotate')
   @Route({
     access: 'token:own',
-    summary: "Replace a token's secret; the old one stops working at once",
+    summary:
+      "Replace the secret of one's token, or for admins of a service account's; the old one stops working at once",
     answer: NewTokenDto,
     answersSecret: true,
     refuses: ['token.not_found', 'idempotency.secret_not_kept'],
@@ -84,7 +89,7 @@ export class TokensController {
     const rotated = await tenant.write(async (sql) => {
       const found = await findTokenById(sql, owner, tokenId);
       if (found === undefined || found.kind === 'session') return undefined;
-      assertMayRotate(tenant, found);
+      await assertMayRotate(sql, tenant, found);
       const secret = newTokenSecret(found.kind);
       await replaceTokenSecret(sql, owner, tokenId, secret);
       return { ...tokenView(found), token: secret };
@@ -175,10 +180,25 @@ function endOf({ actor, now }: Tenant, wanted: string | undefined, daysMax: numb
   });
 }
 
-/** A secret may do what its token may: who may do less must not come by it. */
-function assertMayRotate({ actor }: Tenant, token: TokenRow): void {
+/** A secret may do what its token may: who may do less, or for a shorter time, must not come by it. */
+async function assertMayRotate(sql: Sql, { actor }: Tenant, token: TokenRow): Promise<void> {
   requireNotStronger(token.role, actor.role);
   assertNoFreer(actor.limits, limitsOf(token));
+  const { tokenKind, tokenId, expiresAt } = actor;
+  const isOwn = token.user_id === actor.userId;
+  hasToAct(
+    decideRotation({
+      byToken: tokenKind === 'session' ? undefined : { expiresAt },
+      token: { expiresAt: token.expires_at ?? undefined },
+      isAncestor: await isMadeWith(sql, tokenId, token.id),
+      isOwn,
+      isOfServiceAccount: !isOwn && (await isServiceAccount(sql, token.user_id)),
+    }),
+  );
+}
+
+async function isServiceAccount(sql: Sql, userId: UserId | null): Promise<boolean> {
+  return userId !== null && (await findMember(sql, userId))?.isServiceAccount === true;
 }
 
 async function requireProject(sql: Sql, projectId: ProjectId): Promise<void> {

@@ -180,6 +180,18 @@ export async function findTokenById(
   return rows[0];
 }
 
+/** Was the token made with the other one, or with one that was? */
+export async function isMadeWith(sql: Sql, tokenId: TokenId, ancestorId: TokenId): Promise<boolean> {
+  const { rowCount } = await sql.query(
+    `WITH RECURSIVE ancestor AS (
+       SELECT parent_id AS id FROM token WHERE id = $1
+       UNION SELECT t.parent_id FROM token t JOIN ancestor a ON t.id = a.id
+     ) SELECT FROM ancestor WHERE id = $2`,
+    [tokenId, ancestorId],
+  );
+  return rowCount > 0;
+}
+
 /** Returns false when there is no such token. It stops working at once. */
 export async function deleteToken(sql: Sql, owner: TokenOwner, tokenId: TokenId): Promise<boolean> {
   // Its row does not say which token the one that made it was made with.
