@@ -85,10 +85,13 @@ describe('a subscription', () => {
     expect(stream.messages[0]).toEqual({ hasGap: true, event: null, change: null });
   });
 
-  test('ends within seconds when its token is revoked', async () => {
+  test.each([
+    { what: 'its token is revoked', method: 'DELETE', path: '' },
+    { what: "its token's secret is replaced", method: 'POST', path: '/rotate' },
+  ])('ends within seconds when $what', async ({ method, path }) => {
     const { body: token } = await api.call('POST', '/tokens', { body: { name: 'short-lived' } });
     const stream = await following({}, String(token.token));
-    await api.call('DELETE', `/tokens/${token.id}`);
+    await api.call(method, `/tokens/${token.id}${path}`);
     await stream.until(() => stream.end.isComplete);
     const count = stream.messages.length;
     await tell('after the end');

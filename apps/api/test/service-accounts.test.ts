@@ -81,7 +81,7 @@ describe('a service account', () => {
     expect(disabled).toMatchObject({ isDisabled: true, disabledAt: expect.any(String) });
     expect(await reach(token)).toBe(401);
     const { rows } = await api.owner.query(
-      'SELECT * FROM live_access((SELECT array_agg(id) FROM token WHERE user_id = $1))',
+      'SELECT * FROM live_secrets((SELECT array_agg(secret_hash) FROM token WHERE user_id = $1))',
       [one.id],
     );
     expect(rows).toEqual([]);

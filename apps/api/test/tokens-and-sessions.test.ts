@@ -371,6 +371,16 @@ describe('event streams', () => {
     close();
   }, 20_000);
 
+  test('end within seconds when the secret that they were opened with is replaced, and no others', async () => {
+    const { id, token: secret } = await token({});
+    const before = await openStream(secret);
+    const rotated = await api.call('POST', `/tokens/${id}/rotate`);
+    const after = await openStream(String(rotated.body.token));
+    await before.ended;
+    expect(await Promise.race([after.ended.then(() => 'ended'), pause(CHECKED_MS, 'open')])).toBe('open');
+    after.close();
+  }, 20_000);
+
   test('end within seconds when the roles of their user change', async () => {
     const secret = await api.tokenOfRole('viewer');
     const { userId } = (await api.call('GET', '/sessions/current', { token: secret })).body;

@@ -18,6 +18,8 @@ export type UserActor = UserRoles & {
   kind: 'user';
   tokenId: TokenId;
   tokenKind: 'session' | 'api';
+  /** Hash of the secret that was sent: what outlives the request ends with the secret, and not with the token only. */
+  secretHash: string;
   organizationId: OrganizationId;
   userId: UserId;
   /** The project that new volumes belong to when the request names none. */

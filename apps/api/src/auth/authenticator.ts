@@ -153,6 +153,7 @@ function actorOf(holder: TokenHolder): UserActor | undefined {
     kind: 'user',
     tokenId,
     tokenKind: holder.kind,
+    secretHash: holder.secret_hash,
     organizationId,
     userId: holder.user_id,
     ...roles,

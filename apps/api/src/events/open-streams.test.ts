@@ -7,7 +7,7 @@ import { OpenStreams } from './open-streams.js';
 const NOWHERE = 'postgres://nobody@127.0.0.1:1/none';
 const LIMITS = { ofToken: 3, ofProcess: 8 };
 
-const ROLES = { role: 'viewer', projectRoles: new Map() } as const;
+const ROLES = { role: 'viewer', projectRoles: new Map(), secretHash: '' } as const;
 
 let streams: OpenStreams | undefined;
 afterEach(() => streams?.onApplicationShutdown());

@@ -1,6 +1,6 @@
 /**
- * The event streams of this process: how many one token and one organization may hold open, and their end when the token ends or
- * its roles change. A stream outlives the request that it was let in with by hours.
+ * The event streams of this process: how many one token and one organization may hold open, and their end when the token ends, its
+ * secret is replaced or its roles change. A stream outlives the request that it was let in with by hours.
  */
 import { StorageFault } from '@holdfast/core/model/faults.js';
 import type { OrganizationId, TokenId } from '@holdfast/core/model/ids.js';
@@ -20,10 +20,11 @@ const LIMITS = { ofToken: 32, ofProcess: 4_000 };
 const CHECK_INTERVAL_MS = 3_000;
 
 type Closable = { close(): void };
-/** A stream, and the roles that it was let in with. */
-type Opened = { readonly stream: Closable; readonly roles: string };
+/** A stream, with the secret and the roles that it was let in with. */
+type Opened = { readonly stream: Closable; readonly secretHash: string; readonly roles: string };
 /** The token that streams are opened with, and its organization. */
 export type StreamOwner = { readonly tokenId: TokenId; readonly organizationId: OrganizationId };
+type Admitted = StreamOwner & UserRoles & { readonly secretHash: string };
 
 @Injectable()
 export class OpenStreams implements OnApplicationShutdown {
@@ -66,9 +67,9 @@ export class OpenStreams implements OnApplicationShutdown {
     }
   }
 
-  add({ tokenId, organizationId, ...roles }: StreamOwner & UserRoles, stream: Closable): void {
+  add({ tokenId, organizationId, secretHash, ...roles }: Admitted, stream: Closable): void {
     const streams = this.byToken.get(tokenId) ?? new Map<Closable, Opened>();
-    this.byToken.set(tokenId, streams.set(stream, { stream, roles: textOf(roles) }));
+    this.byToken.set(tokenId, streams.set(stream, { stream, secretHash, roles: textOf(roles) }));
     this.countOf.set(organizationId, (this.countOf.get(organizationId) ?? 0) + 1);
     this.count += 1;
   }
@@ -93,18 +94,16 @@ export class OpenStreams implements OnApplicationShutdown {
   }
 
   private async endRevoked(): Promise<void> {
-    const tokenIds = [...this.byToken.keys()];
-    if (tokenIds.length === 0) return;
+    const opened = [...this.byToken.values()].flatMap((streams) => [...streams.values()]);
+    if (opened.length === 0) return;
+    const secretHashes = [...new Set(opened.map(({ secretHash }) => secretHash))];
     try {
-      const live = await findLiveRoles(this.databases.signIn, tokenIds);
-      for (const tokenId of tokenIds) {
-        const found = live.get(tokenId);
-        const roles = found === undefined ? undefined : rolesOf(found);
-        const now = roles === undefined ? undefined : textOf(roles);
-        for (const { stream, roles: before } of [...(this.byToken.get(tokenId)?.values() ?? [])]) {
-          // Its client opens another one, which sees what the roles of now show.
-          if (now !== before) stream.close();
-        }
+      const live = await findLiveRoles(this.databases.signIn, secretHashes);
+      const rolesNow = new Map([...live].map(([secretHash, found]) => [secretHash, rolesOf(found)]));
+      for (const { stream, secretHash, roles: before } of opened) {
+        const now = rolesNow.get(secretHash);
+        // Its client opens another one, which sees what the roles of now show.
+        if (now === undefined || textOf(now) !== before) stream.close();
       }
     } catch (error) {
       // The database is away: nothing new is sent meanwhile either.

@@ -19,6 +19,8 @@ export type TokenRoles = {
 /** The holder of a token, as `find_token` tells it. */
 export type TokenHolder = {
   token_id: TokenId;
+  /** Of the secret that it was found by: another one, once the token is rotated. */
+  secret_hash: string;
   kind: TokenKind;
   organization_id: OrganizationId;
   user_id: UserId | null;
@@ -59,7 +61,7 @@ export type TokenRow = {
 
 /** One of the two questions that may be asked without an organization. Asked for every request. */
 export async function findToken(pool: Pool, secret: string): Promise<TokenHolder | undefined> {
-  const sql = `SELECT t.*, CASE WHEN t.user_id IS NULL OR t.member_role IN ('owner', 'admin') THEN '{}'
+  const sql = `SELECT t.*, $1 AS secret_hash, CASE WHEN t.user_id IS NULL OR t.member_role IN ('owner', 'admin') THEN '{}'
        ELSE project_roles_of(t.user_id, t.organization_id) END AS project_roles
      FROM find_token($1) t`;
   return (await queryUnscoped<TokenHolder>(pool, sql, [hashSecret(secret)]))[0];
@@ -227,12 +229,12 @@ export function endOtherSessions(sql: Sql, userId: UserId, kept: TokenId): Promi
   });
 }
 
-/** Of these tokens those that still let their holders in, with the roles that they have now. */
+/** Of the secrets with these hashes those that still let their holders in, with the roles that they have now. */
 export async function findLiveRoles(
   pool: Pool,
-  tokenIds: readonly TokenId[],
-): Promise<Map<TokenId, TokenRoles>> {
-  const sql = 'SELECT * FROM live_access($1)';
-  const rows = await queryUnscoped<{ token_id: TokenId } & TokenRoles>(pool, sql, [tokenIds]);
-  return new Map(rows.map(({ token_id, ...roles }) => [token_id, roles]));
+  secretHashes: readonly string[],
+): Promise<Map<string, TokenRoles>> {
+  const sql = 'SELECT * FROM live_secrets($1)';
+  const rows = await queryUnscoped<{ secret_hash: string } & TokenRoles>(pool, sql, [secretHashes]);
+  return new Map(rows.map(({ secret_hash, ...roles }) => [secret_hash, roles]));
 }
