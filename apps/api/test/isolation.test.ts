@@ -25,7 +25,7 @@ type Operation = {
 };
 
 let api: ApiFixture;
-let foreign: { token: string };
+let foreign: { token: string; clusterId: string };
 const ids: Record<string, string> = {};
 
 const OPERATIONS = listOperations();
@@ -123,6 +123,43 @@ describe('GraphQL fields', () => {
     const codes = await codesOf(ofVolumes, String(token.token));
     expect(codes.filter(({ code }) => !code.endsWith('not_found') && code !== 'auth.forbidden')).toEqual([]);
     expect(codes.length).toBeGreaterThan(45);
+  });
+});
+
+describe("an input about one's own object finds nothing by another tenant's ids", () => {
+  const own: Record<string, string> = {};
+  beforeAll(async () => {
+    const { token, clusterId } = foreign;
+    const body = { name: 'own', size: GIB, numberOfReplicas: 1 };
+    const volume = await api.call('POST', `/clusters/${clusterId}/volumes`, { token, body });
+    const projectId = String(volume.body.projectId);
+    Object.assign(own, { clusterId, projectId, volumeId: volume.body.id });
+  });
+
+  const IN_VOLUME = 'POST /clusters/{clusterId}/volumes/{volumeId}';
+  test.each<[string, string, (theirs: Record<string, string>) => object]>([
+    [
+      'POST /clusters/{clusterId}/volumes',
+      'request.invalid',
+      ({ projectId }) => ({ name: 'n', size: GIB, projectId }),
+    ],
+    ['POST /tokens', 'project.not_found', ({ projectId }) => ({ name: 't', projectId })],
+    ['POST /tokens', 'project.not_found', ({ projectId }) => ({ name: 't', projectIds: [projectId] })],
+    ['POST /tokens', 'cluster.not_found', ({ clusterId }) => ({ name: 't', clusterIds: [clusterId] })],
+    [`${IN_VOLUME}/attach`, 'node.not_found', ({ nodeId }) => ({ nodeId })],
+    [`${IN_VOLUME}/clone`, 'snapshot.not_found', ({ snapshotId }) => ({ name: 'n', snapshotId })],
+    [`${IN_VOLUME}/revert`, 'snapshot.not_found', ({ snapshotId }) => ({ snapshotId })],
+  ])('%s is refused with %s', async (operation, code, bodyOf) => {
+    const [method = '', path = ''] = operation.split(' ');
+    const filled = path.replace(/\{(\w+)\}/g, (_, name: string) => own[name] ?? 'missing');
+    const answer = await api.call(method, filled, { token: foreign.token, body: bodyOf(ids) });
+    expect(answer.body.code).toBe(code);
+  });
+
+  test("a member of another organization gets no role in one's project", async () => {
+    const path = `/projects/${own.projectId}/members/${ids.userId}`;
+    const answer = await api.call('PUT', path, { token: foreign.token, body: { role: 'admin' } });
+    expect(answer.body.code).toBe('member.not_found');
   });
 });
 
