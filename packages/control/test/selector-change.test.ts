@@ -1,6 +1,8 @@
 /** Selectors and tags that change: copies that no longer match are told, and moved only where the setting says so. */
 import { patchNode } from '@holdfast/control/use-cases/patch-node.js';
 import { patchVolume } from '@holdfast/control/use-cases/patch-volume.js';
+import { requestAttach } from '@holdfast/control/use-cases/request-attach.js';
+import { requestDetach } from '@holdfast/control/use-cases/request-detach.js';
 import { conditionOf } from '@holdfast/core/model/condition.js';
 import { checkWorld } from '@holdfast/simulator/check-world.js';
 import type { SimClient } from '@holdfast/simulator/sim-client.js';
@@ -52,6 +54,21 @@ test('with the setting on, the copy moves as soon as there is a place', async ()
   expect(await spreadsTo(world, client, '1/1/0/1', 60)).toEqual({ isReached: true, findings: [] });
   await world.run(10);
   expect((await shown())?.status).toBe('True');
+});
+
+test('a detached volume says that it moves once it is attached, and does', async () => {
+  setIn(world, RELOCATE, true);
+  const { volumeId } = client;
+  await requestDetach(world.useCases, { volumeId });
+  expect(
+    await world.runUntil(async () => (await client.view()).volume.lifecycle.state === 'detached', 60),
+  ).toBe(true);
+  await tag('n4', ['ssd']);
+  await tag('n3', []);
+  await world.run(120);
+  expect((await shown())?.message).toContain('each is moved once the volume is attached');
+  await requestAttach(world.useCases, { volumeId, nodeId: world.nodeId('n1') });
+  expect(await spreadsTo(world, client, '1/1/0/1', 120)).toEqual({ isReached: true, findings: [] });
 });
 
 test('a node that is relabelled out of the zones of a volume is the same', async () => {

@@ -86,7 +86,6 @@ function unplacedLocal(view: VolumeView, known: Trouble | undefined, now: Date):
 }
 
 function unfitPlaces(view: VolumeView): Trouble | undefined {
-  const { fleet } = view;
   const found = misfits(view);
   const [first] = found;
   if (first === undefined) return undefined;
@@ -94,9 +93,14 @@ function unfitPlaces(view: VolumeView): Trouble | undefined {
     const place = placeOf(replica);
     return `replica ${replica.id}${place === undefined ? '' : ` on ${placeText(place, view)}`}: ${rejection.message}`;
   });
-  const isMoved = fleet.settings['replica-relocate-on-selector-change'];
-  const then = isMoved
+  return { reason: first.rejection.reason, message: `${places.join('; ')}. ${whatFollows(view)}` };
+}
+
+/** A detached volume is attached for evictions and drains only: what does not fit any more is as safe where it is. */
+function whatFollows({ volume, fleet }: VolumeView): string {
+  if (!fleet.settings['replica-relocate-on-selector-change'])
+    return 'they stay there: replica-relocate-on-selector-change is false';
+  return volume.lifecycle.state === 'attached'
     ? 'each is moved as soon as there is a place'
-    : 'they stay there: replica-relocate-on-selector-change is false';
-  return { reason: first.rejection.reason, message: `${places.join('; ')}. ${then}` };
+    : 'each is moved once the volume is attached and there is a place';
 }
