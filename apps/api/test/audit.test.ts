@@ -7,6 +7,7 @@ import { RefusedWrites } from '../src/platform/refused-writes.js';
 import { ApiFixture, type CallOptions, type Json } from './api-fixture.js';
 
 const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736';
+const IN_TRACE = { traceparent: `00-${TRACE}-00f067aa0ba902b7-01` };
 const EMAIL = 'admin@holdfast.local';
 
 let api: ApiFixture;
@@ -133,6 +134,28 @@ describe('a refusal is told', () => {
     expect(entry).toMatchObject({ result: 'refused', reason: code, before: null, after: null });
   });
 
+  test('of a token that is used from elsewhere, by REST and by a mutation', async () => {
+    const { body } = await api.call('POST', '/tokens', {
+      body: { name: 'far', addressRanges: ['10.0.0.0/8'] },
+    });
+    const token = String(body.token);
+    const { answer, entry } = await audited('POST', '/projects', {
+      token,
+      body: { name: 'x' },
+      headers: IN_TRACE,
+    });
+    expect(answer.status).toBe(403);
+    const told = { result: 'refused', reason: 'auth.forbidden', address: '127.0.0.1' };
+    expect(entry).toMatchObject({ ...told, traceId: TRACE, detail: { tokenId: body.id } });
+    await api.graphql('query { projects { edges { cursor } } }', {}, token);
+    await api.graphql(`mutation { deleteProject(projectId: "${api.seed.projectId}") }`, {}, token);
+    await api.app.nest.get(RefusedWrites).flush();
+    const { rows } = await api.owner.query(
+      `SELECT result, reason, address FROM audit_entry WHERE action = 'POST /graphql'`,
+    );
+    expect(rows).toEqual([told]);
+  });
+
   test('of a mutation', async () => {
     const mutation = `mutation($clusterId: ID!) { deleteVolume(clusterId: $clusterId, volumeId: "${api.seed.projectId}") { id } }`;
     await api.graphql(mutation);
@@ -154,7 +177,14 @@ describe('a refusal is told', () => {
     const { organizationId } = api.seed;
     for (let n = 0; n < 60; n += 1) {
       const actor = { kind: 'user/api', id: 'u' };
-      const facts = { action: 'many', requestId: `many-${n}`, detail: {}, at: new Date() };
+      const facts = {
+        action: 'many',
+        address: '',
+        traceId: '',
+        requestId: `many-${n}`,
+        detail: {},
+        at: new Date(),
+      };
       refused.note({ organizationId, actor, target, ...facts, reason: 'volume.not_found' });
     }
     await refused.flush();
@@ -193,6 +223,60 @@ test('a sign-in of an unknown account is told to the organization that was made 
     detail: { accountHash: expect.stringMatching(/^[0-9a-f]{16}$/) },
   });
   expect(JSON.stringify(entry)).not.toContain('wrong');
+});
+
+describe('accepting an invitation', () => {
+  const PASSWORD = 'a long enough sentence';
+  const accept = (secret: unknown, password = PASSWORD) =>
+    audited('POST', '/invitations/accept', {
+      token: null,
+      body: { secret, name: 'Ada', password },
+      headers: IN_TRACE,
+    });
+  const invite = async (email: string, token: string) =>
+    (await api.call('POST', '/invitations', { token, body: { email, role: 'viewer' } })).body.secret;
+
+  test('is told with where it came from, and so is a secret that is none', async () => {
+    const secret = await invite('told@example.test', TEST_SECRETS.token);
+    const from = { address: '127.0.0.1', traceId: TRACE };
+    expect((await accept(secret)).entry).toMatchObject({ result: 'done', ...from });
+    const refused = { result: 'refused', reason: 'invitation.not_found', ...from };
+    expect((await accept('guessed')).entry).toMatchObject({ ...refused, actor: { kind: 'unknown' } });
+  });
+
+  test('with a wrong password is told to the organization of the account, and closes the account after ten', async () => {
+    await accept(await invite('guessed@example.test', TEST_SECRETS.token));
+    const { token } = await api.otherTenant();
+    const guess = async (at: number) =>
+      accept(await invite('guessed@example.test', token), `${PASSWORD} ${at}`);
+    const { answer, entry } = await guess(0);
+    expect(answer.status).toBe(401);
+    expect(entry).toMatchObject({ reason: 'auth.invalid', actor: { kind: 'user/session' }, traceId: TRACE });
+    for (let at = 1; at < 10; at += 1) expect((await guess(at)).answer.status).toBe(401);
+    const { answer: closed, entry: told } = await guess(10);
+    expect(closed.status).toBe(429);
+    expect(told).toMatchObject({ reason: 'request.rate_limited' });
+    const body = { email: 'guessed@example.test', password: PASSWORD };
+    expect((await api.call('POST', '/sessions', { token: null, body })).status).toBe(429);
+    await api.owner.query('DELETE FROM sign_in_limit');
+  });
+});
+
+test("a program's sign-in is told with its trace, and a code that is none, but not that it waits", async () => {
+  const from = { address: '127.0.0.1', traceId: TRACE };
+  const ask = { token: null, headers: IN_TRACE };
+  const unknown = await audited('POST', '/device/token', { ...ask, body: { deviceCode: 'guessed' } });
+  expect(unknown.entry).toMatchObject({ result: 'refused', reason: 'device.not_found', ...from });
+  const { body } = await api.call('POST', '/device/start', { token: null, body: { name: 'a CLI' } });
+  const taken = { ...ask, body: { deviceCode: body.deviceCode } };
+  expect((await api.call('POST', '/device/token', taken)).status).toBe(409);
+  const signedIn = { email: EMAIL, password: TEST_SECRETS.password };
+  const session = await api.call('POST', '/sessions', { token: null, body: signedIn });
+  await api.call('POST', `/device/${body.userCode}/approve`, { token: String(session.body.token) });
+  expect((await audited('POST', '/device/token', taken)).entry).toMatchObject({ result: 'done', ...from });
+  await api.app.nest.get(RefusedWrites).flush();
+  const { rowCount } = await api.owner.query(`SELECT FROM audit_entry WHERE reason = 'device.waiting'`);
+  expect(rowCount).toBe(0);
 });
 
 test('that an account was closed is told once, not for each further attempt', async () => {

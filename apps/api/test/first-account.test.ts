@@ -27,9 +27,11 @@ const store = (secret: string, now = new Date()) => {
   const { organizationId } = api.seed;
   return transaction(systemScope(pool), (sql) => storeFirstLink(sql, { organizationId, secret, now }));
 };
+const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736';
 const make = (secret: string, email = 'ada@example.test', by = api) => {
   const body = { secret, email, name: 'Ada', password: 'correct horse battery' };
-  return by.call('POST', '/first-account', { token: null, body });
+  const headers = { traceparent: `00-${TRACE}-00f067aa0ba902b7-01` };
+  return by.call('POST', '/first-account', { token: null, body, headers });
 };
 const owners = async () => (await api.owner.query(`SELECT FROM membership WHERE role = 'owner'`)).rowCount;
 
@@ -44,9 +46,9 @@ test('the link makes an owner who can sign in, and works once', async () => {
   const again = await make('hfl_one', 'eve@example.test');
   expect(again).toMatchObject({ status: 404, body: { code: 'first_link.not_found' } });
   const { rows } = await api.owner.query(
-    `SELECT actor_kind FROM audit_entry WHERE action = 'POST /api/v1/first-account'`,
+    `SELECT actor_kind, trace_id FROM audit_entry WHERE action = 'POST /api/v1/first-account' AND result = 'done'`,
   );
-  expect(rows).toEqual([{ actor_kind: 'user/first-link' }]);
+  expect(rows).toEqual([{ actor_kind: 'user/first-link', trace_id: TRACE }]);
 });
 
 test('a newer link takes the place of an older one, and none is made where there is an owner', async () => {

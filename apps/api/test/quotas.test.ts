@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { GIB } from '@holdfast/core/model/bytes.js';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { RefusedWrites } from '../src/platform/refused-writes.js';
 import { type Answer, ApiFixture } from './api-fixture.js';
 
 let api: ApiFixture;
@@ -126,6 +127,14 @@ describe('the quota of the organization', () => {
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 429]);
     expect(answers[3]).toMatchObject({ body: { code: 'request.rate_limited', retryable: true } });
     expect(Number(answers[3]?.headers['retry-after'])).toBeGreaterThan(0);
+    const write = await fresh.call('POST', '/projects', { token, body: { name: 'one too many' } });
+    expect(codeOf(write)).toEqual([429, 'request.rate_limited']);
+    await fresh.app.nest.get(RefusedWrites).flush();
+    const { rows } = await api.owner.query(
+      `SELECT action, reason FROM audit_entry WHERE organization_id = $1 AND result = 'refused'`,
+      [organizationId],
+    );
+    expect(rows).toEqual([{ action: 'POST /api/v1/projects', reason: 'request.rate_limited' }]);
     expect((await fresh.call('GET', '/projects')).status).toBe(200);
     await fresh.app.nest.close();
   });
@@ -139,12 +148,19 @@ describe('the quota of the organization', () => {
       [...names].map((name) => `${name}: projects { edges { cursor } }`).join(' ');
     const spread = `query { ...Four } fragment Four on Query { ${fields('abcd')} }`;
     expect((await fresh.graphql(spread, {}, token)).body.errors).toBeUndefined();
-    const refused = await fresh.graphql(`{ ${fields('ab')} }`, {}, token);
+    const deletion = `deleteProject(projectId: "${api.seed.projectId}")`;
+    const refused = await fresh.graphql(`mutation { a: ${deletion} b: ${deletion} }`, {}, token);
     expect(refused).toMatchObject({
       status: 429,
       body: { errors: [{ extensions: { code: 'request.rate_limited' } }] },
     });
     expect((await fresh.call('GET', '/projects', { token })).status).toBe(429);
+    await fresh.app.nest.get(RefusedWrites).flush();
+    const { rows } = await api.owner.query(
+      `SELECT action, reason FROM audit_entry WHERE organization_id = $1 AND result = 'refused'`,
+      [organizationId],
+    );
+    expect(rows).toEqual([{ action: 'POST /graphql', reason: 'request.rate_limited' }]);
     await fresh.app.nest.close();
   });
 });

@@ -26,10 +26,9 @@ export class AuthGuard implements CanActivate {
       request.agent ??= await this.agents.requireAgent(request);
       return true;
     }
-    const tenant = await this.authenticator.requireUser(request);
-    // Before the checks: a refusal is told of in the name of its caller.
-    request.tenant = tenant;
+    // First of all: a refusal of a write belongs into the audit log, whichever check refuses it.
     request.isWrite = !changesNothing(access);
+    const tenant = await this.authenticator.requireUser(request);
     request.tenant = assertAllowed(tenant, access);
     assertWithinClusters(tenant, access, request.params);
     return true;

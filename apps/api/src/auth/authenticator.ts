@@ -39,27 +39,20 @@ export class Authenticator {
     @Inject(CONFIG) private readonly config: Config,
   ) {}
 
-  /** @throws StorageFault `auth.missing`, `auth.invalid`, `auth.forbidden` */
+  /**
+   * The caller, who is set on the request as soon as known: what is refused after that is told of in the caller's name.
+   *
+   * @throws StorageFault `auth.missing`, `auth.invalid`, `auth.forbidden`, `request.rate_limited`
+   */
   async requireUser(request: FastifyRequest): Promise<Tenant> {
     const actor = await this.authenticate(request);
-    assertUsedFromWithin(actor.limits, request.ip);
     const scope = this.databases.organization(actor.organizationId, actor.limits);
+    const tenant = tenantOf(actor, scope, request);
+    request.tenant = tenant;
+    assertUsedFromWithin(actor.limits, request.ip);
     await this.quotas.take(actor);
     await this.noteUse(scope, actor.tokenId);
-    return new Tenant(actor, scope, {
-      requestId: request.id,
-      address: request.ip,
-      traceId: traceIdOf(request),
-      action: `${request.method} ${request.routeOptions.url ?? request.url}`,
-      parameters: parametersOf(request),
-      get gone() {
-        return request.callerGone?.() ?? new AbortController().signal;
-      },
-      // Read late: the idempotency interceptor sets it after the guard has run.
-      get resourceId() {
-        return request.resourceId;
-      },
-    });
+    return tenant;
   }
 
   /**
@@ -95,6 +88,23 @@ export class Authenticator {
     }
     return actor;
   }
+}
+
+function tenantOf(actor: UserActor, scope: Scope, request: FastifyRequest): Tenant {
+  return new Tenant(actor, scope, {
+    requestId: request.id,
+    address: request.ip,
+    traceId: traceIdOf(request),
+    action: `${request.method} ${request.routeOptions.url ?? request.url}`,
+    parameters: parametersOf(request),
+    get gone() {
+      return request.callerGone?.() ?? new AbortController().signal;
+    },
+    // Read late: the idempotency interceptor sets it after the guard has run.
+    get resourceId() {
+      return request.resourceId;
+    },
+  });
 }
 
 /**

@@ -12,6 +12,7 @@ import { Databases } from '../platform/databases.js';
 import { dto } from '../platform/dto.js';
 import { Route } from '../platform/route.decorator.js';
 import { uuid } from '../platform/schemas.js';
+import { traceIdOf } from '../platform/trace-id.js';
 import { RefusedSignIns } from './refused-sign-ins.js';
 import { newPassword } from './session.schemas.js';
 import { SignInLimits } from './sign-in-limits.js';
@@ -60,10 +61,8 @@ export class FirstAccountController {
     const system = this.databases.system();
     const now = systemClock.now();
     // Hashing costs, so it is done for those only who have the link.
-    await this.limits.attempt({ account: secret, address: request.ip }, async () => {
-      if (await transaction(system, (sql) => isFirstLink(sql, secret, now))) return;
-      this.refusedSignIns.note(request, { reason: 'first_link.not_found', account: secret });
-      throw noLink();
+    await this.refusedSignIns.attempt(request, this.limits, { account: secret }, async () => {
+      if (!(await transaction(system, (sql) => isFirstLink(sql, secret, now)))) throw noLink();
     });
     const id = asId<UserId>(systemRandom.id());
     const account = { id, email, name, passwordHash: await hashPassword(password) };
@@ -77,6 +76,7 @@ export class FirstAccountController {
         action: 'POST /api/v1/first-account',
         target: { kind: 'user', id },
         requestId: request.id,
+        traceId: traceIdOf(request),
         detail: { email },
         at: now,
       });

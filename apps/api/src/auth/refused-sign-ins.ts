@@ -1,33 +1,40 @@
 /**
- * Refused sign-ins in the audit log: of a wrong password, of an account that is closed for a while, of an account, link or
- * provider's answer that is unknown.
+ * Refused sign-ins in the audit log: of a wrong password, of an account that is closed for a while, of an account, link,
+ * invitation, program's code or provider's answer that is unknown.
  *
  * An attempt on a known account belongs to its organization. Any other belongs to none, so it is told to the organization that
  * was made first, which runs the installation: guesses at accounts are its to see.
  */
 import { createHash } from 'node:crypto';
+import { isFault } from '@holdfast/core/model/faults.js';
 import type { OrganizationId } from '@holdfast/core/model/ids.js';
 import { systemClock } from '@holdfast/database/clock-and-random.js';
 import { findFirstOrganizationId } from '@holdfast/database/queries/tenancy.js';
+import { findSignIn } from '@holdfast/database/queries/tokens.js';
 import { transaction } from '@holdfast/database/sql/scope.js';
 import { Injectable } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { Databases } from '../platform/databases.js';
 import { RefusedWrites } from '../platform/refused-writes.js';
 import { traceIdOf } from '../platform/trace-id.js';
+import type { SignInLimits } from './sign-in-limits.js';
 
 /** Enough to see which attempts were at the same account; what was typed may be a password in the wrong field. */
 const ACCOUNT_HASH_LENGTH = 16;
 
 type KnownAccount = { readonly organizationId: OrganizationId; readonly userId: string };
 
-type RefusedSignIn = {
-  /** Code of the refusal. */
-  readonly reason: string;
+/** What a sign-in is attempted with. */
+type Attempted = {
   /** What was typed. */
   readonly account: string;
   /** Looks for whose it is; left out: an account is not what was asked for. */
   readonly find?: () => Promise<KnownAccount | undefined>;
+};
+
+type RefusedSignIn = Attempted & {
+  /** Code of the refusal. */
+  readonly reason: string;
 };
 
 @Injectable()
@@ -38,6 +45,38 @@ export class RefusedSignIns {
     private readonly databases: Databases,
     private readonly refused: RefusedWrites,
   ) {}
+
+  /** Runs an attempt within the limits on guessing. Its refusals are noted, and that it was closed once. */
+  attempt<T>(
+    request: FastifyRequest,
+    limits: SignInLimits,
+    attempted: Attempted,
+    check: () => Promise<T>,
+  ): Promise<T> {
+    return limits.attempt(
+      { account: attempted.account, address: request.ip },
+      () => this.noting(request, attempted, check),
+      () => this.note(request, { ...attempted, reason: 'request.rate_limited' }),
+    );
+  }
+
+  /** Runs a check, and notes what it refuses. A database that is away refuses nothing: the client tries again. */
+  async noting<T>(request: FastifyRequest, attempted: Attempted, check: () => Promise<T>): Promise<T> {
+    try {
+      return await check();
+    } catch (error) {
+      if (isFault(error) && error.traits.retry === 'never') {
+        this.note(request, { ...attempted, reason: error.code });
+      }
+      throw error;
+    }
+  }
+
+  /** The account of an address, as it signs in to the organization, or to the one that it has belonged to for longest. */
+  async findAccount(email: string, organizationId?: OrganizationId): Promise<KnownAccount | undefined> {
+    const found = await findSignIn(this.databases.signIn, { email, organizationId });
+    return found && { organizationId: found.organization_id, userId: found.user_id };
+  }
 
   /** Not waited for: the answer must not take longer for an account that there is, or is not. */
   note(request: FastifyRequest, refusal: RefusedSignIn): void {

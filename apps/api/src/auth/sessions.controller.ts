@@ -154,31 +154,19 @@ export class SessionsController {
   }
 
   private checkSignIn(body: SignInBody, request: FastifyRequest): Promise<SignInCandidate> {
-    const { email: account } = body;
-    const note = (reason: string) => {
-      this.refusedSignIns.note(request, { reason, account, find: () => this.findAccount(body) });
+    const { email, organizationId } = body;
+    const attempted = {
+      account: email,
+      find: () => this.refusedSignIns.findAccount(email, organizationId),
     };
-    return this.limits.attempt(
-      { account, address: request.ip },
-      () => this.checkPassword(body, () => note('auth.invalid')),
-      () => note('request.rate_limited'),
-    );
+    return this.refusedSignIns.attempt(request, this.limits, attempted, () => this.checkPassword(body));
   }
 
-  private async findAccount({ email, organizationId }: SignInBody) {
-    const found = await findSignIn(this.databases.signIn, { email, organizationId });
-    return found && { organizationId: found.organization_id, userId: found.user_id };
-  }
-
-  private async checkPassword(
-    { email, password, organizationId }: SignInBody,
-    onRefused: () => void = () => undefined,
-  ): Promise<SignInCandidate> {
+  private async checkPassword({ email, password, organizationId }: SignInBody): Promise<SignInCandidate> {
     const candidate = await findSignIn(this.databases.signIn, { email, organizationId });
     const hash = candidate?.password_hash ?? (await this.placeholderHash);
     const isRight = await verifyPassword(hash, password);
     if (!isRight || candidate === undefined || candidate.password_hash === null) {
-      onRefused();
       throw new StorageFault('auth.invalid', { publicMessage: 'e-mail address or password is wrong' });
     }
     return candidate;

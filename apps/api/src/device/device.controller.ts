@@ -13,6 +13,7 @@ import { createToken, NO_LIMITS } from '@holdfast/database/queries/tokens.js';
 import { transaction } from '@holdfast/database/sql/scope.js';
 import { Body, Controller, Get, Inject, Param, Post, Req } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
+import { RefusedSignIns } from '../auth/refused-sign-ins.js';
 import { SignInLimits } from '../auth/sign-in-limits.js';
 import { newTokenSecret } from '../auth/token-secret.js';
 import type { Config } from '../config.js';
@@ -21,6 +22,7 @@ import { CurrentTenant } from '../platform/request.js';
 import { Route } from '../platform/route.decorator.js';
 import type { Tenant } from '../platform/tenant.js';
 import { CONFIG } from '../platform/tokens.js';
+import { traceIdOf } from '../platform/trace-id.js';
 import {
   DeviceCodePath,
   DeviceStartDto,
@@ -46,6 +48,7 @@ export class DeviceController {
   constructor(
     private readonly databases: Databases,
     @Inject(CONFIG) private readonly config: Config,
+    private readonly refusedSignIns: RefusedSignIns,
   ) {
     this.limits = new SignInLimits(databases.signIn);
   }
@@ -141,8 +144,8 @@ export class DeviceController {
   })
   async token(@Body() { deviceCode }: DeviceTokenBody, @Req() request: FastifyRequest) {
     const now = systemClock.now();
-    const attempt = { account: deviceCode, address: request.ip };
-    const taken = await this.limits.attempt(attempt, () =>
+    const attempted = { account: deviceCode };
+    const taken = await this.refusedSignIns.attempt(request, this.limits, attempted, () =>
       transaction(this.databases.system(), async (sql) => {
         const login = await takeDeviceLogin(sql, deviceCode, now);
         if (login === undefined) throw notFound();
@@ -166,6 +169,7 @@ export class DeviceController {
           action: 'POST /api/v1/device/token',
           target: { kind: 'token', id: token.id },
           requestId: request.id,
+          traceId: traceIdOf(request),
           detail: { name },
           at: now,
         });

@@ -18,6 +18,7 @@ import type { GraphqlContext } from './fields.js';
 import { withoutSuggestions } from './hidden-schema.js';
 import { boundedRequest, INTROSPECTION_DEPTH_MAX, QUERY_CHARS_MAX, rootFieldsOf } from './limits.js';
 import { loadersOf } from './loaders.js';
+import { noteRefusedMutation, noteRefusedRequest } from './refused-mutations.js';
 import { type GraphqlServices, graphqlSchema } from './schema.js';
 import { noSubscriptions, serveSubscriptions } from './stream-route.js';
 
@@ -32,7 +33,10 @@ export async function registerGraphql(
 ): Promise<void> {
   await fastify.register(async (scope) => {
     // What goes wrong before GraphQL begins (no token, a body that is no JSON) is answered as everywhere.
-    scope.setErrorHandler((error, request, reply) => sendProblem(error, request, reply));
+    scope.setErrorHandler((error, request, reply) => {
+      noteRefusedRequest(services.refused, request, error);
+      return sendProblem(error, request, reply);
+    });
     scope.addHook('preValidation', requireShortQuery);
     const schema = withDeadline(graphqlSchema(services));
     const always = [boundedRequest, readableValues];
@@ -42,7 +46,10 @@ export async function registerGraphql(
     await scope.register(mercurius, options(authenticator, schema, { rules, format }));
     scope.graphql.addHook<GraphqlContext>('preExecution', async (_schema, document, { tenant }) => {
       // The request itself was counted as one.
-      await authenticator.takeMore(tenant, rootFieldsOf(document) - 1);
+      await authenticator.takeMore(tenant, rootFieldsOf(document) - 1).catch((error: unknown) => {
+        noteRefusedMutation(services.refused, tenant, document, error);
+        throw error;
+      });
     });
     serveSubscriptions(scope, authenticator, { schema, rules, format, statusOf });
   });
@@ -77,9 +84,7 @@ function options(
     queryDepth: INTROSPECTION_DEPTH_MAX,
     validationRules: [...rules, noSubscriptions],
     context: async (request: FastifyRequest, reply: FastifyReply) => {
-      // The log line of the request names its caller.
-      request.tenant = await authenticator.requireUser(request);
-      const { tenant } = request;
+      const tenant = await authenticator.requireUser(request);
       const loaders = loadersOf(tenant);
       return { request, reply, tenant, loaders, startedAt: tenant.now, lastEventId: undefined };
     },

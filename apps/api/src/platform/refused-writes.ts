@@ -71,6 +71,8 @@ function listed({ entries, others }: Refused): AuditEntry[] {
   const summary = {
     action: 'further refusals',
     target,
+    address: '',
+    traceId: '',
     requestId: '',
     detail: { others },
     at: systemClock.now(),

@@ -20,6 +20,7 @@ import { hasMember } from '@holdfast/database/queries/members.js';
 import { transaction } from '@holdfast/database/sql/scope.js';
 import { Body, Controller, Delete, Get, Param, Post, Query, Req } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
+import { RefusedSignIns } from '../auth/refused-sign-ins.js';
 import { SignInLimits } from '../auth/sign-in-limits.js';
 import { newInvitationSecret } from '../auth/token-secret.js';
 import { Databases } from '../platform/databases.js';
@@ -27,6 +28,7 @@ import { CurrentTenant } from '../platform/request.js';
 import { Route } from '../platform/route.decorator.js';
 import { ListQuery, pageView } from '../platform/schemas.js';
 import type { Tenant } from '../platform/tenant.js';
+import { traceIdOf } from '../platform/trace-id.js';
 import { requireInvitation, there } from './require-tenancy.js';
 import {
   AcceptedDto,
@@ -46,7 +48,10 @@ const HOUR_MS = 3_600_000;
 export class InvitationsController {
   private readonly limits: SignInLimits;
 
-  constructor(private readonly databases: Databases) {
+  constructor(
+    private readonly databases: Databases,
+    private readonly refusedSignIns: RefusedSignIns,
+  ) {
     this.limits = new SignInLimits(databases.signIn);
   }
 
@@ -122,17 +127,22 @@ export class InvitationsController {
     refuses: ['auth.invalid', 'invitation.not_found', 'invitation.needs_session', 'request.rate_limited'],
   })
   async accept(@Body() body: AcceptInvitationBody, @Req() request: FastifyRequest) {
-    const now = systemClock.now();
-    const { invitation, acceptor } = await this.attempt(body.secret, request, now, async (open) => ({
-      invitation: open.invitation,
-      acceptor: await acceptorOf(open.account, body),
-    }));
-    return this.join(invitation, acceptor, {
-      actor: { kind: 'user/invitation', id: acceptor.id },
-      action: 'POST /api/v1/invitations/accept',
-      requestId: request.id,
-      at: now,
-    });
+    const at = systemClock.now();
+    const { secret } = body;
+    const open = await this.refusedSignIns.attempt(request, this.limits, { account: secret }, () =>
+      this.requireOpen(secret, at),
+    );
+    const acceptor = await this.acceptorOf(open, body, request);
+    return this.refusedSignIns.noting(request, { account: secret }, () =>
+      this.join(open.invitation, acceptor, {
+        actor: { kind: 'user/invitation', id: acceptor.id },
+        address: request.ip,
+        action: 'POST /api/v1/invitations/accept',
+        requestId: request.id,
+        traceId: traceIdOf(request),
+        at,
+      }),
+    );
   }
 
   /** For accounts without a password, which prove by a session whose they are. */
@@ -151,25 +161,43 @@ export class InvitationsController {
   ) {
     const { userId: id, tokenKind } = tenant.actor;
     const { now } = tenant;
-    const invitation = await this.attempt(secret, request, now, async (open) => {
+    // A refusal is noted as that of any write of the caller's.
+    const invitation = await this.limits.attempt({ account: secret, address: request.ip }, async () => {
+      const open = await this.requireOpen(secret, now);
       hasToAct(decideJoining({ isSession: tokenKind === 'session', isInvited: open.account?.id === id }));
       return open.invitation;
     });
     return this.join(invitation, { kind: 'known', id }, tenant.auditEntry());
   }
 
-  /** Looks at an open invitation; guesses at secrets and passwords are counted as those of sign-ins are. */
-  private attempt<T>(
-    secret: string,
+  private async requireOpen(secret: string, now: Date): Promise<OpenInvitation> {
+    const open = await transaction(this.databases.system(), (sql) => findOpenInvitation(sql, secret, now));
+    if (open === undefined) throw notOpen();
+    return open;
+  }
+
+  /** @throws StorageFault `auth.invalid`, `invitation.needs_session` when the password does not prove whose the account is */
+  private async acceptorOf(
+    { invitation: { email }, account }: OpenInvitation,
+    { name, password }: AcceptInvitationBody,
     request: FastifyRequest,
-    now: Date,
-    check: (open: OpenInvitation) => Promise<T>,
-  ): Promise<T> {
-    return this.limits.attempt({ account: secret, address: request.ip }, async () => {
-      const open = await transaction(this.databases.system(), (sql) => findOpenInvitation(sql, secret, now));
-      if (open === undefined) throw notOpen();
-      return check(open);
+  ): Promise<Acceptor> {
+    const hash = account?.passwordHash ?? undefined;
+    const use = decideAcceptance(account && { hasPassword: hash !== undefined });
+    const attempted = { account: email, find: () => this.refusedSignIns.findAccount(email) };
+    if (use.kind === 'refuse') {
+      this.refusedSignIns.note(request, { ...attempted, reason: use.code });
+      throw faultOf(use);
+    }
+    if (account === undefined || hash === undefined) {
+      const id = asId<UserId>(systemRandom.id());
+      return { kind: 'new', id, name, passwordHash: await hashPassword(password) };
+    }
+    // Counted by the account as a sign-in is: each further invitation would be ten more guesses at its password.
+    await this.refusedSignIns.attempt(request, this.limits, attempted, async () => {
+      if (!(await verifyPassword(hash, password))) throw wrongPassword();
     });
+    return { kind: 'known', id: account.id };
   }
 
   private async join(
@@ -191,22 +219,6 @@ export class InvitationsController {
     });
     return { organizationId, userId: acceptor.id, email, role };
   }
-}
-
-/** @throws StorageFault `auth.invalid`, `invitation.needs_session` when the password does not prove whose the account is */
-async function acceptorOf(
-  account: OpenInvitation['account'],
-  { name, password }: AcceptInvitationBody,
-): Promise<Acceptor> {
-  const hash = account?.passwordHash ?? undefined;
-  const use = decideAcceptance(account && { hasPassword: hash !== undefined });
-  if (use.kind === 'refuse') throw faultOf(use);
-  if (account === undefined || hash === undefined) {
-    const id = asId<UserId>(systemRandom.id());
-    return { kind: 'new', id, name, passwordHash: await hashPassword(password) };
-  }
-  if (!(await verifyPassword(hash, password))) throw wrongPassword();
-  return { kind: 'known', id: account.id };
 }
 
 function accountMade(): StorageFault {

@@ -38,6 +38,8 @@ async function write(count: number, part: Partial<AuditEntry> = {}): Promise<voi
   const entries = Array.from({ length: count }, (_, n) => ({
     organizationId,
     actor: { kind: 'user/api', id: 'u' },
+    address: '',
+    traceId: '',
     action: `action ${n}`,
     target: { kind: 'volume', id: 'v' },
     requestId: 'r',

@@ -332,6 +332,8 @@ function auditEntry(requestId: string) {
   return {
     organizationId: seed.organizationId,
     actor: { kind: 'user/api', id: 'a-user' },
+    address: '',
+    traceId: '',
     action: 'a test',
     target: { kind: 'cluster', id: seed.clusterId },
     requestId,

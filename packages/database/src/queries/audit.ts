@@ -14,9 +14,10 @@ export type AuditEntry = {
   requestId: string;
   detail: Record<string, unknown>;
   at: Date;
-  /** Where the request came from. */
-  address?: string | undefined;
-  traceId?: string | undefined;
+  /** Where the request came from; empty: the control plane itself. */
+  address: string;
+  /** Of the trace that the request belongs to; empty: none. */
+  traceId: string;
   /** The code that it was refused with; left out: it was done. */
   reason?: string | undefined;
   /** True: it was tried and rolled back. */
@@ -47,8 +48,8 @@ export async function insertAuditEntries(sql: Sql, entries: readonly AuditEntry[
       entries.map(({ requestId }) => requestId),
       entries.map(({ detail }) => asJson(detail)),
       entries.map(({ at }) => at),
-      entries.map(({ address = '' }) => address),
-      entries.map(({ traceId = '' }) => traceId),
+      entries.map(({ address }) => address),
+      entries.map(({ traceId }) => traceId),
       entries.map(resultOf),
       entries.map(({ reason = '' }) => reason),
       entries.map(({ changes }) => asJson(changes?.before)),

@@ -1,0 +1,37 @@
+/**
+ * Mutations that are refused as a whole, in the audit log: of a token that is used from elsewhere, or over a quota of requests. What
+ * a field of theirs refuses is told by the field (`audited-mutations.ts`).
+ */
+import type { FastifyRequest } from 'fastify';
+import { type DocumentNode, Kind, OperationTypeNode, parse } from 'graphql';
+import { codeOf } from '../platform/problem.filter.js';
+import type { RefusedWrites } from '../platform/refused-writes.js';
+import type { Tenant } from '../platform/tenant.js';
+
+/** Notes the refusal of a request whose body was not parsed yet. A body that is no query asks for no change. */
+export function noteRefusedRequest(refused: RefusedWrites, { tenant, body }: FastifyRequest, error: unknown) {
+  const document = tenant === undefined ? undefined : documentOf(body);
+  if (tenant !== undefined && document !== undefined) noteRefusedMutation(refused, tenant, document, error);
+}
+
+export function noteRefusedMutation(
+  refused: RefusedWrites,
+  tenant: Tenant,
+  { definitions }: DocumentNode,
+  error: unknown,
+): void {
+  const isMutation = definitions.some(
+    (each) => each.kind === Kind.OPERATION_DEFINITION && each.operation === OperationTypeNode.MUTATION,
+  );
+  if (isMutation) refused.note({ ...tenant.auditEntry(), reason: codeOf(error) });
+}
+
+function documentOf(body: unknown): DocumentNode | undefined {
+  if (typeof body !== 'object' || body === null || !('query' in body)) return undefined;
+  if (typeof body.query !== 'string') return undefined;
+  try {
+    return parse(body.query);
+  } catch {
+    return undefined;
+  }
+}
