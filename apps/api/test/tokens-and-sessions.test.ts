@@ -335,6 +335,24 @@ describe('a session', () => {
     expect(await change(sentence, TEST_SECRETS.password)).toMatchObject({ status: 204 });
   });
 
+  test('of a browser has another secret once the password is changed', async () => {
+    const cookieOf = ({ headers }: { headers: Json }) => String(headers['set-cookie']).split(';')[0] ?? '';
+    const before = cookieOf(await signIn());
+    const change = (cookie: string, currentPassword: string, newPassword: string) =>
+      api.call('POST', '/sessions/password', {
+        token: null,
+        headers: { cookie, 'sec-fetch-site': 'same-origin' },
+        body: { currentPassword, newPassword },
+      });
+    const sentence = 'copies in three zones';
+    const changed = await change(before, TEST_SECRETS.password, sentence);
+    const after = cookieOf(changed);
+    const asked = (cookie: string) =>
+      api.call('GET', '/sessions/current', { token: null, headers: { cookie } });
+    expect([(await asked(before)).status, (await asked(after)).status]).toEqual([401, 200]);
+    expect(await change(after, sentence, TEST_SECRETS.password)).toMatchObject({ status: 204 });
+  });
+
   test.each([
     ['another site', { 'sec-fetch-site': 'cross-site' }, 403],
     ['another site of the same domain', { 'sec-fetch-site': 'same-site' }, 403],

@@ -1,6 +1,6 @@
 import { Bug, StorageFault } from '@holdfast/core/model/faults.js';
 import { systemClock, systemRandom } from '@holdfast/database/clock-and-random.js';
-import { hashPassword, verifyPassword } from '@holdfast/database/credentials.js';
+import { hashPassword, hashSecret, verifyPassword } from '@holdfast/database/credentials.js';
 import { type AuditEntry, writeAuditEntry } from '@holdfast/database/queries/audit.js';
 import { findMember } from '@holdfast/database/queries/members.js';
 import { findOrganization, setPasswordHash } from '@holdfast/database/queries/tenancy.js';
@@ -9,6 +9,7 @@ import {
   endOtherSessions,
   findSignIn,
   listTokens,
+  replaceSessionSecret,
   type SignInCandidate,
 } from '@holdfast/database/queries/tokens.js';
 import { transaction } from '@holdfast/database/sql/scope.js';
@@ -34,6 +35,7 @@ import {
   WhoAmIDto,
 } from './session.schemas.js';
 import { SignInLimits } from './sign-in-limits.js';
+import { newTokenSecret } from './token-secret.js';
 import { ownTokensFor, tokenView } from './tokens.controller.js';
 
 @Controller('api/v1/sessions')
@@ -132,12 +134,27 @@ export class SessionsController {
     );
     requireOtherPassword({ currentPassword, newPassword, email });
     const hash = await hashPassword(newPassword);
+    const secret = this.isByCookie(tenant, reply.request) ? newTokenSecret('session') : undefined;
     // As the system: a user belongs to no organization alone, and has sessions in others.
     await transaction(this.databases.system(), async (sql) => {
       await setPasswordHash(sql, userId, hash);
       await endOtherSessions(sql, userId, tokenId);
+      if (secret !== undefined) await replaceSessionSecret(sql, tokenId, secret);
       await writeAuditEntry(sql, tenant.auditEntry());
     });
+    if (secret !== undefined) this.setCookie(reply, secret, tenant.actor.expiresAt);
+  }
+
+  /** A browser takes another secret from the answer's cookie; a program that sends its secret itself would lose its session. */
+  private isByCookie({ actor }: Tenant, request: FastifyRequest): boolean {
+    const cookie = request.cookies[cookieName('session', request, this.config)];
+    return actor.tokenKind === 'session' && cookie !== undefined && hashSecret(cookie) === actor.secretHash;
+  }
+
+  private setCookie(reply: FastifyReply, secret: string, expires: Date | undefined): void {
+    const { request } = reply;
+    const options = { ...cookieOptions(request, this.config), ...(expires === undefined ? {} : { expires }) };
+    void reply.setCookie(cookieName('session', request, this.config), secret, options);
   }
 
   /** Ends the session, or revokes the token, that the request was made with. */

@@ -229,6 +229,13 @@ export function endOtherSessions(sql: Sql, userId: UserId, kept: TokenId): Promi
   });
 }
 
+/** Gives a session another secret; the old one stops working at once. */
+export function replaceSessionSecret(sql: Sql, id: TokenId, secret: string): Promise<void> {
+  return withPlainRows(sql, async ({ token }) => {
+    await token.updateMany({ where: { id, kind: 'session' }, data: { secretHash: hashSecret(secret) } });
+  });
+}
+
 /** Of the secrets with these hashes those that still let their holders in, with the roles that they have now. */
 export async function findLiveRoles(
   pool: Pool,
