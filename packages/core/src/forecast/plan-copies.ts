@@ -8,6 +8,7 @@ import { Bug } from '../model/faults.js';
 import { asId, type RebuildId, type ReplicaId } from '../model/ids.js';
 import { newRebuild, type Rebuild } from '../model/rebuild.js';
 import { isHealthy, newReplica, type Replica } from '../model/replica.js';
+import { unneededCopies } from '../model/volume-facts.js';
 import { DETACHED } from '../model/volume-lifecycle.js';
 import { decideRemoval } from '../policy/decide-removal.js';
 import { decideSurplus } from '../policy/decide-surplus.js';
@@ -54,7 +55,8 @@ function repair(projected: ProjectedVolume, course: Course): void {
     return;
   }
   const coming = comingOf(projected, course);
-  const target = coming.find((replica) => isReachable(replica, course));
+  const unneeded = unneededCopies(repairView(projected, course));
+  const target = coming.find((replica) => isReachable(replica, course) && !unneeded.includes(replica));
   const isComplete = stayingCopies(projected, course).length + coming.length >= volume.spec.numberOfReplicas;
   if (target !== undefined) queue(projected, target, course);
   else if (isComplete) finish(projected, course);

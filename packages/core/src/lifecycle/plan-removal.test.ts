@@ -1,8 +1,9 @@
-import { AN_OWNER, anIdleVolume, NOON } from '@holdfast/testkit/builders.js';
+import { AN_OWNER, anIdleVolume, aRebuild, NOON } from '@holdfast/testkit/builders.js';
 import { aFleet, aReplicaOn } from '@holdfast/testkit/fleet-builder.js';
 import { attachedOn } from '@holdfast/testkit/lifecycle-builder.js';
 import { anEngineOn, aVolumeView } from '@holdfast/testkit/volume-view-builder.js';
 import { expect, test } from '@jest/globals';
+import type { Rebuild } from '../model/rebuild.js';
 import type { Replica, ReplicaMode } from '../model/replica.js';
 import { planRemoval } from './plan-removal.js';
 
@@ -32,4 +33,27 @@ test.each<{ name: string; replica: Partial<Replica>; reported?: ReplicaMode; wan
     engine: anEngineOn('a', { replicas }),
   });
   expect(planRemoval(view, NOON)).toMatchObject({ kind: want, replicaId: leaving.id });
+});
+
+test.each<{ state: Rebuild['state']; wanted: number; want: string | undefined }>([
+  { state: 'queued', wanted: 2, want: 'on-c-disk' },
+  { state: 'running', wanted: 2, want: 'on-c-disk' },
+  { state: 'running', wanted: 3, want: undefined },
+  // Nor is a full copy given up meanwhile: the first removal decides which is the next.
+  { state: 'running', wanted: 1, want: 'on-c-disk' },
+])('with a rebuild $state and $wanted copies wanted goes $want', ({ state, wanted, want }) => {
+  const coming = aReplicaOn('c-disk', { healthyAt: undefined, mode: 'WO' });
+  const volume = anIdleVolume(AN_OWNER, { lifecycle: attachedOn('a'), epoch: 1 });
+  const view = aVolumeView({
+    volume: { ...volume, spec: { ...volume.spec, numberOfReplicas: wanted } },
+    replicas: [aReplicaOn('a-disk', { mode: 'RW' }), aReplicaOn('b-disk', { mode: 'RW' }), coming],
+    rebuilds: [aRebuild({ state, targetReplicaId: coming.id })],
+    fleet: aFleet({ a: {}, b: {}, c: {} }),
+    engine: anEngineOn('a'),
+  });
+  const step = planRemoval(view, NOON);
+  const changes = step?.kind === 'commit' ? step.changes : [];
+  expect(changes).toEqual(
+    want === undefined ? [] : [{ kind: 'replica.patch', replicaId: want, patch: { intent: 'remove' } }],
+  );
 });

@@ -56,13 +56,16 @@ function isUsed(mode: Replica['mode']): boolean {
   return mode === 'RW' || mode === 'WO';
 }
 
-/** One at a time: each removal changes which one is the next. */
+/**
+ * One at a time: each removal changes which one is the next. A full copy stays while a rebuild reads from it or may fail; one
+ * that is still on its way goes in the midst of its own.
+ */
 function planSurplus(view: VolumeView): Step | undefined {
-  const isBusy = view.volume.lifecycle.state !== 'attached' || activeRebuild(view) !== undefined;
   const isLeaving = view.replicas.some(({ intent }) => intent === 'remove');
-  if (isBusy || isLeaving) return undefined;
+  if (view.volume.lifecycle.state !== 'attached' || isLeaving) return undefined;
   const victim = decideSurplus(view);
   if (victim === undefined) return undefined;
+  if (isHealthy(victim.replica) && activeRebuild(view) !== undefined) return undefined;
   const change = {
     kind: 'replica.patch' as const,
     replicaId: victim.replica.id,

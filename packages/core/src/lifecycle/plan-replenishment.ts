@@ -19,6 +19,7 @@ import {
   lastingCopies,
   leavingCopies,
   nodeById,
+  unneededCopies,
 } from '../model/volume-facts.js';
 import { assertFleetConsistent } from '../scheduling/fleet-consistency.js';
 import type { CandidateRefusal, Placement } from '../scheduling/framework.js';
@@ -44,7 +45,7 @@ export function planReplenishment(view: VolumeView, now: Date): Step | undefined
   if (isPausingRebuilds(view.rebuilds, now)) return undefined;
 
   const coming = comingCopies(view);
-  const waiting = coming.find((replica) => canBeTarget(replica, view));
+  const waiting = waitingTarget(view);
   if (waiting !== undefined) return queueRebuild(view, waiting, false);
   if (lastingCopies(view).length + coming.length >= volume.spec.numberOfReplicas) return undefined;
   return planMissingCopy(view, now);
@@ -64,7 +65,7 @@ export function replenishmentTimes({ replicas, rebuilds, fleet }: VolumeView): D
 /** Is there something that an attached engine could rebuild now: a replica that waits, one to take back, a place for a new one? */
 export function canReplenish(view: RepairView, now: Date): boolean {
   if (view.fleet.settings['concurrent-replica-rebuild-per-node-limit'] === 0) return false;
-  if (comingCopies(view).some((replica) => canBeTarget(replica, view))) return true;
+  if (waitingTarget(view) !== undefined) return true;
   if (reusableReplica(view, now) !== undefined) return true;
   return placementOfMissing(view, now)?.kind === 'placed';
 }
@@ -85,6 +86,12 @@ function planMissingCopy(view: VolumeView, now: Date): Step | undefined {
 function queueRebuild(view: VolumeView, { id: replicaId }: Replica, reuse: boolean): Step {
   const sourceReplicaIds = chosenSources(view).map(({ id }) => id);
   return { kind: 'queue-rebuild', replicaId, sourceReplicaIds, reuse };
+}
+
+/** A copy on its way that can be built now. One that is not needed any more is left to the rule of what is too many. */
+function waitingTarget(view: RepairView): Replica | undefined {
+  const unneeded = unneededCopies(view);
+  return comingCopies(view).find((replica) => canBeTarget(replica, view) && !unneeded.includes(replica));
 }
 
 function canBeTarget(replica: Replica, { fleet }: Pick<RepairView, 'fleet'>): boolean {

@@ -72,6 +72,23 @@ export function comingCopies({ replicas, fleet }: Pick<VolumeView, 'replicas' | 
   return replicas.filter((replica) => isAwaitingRebuild(replica) && !isEvicting(replica, fleet, replicas));
 }
 
+/**
+ * Copies on their way that are not needed any more, because fewer are wanted now or one that was to leave stays: as many full
+ * ones last as are wanted. A copy on a node that does not answer is not relied on, and one that is to replace another ends
+ * with its relocation.
+ */
+export function unneededCopies(
+  view: Pick<VolumeView, 'volume' | 'replicas' | 'fleet'>,
+  wanted = view.volume.spec.numberOfReplicas,
+): Replica[] {
+  // A volume's first copies need no rebuild: they are full as soon as they are made.
+  if (view.volume.epoch === 0) return [];
+  const coming = comingCopies(view).filter(({ relocation }) => relocation === undefined);
+  if (coming.length === 0) return [];
+  const lasting = lastingCopies(view).filter((replica) => isOnReadyNode(replica, view.fleet));
+  return lasting.length >= wanted ? coming : [];
+}
+
 /** Full copies that are to go once the volume has enough others. */
 export function leavingCopies({ replicas, fleet }: Pick<VolumeView, 'replicas' | 'fleet'>): Replica[] {
   return replicas.filter(

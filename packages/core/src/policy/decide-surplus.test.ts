@@ -1,3 +1,5 @@
+import { asId } from '@holdfast/core/model/ids.js';
+import type { Relocation } from '@holdfast/core/model/relocation.js';
 import type { Replica } from '@holdfast/core/model/replica.js';
 import { AN_OWNER, aVolume, NOON } from '@holdfast/testkit/builders.js';
 import { aFleet, aReplicaOn, type NodePart } from '@holdfast/testkit/fleet-builder.js';
@@ -18,7 +20,7 @@ type Case = {
 const ask = ({ nodes, replicas, wanted = 2 }: Case) =>
   decideSurplus(
     aVolumeView({
-      volume: aVolume(AN_OWNER, { lifecycle: attachedOn('n1') }),
+      volume: aVolume(AN_OWNER, { lifecycle: attachedOn('n1'), epoch: 1 }),
       replicas,
       fleet: aFleet(nodes),
     }),
@@ -28,6 +30,19 @@ const ask = ({ nodes, replicas, wanted = 2 }: Case) =>
 const THREE: Record<string, NodePart> = { n1: { zone: 'a' }, n2: { zone: 'b' }, n3: { zone: 'c' } };
 const [r1, r2, r3] = ['n1-disk', 'n2-disk', 'n3-disk'].map((disk) => aReplicaOn(disk));
 const COPIES = [r1, r2, r3].flatMap((replica) => replica ?? []);
+
+/** The third copy is on its way: it waits for its rebuild, or is being built. */
+const COMING = COPIES.map(
+  (replica, at): Replica => (at === 2 ? { ...replica, healthyAt: undefined, mode: 'WO' } : replica),
+);
+const RELOCATION: Relocation = {
+  replacesId: asId('on-n2-disk'),
+  reason: 'requested',
+  from: { nodeId: asId('n2'), diskId: asId('n2-disk') },
+  gain: '',
+  bytes: 0,
+  at: NOON,
+};
 
 const DRAIN = { policy: 'always-allow', requestedAt: NOON, wasCordoned: false } as const;
 
@@ -79,6 +94,31 @@ describe('decideSurplus', () => {
       nodes: { ...THREE, n3: { zone: 'c', disks: { 'n3-disk': { storageAvailableBytes: 1 } } } },
       replicas: COPIES,
       want: 'n3-disk',
+    },
+    {
+      name: 'a copy that is not full yet, before any that is',
+      nodes: THREE,
+      replicas: COMING,
+      want: 'n3-disk',
+    },
+    {
+      name: 'also before one that is to leave',
+      nodes: { ...THREE, n4: { evictionRequested: true } },
+      replicas: [...COMING, aReplicaOn('n4-disk')],
+      want: 'n3-disk',
+    },
+    { name: 'not one that is needed', nodes: THREE, replicas: COMING, wanted: 3, want: undefined },
+    {
+      name: 'not one beside a copy whose node does not answer',
+      nodes: { ...THREE, n2: { ready: false } },
+      replicas: COMING,
+      want: undefined,
+    },
+    {
+      name: 'not one that is to replace another',
+      nodes: THREE,
+      replicas: COMING.map((replica, at) => (at === 2 ? { ...replica, relocation: RELOCATION } : replica)),
+      want: undefined,
     },
     {
       name: 'failed copies are no surplus',

@@ -2,7 +2,7 @@ import { compareIds } from '../model/ids.js';
 import { zoneKey } from '../model/node.js';
 import { isHealthy, type Replica } from '../model/replica.js';
 import type { VolumeView } from '../model/views.js';
-import { diskById, isEvicting, isOnReadyNode, nodeById } from '../model/volume-facts.js';
+import { diskById, isEvicting, isOnReadyNode, nodeById, unneededCopies } from '../model/volume-facts.js';
 import { holderOf } from '../model/volume-lifecycle.js';
 
 type CopiesView = Pick<VolumeView, 'volume' | 'replicas' | 'fleet'>;
@@ -10,9 +10,9 @@ type CopiesView = Pick<VolumeView, 'volume' | 'replicas' | 'fleet'>;
 export type SurplusVictim = { replica: Replica; why: string };
 
 /**
- * Which full copy goes when a volume has more than it wants; the API names it before a count is lowered.
+ * Which copy goes when a volume has more than it wants; the API names it before a count is lowered.
  *
- * In this order: one that is to be replaced anyway, one whose node is down, one whose node is drained, the one that shares a disk with most
+ * In this order: one that is still on its way and not needed any more, one that is to be replaced anyway, one whose node is down, one whose node is drained, the one that shares a disk with most
  * others, then a node, then a zone, the one on the disk with the least space available, the smallest id. The copy on
  * the engine's own node goes last of equals, because reads are local there.
  */
@@ -20,6 +20,8 @@ export function decideSurplus(
   view: CopiesView,
   wanted = view.volume.spec.numberOfReplicas,
 ): SurplusVictim | undefined {
+  const [unneeded] = surplusOrder(view, unneededCopies(view, wanted));
+  if (unneeded !== undefined) return { replica: unneeded, why: 'it is not a full copy yet, and not needed' };
   const copies = view.replicas.filter((replica) => isHealthy(replica) && replica.intent !== 'remove');
   const staying = copies.filter((replica) => !isEvicting(replica, view.fleet, view.replicas));
   if (copies.length <= wanted) return undefined;
