@@ -126,7 +126,7 @@ describe('offline rebuilding', () => {
 
   test('that is switched off lets go, also of a rebuild that waits', async () => {
     await aDegradedVolume();
-    world.store.setSetting(world.clusterId, 'concurrent-rebuild-per-cluster-limit', 0);
+    world.store.setQuota('project', (await volume()).projectId, { runningRebuilds: 0 });
     await world.runUntil(
       async () => (await client.view()).rebuilds.some(({ state }) => state === 'queued'),
       200,

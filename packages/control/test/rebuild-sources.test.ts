@@ -71,7 +71,7 @@ test('a waiting rebuild counts on the nodes that it would read now', async () =>
   };
   world.store.setSetting(world.clusterId, LIMIT, 2);
   // A place for a new copy is booked, and its rebuild waits.
-  world.store.setSetting(world.clusterId, 'concurrent-rebuild-per-cluster-limit', 0);
+  world.store.setQuota('project', (await client.view()).volume.projectId, { runningRebuilds: 0 });
   world.store.setSetting(world.clusterId, 'replica-replenishment-wait-interval', 0);
   (await nodeOf(0))?.kill();
   await world.run(20);

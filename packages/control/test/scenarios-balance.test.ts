@@ -269,9 +269,9 @@ describe('data locality', () => {
     const client = await servedVolume(world, { ...LOCAL, numberOfReplicas: 1 });
     for (const name of ['n2', 'n3']) await switchNode(world, name, true);
     await detach(client);
-    setIn(world, 'concurrent-rebuild-per-cluster-limit', 0);
     await attach(world, client, 'n2');
-    await world.runUntil(async () => (await client.view()).replicas.length === 2, 60);
+    expect(await world.runUntil(async () => (await client.view()).replicas.length === 2, 60)).toBe(true);
+    setIn(world, 'concurrent-rebuild-per-cluster-limit', 0);
     await detach(client);
     await world.run(30);
     expect((await client.view()).replicas).toHaveLength(1);

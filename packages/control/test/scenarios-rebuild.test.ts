@@ -143,12 +143,13 @@ describe('pausing and bandwidth', () => {
   test('one that waits does not start while it is paused, and says so', async () => {
     await aBaseWorld();
     set('concurrent-replica-rebuild-per-node-limit', 1);
-    set('concurrent-rebuild-per-cluster-limit', 0);
     const client = await attachedVolume();
+    const { projectId } = (await client.view()).volume;
+    world.store.setQuota('project', projectId, { runningRebuilds: 0 });
     await remove(client, 'n3');
     await world.runUntil(async () => (await client.view()).rebuilds.some(isActiveRebuild), 20);
     await tune(client, { paused: true });
-    set('concurrent-rebuild-per-cluster-limit', 5);
+    world.store.setQuota('project', projectId, {});
     await world.run(10);
     expect((await client.view()).rebuilds.at(-1)).toMatchObject({
       state: 'queued',

@@ -4,6 +4,7 @@
  *
  * Only a whole volume is moved: attached, every wanted copy full, nothing else under way.
  */
+import { rebuildsStoppedBy } from '../model/rebuild-limits.js';
 import type { VolumeView } from '../model/views.js';
 import { activeRebuild, lastingCopies } from '../model/volume-facts.js';
 import { effectiveValue } from '../policy/volume-settings.js';
@@ -37,7 +38,7 @@ function newChoice(view: VolumeView, now: Date): MoveChoice {
 
 /** Is the volume whole and at rest, and may rebuilds start? */
 export function mayMove(view: VolumeView): boolean {
-  if (view.fleet.settings['concurrent-replica-rebuild-per-node-limit'] === 0) return false;
+  if (rebuildsStoppedBy(view.fleet.settings) !== undefined) return false;
   return view.volume.lifecycle.state === 'attached' && whyNotMovable(view) === undefined;
 }
 

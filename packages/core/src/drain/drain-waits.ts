@@ -12,6 +12,7 @@ import {
   isEvictingPolicy,
 } from '../model/node-drain.js';
 import { isActiveRebuild } from '../model/rebuild.js';
+import { rebuildsStoppedBy } from '../model/rebuild-limits.js';
 import { isHealthy, isPotentiallyReusable, type Replica } from '../model/replica.js';
 import { holderOf, isRepairing } from '../model/volume-lifecycle.js';
 import { summarizeRefusals } from '../scheduling/explain.js';
@@ -22,7 +23,6 @@ import { placeHeldUntil, returnFacts } from '../scheduling/occupancy.js';
 const PLACEMENTS_MAX = 50;
 const MESSAGE_LENGTH_MAX = 500;
 const CURES_MAX = 5;
-export const REBUILD_LIMIT = 'concurrent-replica-rebuild-per-node-limit';
 
 /** Waits that end without a user: work on them is under way, or their time comes. */
 const UNDER_WAY: ReadonlySet<DrainWaitReason> = new Set([
@@ -190,10 +190,15 @@ function awaitsNode({ volume, replicas }: VolumeOnNode, { lookup, now }: DrainLo
 
 /** Neither a copy that is yet to be placed nor one whose rebuild is queued comes any further; a rebuild that runs does. */
 function rebuildsStopped({ rebuilds }: VolumeOnNode, { lookup }: DrainLook): Said | undefined {
-  if (lookup.fleet.settings[REBUILD_LIMIT] !== 0 || rebuilds.some(({ state }) => state === 'running'))
-    return undefined;
-  const cures = [`set ${REBUILD_LIMIT} to 1 or more`];
-  return { reason: 'RebuildsStopped', message: `no rebuild may start: ${REBUILD_LIMIT} is 0`, cures };
+  const stopped = stoppedBySettings(lookup);
+  return rebuilds.some(({ state }) => state === 'running') ? undefined : stopped;
+}
+
+/** A limit of the cluster that lets no rebuild start. */
+export function stoppedBySettings({ fleet }: FleetLookup): Said | undefined {
+  const stop = rebuildsStoppedBy(fleet.settings);
+  if (stop === undefined) return undefined;
+  return { reason: 'RebuildsStopped', message: stop.message, cures: stop.cures };
 }
 
 /** As long as a failed copy may come back no further one is built, and the volume keeps what it has. */

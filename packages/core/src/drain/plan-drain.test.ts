@@ -26,3 +26,20 @@ test('what one volume takes the next one does not find: the plan blocks where th
     plan.volumes.map(({ outcome, blockers }) => [outcome, ...blockers.map(({ reason }) => reason)]),
   ).toEqual([['moves'], ['blocked', 'NoPlace']]);
 });
+
+test.each([
+  'concurrent-rebuild-per-cluster-limit',
+  'concurrent-replica-rebuild-per-node-limit',
+  'concurrent-rebuild-source-per-node-limit',
+] as const)('a plan is blocked where %s is 0, and names it', (limit) => {
+  const fleet = aFleet({ a: {}, b: {} }, { [limit]: 0 });
+  const volume = anIdleVolume(AN_OWNER, { lifecycle: DETACHED });
+  volume.spec = { ...volume.spec, numberOfReplicas: 1 };
+  const volumes = [{ volume, replicas: [aReplicaOn('a-disk', { volumeId: volume.id })], rebuilds: [] }];
+  const view = { fleet, volumes, speeds: [] };
+  const plan = planDrain({ id: asId<NodeId>('a') }, 'block-for-eviction', view, NOON);
+  expect(plan.isPossible).toBe(false);
+  expect(plan.volumes[0]?.blockers).toMatchObject([
+    { reason: 'RebuildsStopped', cures: [`set ${limit} to 1 or more`] },
+  ]);
+});

@@ -24,8 +24,8 @@ import {
   isUnderWay,
   movedReplicas,
   noPlace,
-  REBUILD_LIMIT,
   replicasOn,
+  stoppedBySettings,
   waitOf,
   waitsOf,
 } from './drain-waits.js';
@@ -215,10 +215,8 @@ function stoppedBy(volume: VolumeOnNode, { lookup }: DrainLook): DrainWait | und
     const message = `copies of volume ${name} are not moved: ${blockText(rebuildHold).waitingFor}`;
     return waitOf(volume, undefined, { reason: 'RebuildsStopped', message, cures: [] });
   }
-  if (lookup.fleet.settings[REBUILD_LIMIT] > 0) return undefined;
-  const message = `no rebuild may start: ${REBUILD_LIMIT} is 0`;
-  const cures = [`set ${REBUILD_LIMIT} to 1 or more`];
-  return waitOf(volume, undefined, { reason: 'RebuildsStopped', message, cures });
+  const stopped = stoppedBySettings(lookup);
+  return stopped === undefined ? undefined : waitOf(volume, undefined, stopped);
 }
 
 /** The replacement that is yet to be made: it holds its place, so that the volume's next one goes elsewhere. */

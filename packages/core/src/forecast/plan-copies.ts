@@ -7,6 +7,7 @@ import { chosenSources, sourceNodes } from '../lifecycle/rebuild-sources.js';
 import { Bug } from '../model/faults.js';
 import { asId, type RebuildId, type ReplicaId } from '../model/ids.js';
 import { newRebuild, type Rebuild } from '../model/rebuild.js';
+import { rebuildsStoppedBy } from '../model/rebuild-limits.js';
 import { isHealthy, newReplica, type Replica } from '../model/replica.js';
 import { unneededCopies } from '../model/volume-facts.js';
 import { DETACHED } from '../model/volume-lifecycle.js';
@@ -24,8 +25,6 @@ import {
   stayingCopies,
 } from './projected-volume.js';
 import { serve, waitUntil } from './serve-volume.js';
-
-const REBUILD_LIMIT = 'concurrent-replica-rebuild-per-node-limit';
 
 /** Brings the volume to where it waits: for its rebuild, for a time, for room, or for nothing. */
 export function planCopies(projected: ProjectedVolume, course: Course): void {
@@ -73,8 +72,9 @@ function replace(projected: ProjectedVolume, course: Course): void {
 function addCopy(projected: ProjectedVolume, course: Course): void {
   const { volume, replicas } = projected;
   const now = nowOf(course);
-  if (course.fleet.view.settings[REBUILD_LIMIT] === 0) {
-    projected.end = { kind: 'waiting', why: `no rebuild may start: ${REBUILD_LIMIT} is 0` };
+  const stop = rebuildsStoppedBy(course.fleet.view.settings);
+  if (stop !== undefined) {
+    projected.end = { kind: 'waiting', why: stop.message };
     return;
   }
   if (!isTimeForCopy(repairView(projected, course), now)) {

@@ -9,6 +9,7 @@ import { canStartElsewhere, failoverAt } from '../lifecycle/plan-failover.js';
 import { awayUntil, DETACHED_MOVES_MAX, isRebuiltOffline } from '../lifecycle/plan-offline-rebuild.js';
 import { isTimeForCopy, reusableReplica } from '../lifecycle/plan-replenishment.js';
 import { isNodeReady } from '../model/node.js';
+import { rebuildsStoppedBy } from '../model/rebuild-limits.js';
 import { isHealthy, type Replica } from '../model/replica.js';
 import { isAwaitingRebuild } from '../model/volume-facts.js';
 import {
@@ -122,7 +123,7 @@ function isWhole(projected: ProjectedVolume, course: Course): boolean {
 function canGoOn(projected: ProjectedVolume, course: Course): boolean {
   const view = repairView(projected, course);
   if (decideSurplus(view) !== undefined) return true;
-  if (course.fleet.view.settings['concurrent-replica-rebuild-per-node-limit'] === 0) return false;
+  if (rebuildsStoppedBy(course.fleet.view.settings) !== undefined) return false;
   if (comingOf(projected, course).some((replica) => isReachable(replica, course))) return true;
   if (reusableReplica(view, nowOf(course)) !== undefined) return true;
   if (!isTimeForCopy(view, nowOf(course))) return false;

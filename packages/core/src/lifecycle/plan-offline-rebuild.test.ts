@@ -50,6 +50,11 @@ test.each<{ name: string; seen: VolumeView; begins: boolean }>([
     begins: false,
   },
   {
+    name: 'no rebuild is allowed in the whole cluster',
+    seen: view({ fleet: aFleet(NODES, { 'concurrent-rebuild-per-cluster-limit': 0 }) }),
+    begins: false,
+  },
+  {
     name: 'a user wants it attached',
     seen: view({}, { lifecycle: { state: 'attaching', request: ON_ANY_NODE, grant: undefined } }),
     begins: false,
@@ -64,6 +69,7 @@ test.each<{ name: string; seen: VolumeView; begins: boolean }>([
   expect(planOfflineRebuild(seen, NOON)?.kind).toBe(begins ? 'commit' : undefined);
 });
 
+const NONE_MAY_START = aFleet(NODES, { 'concurrent-rebuild-source-per-node-limit': 0 });
 const REPAIR = { ...TO_REPAIR, requestedAt: LONG_AGO };
 const repairing = (part: Partial<VolumeView>) =>
   view(part, { lifecycle: attachedOn('n1', { request: REPAIR }) });
@@ -73,6 +79,16 @@ test.each<{ name: string; seen: VolumeView; ends: boolean }>([
   {
     name: 'a rebuild waits in the queue',
     seen: repairing({ rebuilds: [aRebuild()] }),
+    ends: false,
+  },
+  {
+    name: 'a rebuild waits in the queue, and none may start',
+    seen: repairing({ rebuilds: [aRebuild()], fleet: NONE_MAY_START }),
+    ends: true,
+  },
+  {
+    name: 'a rebuild runs, and no other may start',
+    seen: repairing({ rebuilds: [aRebuild({ state: 'running' })], fleet: NONE_MAY_START }),
     ends: false,
   },
 ])('an offline rebuild that was begun an hour ago ends, $name: $ends', ({ seen, ends }) => {

@@ -13,6 +13,7 @@ import type { Change, VolumePatch } from '../model/changes.js';
 import { conditionOf, withCondition } from '../model/condition.js';
 import type { ClusterEvent } from '../model/event.js';
 import { isNodeReady } from '../model/node.js';
+import { rebuildsStoppedBy } from '../model/rebuild-limits.js';
 import { isHealthy, type Replica } from '../model/replica.js';
 import type { FleetView, VolumeView } from '../model/views.js';
 import type { Volume } from '../model/volume.js';
@@ -147,7 +148,7 @@ function endReason(view: VolumeView, now: Date): { reason: string; message: stri
   if (isHolderLost(view)) return { reason: STALLED, message: 'the node that it ran on does not answer' };
   if (volume.rebuildHold !== undefined)
     return { reason: 'Held', message: blockText(volume.rebuildHold).waitingFor };
-  if (activeRebuild(view) !== undefined) return undefined;
+  if (mayComeToRun(view)) return undefined;
   if (now.getTime() - lastActiveMs(view) < IDLE_MS_MAX) return undefined;
   return canReplenish(view, now) || decideSurplus(view) !== undefined
     ? { reason: STALLED, message: 'nothing could be rebuilt for a while; it is tried again later' }
@@ -155,6 +156,13 @@ function endReason(view: VolumeView, now: Date): { reason: string; message: stri
         reason: NOT_POSSIBLE,
         message: 'no copy could be built for a while; it goes on as soon as one can be',
       };
+}
+
+/** Does a rebuild run, or wait in the queue while rebuilds may start? */
+function mayComeToRun(view: VolumeView): boolean {
+  const active = activeRebuild(view);
+  if (active === undefined) return false;
+  return active.state === 'running' || rebuildsStoppedBy(view.fleet.settings) === undefined;
 }
 
 /** When it was attached for its rebuild, or the last rebuild ended. */

@@ -9,6 +9,7 @@
 
 import { compareIds } from '../model/ids.js';
 import { type Rebuild, standsStill } from '../model/rebuild.js';
+import { rebuildsStoppedBy } from '../model/rebuild-limits.js';
 import { isPotentiallyReusable, type Replica } from '../model/replica.js';
 import type { FleetView, RepairView, VolumeView } from '../model/views.js';
 import {
@@ -64,7 +65,7 @@ export function replenishmentTimes({ replicas, rebuilds, fleet }: VolumeView): D
 
 /** Is there something that an attached engine could rebuild now: a replica that waits, one to take back, a place for a new one? */
 export function canReplenish(view: RepairView, now: Date): boolean {
-  if (view.fleet.settings['concurrent-replica-rebuild-per-node-limit'] === 0) return false;
+  if (rebuildsStoppedBy(view.fleet.settings) !== undefined) return false;
   if (waitingTarget(view) !== undefined) return true;
   if (reusableReplica(view, now) !== undefined) return true;
   return placementOfMissing(view, now)?.kind === 'placed';
@@ -75,8 +76,8 @@ function planMissingCopy(view: VolumeView, now: Date): Step | undefined {
   if (reused !== undefined) return queueRebuild(view, reused, true);
   // A replica that is added now would be booked with the size that is about to change.
   if (view.volume.task?.kind === 'expand') return undefined;
-  // No replica is added that could not be rebuilt: 0 stops what is new.
-  if (view.fleet.settings['concurrent-replica-rebuild-per-node-limit'] === 0) return undefined;
+  // No replica is added that could not be rebuilt.
+  if (rebuildsStoppedBy(view.fleet.settings) !== undefined) return undefined;
   const placement = placementOfMissing(view, now);
   if (placement?.kind !== 'placed') return undefined;
   const booking = bookingFor(placement.diskId, view.volume.spec.sizeBytes, view.fleet);

@@ -94,6 +94,12 @@ test.each<{ name: string; seen: VolumeView; reason?: string; says?: string }>([
     says: `${TARGET_LIMIT} is 0`,
   },
   {
+    name: 'no rebuild may start in the whole cluster',
+    seen: view({ fleet: aFleet(NODES, { 'concurrent-rebuild-per-cluster-limit': 0 }) }),
+    reason: 'ClusterLimit',
+    says: 'no rebuild may start: concurrent-rebuild-per-cluster-limit is 0',
+  },
+  {
     name: 'one was cancelled',
     seen: view({ rebuilds: [ended('cancelled', 60)] }),
     reason: 'RebuildCancelled',

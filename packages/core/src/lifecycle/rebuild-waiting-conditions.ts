@@ -7,6 +7,7 @@
 
 import { blockText } from '../admission/waiting.js';
 import { conditionOf, withCondition } from '../model/condition.js';
+import { rebuildsStoppedBy } from '../model/rebuild-limits.js';
 import { isPotentiallyReusable } from '../model/replica.js';
 import type { VolumeView } from '../model/views.js';
 import type { Volume } from '../model/volume.js';
@@ -19,7 +20,6 @@ import { pressingTask } from './plan-task-admission.js';
 import { rebuildPause } from './rebuild-pause.js';
 
 const TYPE = 'RebuildWaiting';
-const TARGET_LIMIT = 'concurrent-replica-rebuild-per-node-limit';
 
 type Why = { readonly reason: string; readonly message: string };
 
@@ -81,8 +81,8 @@ function unused({ volume, fleet }: VolumeView): Why | undefined {
 }
 
 function stopped({ fleet }: VolumeView): Why | undefined {
-  if (fleet.settings[TARGET_LIMIT] > 0) return undefined;
-  return { reason: 'TargetNodeLimit', message: `no rebuild may start: ${TARGET_LIMIT} is 0` };
+  const stop = rebuildsStoppedBy(fleet.settings);
+  return stop === undefined ? undefined : { reason: stop.reason, message: stop.message };
 }
 
 function paused({ rebuilds }: VolumeView, now: Date): Why | undefined {
