@@ -1,6 +1,7 @@
 /** Availability of a volume's actions now, by the same rules that the API refuses by. */
 
 import { isNodeReady } from '@holdfast/core/model/node.js';
+import { nodesForUsers } from '@holdfast/core/model/strict-locality.js';
 import type { ActionFacts } from '@holdfast/core/policy/action-facts.js';
 import type { Decision } from '@holdfast/core/policy/decision.js';
 import type { StorageNode, Volume } from './api/types';
@@ -47,7 +48,11 @@ export function actionFactsOf(volume: ShownVolume, cluster: Cluster): ActionFact
     ),
     servingNodeIds:
       volume.dataLocality === 'strict-local'
-        ? volume.replicas.flatMap(({ nodeId }) => (nodeId === null ? [] : [nodeId]))
+        ? nodesForUsers(
+            volume.replicas.map(({ nodeId, intent, healthyAt, failedAt }) => {
+              return { nodeId: nodeId ?? undefined, intent, isFull: healthyAt !== null && failedAt === null };
+            }),
+          )
         : undefined,
     nodes: nodeFacts(cluster.nodes, attachedNodeId),
   };

@@ -1,5 +1,6 @@
 import type { NodeId, VolumeId } from '@holdfast/core/model/ids.js';
 import { isNodeReady } from '@holdfast/core/model/node.js';
+import { mayServeUsers } from '@holdfast/core/model/strict-locality.js';
 import { afterRequest, grantOf, isRepairing } from '@holdfast/core/model/volume-lifecycle.js';
 import { actionFacts } from '@holdfast/core/policy/action-facts.js';
 import { decideAttach } from '@holdfast/core/policy/decide-attach.js';
@@ -40,15 +41,13 @@ export function requestAttach(ports: UseCasePorts, input: AttachInput): Promise<
  * The worker holds it only to rebuild it: where that is a node that will do, its engine goes on as the user's, with the
  * rebuild; else it is let go first, and a holder that does not answer is not waited for.
  */
-function takeOver(
-  ports: UseCasePorts,
-  { volume, fleet }: VolumeView,
-  nodeId: NodeId | undefined,
-): Promise<void> {
+function takeOver(ports: UseCasePorts, view: VolumeView, nodeId: NodeId | undefined): Promise<void> {
+  const { volume, fleet } = view;
   const grant = grantOf(volume);
   const holder = fleet.nodes.find(({ id }) => id === grant?.nodeId);
   const isHolderReady = holder !== undefined && isNodeReady(holder);
-  const mayStay = isHolderReady && (nodeId === undefined || nodeId === grant?.nodeId);
+  const isLocal = grant !== undefined && mayServeUsers(view, grant.nodeId);
+  const mayStay = isHolderReady && isLocal && (nodeId === undefined || nodeId === grant.nodeId);
   const request = { nodeId, requestedAt: ports.clock.now() };
   const patch: VolumePatch =
     grant === undefined || mayStay

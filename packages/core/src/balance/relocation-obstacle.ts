@@ -1,13 +1,15 @@
-/** Why a relocation is not wanted any more, or can't succeed, while its replacement is not a full copy yet. */
+/** Why a relocation is not wanted any more, or can't succeed. */
 import { isActiveRebuild } from '../model/rebuild.js';
 import type { Relocation } from '../model/relocation.js';
 import type { Replica } from '../model/replica.js';
+import { isAwayFromUsers } from '../model/strict-locality.js';
 import type { VolumeView } from '../model/views.js';
 import { isEvicting, lastingCopies, nodeName } from '../model/volume-facts.js';
 import { holderOf } from '../model/volume-lifecycle.js';
 import { effectiveValue } from '../policy/volume-settings.js';
 import { placeMismatch } from './selector-move.js';
 
+/** While its replacement is not a full copy yet. */
 export function relocationObstacle(
   view: VolumeView,
   replacement: Replica & { readonly relocation: Relocation },
@@ -17,9 +19,18 @@ export function relocationObstacle(
   if (isEvicting(replacement, fleet, view.replicas))
     return `${nodeName(fleet, replacement.nodeId)} is being emptied`;
   if (wasCancelled(view, replacement)) return 'its rebuild was cancelled';
+  const away = localityObstacle(view, replacement);
+  if (away !== undefined) return away;
   if (lastingCopies(view).length > view.volume.spec.numberOfReplicas)
     return 'the volume has more copies than it wants';
   return UNWANTED[replacement.relocation.reason](view, replacement);
+}
+
+/** Also of a full replacement: a user has attached the volume where the old copy is. */
+export function localityObstacle(view: VolumeView, replacement: Replica): string | undefined {
+  if (!isAwayFromUsers(replacement, view)) return undefined;
+  const { volume, fleet } = view;
+  return `volume ${volume.name} has strict data locality, and is attached on ${nodeName(fleet, holderOf(volume))}`;
 }
 
 function wasCancelled({ rebuilds }: VolumeView, { id }: Replica): boolean {

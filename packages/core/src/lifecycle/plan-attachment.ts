@@ -16,9 +16,10 @@
 import { compareIds, type NodeId } from '../model/ids.js';
 import { isNodeReady, type StorageNode } from '../model/node.js';
 import { isHealthy } from '../model/replica.js';
+import { mayServeUsers, servingNodeIds } from '../model/strict-locality.js';
 import type { VolumeView } from '../model/views.js';
 import type { Attention } from '../model/volume.js';
-import { isOnReadyNode, nodeById } from '../model/volume-facts.js';
+import { isOnReadyNode, nodeById, nodeName } from '../model/volume-facts.js';
 import { grantOf, holderOf, isDetachForced, isRepairing, requestOf } from '../model/volume-lifecycle.js';
 import { fillOf } from '../model/volume-task.js';
 import type { Step } from './step.js';
@@ -138,6 +139,8 @@ export function attachObstacle(
     };
   }
   if (attachNode(view) !== undefined) return undefined;
+  const wanted = requestOf(volume)?.nodeId;
+  if (wanted !== undefined && !mayServeUsers(view, wanted)) return notLocal(view, wanted);
   const closed = fleet.nodes.filter((node) => isNodeReady(node) && isClosedTo(volume, node, fleet));
   const names = closed.map(({ name }) => name).join(', ');
   return {
@@ -154,6 +157,16 @@ export function attachObstacle(
   };
 }
 
+function notLocal(view: CopiesView, wanted: NodeId): { code: string; message: string; cures: string[] } {
+  const { volume, fleet } = view;
+  const serving = (servingNodeIds(view) ?? []).map((id) => nodeName(fleet, id)).join(', ');
+  return {
+    code: 'NoNodeToAttach',
+    message: `volume ${volume.name} has strict data locality, and its copy is on ${serving}, not on ${nodeName(fleet, wanted)}`,
+    cures: [`detach it, and attach it on ${serving}`],
+  };
+}
+
 /**
  * The node that was asked for, or else, of the ready nodes that hold a full copy, the one with the smallest id: reads
  * are local there. Where no copy counts as full, any copy's node will do: the copies' own records decide at the start.
@@ -166,7 +179,9 @@ export function attachNode(view: CopiesView): NodeId | undefined {
   const wanted = requestOf(volume)?.nodeId;
   if (wanted !== undefined) {
     const node = nodeById(fleet, wanted);
-    return node !== undefined && isNodeReady(node) && !isClosedTo(volume, node, fleet) ? wanted : undefined;
+    const isOpen = node !== undefined && isNodeReady(node) && !isClosedTo(volume, node, fleet);
+    // The copy may have moved since the request was accepted.
+    return isOpen && mayServeUsers(view, wanted) ? wanted : undefined;
   }
   const ofCopies = nodesOfCopies(view);
   const holders = ofCopies.filter((id) => !isClosedTo(volume, nodeById(fleet, id), fleet));
@@ -193,7 +208,9 @@ function isClosedTo(
 function nodesOfCopies({ replicas, fleet }: CopiesView): NodeId[] {
   const reachable = replicas.filter((replica) => replica.provisioned && isOnReadyNode(replica, fleet));
   const healthy = reachable.filter(isHealthy);
-  return (healthy.length > 0 ? healthy : reachable)
+  // One that is to be removed goes as soon as an engine runs.
+  const staying = healthy.filter(({ intent }) => intent !== 'remove');
+  return ([staying, healthy].find(({ length }) => length > 0) ?? reachable)
     .flatMap(({ nodeId }) => (nodeId === undefined ? [] : [nodeId]))
     .sort(compareIds);
 }

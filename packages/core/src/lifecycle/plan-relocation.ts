@@ -8,7 +8,7 @@
 import { withMove, withMoveEnded } from '../balance/balance-guards.js';
 import { chooseMove } from '../balance/choose-move.js';
 import { type PlannedMove, placeText, relocationOf } from '../balance/planned-move.js';
-import { relocationObstacle } from '../balance/relocation-obstacle.js';
+import { localityObstacle, relocationObstacle } from '../balance/relocation-obstacle.js';
 import type { Change, ReplicaPatch } from '../model/changes.js';
 import type { Relocation } from '../model/relocation.js';
 import { isHealthy, type Replica } from '../model/replica.js';
@@ -45,6 +45,9 @@ function planReplaced(
   if (replaced === undefined) return ended(view, replacement, { outcome: 'moved' }, now);
   if (replaced.intent === 'remove') return undefined;
   const staying = lastingCopies(view).filter(({ id }) => id !== replaced.id).length;
+  const away = localityObstacle(view, replacement);
+  if (away !== undefined && isHealthy(replaced))
+    return ended(view, replacement, { outcome: 'dropped', why: away }, now);
   const mayGo = decideRemoval(view.replicas, replaced.id).kind === 'allow';
   if (staying < view.volume.spec.numberOfReplicas || !mayGo) {
     return ended(view, replacement, { outcome: 'kept', why: 'another copy was lost meanwhile' }, now);

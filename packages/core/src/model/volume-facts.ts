@@ -7,6 +7,7 @@ import type { DiskId, NodeId } from './ids.js';
 import { isNodeReady, type StorageDisk, type StorageNode } from './node.js';
 import { isActiveRebuild, type Rebuild } from './rebuild.js';
 import { isHealthy, type Replica } from './replica.js';
+import { isAwayFromUsers } from './strict-locality.js';
 import type { FleetView, VolumeView } from './views.js';
 import { holderOf } from './volume-lifecycle.js';
 
@@ -75,7 +76,7 @@ export function comingCopies({ replicas, fleet }: Pick<VolumeView, 'replicas' | 
 /**
  * Copies on their way that are not needed any more, because fewer are wanted now or one that was to leave stays: as many full
  * ones last as are wanted. A copy on a node that does not answer is not relied on, and one that is to replace another ends
- * with its relocation.
+ * with its relocation. Where locality is strict, one away from the users' engine is of no use either.
  */
 export function unneededCopies(
   view: Pick<VolumeView, 'volume' | 'replicas' | 'fleet'>,
@@ -86,7 +87,7 @@ export function unneededCopies(
   const coming = comingCopies(view).filter(({ relocation }) => relocation === undefined);
   if (coming.length === 0) return [];
   const lasting = lastingCopies(view).filter((replica) => isOnReadyNode(replica, view.fleet));
-  return lasting.length >= wanted ? coming : [];
+  return lasting.length >= wanted ? coming : coming.filter((replica) => isAwayFromUsers(replica, view));
 }
 
 /** Full copies that are to go once the volume has enough others. */

@@ -5,6 +5,7 @@
 
 import type { LayerTask } from '../model/layer-task.js';
 import { isNodeReady } from '../model/node.js';
+import { servingNodeIds } from '../model/strict-locality.js';
 import type { VolumeView } from '../model/views.js';
 import { holderOf, isDeleting, isRepairing, requestOf, type VolumeState } from '../model/volume-lifecycle.js';
 import { fillOf, layerTaskOf } from '../model/volume-task.js';
@@ -27,7 +28,7 @@ export type ActionFacts = {
   readonly task: { readonly kind: LayerTask['kind']; readonly snapshotId: string | undefined } | undefined;
   /** Its snapshots that clones are being filled from. */
   readonly clonedSnapshotIds: readonly string[];
-  /** With strict locality: the nodes that hold its copy, which alone may serve it. `undefined`: any may. */
+  /** With strict locality: the nodes that hold its full copy, which alone may serve it. `undefined`: any may. */
   readonly servingNodeIds: readonly string[] | undefined;
   /** All nodes of its cluster. */
   readonly nodes: readonly NodeFacts[];
@@ -57,7 +58,7 @@ export function actionFacts({ volume, replicas, clones, fleet }: VolumeView): Ac
     attachedNodeId: holderOf(volume),
     task: task === undefined ? undefined : { kind: task.kind, snapshotId },
     clonedSnapshotIds: clones.map((clone) => clone.snapshotId),
-    servingNodeIds: volume.spec.dataLocality === 'strict-local' ? nodesOfCopies(replicas) : undefined,
+    servingNodeIds: servingNodeIds({ volume, replicas }),
     nodes: fleet.nodes.map((node) => ({
       id: node.id,
       name: node.name,
@@ -66,11 +67,4 @@ export function actionFacts({ volume, replicas, clones, fleet }: VolumeView): Ac
       isClosed: node.cordoned && fleet.settings['detach-manually-attached-volumes-when-cordoned'],
     })),
   };
-}
-
-/** A failed copy may be the one that it goes on with after a salvage. */
-function nodesOfCopies(replicas: VolumeView['replicas']): string[] {
-  return replicas.flatMap(({ nodeId, intent }) =>
-    nodeId === undefined || intent === 'remove' ? [] : [nodeId],
-  );
 }

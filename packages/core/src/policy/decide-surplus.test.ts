@@ -132,3 +132,13 @@ describe('decideSurplus', () => {
     expect(ask(row)).toBe(row.want);
   });
 });
+
+test('of a strictly local volume the copy goes that its users can not reach, although the other one is to leave', () => {
+  const volume = aVolume(AN_OWNER, { lifecycle: attachedOn('n1'), epoch: 1 });
+  const view = aVolumeView({
+    volume: { ...volume, spec: { ...volume.spec, numberOfReplicas: 1, dataLocality: 'strict-local' } },
+    replicas: COPIES.slice(0, 2),
+    fleet: aFleet({ n1: { evictionRequested: true, allowScheduling: false }, n2: {} }),
+  });
+  expect(decideSurplus(view)?.replica.diskId).toBe('n2-disk');
+});

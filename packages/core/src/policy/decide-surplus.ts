@@ -1,6 +1,7 @@
 import { compareIds } from '../model/ids.js';
 import { zoneKey } from '../model/node.js';
 import { isHealthy, type Replica } from '../model/replica.js';
+import { isAwayFromUsers } from '../model/strict-locality.js';
 import type { VolumeView } from '../model/views.js';
 import { diskById, isEvicting, isOnReadyNode, nodeById, unneededCopies } from '../model/volume-facts.js';
 import { holderOf } from '../model/volume-lifecycle.js';
@@ -12,8 +13,9 @@ export type SurplusVictim = { replica: Replica; why: string };
 /**
  * Which copy goes when a volume has more than it wants; the API names it before a count is lowered.
  *
- * In this order: one that is still on its way and not needed any more, one that is to be replaced anyway, one whose node is down, one whose node is drained, the one that shares a disk with most
- * others, then a node, then a zone, the one on the disk with the least space available, the smallest id. The copy on
+ * In this order: one that is still on its way and not needed any more, one that the users of a strictly local volume can't
+ * use, one that is to be replaced anyway, one whose node is down, one whose node is drained, the one that shares a disk with
+ * most others, then a node, then a zone, the one on the disk with the least space available, the smallest id. The copy on
  * the engine's own node goes last of equals, because reads are local there.
  */
 export function decideSurplus(
@@ -30,7 +32,8 @@ export function decideSurplus(
 
   const [victim] = surplusOrder(view, copies);
   if (victim === undefined) return undefined;
-  const why = isEvicting(victim, view.fleet, view.replicas)
+  const isReplaced = isEvicting(victim, view.fleet, view.replicas) && !isAwayFromUsers(victim, view);
+  const why = isReplaced
     ? 'it has been replaced elsewhere'
     : `the volume has ${copies.length} copies and wants ${wanted}`;
   return { replica: victim, why };
@@ -61,6 +64,7 @@ function rankOf(replica: Replica, copies: readonly Replica[], view: CopiesView):
   };
   const sharing = (isSame: (other: Replica) => boolean) => -copies.filter(isSame).length;
   return [
+    isAwayFromUsers(replica, view) ? 0 : 1,
     isEvicting(replica, fleet, view.replicas) ? 0 : 1,
     isOnReadyNode(replica, fleet) ? 1 : 0,
     nodeById(fleet, replica.nodeId)?.drain === undefined ? 1 : 0,
