@@ -56,7 +56,7 @@ function queuedRebuild(
     sourceNodeIds: sourceNodes(sources),
     healthyCopies: replicas.filter(isHealthy).length,
     sizeBytes: volume.spec.sizeBytes,
-    relocates: onlyRelocates(view, target.id),
+    relocates: onlyRelocates(view),
     attempts: earlier.length + 1,
     queuedAt: ports.clock.now(),
   });

@@ -138,7 +138,7 @@ function queue(projected: ProjectedVolume, target: Replica, course: Course): voi
     sourceNodeIds: sourceNodes(sources),
     healthyCopies: replicas.filter(isHealthy).length,
     sizeBytes: volume.spec.sizeBytes,
-    relocates: onlyRelocates(view, target.id),
+    relocates: onlyRelocates(view),
     attempts: 1,
     queuedAt: nowOf(course),
   });
