@@ -185,7 +185,7 @@ function timeText(time: Date): string {
 /** A detached volume is not attached to be moved while a node that holds one of its copies is away for a moment. */
 function awaitsNode({ volume, replicas }: VolumeOnNode, { lookup, now }: DrainLook): boolean {
   if (volume.lifecycle.state !== 'detached') return false;
-  return replicas.some((replica) => awayUntil(replica, lookup.fleet) > now);
+  return replicas.some((replica) => awayUntil(replica, { replicas, fleet: lookup.fleet }) > now);
 }
 
 /** Neither a copy that is yet to be placed nor one whose rebuild is queued comes any further; a rebuild that runs does. */
@@ -228,7 +228,9 @@ export function awaitedCopies(
     })
     .map((replica) => ({
       replica,
-      until: isHealthy(replica) ? awayUntil(replica, fleet) : (placeHeldUntil(replica, facts) ?? new Date(0)),
+      until: isHealthy(replica)
+        ? awayUntil(replica, { replicas, fleet })
+        : (placeHeldUntil(replica, facts) ?? new Date(0)),
     }))
     .sort((a, b) => b.until.getTime() - a.until.getTime());
 }

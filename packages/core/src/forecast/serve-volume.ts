@@ -96,7 +96,8 @@ function serveForRepair(projected: ProjectedVolume, course: Course): boolean {
   if (volume.rebuildHold !== undefined) {
     return wait(projected, { kind: 'waiting', why: blockText(volume.rebuildHold).waitingFor });
   }
-  const away = Math.max(0, ...replicas.map((replica) => awayUntil(replica, course.fleet.view).getTime()));
+  const copies = { replicas, fleet: course.fleet.view };
+  const away = Math.max(0, ...replicas.map((replica) => awayUntil(replica, copies).getTime()));
   if (leaving.length > 0 && away > course.nowMs) return waitUntil(projected, course, away);
   if (!canGoOn(projected, course)) return wait(projected, { kind: 'unschedulable' });
   const turnOf = leaving[0]?.nodeId;

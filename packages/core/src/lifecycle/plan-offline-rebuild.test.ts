@@ -104,3 +104,22 @@ test.each<{ name: string; ready: boolean; begins: boolean }>([
   const later = new Date(NOON.getTime() + 3600_000);
   expect(planEvictionAttachment(seen, later)?.kind).toBe(begins ? 'commit' : undefined);
 });
+
+test.each<{ name: string; copies: string[]; minutes: number; begins: boolean }>([
+  { name: 'the usual wait', copies: ['n1', 'n2', 'n3'], minutes: 9, begins: false },
+  { name: 'its maintenance window', copies: ['n1', 'n2', 'n3'], minutes: 59, begins: false },
+  { name: 'nothing: the window is over', copies: ['n1', 'n2', 'n3'], minutes: 60, begins: true },
+  { name: 'the usual wait, where one other copy is left', copies: ['n1', 'n3'], minutes: 9, begins: false },
+  { name: 'nothing: one other copy is left', copies: ['n1', 'n3'], minutes: 10, begins: true },
+])(
+  'a detached volume is attached to be moved while a node is away, which is held up by $name: $begins',
+  ({ copies, minutes, begins }) => {
+    const maintenance = { until: new Date(NOON.getTime() + 3600_000), reason: 'new disks' };
+    const n1 = { zone: 'a', evictionRequested: true };
+    const fleet = aFleet({ ...NODES, n1, n3: { zone: 'c', ready: false, maintenance } });
+    const spec = { ...A_SPEC, numberOfReplicas: copies.length };
+    const seen = view({ replicas: copies.map((node) => full(node)), fleet }, { spec });
+    const later = new Date(NOON.getTime() + minutes * 60_000);
+    expect(planEvictionAttachment(seen, later)?.kind).toBe(begins ? 'commit' : undefined);
+  },
+);

@@ -15,7 +15,7 @@ import type { ClusterEvent } from '../model/event.js';
 import { isNodeReady } from '../model/node.js';
 import { rebuildsStoppedBy } from '../model/rebuild-limits.js';
 import { isHealthy, type Replica } from '../model/replica.js';
-import type { FleetView, VolumeView } from '../model/views.js';
+import type { RepairView, VolumeView } from '../model/views.js';
 import type { Volume } from '../model/volume.js';
 import { activeRebuild, isOnReadyNode, leavingCopies, nodeById, volumeEvent } from '../model/volume-facts.js';
 import {
@@ -29,6 +29,7 @@ import {
 import { fillOf } from '../model/volume-task.js';
 import { decideSurplus } from '../policy/decide-surplus.js';
 import { effectiveValue } from '../policy/volume-settings.js';
+import { returnFacts, windowOfReturn } from '../scheduling/occupancy.js';
 import { attachObstacle } from './plan-attachment.js';
 import { canReplenish } from './plan-replenishment.js';
 import { robustnessOf } from './plan-status.js';
@@ -65,18 +66,25 @@ export function planEvictionAttachment(view: VolumeView, now: Date): Step | unde
   const { volume } = view;
   if (leavingCopies(view).length === 0 || !mayBegin(view, now)) return undefined;
   // An attach without a copy whose node is away for a moment gives that copy up.
-  if (view.replicas.some((replica) => awayUntil(replica, view.fleet) > now)) return undefined;
+  if (view.replicas.some((replica) => awayUntil(replica, view) > now)) return undefined;
   if (!canReplenish(view, now) && decideSurplus(view) === undefined) return undefined;
   return begin(view, `copies of volume ${volume.name} are moved while it is detached`, now);
 }
 
-/** When a full copy of a detached volume, whose node does not answer, is not waited for any more; else the past. */
-export function awayUntil(replica: Replica, fleet: FleetView): Date {
+/**
+ * When a full copy of a detached volume, whose node does not answer, is not waited for any more; else the past. A maintenance
+ * window of its node holds as for a failed copy: not where the volume is down to its last copy.
+ */
+export function awayUntil(
+  replica: Replica,
+  { replicas, fleet }: Pick<RepairView, 'replicas' | 'fleet'>,
+): Date {
   const node = nodeById(fleet, replica.nodeId);
   const ready = node === undefined ? undefined : conditionOf(node.conditions, 'Ready');
   if (!isHealthy(replica) || ready === undefined || ready.status === 'True') return new Date(0);
-  const waitMs = fleet.settings['replica-replenishment-wait-interval'] * 1000;
-  return new Date(ready.lastTransitionAt.getTime() + waitMs);
+  const facts = returnFacts(replicas, fleet);
+  const usualMs = ready.lastTransitionAt.getTime() + facts.waitSeconds * 1000;
+  return new Date(Math.max(usualMs, windowOfReturn(replica, facts)?.until.getTime() ?? 0));
 }
 
 function planBeginning(view: VolumeView, now: Date): Step | undefined {
