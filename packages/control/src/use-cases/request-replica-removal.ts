@@ -1,5 +1,5 @@
 import type { ReplicaId, VolumeId } from '@holdfast/core/model/ids.js';
-import { decideRemoval } from '@holdfast/core/policy/decide-removal.js';
+import { decideRemovalByUser } from '@holdfast/core/policy/decide-removal.js';
 import { hasToAct, loadVolume, retryConflicts, type UseCasePorts } from './use-case.js';
 
 /**
@@ -13,8 +13,9 @@ export function requestReplicaRemoval(
   input: { volumeId: VolumeId; replicaId: ReplicaId; ifVersion?: number | undefined },
 ): Promise<void> {
   return retryConflicts(async () => {
-    const { volume, replicas } = await loadVolume(ports.store, input.volumeId, input.ifVersion);
-    if (!hasToAct(decideRemoval(replicas, input.replicaId))) return;
+    const view = await loadVolume(ports.store, input.volumeId, input.ifVersion);
+    const { volume } = view;
+    if (!hasToAct(decideRemovalByUser(view, input.replicaId))) return;
     // The volume's version makes the decision hold: two removals can't each count the other's copy as the survivor.
     await ports.store.commit({ kind: 'volume', volumeId: volume.id, ifVersion: volume.version }, [
       { kind: 'replica.patch', replicaId: input.replicaId, patch: { intent: 'remove' } },

@@ -1,8 +1,9 @@
 import { asId, type ReplicaId, type VolumeId } from '@holdfast/core/model/ids.js';
 import type { Replica } from '@holdfast/core/model/replica.js';
 import { aReplica, NOON } from '@holdfast/testkit/builders.js';
+import { aFleet, aReplicaOn, type NodePart } from '@holdfast/testkit/fleet-builder.js';
 import { describe, expect, test } from '@jest/globals';
-import { decideRemoval } from './decide-removal.js';
+import { decideRemoval, decideRemovalByUser } from './decide-removal.js';
 
 const A = asId<ReplicaId>('a');
 
@@ -29,4 +30,29 @@ describe('decideRemoval', () => {
   test('a replica of another volume is not found', () => {
     expect(decideRemoval([], A)).toMatchObject({ kind: 'refuse', code: 'replica.not_found' });
   });
+});
+
+const COMING: Partial<Replica> = { healthyAt: undefined, mode: 'WO' };
+const EMPTIED = { evictionRequested: true, allowScheduling: false };
+
+test.each<{ name: string; nodes?: Record<string, NodePart>; first?: Partial<Replica>; want: string }>([
+  { name: 'and so does the other one', want: 'allow' },
+  { name: 'and the other one is evicted', nodes: { b: EMPTIED }, want: 'replica.last_healthy_copy' },
+  {
+    name: 'and the other one is drained away',
+    nodes: { b: { drain: { policy: 'block-for-eviction', requestedAt: NOON, wasCordoned: false } } },
+    want: 'replica.last_healthy_copy',
+  },
+  {
+    name: 'no more than the other one, as both are evicted',
+    nodes: { a: EMPTIED, b: EMPTIED },
+    want: 'allow',
+  },
+  { name: 'no more: it alone is evicted', nodes: { a: EMPTIED }, want: 'allow' },
+  { name: 'in vain, since it has failed', nodes: { b: EMPTIED }, first: { failedAt: NOON }, want: 'allow' },
+])('a user may drop a copy that stays, $name: $want', ({ nodes, first, want }) => {
+  const replicas = [aReplicaOn('a-disk', first), aReplicaOn('b-disk'), aReplicaOn('c-disk', COMING)];
+  const fleet = aFleet({ a: {}, b: {}, c: {}, ...nodes });
+  const decision = decideRemovalByUser({ replicas, fleet }, asId('on-a-disk'));
+  expect(decision.kind === 'refuse' ? decision.code : decision.kind).toBe(want);
 });
