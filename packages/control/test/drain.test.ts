@@ -3,8 +3,10 @@ import { cordonNode, uncordonNode } from '@holdfast/control/use-cases/cordon-nod
 import { cancelDrain, drainNode } from '@holdfast/control/use-cases/drain-node.js';
 import { patchDisk } from '@holdfast/control/use-cases/patch-disk.js';
 import { patchNode } from '@holdfast/control/use-cases/patch-node.js';
+import { patchVolume } from '@holdfast/control/use-cases/patch-volume.js';
 import { requestDetach } from '@holdfast/control/use-cases/request-detach.js';
 import { GIB } from '@holdfast/core/model/bytes.js';
+import { compareIds } from '@holdfast/core/model/ids.js';
 import type { DrainPolicy } from '@holdfast/core/model/node-drain.js';
 import { isHealthy } from '@holdfast/core/model/replica.js';
 import { holderOf } from '@holdfast/core/model/volume-lifecycle.js';
@@ -105,6 +107,24 @@ test('a detached volume is not moved while the node of its other copy is away fo
   world.node('n2').isConnected = true;
   expect(await isDrained('n1')).toBe(true);
   expect((await places()).filter((name) => name === 'n2')).toEqual(['n2']);
+});
+
+test('detached volumes that have no other place do not keep the others of their node from being moved', async () => {
+  await aCluster();
+  await patchNode(world.useCases, { ...keyOf('n1'), patch: { tags: ['tagged'] } });
+  for (let count = 0; count < 40; count += 1)
+    await aVolumeOn(['n1'], undefined, { name: `bound-${count}`, nodeSelector: ['tagged'] });
+  // Volumes are read in the order of their ids.
+  const last = world.store.volumeIds.toSorted(compareIds).at(-1);
+  if (last === undefined) throw new Error('there is no volume');
+  await patchVolume(world.useCases, { volumeId: last, patch: { nodeSelector: [] } });
+  await drain('n1', 'block-for-eviction');
+  const hasMoved = async () => {
+    const replicas = (await world.store.loadVolume(last))?.replicas ?? [];
+    return replicas.length === 1 && replicas[0]?.nodeId !== world.nodeId('n1');
+  };
+  expect(await world.runUntil(hasMoved, 300)).toBe(true);
+  expect(await stateOf('n1')).toBe('blocked');
 });
 
 test('a node that is emptied by a wish of its own loses detached volumes too', async () => {

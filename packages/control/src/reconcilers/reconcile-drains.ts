@@ -3,6 +3,7 @@
  * detached volumes moved, a few at a time.
  */
 import { drainStatus, isDraining, isSameStatus } from '@holdfast/core/drain/drain-status.js';
+import { detachedToAsk } from '@holdfast/core/lifecycle/detached-moves.js';
 import { fleetLookup, isLeaving } from '@holdfast/core/lifecycle/node-volumes.js';
 import { DETACHED_MOVES_MAX, planEvictionAttachment } from '@holdfast/core/lifecycle/plan-offline-rebuild.js';
 import { isFault } from '@holdfast/core/model/faults.js';
@@ -15,9 +16,6 @@ import { isRepairing } from '@holdfast/core/model/volume-lifecycle.js';
 import { nodeChangeEvents } from '@holdfast/core/policy/node-events.js';
 import type { Change, NodeVolumes } from '../ports/store.js';
 import { commitVolume, type ReconcilerPorts } from './reconciler-ports.js';
-
-/** Volumes asked in one run whether they can be moved: some rest, since their last attempt came to nothing. */
-const DETACHED_LOOKS_MAX = 3 * DETACHED_MOVES_MAX;
 
 export async function reconcileDrains(ports: ReconcilerPorts, clusterId: ClusterId): Promise<void> {
   const fleet = await ports.store.loadFleet(clusterId);
@@ -63,7 +61,7 @@ async function moveDetached(ports: ReconcilerPorts, view: NodeVolumes, node: Sto
   );
   let free = DETACHED_MOVES_MAX - leaving.filter(({ volume }) => isRepairing(volume)).length;
   const detached = leaving.filter(({ volume }) => volume.lifecycle.state === 'detached');
-  for (const { volume } of detached.slice(0, DETACHED_LOOKS_MAX)) {
+  for (const { volume } of detachedToAsk(detached, view.fleet, ports.clock.now())) {
     if (free <= 0) return;
     if (await beginMove(ports, volume.id)) free -= 1;
   }

@@ -119,7 +119,7 @@ function planGrant(view: VolumeView): Step | undefined {
 
 /** Why the volume can't attach yet although that is wanted; `undefined` when nothing stands in the way. */
 export function attachObstacle(
-  view: VolumeView,
+  view: CopiesView,
 ): { code: string; message: string; cures: string[] } | undefined {
   const { volume, replicas, fleet } = view;
   const placedCount = replicas.filter(({ diskId }) => diskId !== undefined).length;

@@ -64,11 +64,16 @@ export function planOfflineRebuild(view: VolumeView, now: Date): Step | undefine
  */
 export function planEvictionAttachment(view: VolumeView, now: Date): Step | undefined {
   const { volume } = view;
-  if (leavingCopies(view).length === 0 || !mayBegin(view, now)) return undefined;
-  // An attach without a copy whose node is away for a moment gives that copy up.
-  if (view.replicas.some((replica) => awayUntil(replica, view) > now)) return undefined;
+  if (!mayBeMoved(view, now)) return undefined;
   if (!canReplenish(view, now) && decideSurplus(view) === undefined) return undefined;
   return begin(view, `copies of volume ${volume.name} are moved while it is detached`, now);
+}
+
+/** Is a copy of it to move, and would only the lack of a place stand in the way? Cheaper than a search for one. */
+export function mayBeMoved(view: RepairView, now: Date): boolean {
+  if (leavingCopies(view).length === 0 || !mayBegin(view, now)) return false;
+  // An attach without a copy whose node is away for a moment gives that copy up.
+  return !view.replicas.some((replica) => awayUntil(replica, view) > now);
 }
 
 /**
@@ -96,7 +101,7 @@ function planBeginning(view: VolumeView, now: Date): Step | undefined {
   return begin(view, `missing copies of volume ${volume.name} are rebuilt while it is detached`, now);
 }
 
-function mayBegin(view: VolumeView, now: Date): boolean {
+function mayBegin(view: RepairView, now: Date): boolean {
   const { volume, rebuilds } = view;
   const isIdle = volume.lifecycle.state === 'detached' && fillOf(volume) === undefined;
   if (!isIdle || volume.verification?.state === 'running' || isResting(volume, now)) return false;
@@ -105,7 +110,7 @@ function mayBegin(view: VolumeView, now: Date): boolean {
 }
 
 /** What would only wait for its nodes is not attached: that changes nothing, and each try would leave two events. */
-function isAnyFullCopyReachable({ replicas, fleet }: VolumeView): boolean {
+function isAnyFullCopyReachable({ replicas, fleet }: RepairView): boolean {
   return replicas.some((replica) => isHealthy(replica) && isOnReadyNode(replica, fleet));
 }
 
