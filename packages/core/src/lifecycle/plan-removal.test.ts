@@ -57,3 +57,21 @@ test.each<{ state: Rebuild['state']; wanted: number; want: string | undefined }>
     want === undefined ? [] : [{ kind: 'replica.patch', replicaId: want, patch: { intent: 'remove' } }],
   );
 });
+
+test.each([
+  { wanted: 2, want: 'remove-replica' },
+  // It is what the missing copy is made of, should its node come back.
+  { wanted: 3, want: undefined },
+])('a copy that failed long ago, of a volume with 2 full ones that wants $wanted: $want', (row) => {
+  const { wanted, want } = row;
+  const old = new Date(NOON.getTime() - 30 * 24 * 3600_000);
+  const failed = aReplicaOn('c-disk', { failedAt: old, lastFailedAt: old, lastHealthyAt: old });
+  const volume = anIdleVolume(AN_OWNER, { lifecycle: attachedOn('a'), epoch: 1 });
+  const view = aVolumeView({
+    volume: { ...volume, spec: { ...volume.spec, numberOfReplicas: wanted } },
+    replicas: [aReplicaOn('a-disk', { mode: 'RW' }), aReplicaOn('b-disk', { mode: 'RW' }), failed],
+    fleet: aFleet({ a: {}, b: {}, c: { ready: false } }),
+    engine: anEngineOn('a'),
+  });
+  expect(planRemoval(view, NOON)?.kind).toBe(want);
+});
