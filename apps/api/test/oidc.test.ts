@@ -1,4 +1,5 @@
 /** Sign-in by a real OpenID provider, which runs in this process. */
+import { TEST_SECRETS } from '@holdfast/testkit/test-database.js';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { oidcConfigOf, oidcEnvironment } from '../src/oidc/oidc-config.js';
 import { RefusedWrites } from '../src/platform/refused-writes.js';
@@ -130,6 +131,27 @@ describe('an admin of another organization who invites the address of a user', (
     );
     expect(rows).toEqual([{ ended: true }, { ended: null }]);
   });
+});
+
+test('a member with a password whom the provider gives no higher role keeps it, and another one does not', async () => {
+  const own = TEST_SECRETS.token;
+  const joined = async (email: string) => {
+    expect((await accept(await invitationOf(email, own))).status).toBe(201);
+    const session = await byPassword(email, api.seed.organizationId);
+    expect(session.status).toBe(201);
+    return String(session.body.token);
+  };
+  const isLive = async (token: string) =>
+    (await api.call('GET', '/sessions/current', { token })).status === 200;
+  const visit = async (subject: string, email: string, groups: string[]) => {
+    provider.visitor = [subject, { ...provider.visitor[1], email, groups }];
+    await signIn();
+  };
+  const same = await joined('member.same@example.test');
+  await visit('sub-same', 'member.same@example.test', []);
+  const raised = await joined('member.raised@example.test');
+  await visit('sub-raised', 'member.raised@example.test', ['storage']);
+  expect([await isLive(same), await isLive(raised)]).toEqual([true, false]);
 });
 
 describe('a user of the provider who is invited', () => {

@@ -1,7 +1,7 @@
 /** Accounts of users whom an OpenID provider vouches for. Needs the system scope: the caller has no session yet. */
 import { StorageFault } from '@holdfast/core/model/faults.js';
 import { asId, type OrganizationId, type UserId } from '@holdfast/core/model/ids.js';
-import type { OrganizationRole } from '@holdfast/core/policy/permissions.js';
+import { type OrganizationRole, weakerRole } from '@holdfast/core/policy/permissions.js';
 import { withPlainRows } from '../plain/plain-rows.js';
 import type { Sql } from '../sql/scope.js';
 
@@ -61,12 +61,10 @@ export function enterByProvider(sql: Sql, account: ProviderAccount): Promise<Sig
  *
  * An account that was made with a password has shown no proof of its address: any organization's admin may have invited it and
  * accepted in its user's place. What was opened with that password ends, so that none but the user whom the provider knows is left.
+ * Not so where that user gets nothing by the provider that the account did not have: its holder was let in as what they are.
  */
-function linkUser(
-  sql: Sql,
-  { issuer, subject, newUserId, now, ...person }: ProviderAccount,
-): Promise<Linked> {
-  const { email, name } = person;
+function linkUser(sql: Sql, account: ProviderAccount): Promise<Linked> {
+  const { issuer, subject, newUserId, now, email, name } = account;
   return withPlainRows(sql, async ({ user, userIdentity }) => {
     const { id, serviceOf, managedBy } = await user.upsert({
       where: { email },
@@ -74,10 +72,21 @@ function linkUser(
       update: {},
     });
     if (serviceOf !== null || managedBy !== null) throw addressOfNoMailbox();
-    const isProven = id === newUserId || (await userIdentity.count({ where: { userId: id } })) > 0;
+    const isLinked = id === newUserId || (await userIdentity.count({ where: { userId: id } })) > 0;
+    const isProven = isLinked || (await gainsNothing(sql, id, account));
     const hasEndedAccess = !isProven && (await endAccess(sql, asId<UserId>(id)));
     await userIdentity.create({ data: { issuer, subject, userId: id } });
     return { id, hasEndedAccess };
+  });
+}
+
+/** Is it a member already whose role the provider does not raise? */
+function gainsNothing(sql: Sql, userId: string, { organizationId, role }: ProviderAccount): Promise<boolean> {
+  return withPlainRows(sql, async ({ membership }) => {
+    const key = { organizationId_userId: { organizationId, userId } };
+    const before = await membership.findUnique({ where: key, select: { role: true } });
+    // The cast: a CHECK of the table vouches for the role.
+    return before !== null && weakerRole(before.role as OrganizationRole, role) === role;
   });
 }
 
