@@ -11,11 +11,15 @@ export async function openCurrent(
   const { connectData } = portsOf(dependencies);
   const { connectControl } = dependencies;
   const { epoch, grantId, replicaTimeoutMs } = spec;
-  const attempts = await Promise.allSettled(
-    spec.replicas.map((address) =>
-      openLink(address, epoch, 'RW', connectControl, replicaTimeoutMs, connectData, grantId),
-    ),
-  );
+  const opening = {
+    epoch,
+    grantId,
+    mode: 'RW',
+    connectControl,
+    connectData,
+    timeoutMs: replicaTimeoutMs,
+  } as const;
+  const attempts = await Promise.allSettled(spec.replicas.map((address) => openLink(address, opening)));
   const links = attempts.flatMap((attempt) => (attempt.status === 'fulfilled' ? [attempt.value] : []));
   const errors = attempts.flatMap((attempt) => (attempt.status === 'rejected' ? [attempt.reason] : []));
   const giveUp = (error: unknown) => {

@@ -22,8 +22,8 @@ import { UserActivity } from './user-activity.js';
 /** Polling interval for the target's progress, in milliseconds. */
 const POLL_MS = 100;
 /**
- * Maximum sources in turn: a lost or stuck source is replaced; after the last one the rebuild fails and is queued
- * again.
+ * Maximum attempts, each from sources that have not been tried yet while there are any: a lost or stuck source is replaced. After the
+ * last one the rebuild fails and is queued again.
  */
 const ATTEMPTS_MAX = 6;
 /** Minimum interval between reports of mere progress, in milliseconds. */
@@ -139,15 +139,17 @@ export class RebuildRun {
     const { spec, dependencies } = this.host;
     const { target } = this.rebuild;
     const { connectControl } = dependencies;
-    this.link = await openLink(
-      target,
-      spec.epoch,
-      'WO',
+    const { epoch, grantId } = spec;
+    const { connectData } = this.ports;
+    const timeoutMs = this.host.replicaTimeoutMs;
+    this.link = await openLink(target, {
+      epoch,
+      grantId,
+      mode: 'WO',
       connectControl,
-      this.host.replicaTimeoutMs,
-      this.ports.connectData,
-      spec.grantId,
-    );
+      connectData,
+      timeoutMs,
+    });
     return this.link;
   }
 
@@ -177,7 +179,9 @@ export class RebuildRun {
       });
       if ((await this.follow(link, sources)) === 'verified') return;
     }
-    throw new StorageFault('rebuild.failed', { publicMessage: `no source lasted, of ${ATTEMPTS_MAX} tried` });
+    throw new StorageFault('rebuild.failed', {
+      publicMessage: `no source lasted, in ${ATTEMPTS_MAX} attempts`,
+    });
   }
 
   /** Watches one attempt. Returns when it is verified, or when its source is lost; throws other failures. */
@@ -188,6 +192,7 @@ export class RebuildRun {
     const { epoch } = this.host.spec;
     let movedAtMs = this.ports.time.nowMs();
     let moved = -1;
+    // Without a limit of its own: a user may pause a rebuild for as long as they like, and one that moves nothing ends below.
     for (;;) {
       await this.ports.time.sleep(POLL_MS);
       this.requireGoingOn();

@@ -2,7 +2,7 @@ import type { ReplicaAddress } from '@holdfast/core/model/agent-protocol.js';
 import { StorageFault } from '@holdfast/core/model/faults.js';
 import type { ReplicaId } from '@holdfast/core/model/ids.js';
 import type { ReplicaMode } from '@holdfast/core/model/replica.js';
-import { type ConnectData, connectByNbd, type DataAddress, type DataLink } from '../nbd/data-link.js';
+import type { ConnectData, DataAddress, DataLink } from '../nbd/data-link.js';
 import type { Answer, Ask, ConnectControl, HeadReply, ReplicaControl } from '../protocol/commands.js';
 import { formatExportName } from '../protocol/export-names.js';
 
@@ -102,16 +102,20 @@ function underLease(control: ReplicaControl, lease: number | undefined): Replica
  */
 let openings = 0;
 
+/** How an engine opens a copy: as what, in whose term, and by which connections. */
+export type LinkOpening = {
+  readonly epoch: number;
+  readonly grantId?: string | undefined;
+  readonly mode: ReplicaMode;
+  readonly connectControl: ConnectControl;
+  readonly connectData: ConnectData;
+  /** Limit of connecting to the data. */
+  readonly timeoutMs: number;
+};
+
 /** Fences a copy at the epoch and connects to its data. */
-export async function openLink(
-  address: ReplicaAddress,
-  epoch: number,
-  mode: ReplicaMode,
-  connectControl: ConnectControl,
-  timeoutMs: number,
-  connectData: ConnectData = connectByNbd,
-  grantId?: string,
-): Promise<ReplicaLink> {
+export async function openLink(address: ReplicaAddress, opening: LinkOpening): Promise<ReplicaLink> {
+  const { epoch, grantId, mode, connectControl, connectData, timeoutMs } = opening;
   const control = connectControl(address);
   // Always a new lease: a copy that is to be rebuilt may have been in use a moment ago, with old requests still on
   // their way.
