@@ -10,10 +10,10 @@ import { sendProblem } from './problem.filter.js';
 /** Requests nest four deep, heartbeats seven. Code that walks a value by recursion meets no more than this. */
 const DEPTH_MAX = 32;
 /**
- * Values in one request. A heartbeat of ten thousand replicas has about two hundred thousand; a user's largest, a GraphQL request
- * with lists of ids, has hundreds. What checks a value may note a fault of each, which costs far more than the bytes of `[0,0,…]`.
+ * Values in one request. A heartbeat of ten thousand replicas has about two hundred thousand; a user's largest, a what-if
+ * that names the nodes of a large cluster, has some ten thousand. What checks a value may note a fault of each, which costs far more than the bytes of `[0,0,…]`.
  */
-const VALUES_MAX = { ofAgents: 500_000, ofUsers: 20_000 };
+const VALUES_MAX = { ofAgents: 500_000, ofUsers: 50_000 };
 /** A text without any of these has nothing to be refused for: nearly every one, so that it is looked through once. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: such characters are what is refused here
 const TO_LOOK_AT = /[\u0000-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069\ud800-\udfff]/;
