@@ -15,6 +15,7 @@ type Props = {
 export function EntryFrame({ title, subtitle, error, onSubmit, note, children }: Props) {
   return (
     <main className="grid min-h-screen place-items-center px-4">
+      <title>{title}</title>
       <div className="w-full max-w-sm">
         <div className="mb-6 flex items-center gap-3">
           <Logo size={36} />
