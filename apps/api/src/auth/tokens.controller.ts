@@ -108,18 +108,22 @@ export class TokensController {
 
 /** Admins see the tokens of all users; other users their own; a token for a part of the organization what is made with it. */
 export function ownerFor(tenant: Tenant): TokenOwner {
-  const { role, limits } = tenant.actor;
-  const seesAll = limits.clusterIds === undefined && limits.projectIds === undefined;
-  return seesAll && isAllowed(role, 'cluster:write') ? { userId: undefined } : ownTokensFor(tenant);
+  const isOfAdmin = seesAll(tenant) && isAllowed(tenant.actor.role, 'cluster:write');
+  return isOfAdmin ? { userId: undefined } : ownTokensFor(tenant);
 }
 
 /**
  * The user's own tokens. To one that is limited to a part of the organization those without that limit are not there: it can't
  * end what may do more than itself.
  */
-export function ownTokensFor({ actor: { userId, tokenId, limits } }: Tenant): TokenOwner {
-  const seesAll = limits.clusterIds === undefined && limits.projectIds === undefined;
-  return seesAll ? { userId } : { userId, madeWith: tokenId };
+export function ownTokensFor(tenant: Tenant): TokenOwner {
+  const { userId, tokenId } = tenant.actor;
+  return seesAll(tenant) ? { userId } : { userId, madeWith: tokenId };
+}
+
+/** The token is for the whole organization. */
+function seesAll({ actor: { limits } }: Tenant): boolean {
+  return limits.clusterIds === undefined && limits.projectIds === undefined;
 }
 
 type ForMember = {
