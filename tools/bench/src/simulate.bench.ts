@@ -25,10 +25,10 @@ type Case = {
 };
 
 export async function run({ quick }: RunOptions): Promise<void> {
-  const days = quick ? 1 : 5;
+  const days = quick ? 2 : 10;
   const large = (perDay: number, target?: number): Case => ({
     name: `30 nodes, 300 volumes, ${perDay} steps a day`,
-    seeds: quick ? 1 : 3,
+    seeds: quick ? 3 : 8,
     size: { hours: 24 * days, nodes: 30, volumes: 300, stepsPerHour: perDay / 24 },
     ...(target === undefined ? {} : { target }),
   });

@@ -4,7 +4,7 @@
  */
 import { GIB } from '@holdfast/core/model/bytes.js';
 import { SeededRandom } from '../seeded-random.js';
-import { RandomSteps } from './random-steps.js';
+import { type Crons, RandomSteps } from './random-steps.js';
 
 export type SearchSize = {
   readonly hours: number;
@@ -43,6 +43,18 @@ const STEPS_PER_HOUR = 30;
 const BUSY_HOURS = 2;
 /** In bursts of two on average, each is more than a well-kept cluster of thirty nodes meets in a day. */
 export const LATER_STEPS_PER_DAY = 4;
+/**
+ * How often what runs by the clock runs. A search of hours has it meet everything else; one of days has it as often as an operator
+ * does, because a snapshot in each minute of a week finds in its second hour what it finds at all.
+ */
+const CRONS_OF_HOURS: Crons = {
+  integrityChecks: ['0 0 */7 * *', '*/5 * * * *'],
+  snapshots: ['* * * * *', '*/10 * * * *', '@hourly'],
+};
+const CRONS_OF_DAYS: Crons = {
+  integrityChecks: ['0 0 */7 * *', '0 3 * * *'],
+  snapshots: ['@hourly', '0 */6 * * *', '@daily'],
+};
 const NODES_MIN = 3;
 const NODES_MAX = 60;
 /** Long enough for the longest pause after failed rebuilds, and for a replacement after the wait. */
@@ -54,11 +66,12 @@ export function generateScenario(seed: number, size: SearchSize): ScenarioValue 
   const nodes = Array.from({ length: size.nodes ?? nodeCount(random) }, (_, index) => node(random, index));
   const count = size.volumes ?? 1 + random.below(Math.min(12, nodes.length));
   const volumes = Array.from({ length: count }, (_, index) => volume(random, `v${index + 1}`, nodes));
+  const crons = size.hours > BUSY_HOURS ? CRONS_OF_DAYS : CRONS_OF_HOURS;
   return {
     scenario: `seed ${seed}`,
     seed,
     cluster: { nodes },
-    settings: settings(random),
+    settings: settings(random, crons),
     volumes,
     chance: {
       effects: 0.04 * random.below(3),
@@ -66,7 +79,7 @@ export function generateScenario(seed: number, size: SearchSize): ScenarioValue 
       doubles: 0.1 * random.below(3),
     },
     heals: HEALS_SECONDS,
-    steps: steps(random, size, nodes, volumes),
+    steps: steps(random, size, crons, { nodes, volumes }),
   };
 }
 
@@ -108,7 +121,7 @@ function volume(random: SeededRandom, name: string, nodes: readonly NodeValue[])
   };
 }
 
-function settings(random: SeededRandom): ScenarioValue['settings'] {
+function settings(random: SeededRandom, { integrityChecks }: Crons): ScenarioValue['settings'] {
   return {
     'replica-replenishment-wait-interval': random.below(120),
     'concurrent-replica-rebuild-per-node-limit': 1 + random.below(3),
@@ -119,15 +132,15 @@ function settings(random: SeededRandom): ScenarioValue['settings'] {
     'offline-replica-rebuilding': random.chance(0.5),
     'replica-auto-balance': random.pick(['disabled', 'least-effort', 'best-effort']) ?? 'disabled',
     'replica-relocate-on-selector-change': random.chance(0.5),
-    'snapshot-data-integrity-cronjob': random.chance(0.5) ? '*/5 * * * *' : '0 0 */7 * *',
+    'snapshot-data-integrity-cronjob': integrityChecks[random.chance(0.5) ? 1 : 0],
   };
 }
 
 function steps(
   random: SeededRandom,
   { hours, stepsPerHour }: SearchSize,
-  nodes: readonly NodeValue[],
-  volumes: readonly VolumeValue[],
+  crons: Crons,
+  { nodes, volumes }: { nodes: readonly NodeValue[]; volumes: readonly VolumeValue[] },
 ): StepValue[] {
   const count = Math.max(
     1,
@@ -139,7 +152,7 @@ function steps(
     disks: nodes.flatMap(({ name, disks }) => disks.map((_, index) => `${name}/disk-${index + 1}`)),
     volumes: volumes.map(({ name }) => name),
   };
-  const made = new RandomSteps(random, names);
+  const made = new RandomSteps(random, names, crons);
   let at = 0;
   return Array.from({ length: count }, (): StepValue[] => {
     // Steps come in bursts: what meets in one second breaks more than what is spread evenly.

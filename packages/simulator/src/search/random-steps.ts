@@ -9,6 +9,11 @@ type Names = {
   readonly disks: readonly string[];
   readonly volumes: readonly string[];
 };
+/** What runs by the clock: expressions to choose from. */
+export type Crons = {
+  readonly integrityChecks: readonly [string, string];
+  readonly snapshots: readonly [string, string, string];
+};
 type TakenSnapshot = { readonly volume: string; readonly snapshot: string };
 type MadeStep = Partial<Record<StepName, unknown>>;
 type Maker = (chance: Chance) => MadeStep;
@@ -22,6 +27,7 @@ class Chance {
     readonly index: number,
     /** Snapshots that earlier steps ask for. */
     private readonly taken: TakenSnapshot[],
+    readonly crons: Crons,
   ) {}
 
   node(): string {
@@ -165,7 +171,7 @@ const VOLUMES: Readonly<Record<string, readonly [share: number, Maker]>> = {
       recurringSnapshot: {
         volume: chance.volume(),
         name: 'recurring',
-        cron: chance.random.pick(['* * * * *', '*/10 * * * *', '@hourly']),
+        cron: chance.random.pick(chance.crons.snapshots),
         retain: 2,
       },
     }),
@@ -243,6 +249,7 @@ export class RandomSteps {
   constructor(
     private readonly random: SeededRandom,
     private readonly names: Names,
+    private readonly crons: Crons,
   ) {}
 
   next(): MadeStep {
@@ -250,7 +257,7 @@ export class RandomSteps {
     const index = this.count++;
     for (const [share, make] of MAKERS) {
       left -= share;
-      if (left < 0) return make(new Chance(this.random, this.names, index, this.taken));
+      if (left < 0) return make(new Chance(this.random, this.names, index, this.taken, this.crons));
     }
     return { write: this.names.volumes[0] ?? '' };
   }
