@@ -48,8 +48,8 @@ export class CrashRecorder {
   constructor(
     private readonly folder: string,
     private readonly ignoresSync: (path: string, isFolder: boolean) => boolean = () => false,
-    /** Called with a file's open flags: true for writes that may be torn within a block. */
-    private readonly tearsBlocks: (flags: string | number) => boolean = () => false,
+    /** Called with a file's open flags and path: true for writes that may be torn within a block. */
+    private readonly tearsBlocks: (flags: string | number, path: string) => boolean = () => false,
   ) {
     this.tap = new FileTap(folder, (call) => this.record(call));
   }
@@ -181,7 +181,7 @@ export class CrashRecorder {
     const there = this.find(at);
     const node = there ?? this.newNode();
     this.nodeOf.set(file, node);
-    this.isTorn.set(file, this.tearsBlocks(flags));
+    this.isTorn.set(file, this.tearsBlocks(flags, file.path));
     if (there === undefined) return this.rename([{ at, node }]);
     return flags === 'w' ? this.change(node, { kind: 'truncate', sizeBytes: 0 }) : undefined;
   }

@@ -45,7 +45,7 @@ export class FileTap {
   constructor(
     private readonly folder: string,
     private readonly observer: FileObserver,
-    private readonly holder: FileHolder = () => undefined,
+    private readonly holder?: FileHolder,
   ) {}
 
   install(): void {
@@ -130,23 +130,33 @@ export class FileTap {
       file,
       sizeBytes: sizeBytes as number,
     }));
-    this.onDescriptor('writev', (file, [pieces, position]) => ({
-      kind: 'write',
-      file,
-      position: position as number,
-      pieces: pieces as Buffer[],
-    }));
-    this.onDescriptor('write', (file, [buffer, offset, length, position]) => ({
-      kind: 'write',
-      file,
-      position: position as number,
-      pieces: [(buffer as Buffer).subarray(offset as number, (offset as number) + (length as number))],
-    }));
+    this.onDescriptor('writev', ofPieces);
+    this.onDescriptor('write', ofPiece);
+    this.onLoop('writevSync', ofPieces);
+    this.onLoop('writeSync', ofPiece);
+  }
+
+  /** A write on the event loop can't be held: where calls may be, the kernel takes nothing of it, and a thread makes the write. */
+  private onLoop(name: 'writeSync' | 'writevSync', describe: Describe): void {
+    this.replace(fs, name, (real: (...args: unknown[]) => number) => (fd: number, ...rest: unknown[]) => {
+      const file = this.opened.get(fd);
+      if (file === undefined) return real(fd, ...rest);
+      if (this.holder !== undefined) return 0;
+      const end = this.begin(describe(file, rest), file.path);
+      try {
+        const count = real(fd, ...rest);
+        end(null);
+        return count;
+      } catch (error) {
+        end(error);
+        throw error;
+      }
+    });
   }
 
   private onDescriptor(
     name: 'read' | 'readv' | 'write' | 'writev' | 'fdatasync' | 'fsync' | 'ftruncate',
-    describe: (file: OpenFile, args: readonly unknown[]) => FileCall,
+    describe: Describe,
   ): void {
     this.replace(fs, name, (real: (...args: unknown[]) => void) => (fd: number, ...rest: unknown[]) => {
       const file = this.opened.get(fd);
@@ -174,7 +184,7 @@ export class FileTap {
       end(error);
       done(error, ...results);
     };
-    const held = this.holder(call);
+    const held = this.holder?.(call);
     if (held === undefined) {
       run(ended);
       return;
@@ -244,7 +254,7 @@ export class FileTap {
   private async withPromise<T>(call: FileCall, path: string, run: () => Promise<T>): Promise<T> {
     const end = this.begin(call, path);
     try {
-      await this.holder(call);
+      await this.holder?.(call);
       const result = await run();
       end(null);
       return result;
@@ -281,6 +291,18 @@ export class FileTap {
     );
     return true;
   }
+}
+
+type Describe = (file: OpenFile, args: readonly unknown[]) => FileCall;
+
+function ofPieces(file: OpenFile, [pieces, position]: readonly unknown[]): FileCall {
+  return { kind: 'write', file, position: position as number, pieces: pieces as Buffer[] };
+}
+
+function ofPiece(file: OpenFile, [buffer, offset, length, position]: readonly unknown[]): FileCall {
+  const from = offset as number;
+  const piece = (buffer as Buffer).subarray(from, from + (length as number));
+  return { kind: 'write', file, position: position as number, pieces: [piece] };
 }
 
 type Exchange = { done: Done; run: (ended: Done) => void };

@@ -6,6 +6,8 @@ export class MemoryExport implements NbdExport {
   readonly allocated: Uint8Array;
   readonly blockSizeMinBytes = 1;
   flushes = 0;
+  reads = 0;
+  writes = 0;
   /** When set, the next requests fail with this error. */
   failure: Error | undefined;
 
@@ -19,11 +21,13 @@ export class MemoryExport implements NbdExport {
 
   async read(offset: number, lengthBytes: number): Promise<Payload> {
     this.failIfTold();
+    this.reads += 1;
     return [Buffer.from(this.bytes.subarray(offset, offset + lengthBytes))];
   }
 
   async write(offset: number, payload: Payload): Promise<void> {
     this.failIfTold();
+    this.writes += 1;
     Buffer.concat(payload).copy(this.bytes, offset);
     this.mark(offset, payloadLength(payload), 1);
   }

@@ -1,9 +1,9 @@
 import crypto from 'node:crypto';
-import { readSync } from 'node:fs';
+import nodeFs, { readSync } from 'node:fs';
 import fs from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
-import { MIB } from '@holdfast/core/model/bytes.js';
+import { KIB, MIB } from '@holdfast/core/model/bytes.js';
 import { eventually } from '@holdfast/testkit/eventually.js';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { alignedBytes, isAlignedBuffer, leaseAligned } from './aligned-buffers.js';
@@ -19,13 +19,18 @@ beforeEach(async () => {
 
 afterEach(() => fs.rm(folder, { recursive: true, force: true }));
 
-describe.each([{ direct: true }, { direct: false }])('a file with direct: $direct', (options) => {
+describe.each([
+  { direct: true, cachesSmallWrites: false },
+  { direct: true, cachesSmallWrites: true },
+  { direct: false, cachesSmallWrites: false },
+])('a file with direct: $direct, small writes in the page cache: $cachesSmallWrites', (options) => {
   let file: BlockFile;
 
   beforeEach(async () => {
     // Cases that the disk under the tests does not support are not run on it.
     const direct = options.direct && (await takesDirectIo(folder));
-    file = await BlockFile.create(path.join(folder, 'data'), SIZE_BYTES, { direct });
+    const { cachesSmallWrites } = options;
+    file = await BlockFile.create(path.join(folder, 'data'), SIZE_BYTES, { direct, cachesSmallWrites });
   });
 
   afterEach(() => file.close());
@@ -143,6 +148,111 @@ test('a write and a read that are alone are done when the call returns, once the
   release();
   await plain.close();
   await file.close();
+});
+
+describe('a direct file whose small writes go through the page cache', () => {
+  let file: BlockFile;
+  let inMemory: Buffer;
+  let release: () => void;
+
+  beforeEach(async () => {
+    file = await BlockFile.create(path.join(folder, 'cached'), SIZE_BYTES, {
+      direct: true,
+      cachesSmallWrites: true,
+    });
+    ({ buffer: inMemory, release } = leaseAligned(128 * KIB));
+    // Opens the other descriptor, and loads the call that tells what is in memory.
+    await eventually(
+      'a read is told to be in memory',
+      async () => {
+        await file.readCached(inMemory, 0);
+        return file.readCachedNow(inMemory, 0);
+      },
+      Boolean,
+    );
+  });
+
+  afterEach(async () => {
+    release();
+    await file.close();
+  });
+
+  test('keeps a small write in memory, and long ones not', async () => {
+    const small = crypto.randomBytes(128 * KIB);
+    await file.write([small.subarray(0, 5000), small.subarray(5000)], MIB);
+    expect(file.readCachedNow(inMemory, MIB)).toBe(true);
+    expect(inMemory.equals(small)).toBe(true);
+    await file.write([crypto.randomBytes(132 * KIB)], 2 * MIB);
+    expect(file.readCachedNow(inMemory, 2 * MIB)).toBe(false);
+  });
+
+  test('gives what is only in memory to who reads past it, and to who opens it after a sync', async () => {
+    const data = crypto.randomBytes(8192);
+    await file.write([data], 4096);
+    const past = Buffer.alloc(8192);
+    await file.readInto(past, 4096);
+    expect(past.equals(data)).toBe(true);
+    await file.write([data], 65_536);
+    await file.syncData();
+    const other = await BlockFile.open(file.path, { direct: true });
+    await other.readStored(past.fill(0), 65_536);
+    await other.close();
+    expect(past.equals(data)).toBe(true);
+  });
+
+  test('a long write over small ones leaves the long one, and small ones over it stay', async () => {
+    const long = crypto.randomBytes(MIB);
+    const small = crypto.randomBytes(4096);
+    await file.write([Buffer.alloc(4096, 1)], 8192);
+    await file.write([long], 0);
+    await file.write([small], 12_288);
+    await file.syncData();
+    small.copy(long, 12_288);
+    const whole = Buffer.alloc(MIB);
+    await file.readInto(whole, 0);
+    expect(whole.equals(long)).toBe(true);
+    await file.readCached(whole.fill(0), 0);
+    expect(whole.equals(long)).toBe(true);
+  });
+
+  test('lets only so much wait, and syncs it by itself', async () => {
+    let syncs = 0;
+    const { fdatasync } = nodeFs;
+    nodeFs.fdatasync = Object.assign(
+      (...args: Parameters<typeof fdatasync>) => {
+        syncs += 1;
+        fdatasync(...args);
+      },
+      { __promisify__: fdatasync.__promisify__ },
+    );
+    try {
+      for (let block = 0; block < 1000; block += 1) await file.write([Buffer.alloc(4096, 3)], block * 4096);
+      await eventually(
+        'a sync began',
+        async () => syncs,
+        (count) => count > 0,
+      );
+    } finally {
+      nodeFs.fdatasync = fdatasync;
+    }
+  });
+
+  test('after a failed sync, drops what the disk may not have', async () => {
+    const { fdatasync } = nodeFs;
+    await file.write([Buffer.alloc(128 * KIB, 5)], 0);
+    await file.syncData();
+    expect(file.readCachedNow(inMemory, 0)).toBe(true);
+    nodeFs.fdatasync = Object.assign(
+      (_: number, done: (error: Error) => void) => setImmediate(() => done(new Error('EIO'))),
+      { __promisify__: fdatasync.__promisify__ },
+    );
+    try {
+      await expect(file.syncData()).rejects.toThrow('may be lost');
+    } finally {
+      nodeFs.fdatasync = fdatasync;
+    }
+    expect(file.readCachedNow(inMemory, 0)).toBe(false);
+  });
 });
 
 test('a buffer that was given back is given out again', () => {

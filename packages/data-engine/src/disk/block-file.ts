@@ -2,16 +2,17 @@
  * One file of a replica, read and written at offsets, through the page cache or with direct I/O.
  *
  * A direct file is written past the page cache, and read past it by callers that need what the disk really holds.
- * Reads of users go through the page cache, so that repeated ones are served from memory. The kernel keeps both views
- * consistent.
+ * Reads of users go through the page cache, so that repeated ones are served from memory, and so do small writes where the
+ * owner of the file allows it: the next sync writes many of them at once. The kernel keeps both views consistent.
  *
  * Direct I/O needs whole blocks in aligned memory. Aligned buffers go to the kernel as they are; others are copied
  * once into aligned ones, as the page cache would have done.
  */
 import fs from 'node:fs';
 import path from 'node:path';
-import { MIB } from '@holdfast/core/model/bytes.js';
+import { KIB, MIB } from '@holdfast/core/model/bytes.js';
 import { systemCode } from '../base/system-error.js';
+import { SYSTEM_TIME } from '../base/time.js';
 import { type Payload, payloadLength } from '../nbd/export.js';
 import {
   ALIGNMENT_BYTES,
@@ -26,13 +27,20 @@ import { DISK_PACE } from './disk-pace.js';
 import type { CopyFile } from './disk-store.js';
 import { closeFile, openFile, readFully, resizeFile, statFile, syncFile, writeFully } from './file-calls.js';
 import { punchHole, reserveSpace } from './punch-hole.js';
+import { WriteBackBudget } from './write-back-budget.js';
 
 /** Shared zeros, written where holes can't be punched. */
 const ZEROS = alignedBytes(MIB);
 
+/** Longest write through the page cache: copying more would hold up the event loop for longer than a thread's wake-up takes. */
+const CACHED_WRITE_BYTES_MAX = 128 * KIB;
+const WRITTEN = Promise.resolve();
+
 export type BlockFileOptions = {
   /** Uses direct I/O. The caller has probed that the file system supports it (`direct-io.ts`). */
   direct: boolean;
+  /** Small writes of a direct file go through the page cache. */
+  cachesSmallWrites?: boolean;
   /** Preallocates the file's whole length, so that no later write finds the disk full. */
   reserved?: boolean;
   /** Called once, after a sync of the file has failed. */
@@ -53,6 +61,7 @@ export class BlockFile implements CopyFile {
   private cached: CachedFile | undefined;
   private openingCached: Promise<CachedFile> | undefined;
   private syncFailure: Error | undefined;
+  private readonly writeBack = new WriteBackBudget();
 
   private constructor(
     private readonly fd: number,
@@ -60,21 +69,20 @@ export class BlockFile implements CopyFile {
     private readonly direct: boolean,
     private readonly reserved: boolean,
     private readonly onLost: () => void = nothing,
+    private readonly cachesSmallWrites = false,
   ) {}
 
-  static async open(file: string, { direct, reserved = false, onLost } = BUFFERED): Promise<BlockFile> {
+  static async open(file: string, options = BUFFERED): Promise<BlockFile> {
+    const { direct, reserved = false, onLost, cachesSmallWrites } = options;
     const flags = O_RDWR | (direct ? O_DIRECT : 0);
-    return new BlockFile(await openFile(file, flags), file, direct, reserved, onLost);
+    return new BlockFile(await openFile(file, flags), file, direct, reserved, onLost, cachesSmallWrites);
   }
 
   /** Creates the file with its full length, sparse unless it is `reserved`. Fails if it exists. */
-  static async create(
-    at: string,
-    sizeBytes: number,
-    { direct, reserved = false, onLost } = BUFFERED,
-  ): Promise<BlockFile> {
+  static async create(at: string, sizeBytes: number, options = BUFFERED): Promise<BlockFile> {
+    const { direct, reserved = false, onLost, cachesSmallWrites } = options;
     const flags = O_RDWR | O_CREAT | O_EXCL | (direct ? O_DIRECT : 0);
-    const file = new BlockFile(await openFile(at, flags), at, direct, reserved, onLost);
+    const file = new BlockFile(await openFile(at, flags), at, direct, reserved, onLost, cachesSmallWrites);
     try {
       await file.resize(sizeBytes);
     } catch (error) {
@@ -109,8 +117,8 @@ export class BlockFile implements CopyFile {
 
   readCached(buffer: Buffer, position: number): Promise<void> {
     return this.use(async () => {
-      this.cached ??= await this.openCached();
-      await this.cached.read(buffer, position);
+      const cached = this.cached ?? (await this.openCached());
+      await cached.read(buffer, position);
     }, buffer.length);
   }
 
@@ -129,6 +137,18 @@ export class BlockFile implements CopyFile {
   write(payload: Payload, position: number, isAlone = false): Promise<void> {
     // Hot path of every write: a single promise, unlike the other calls.
     if (this.closed) return Promise.reject(this.isClosed());
+    const lengthBytes = payloadLength(payload);
+    if (this.cachesSmallWrites && lengthBytes <= CACHED_WRITE_BYTES_MAX) {
+      const { cached } = this;
+      // Until the other descriptor is open, writes go to the disk. Where it can't be opened, reads say so.
+      if (cached === undefined) this.use(() => this.openCached()).catch(nothing);
+      else if (this.writeBack.take(lengthBytes)) {
+        const written = this.writeCached(cached, payload, lengthBytes, position);
+        // What a sync says of a failure is said again to whoever asks for one.
+        if (this.writeBack.wantsSync) this.syncData().catch(nothing);
+        return written;
+      }
+    }
     const asItIs = !this.direct || payload.every(isAlignedBuffer);
     const leases = asItIs ? undefined : leaseCopies(payload);
     const pieces = leases?.map(({ buffer }) => buffer) ?? payload;
@@ -139,11 +159,27 @@ export class BlockFile implements CopyFile {
       const written = this.writeWaiting(pieces, position, release);
       if (written !== undefined) return written;
     }
-    const ended = this.begin(payloadLength(payload));
+    const ended = this.begin(lengthBytes);
     return writeFully(this.fd, pieces, position, () => {
       release();
       ended();
     });
+  }
+
+  private writeCached(
+    cached: CachedFile,
+    payload: Payload,
+    lengthBytes: number,
+    position: number,
+  ): Promise<void> {
+    if (DISK_PACE.mayCopy(lengthBytes)) {
+      try {
+        if (DISK_PACE.wait(() => cached.writeNow(payload, position))) return WRITTEN;
+      } catch (error) {
+        return Promise.reject(error);
+      }
+    }
+    return cached.write(payload, position, this.begin(lengthBytes, true));
   }
 
   /** Writes on the event loop; `undefined` if a thread has to, because the disk is slow or took only a part. */
@@ -193,11 +229,16 @@ export class BlockFile implements CopyFile {
   syncData(): Promise<void> {
     return this.use(async () => {
       if (this.syncFailure !== undefined) throw this.syncFailure;
+      const ended = this.writeBack.beginSync();
+      const fromMs = SYSTEM_TIME.nowMs();
       try {
         await syncFile(this.fd);
+        ended(true, SYSTEM_TIME.nowMs() - fromMs);
       } catch (error) {
+        ended(false, 0);
         if (this.syncFailure === undefined) this.onLost();
         this.syncFailure ??= lost(error, this.path);
+        await this.cached?.forget();
         throw this.syncFailure;
       }
     });
@@ -232,10 +273,13 @@ export class BlockFile implements CopyFile {
   private async openCached(): Promise<CachedFile> {
     // Concurrent callers share one opening: a second descriptor would never be closed.
     this.openingCached ??= CachedFile.open(this.path);
-    this.openingCached.catch(() => {
+    try {
+      this.cached = await this.openingCached;
+      return this.cached;
+    } catch (error) {
       this.openingCached = undefined;
-    });
-    return this.openingCached;
+      throw error;
+    }
   }
 
   /** The same file opened for direct reads; `undefined` if the file system does not support them. */
@@ -265,8 +309,8 @@ export class BlockFile implements CopyFile {
   }
 
   /** A thread begins to work for this file. @returns to be called when it has ended */
-  private begin(lengthBytes: number): () => void {
-    const threadEnded = DISK_PACE.beginThreaded(lengthBytes);
+  private begin(lengthBytes: number, isCopy = false): () => void {
+    const threadEnded = DISK_PACE.beginThreaded(lengthBytes, isCopy);
     this.running += 1;
     return () => {
       threadEnded();

@@ -65,6 +65,30 @@ describe('the pace of a disk', () => {
     expect([pace.mayWait(32 * 1024), pace.mayWait(32 * 1024 + 1)]).toEqual([true, false]);
   });
 
+  test('copies into memory whatever threads do, up to 128 KiB, and not beside what goes on without the disk', () => {
+    fourFastCalls();
+    const ended = pace.beginThreaded(0);
+    expect([pace.mayCopy(BLOCK_BYTES), pace.mayCopy(128 * 1024), pace.mayCopy(128 * 1024 + 1)]).toEqual([
+      true,
+      true,
+      false,
+    ]);
+    ended();
+    const end = pace.beginIndependent();
+    expect(pace.mayCopy(BLOCK_BYTES)).toBe(false);
+    end();
+  });
+
+  test('counts copies of 128 KiB that threads made, and no such transfers', () => {
+    const copies = (isCopy: boolean) => {
+      for (let call = 0; call < 4; call += 1) pace.beginThreaded(128 * 1024, isCopy)();
+    };
+    copies(false);
+    expect(pace.mayCopy(BLOCK_BYTES)).toBe(false);
+    copies(true);
+    expect(pace.mayCopy(BLOCK_BYTES)).toBe(true);
+  });
+
   test('goes back to threads after a slow call, for twenty times as long, and until they are fast again', () => {
     fourFastCalls();
     pace.wait(() => {

@@ -17,7 +17,9 @@ const FAST_CALLS_MIN = 4;
 /** Pause after a slow call, as a multiple of what the call took. */
 const PAUSE_PER_CALL = 20;
 /** Longer transfers take longer than a thread's wake-up on any disk. */
-const LENGTH_BYTES_MAX = 32 * KIB;
+const TRANSFER_BYTES_MAX = 32 * KIB;
+/** Longer copies into memory do. */
+const COPY_BYTES_MAX = 128 * KIB;
 
 export class DiskPace {
   /** Calls that threads are working on. */
@@ -29,11 +31,19 @@ export class DiskPace {
 
   constructor(private readonly time: Pick<Time, 'nowMs'> = SYSTEM_TIME) {}
 
+  /** May the event loop wait for a transfer of so many bytes? */
   mayWait(lengthBytes: number): boolean {
+    return this.threaded === 0 && lengthBytes <= TRANSFER_BYTES_MAX && this.mayCopy(lengthBytes);
+  }
+
+  /**
+   * May the event loop copy so many bytes into the page cache? Unlike a transfer, that does not wait for what threads do with the
+   * disk, except where the file system does; then it was slow.
+   */
+  mayCopy(lengthBytes: number): boolean {
     return (
-      this.threaded === 0 &&
       this.independent === 0 &&
-      lengthBytes <= LENGTH_BYTES_MAX &&
+      lengthBytes <= COPY_BYTES_MAX &&
       this.fastCalls >= FAST_CALLS_MIN &&
       this.time.nowMs() >= this.pausedUntilMs
     );
@@ -52,7 +62,7 @@ export class DiskPace {
     };
   }
 
-  /** Makes a call on the event loop. The caller has asked `mayWait`. */
+  /** Makes a call on the event loop. The caller has asked `mayWait` or `mayCopy`. */
   wait<T>(call: () => T): T {
     const fromMs = this.time.nowMs();
     try {
@@ -70,10 +80,12 @@ export class DiskPace {
    * Notes that a thread begins a call.
    *
    * @param lengthBytes of a transfer; 0 for another call, such as a sync, which says nothing about the next transfer
+   * @param isCopy into the page cache, not to the disk
    * @returns to be called once, when the call has ended
    */
-  beginThreaded(lengthBytes = 0): () => void {
-    const isMeasured = this.threaded === 0 && lengthBytes > 0 && lengthBytes <= LENGTH_BYTES_MAX;
+  beginThreaded(lengthBytes = 0, isCopy = false): () => void {
+    const longest = isCopy ? COPY_BYTES_MAX : TRANSFER_BYTES_MAX;
+    const isMeasured = this.threaded === 0 && lengthBytes > 0 && lengthBytes <= longest;
     const fromMs = this.time.nowMs();
     this.threaded += 1;
     return () => {

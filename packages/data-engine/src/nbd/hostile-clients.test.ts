@@ -52,11 +52,11 @@ class WaitingExport extends MemoryExport {
   private readonly gate = new Promise<void>((resolve) => {
     this.open = resolve;
   });
-  reads = 0;
+  begun = 0;
   askedBytes = 0;
 
   override async read(offset: number, lengthBytes: number): Promise<Payload> {
-    this.reads += 1;
+    this.begun += 1;
     this.askedBytes += lengthBytes;
     await this.gate;
     return super.read(offset, lengthBytes);
@@ -83,14 +83,14 @@ describe('clients that ask for more than they may hold', () => {
       socket.write(flood);
       await eventually(
         'the first reads',
-        () => device.reads,
+        () => device.begun,
         (begun) => begun >= reads,
       );
       // A second connection to the same device is served, and by then the flood has long arrived.
       const other = await connect(port);
       const written = other.write(0, [Buffer.alloc(4096)], 4096, { fua: false });
       await written;
-      expect(device).toMatchObject({ reads, askedBytes: reads * lengthBytes });
+      expect(device).toMatchObject({ begun: reads, askedBytes: reads * lengthBytes });
       expect(device.askedBytes).toBeLessThanOrEqual(bytesMax);
       socket.destroy();
       device.letGo();

@@ -7,11 +7,12 @@
  */
 import type { Socket } from 'node:net';
 import { MIB } from '@holdfast/core/model/bytes.js';
+import { adjacentCount, joined } from './adjacent-requests.js';
 import { ByteQueue } from './byte-queue.js';
 import { Command, CommandFlag, NbdErrno, PAYLOAD_BYTES_MAX } from './constants.js';
 import { CorkedWriter } from './corked-writer.js';
 import { errnoOf, NbdError, ProtocolError } from './errors.js';
-import type { NbdExport, Payload } from './export.js';
+import { type NbdExport, type Payload, pooledPayload, slicePayload } from './export.js';
 import {
   blockStatusChunk,
   dataChunkHeader,
@@ -82,10 +83,13 @@ export class NbdServerConnection {
   /** Starts waiting requests in order, as far as there is room. */
   private beginWaiting(): void {
     let begun = 0;
-    for (const request of this.waiting) {
-      if (this.closing || this.isFull()) break;
-      this.begin(request);
-      begun += 1;
+    while (begun < this.waiting.length && !this.closing && !this.isFull()) {
+      const count = adjacentCount(this.waiting, begun);
+      const [first, ...rest] = this.waiting.slice(begun, begun + count);
+      if (first === undefined) break;
+      if (rest.length === 0) this.begin(first);
+      else this.beginJoined([first, ...rest]);
+      begun += count;
     }
     if (this.closing) this.waiting = [];
     else if (begun > 0) this.waiting = this.waiting.slice(begun);
@@ -103,8 +107,16 @@ export class NbdServerConnection {
       if (isAlone) this.writer.sendNow();
       return;
     }
+    this.hold(request);
+    this.run(request, isAlone);
+  }
+
+  private hold(request: NbdRequest): void {
     this.requestsInFlight += 1;
     this.bytesInFlight += heldBytes(request);
+  }
+
+  private run(request: NbdRequest, isAlone: boolean): void {
     this.serve(request, isAlone).then(
       () => this.finish(request),
       (error: unknown) => {
@@ -112,6 +124,48 @@ export class NbdServerConnection {
         this.finish(request);
       },
     );
+  }
+
+  /** Adjacent requests as one. If it fails, each is served by itself: an error belongs to the request that has it. */
+  private beginJoined(requests: readonly [NbdRequest, ...NbdRequest[]]): void {
+    const whole = joined(requests);
+    const inMemory = this.readNow(whole, false);
+    if (inMemory !== undefined) {
+      this.replyParts(requests, inMemory);
+      return;
+    }
+    for (const request of requests) this.hold(request);
+    this.serveJoined(whole).then(
+      (payload) => {
+        if (payload !== undefined) this.replyParts(requests, payload);
+        else for (const { cookie } of requests) this.writer.send([simpleReply(cookie, NbdErrno.None)]);
+        for (const request of requests) this.finish(request);
+      },
+      () => {
+        for (const request of requests) this.run(request, false);
+      },
+    );
+  }
+
+  /** @returns what was read; `undefined` for a write */
+  private async serveJoined(whole: NbdRequest): Promise<Payload | undefined> {
+    const { type, offset, lengthBytes, payload } = whole;
+    this.check(whole);
+    if (type === Command.Read) return this.target.read(offset, lengthBytes);
+    await this.target.write(offset, payload, lengthBytes, { fua: false });
+    return undefined;
+  }
+
+  private replyParts(requests: readonly NbdRequest[], payload: Payload): void {
+    let start = 0;
+    for (const [index, request] of requests.entries()) {
+      const part = [...slicePayload(payload, start, request.lengthBytes)];
+      start += request.lengthBytes;
+      // Replies leave in this order, so none before the last one needs the memory any more.
+      const { release } = payload;
+      const isLast = index === requests.length - 1;
+      this.replyData(request, isLast && release !== undefined ? pooledPayload(part, release) : part);
+    }
   }
 
   /** The answer to a READ that needs no waiting. Errors of a request are reported by `serve`. */

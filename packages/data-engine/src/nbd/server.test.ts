@@ -49,6 +49,46 @@ describe('client and server', () => {
     expect(read.every((payload, i) => contiguous(payload).equals(blocks[i] ?? Buffer.alloc(0)))).toBe(true);
   });
 
+  test('adjacent requests that arrive together are served as one, and each gets its own bytes', async () => {
+    const device = new MemoryExport(8 * MIB);
+    const client = await connect(await serve(device));
+    const blocks = Array.from({ length: 256 }, () => crypto.randomBytes(4096));
+    await Promise.all(blocks.map((block, i) => client.write(i * 4096, [block], 4096, { fua: false })));
+    const read = await Promise.all(blocks.map((_, i) => client.read(i * 4096, 4096)));
+    expect(read.every((payload, i) => contiguous(payload).equals(blocks[i] ?? Buffer.alloc(0)))).toBe(true);
+    expect(Buffer.concat(blocks).equals(device.bytes.subarray(0, MIB))).toBe(true);
+    // 32 blocks at most in one, and one chunk of the network ends where it ends.
+    expect([device.writes < 128, device.reads < 128]).toEqual([true, true]);
+    const before = device.writes;
+    await Promise.all(
+      blocks.map((block, i) => client.write((i * 4096 * 7) % MIB, [block], 4096, { fua: true })),
+    );
+    expect(device.writes - before).toBe(256);
+  });
+
+  test('of requests that were joined, only those fail that fail by themselves', async () => {
+    const device = new MemoryExport(MIB);
+    const client = await connect(await serve(device));
+    const last = MIB - 4096;
+    const outcomes = await Promise.allSettled([
+      client.write(last - 4096, [Buffer.alloc(4096, 1)], 4096, { fua: false }),
+      client.write(last, [Buffer.alloc(4096, 2)], 4096, { fua: false }),
+      client.write(MIB, [Buffer.alloc(4096, 3)], 4096, { fua: false }),
+      client.read(last, 4096),
+      client.read(MIB, 4096),
+    ]);
+    expect(outcomes.map(({ status }) => status)).toEqual([
+      'fulfilled',
+      'fulfilled',
+      'rejected',
+      'fulfilled',
+      'rejected',
+    ]);
+    expect(contiguous(await client.read(last - 4096, 8192))).toEqual(
+      Buffer.concat([Buffer.alloc(4096, 1), Buffer.alloc(4096, 2)]),
+    );
+  });
+
   test.each([
     { name: 'a read past the end', run: (c: NbdClient) => c.read(MIB - 4096, 8192), errno: NbdErrno.Invalid },
     {

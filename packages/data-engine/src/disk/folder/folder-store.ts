@@ -115,7 +115,7 @@ export class FolderFiles implements CopyFiles {
     const onLost = () => {
       this.hasLost = true;
     };
-    return { direct, reserved: kind === 'map', onLost };
+    return { direct, cachesSmallWrites: direct, reserved: kind === 'map', onLost };
   }
 
   private pathOf(name: string): string {

@@ -1,0 +1,94 @@
+import { KIB } from '@holdfast/core/model/bytes.js';
+import { describe, expect, test } from '@jest/globals';
+import { WriteBackBudget } from './write-back-budget.js';
+
+const BLOCK_BYTES = 4 * KIB;
+
+/** Writes blocks until no more may wait. @returns how many were taken */
+function fill(budget: WriteBackBudget): number {
+  let taken = 0;
+  while (budget.take(BLOCK_BYTES)) taken += 1;
+  return taken;
+}
+
+describe('what may wait in the page cache', () => {
+  test('is bounded until a sync has covered it', () => {
+    const budget = new WriteBackBudget();
+    const taken = fill(budget);
+    expect(taken).toBeGreaterThan(200);
+    const ended = budget.beginSync();
+    expect(budget.take(BLOCK_BYTES)).toBe(false);
+    ended(true, 10);
+    expect(budget.take(BLOCK_BYTES)).toBe(true);
+  });
+
+  test('counts what is written during a sync for the next one', () => {
+    const budget = new WriteBackBudget();
+    const ended = budget.beginSync();
+    const taken = fill(budget);
+    ended(true, 10);
+    expect(budget.take(BLOCK_BYTES)).toBe(false);
+    budget.beginSync()(true, 10);
+    expect(fill(budget)).toBeGreaterThanOrEqual(taken);
+  });
+
+  test('grows while syncs are short, to an end', () => {
+    const budget = new WriteBackBudget();
+    const amounts = Array.from({ length: 8 }, () => {
+      const taken = fill(budget);
+      budget.beginSync()(true, 20);
+      return taken;
+    });
+    expect(amounts[1]).toBeGreaterThan(amounts[0] ?? 0);
+    expect(amounts[7]).toBe(amounts[6]);
+    expect((amounts[7] ?? 0) * BLOCK_BYTES).toBeLessThan(16 * 1024 * KIB);
+  });
+
+  test('shrinks to what the disk writes in a quarter of a second', () => {
+    const budget = new WriteBackBudget();
+    const before = fill(budget);
+    // A disk with 100 places a second: the next flush is to wait for some tens of them.
+    budget.beginSync()(true, 10 * before);
+    const taken = fill(budget);
+    expect(taken).toBeLessThan(before / 2);
+    expect(taken).toBeGreaterThan(0);
+  });
+
+  test('counts long writes by their bytes too', () => {
+    const budget = new WriteBackBudget();
+    const small = fill(budget);
+    budget.beginSync()(true, 200);
+    let long = 0;
+    while (budget.take(128 * KIB)) long += 1;
+    expect(long).toBeLessThan(small);
+  });
+
+  test('asks for a sync at its half, and for none while one is under way', () => {
+    const budget = new WriteBackBudget();
+    expect(budget.wantsSync).toBe(false);
+    fill(budget);
+    expect(budget.wantsSync).toBe(true);
+    const ended = budget.beginSync();
+    expect(budget.wantsSync).toBe(false);
+    ended(true, 10);
+    expect(budget.wantsSync).toBe(false);
+  });
+
+  test('is given back by no sync that failed', () => {
+    const budget = new WriteBackBudget();
+    fill(budget);
+    budget.beginSync()(false, 0);
+    expect(budget.take(BLOCK_BYTES)).toBe(false);
+  });
+
+  test('is given back once by two syncs that cover the same', () => {
+    const budget = new WriteBackBudget();
+    const first = budget.beginSync();
+    const taken = fill(budget);
+    const [second, third] = [budget.beginSync(), budget.beginSync()];
+    third(true, 200);
+    second(true, 200);
+    first(true, 200);
+    expect(fill(budget)).toBeLessThanOrEqual(2 * taken + 1);
+  });
+});

@@ -1,0 +1,60 @@
+/**
+ * How much of a file may wait in the page cache to be written to the disk.
+ *
+ * A write into memory takes microseconds, and a sync writes many of them to the disk at once. But whoever wants what was written
+ * to be durable waits for all that waits, and a copy that does not answer for seconds counts as lost. So no more may wait than the
+ * disk has lately written in a quarter of a second; what comes beyond that waits for the disk itself, as a direct write.
+ */
+import { KIB } from '@holdfast/core/model/bytes.js';
+
+/** How long a sync may take. A flush waits for two of them at most: one that is under way, and its own. */
+const SYNC_MS_MAX = 250;
+/**
+ * A write counts one, and one more for each so many bytes: on any disk the place costs something, and on none only the place.
+ */
+const BYTES_OF_ONE = 32 * KIB;
+/** Enough for a first sync to tell what the disk can do. */
+const FIRST = 256;
+/** Below this the gain is lost in the syncs. */
+const FEWEST = 64;
+/** About 14 MiB of blocks of 4 KiB, and 100 MiB of writes of 128 KiB: more makes syncs longer, and writes no faster. */
+const MOST = 4096;
+
+export class WriteBackBudget {
+  private allowed = FIRST;
+  /** Cost of all that was ever taken, and of what of it a sync has covered. */
+  private taken = 0;
+  private durable = 0;
+  private syncs = 0;
+
+  /** May so many bytes be written into memory? If so they wait from now on, until a sync that begins later has ended. */
+  take(lengthBytes: number): boolean {
+    const cost = 1 + lengthBytes / BYTES_OF_ONE;
+    if (this.taken - this.durable + cost > this.allowed) return false;
+    this.taken += cost;
+    return true;
+  }
+
+  /** Half of what may wait does, so a sync should begin: the other half is for what is written meanwhile. */
+  get wantsSync(): boolean {
+    return this.syncs === 0 && this.taken - this.durable > this.allowed / 2;
+  }
+
+  /**
+   * Notes that a sync begins. Others may be under way.
+   *
+   * @returns to be called once, when it has ended, with whether it has succeeded and how long it took
+   */
+  beginSync(): (isDone: boolean, tookMs: number) => void {
+    const covered = this.taken;
+    this.syncs += 1;
+    return (isDone, tookMs) => {
+      this.syncs -= 1;
+      const cost = covered - this.durable;
+      if (!isDone || cost <= 0) return;
+      this.durable = covered;
+      if (tookMs > SYNC_MS_MAX) this.allowed = Math.max(FEWEST, (cost * SYNC_MS_MAX) / tookMs);
+      else if (cost >= this.allowed / 4) this.allowed = Math.min(MOST, this.allowed * 2);
+    };
+  }
+}
