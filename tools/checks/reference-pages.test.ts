@@ -38,6 +38,22 @@ test('every setting has a consumer and a test that turns it', () => {
   expect({ asked, turned: namesNowhere(names, tests) }).toEqual({ asked: [], turned: [] });
 });
 
+/** These set values; what is in effect they leave to the others. */
+const SETTERS = [
+  path.join('simulator', 'src', 'search'),
+  path.join('simulator', 'src', 'scenario'),
+  path.join('apps', 'console'),
+];
+
+test('a setting by data engine is read as volumes of one engine have it', () => {
+  const names = [...definitions].filter(([, { engines }]) => engines !== undefined).map(([name]) => name);
+  const readers = product.filter(({ at }) => !SETTERS.some((folder) => at.includes(folder)));
+  const careless = readers
+    .filter(({ text }) => names.some((name) => text.includes(`'${name}'`)))
+    .filter(({ text }) => !/\bsettingsOf\b|\.ofEngine\b/.test(text));
+  expect(careless.map(({ at }) => at)).toEqual([]);
+});
+
 const definitions = new Map<string, SettingDefinition>(Object.entries(SETTINGS));
 
 /** By its name, or by the volume's field that follows it. */

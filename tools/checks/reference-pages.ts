@@ -130,7 +130,7 @@ function settingsPage(): string {
 Every setting belongs to one cluster. Read them with \`holdfast setting list\`, change one with
 \`holdfast setting set <name> <value>\`, or at \`/api/v1/clusters/{c}/settings/{name}\`. A change takes effect at once, also for
 volumes that are attached. Where a volume may answer for itself, its field is named; *ignored* (0 for a count) follows the
-cluster. Names, defaults and bounds are Longhorn's; *ours* marks a setting that it does not have. This page is written
+cluster. Where values are *by engine*, volumes of each data engine may have their own: \`{"v1": …, "v2": …}\`. Names, defaults and bounds\nare Longhorn's; *ours* marks a setting that it does not have. This page is written
 from \`packages/core/src/model/setting.ts\`.
 
 ${categories.map((category) => settingsOf(category, settings)).join('\n\n')}
@@ -152,7 +152,7 @@ function settingsOf(category: string, settings: readonly [string, SettingDefinit
     .filter(([, definition]) => definition.category === category)
     .map(([name, definition]) => {
       const field = definition.volume === undefined ? '' : `\`${definition.volume.field}\``;
-      return `| \`${name}\` | ${valuesOf(definition)} | ${defaultOf(definition)} | ${field} | ${definition.description}${definition.isOurs ? ' *(ours)*' : ''} |`;
+      return `| \`${name}\` | ${valuesOf(definition)}${mapOf(definition)} | ${defaultOf(definition)} | ${field} | ${definition.description}${definition.isOurs ? ' *(ours)*' : ''} |`;
     });
   const title = `${category.charAt(0).toUpperCase()}${category.slice(1)}`;
   const head = ['| setting | values | default | of a volume | what it does |', '|---|---|---|---|---|'];
@@ -174,6 +174,10 @@ function valuesOf(definition: SettingDefinition): string {
     default:
       return 'five fields of a schedule, in UTC';
   }
+}
+
+function mapOf({ engines }: SettingDefinition): string {
+  return engines === undefined ? '' : `; by engine: ${engines.join(', ')}`;
 }
 
 function defaultOf({ default: value }: SettingDefinition): string {

@@ -54,6 +54,31 @@ test('a volume shows what is in effect and who says so, and follows its cluster 
     expect(item).toMatchObject({ own: null, value: item.clusterValue });
 });
 
+test('a volume shows what its cluster says of its data engine', async () => {
+  const [v1, v2] = [await api.createVolume(), await api.createVolume({ dataEngine: 'v2' })];
+  const map = { v1: 'enabled', v2: 'disabled' };
+  expect(await setting('snapshot-data-integrity', map)).toMatchObject({ status: 200 });
+  const said = async (volume: Json) => (await shown(volume)).get('snapshotDataIntegrity');
+  expect(await said(v1)).toMatchObject({ value: 'enabled', clusterValue: 'enabled', source: 'cluster' });
+  expect(await said(v2)).toMatchObject({ value: 'disabled', clusterValue: 'disabled', source: 'cluster' });
+  await api.call('PATCH', `${api.volumes}/${v2.id}`, { body: { snapshotDataIntegrity: 'fast-check' } });
+  expect(await said(v2)).toMatchObject({ value: 'fast-check', own: 'fast-check', clusterValue: 'disabled' });
+});
+
+test('a volume says how fast its rebuilds may copy', async () => {
+  const volume = await api.createVolume({ replicaRebuildingBandwidthLimit: 20 });
+  const said = async () => (await shown(volume)).get('replicaRebuildingBandwidthLimit');
+  expect(await said()).toMatchObject({ own: 20, value: 20, source: 'volume', clusterValue: 0 });
+  await setting('replica-rebuilding-bandwidth-limit', '{"v1":"50"}');
+  const path = `${api.volumes}/${volume.id}`;
+  await api.call('PATCH', path, { body: { replicaRebuildingBandwidthLimit: 0 } });
+  expect(await said()).toMatchObject({ own: null, value: 50, source: 'cluster', clusterValue: 50 });
+  for (const replicaRebuildingBandwidthLimit of [-1, 100_001, 1.5])
+    expect(await api.call('PATCH', path, { body: { replicaRebuildingBandwidthLimit } })).toMatchObject({
+      status: 422,
+    });
+});
+
 test('a volume refuses a failover of its cluster with -1, and no other count takes that', async () => {
   const volume = await api.createVolume({ failoverDelay: -1 });
   expect((await shown(volume)).get('failoverDelay')).toMatchObject({ own: -1, value: -1, source: 'volume' });
@@ -63,7 +88,12 @@ test('a volume refuses a failover of its cluster with -1, and no other count tak
 });
 
 /** They follow their cluster with 0, which other fields may be too. */
-const COUNTS = ['failoverDelay', 'snapshotMaxCount', 'rebuildConcurrentSyncLimit'];
+const COUNTS = [
+  'failoverDelay',
+  'snapshotMaxCount',
+  'rebuildConcurrentSyncLimit',
+  'replicaRebuildingBandwidthLimit',
+];
 
 test('every field that may follow the cluster is listed, and only those', async () => {
   const volume = await api.createVolume();

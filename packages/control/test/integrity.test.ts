@@ -6,13 +6,14 @@ import {
   requestSnapshot,
   requestSnapshotDeletion,
 } from '@holdfast/control/use-cases/snapshots.js';
+import { GIB } from '@holdfast/core/model/bytes.js';
 import type { Snapshot } from '@holdfast/core/model/snapshot.js';
 import type { Volume } from '@holdfast/core/model/volume.js';
 import { checkWorld } from '@holdfast/simulator/check-world.js';
 import { type EffectFault, NO_FAULTS } from '@holdfast/simulator/faults.js';
 import type { SimClient } from '@holdfast/simulator/sim-client.js';
-import { aServedVolumeIn, attach, aWorld } from '@holdfast/simulator/test-world.js';
-import type { World } from '@holdfast/simulator/world.js';
+import { aServedVolumeIn, attach, aVolumeIn, aWorld } from '@holdfast/simulator/test-world.js';
+import { World } from '@holdfast/simulator/world.js';
 import { afterEach, describe, expect, test } from '@jest/globals';
 
 let world: World;
@@ -131,6 +132,48 @@ describe('the periodic check', () => {
     await world.run(20);
     expect(await hashed(client)).toEqual(['a', 'b']);
     expect((await client.view()).volume.hashing).toBeUndefined();
+  });
+});
+
+describe('the settings of each data engine', () => {
+  /** A volume of each, both served. */
+  async function aVolumeOfEach(): Promise<[SimClient, SimClient]> {
+    world = new World(1);
+    const disks = [{ sizeBytes: 100 * GIB }, { sizeBytes: 100 * GIB, type: 'block' as const }];
+    for (const name of ['node-1', 'node-2', 'node-3']) world.addNode(name, { disks });
+    await world.run(2);
+    const v1 = await aVolumeIn(world, { name: 'of-v1', dataEngine: 'v1' });
+    const v2 = await aVolumeIn(world, { name: 'of-v2', dataEngine: 'v2' });
+    await world.run(1);
+    for (const client of [v1, v2]) {
+      await attach(world, client, 'node-1');
+      await client.write();
+    }
+    return [v1, v2];
+  }
+  const map = (v1: unknown, v2: unknown) => JSON.stringify({ v1, v2 });
+
+  test('say whether its volumes are checked, and when', async () => {
+    const [v1, v2] = await aVolumeOfEach();
+    for (const client of [v1, v2]) await take(client, 'a');
+    set(CRON, map('5 0 * * *', '10 0 * * *'));
+    await world.run(400);
+    expect([await hashed(v1), await hashed(v2)]).toEqual([['a'], []]);
+    await world.run(300);
+    expect(await hashed(v2)).toEqual(['a']);
+    for (const client of [v1, v2]) await take(client, 'b');
+    set('snapshot-data-integrity', map('disabled', 'enabled'));
+    set(CRON, map('* * * * *', '* * * * *'));
+    await world.run(100);
+    expect([await hashed(v1), await hashed(v2)]).toEqual([['a'], ['a', 'b']]);
+  });
+
+  test('say whether snapshots are checked as soon as they are taken', async () => {
+    const [v1, v2] = await aVolumeOfEach();
+    set(IMMEDIATE, map(false, true));
+    for (const client of [v1, v2]) await take(client, 'a');
+    await world.run(30);
+    expect([await hashed(v1), await hashed(v2)]).toEqual([[], ['a']]);
   });
 });
 

@@ -176,6 +176,15 @@ describe('pausing and bandwidth', () => {
     await world.run(0.5);
     const told = async (client: SimClient) => (await runningRebuild(client))?.tuned?.bandwidthBytesPerSecond;
     expect([await told(a), await told(b)]).toEqual([20 * MIB, 10 * MIB]);
+    const limited = { replicaRebuildingBandwidthLimit: 30 };
+    await patchVolume(world.useCases, { volumeId: a.volumeId, patch: limited });
+    // Well before a sweep: the change itself has the running rebuild told.
+    await world.run(0.5);
+    expect([await told(a), await told(b)]).toEqual([30 * MIB, 10 * MIB]);
+    const following = { replicaRebuildingBandwidthLimit: 0 };
+    await patchVolume(world.useCases, { volumeId: a.volumeId, patch: following });
+    await world.run(0.5);
+    expect(await told(a)).toBe(20 * MIB);
     expect([await healthyWithin(a, 60), await healthyWithin(b, 60)]).toEqual([true, true]);
   });
 });

@@ -5,6 +5,7 @@
 import { SWEEP_INTERVAL_MS } from '@holdfast/control/reconcilers/sweep.js';
 import { conditionOf } from '@holdfast/core/model/condition.js';
 import { nextCronTime } from '@holdfast/core/model/cron.js';
+import { settingsOf } from '@holdfast/core/settings/engine-maps.js';
 import type { Quiet } from './quiet.js';
 import type { SimNode } from './sim-node.js';
 import type { Tables } from './store/tables.js';
@@ -74,7 +75,8 @@ function earliestTime({ tables, nowMs, quiet }: Moment): number {
   for (const [volumeId, { at: due }] of tables.dues) at(quiet.dueOf(volumeId, due, nowMs));
   for (const { maintenance } of tables.nodes.values()) at(maintenance?.until);
   for (const { settings } of tables.clusters.values()) {
-    at(nextCronTime(settings['snapshot-data-integrity-cronjob'], new Date(nowMs)));
+    for (const engine of ['v1', 'v2'] as const)
+      at(nextCronTime(settingsOf(settings, engine)['snapshot-data-integrity-cronjob'], new Date(nowMs)));
     const graceMs = settings['orphan-resource-auto-deletion-grace-period'] * 1000;
     for (const { firstSeenAt } of tables.orphans.values()) {
       const oldAt = firstSeenAt.getTime() + graceMs;

@@ -90,6 +90,7 @@ export function listContract(makeStore: MakeStore): void {
     expect(view.candidates[1]).toEqual({
       volumeId: testId(2),
       nodeIds: [nodeId],
+      dataEngine: 'v1',
       checkedAt: NOON,
       askedAt: undefined,
     });
@@ -100,6 +101,40 @@ export function listContract(makeStore: MakeStore): void {
     await fixture.under.setSetting('snapshot-data-integrity', 'disabled');
     const byOwn = await load(tomorrow);
     expect(byOwn.candidates.map(({ volumeId }) => names[volumeId])).toEqual(['asked']);
+  });
+
+  test('what may be hashed is listed by what the cluster says of each data engine', async () => {
+    const nodeId = await fixture.node();
+    const { clusterId } = fixture.tenant;
+    const names: Record<string, string> = {};
+    const add = (name: string, spec: Partial<Volume['spec']>) => {
+      const number = Object.keys(names).length + 1;
+      const id = asId<VolumeId>(testId(number));
+      names[id] = name;
+      const snapshot = aSnapshot({ id: asId(testId(600 + number)), volumeId: id });
+      return idle({ id, name, lifecycle: attachedOn(nodeId), spec: { ...A_SPEC, ...spec } }, [
+        { kind: 'snapshot.create', snapshot },
+      ]);
+    };
+    await add('v1', { dataEngine: 'v1' });
+    await add('v2', { dataEngine: 'v2' });
+    await add('v1-in-full', { dataEngine: 'v1', snapshotDataIntegrity: 'enabled' });
+    await add('v2-not', { dataEngine: 'v2', snapshotDataIntegrity: 'disabled' });
+    const listed = async (integrity: Record<'v1' | 'v2', string>, crons: Record<'v1' | 'v2', string>) => {
+      await fixture.under.setSetting('snapshot-data-integrity', JSON.stringify(integrity));
+      await fixture.under.setSetting('snapshot-data-integrity-cronjob', JSON.stringify(crons));
+      const now = new Date('2026-01-02T00:00:00.000Z');
+      const { tasks } = await fixture.store.loadAdmissions(clusterId, { now, limit: 10 });
+      return tasks.candidates.map(({ volumeId, dataEngine }) => `${names[volumeId]} of ${dataEngine}`);
+    };
+    const daily = { v1: '@daily', v2: '@daily' };
+    expect(await listed({ v1: 'disabled', v2: 'enabled' }, daily)).toEqual(['v2 of v2', 'v1-in-full of v1']);
+    expect(await listed({ v1: 'fast-check', v2: 'disabled' }, daily)).toEqual([
+      'v1 of v1',
+      'v1-in-full of v1',
+    ]);
+    const both = { v1: 'enabled', v2: 'enabled' };
+    expect(await listed(both, { v1: '0 0 1 6 *', v2: '@daily' })).toEqual(['v2 of v2']);
   });
 
   test('what waits to be purged or filled is listed: the longest wait, or the oldest failure, first', async () => {
@@ -152,7 +187,8 @@ export function listContract(makeStore: MakeStore): void {
       task: purge(0),
       lifecycle: { state: 'deleting', requestedAt: NOON, grant: aGrant(nodeId) },
     });
-    await add('rebuilt', { task: purge(0) }, (volumeId) => [
+    const limited = { ...A_SPEC, replicaRebuildingBandwidthLimit: 7 };
+    await add('rebuilt', { task: purge(0), spec: limited }, (volumeId) => [
       {
         kind: 'rebuild.create',
         rebuild: aRebuild({ clusterId: fixture.tenant.clusterId, volumeId, state: 'running' }),
@@ -176,6 +212,7 @@ export function listContract(makeStore: MakeStore): void {
       now: NOON,
       limit: 10,
     });
+    expect(rebuilt.map(({ spec }) => spec.replicaRebuildingBandwidthLimit)).toContain(7);
     expect(rebuilt.map(({ volumeId, nodeIds }) => [names[volumeId], nodeIds])).toEqual([
       ['rebuilt', [nodeId]],
     ]);

@@ -18,14 +18,14 @@ export type RebuildOutlook = {
 };
 
 export async function readOutlook(sql: Sql, clusterId: ClusterId, now: Date): Promise<RebuildOutlook> {
-  const { active, writtenBytes } = await loadActiveRebuilds(sql, clusterId);
+  const { active, volumes } = await loadActiveRebuilds(sql, clusterId);
   if (active.length === 0) return { positions: new Map(), ends: new Map(), active };
   const { settings } = await loadSettings(sql, clusterId);
   const queued = active.filter(({ state }) => state === 'queued');
   const running = active.filter(({ state }) => state === 'running');
   const speeds = await loadRebuildSpeeds(sql, clusterId, SPEEDS_MAX);
   const quotas = await loadRebuildQuotas(sql, clusterId);
-  const facts = { clusterId, settings, queued, running, quotas, writtenBytes };
+  const facts = { clusterId, settings, queued, running, quotas, volumes };
   return { positions: positionsOf(active), ends: estimateEnds(facts, pacesOf(speeds), now), active };
 }
 

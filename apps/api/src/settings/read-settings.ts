@@ -53,6 +53,7 @@ function settingView(name: string, { overrides, version }: StoredSettings): Sett
       ...('mayBeUnlimited' in definition ? { mayBeUnlimited: true } : {}),
       ...('unit' in definition && definition.unit !== undefined ? { unit: definition.unit } : {}),
       ...('options' in definition ? { options: [...definition.options] } : {}),
+      ...(definition.engines === undefined ? {} : { engines: [...definition.engines] }),
     },
     version,
   };

@@ -28,6 +28,12 @@ export const settingSchema = z
           .array(z.string())
           .optional()
           .describe('The texts allowed; left out where it is not chosen from a list.'),
+        engines: z
+          .array(z.enum(['v1', 'v2']))
+          .optional()
+          .describe(
+            'The data engines whose volumes may each have a value of their own; left out where all have one. A map is shown as its JSON text.',
+          ),
       })
       .describe('What may be set, and what that means.'),
     version: version.describe(

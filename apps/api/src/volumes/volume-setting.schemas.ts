@@ -62,7 +62,7 @@ export function volumeSettingViews(
       own,
       source: own === null ? bySetting : 'volume',
       follows,
-      clusterValue: clusterValue(settings, field),
+      clusterValue: clusterValue(spec, settings, field),
       followWith: followingValue(override),
       definition: { description: definition.description, ...choicesOf(override) },
     };

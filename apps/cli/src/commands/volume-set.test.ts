@@ -9,6 +9,7 @@ test.each<[string, Parameters<typeof patchBody>[0], Record<string, unknown>]>([
   ['a mode', { snapshotDataIntegrity: 'enabled' }, { snapshotDataIntegrity: 'enabled' }],
   ['a mode of the cluster', { snapshotDataIntegrity: 'inherit' }, { snapshotDataIntegrity: 'ignored' }],
   ['a count of the cluster', { snapshotMaxCount: 'inherit' }, { snapshotMaxCount: 0 }],
+  ['a bandwidth', { rebuildingBandwidthLimit: '20' }, { replicaRebuildingBandwidthLimit: 20 }],
   ['what the cluster does, refused', { failoverDelay: 'never' }, { failoverDelay: -1 }],
   ['the words of the API', { offlineRebuilding: 'ignored' }, { offlineRebuilding: 'ignored' }],
   ['some tags', { nodeSelector: ['ssd', 'fast'] }, { nodeSelector: ['ssd', 'fast'] }],

@@ -9,6 +9,7 @@ import { keys, useSetting } from '../api/queries';
 import type { Setting } from '../api/types';
 import { useCluster } from '../api/use-cluster';
 import { Loaded } from '../shared/loaded';
+import { valueText } from '../shared/setting-value';
 import { useAction } from '../shared/use-action';
 
 const BANDWIDTH = 'replica-rebuilding-bandwidth-limit';
@@ -24,6 +25,12 @@ export function RebuildLimitPanel() {
       </Loaded>
     </Panel>
   );
+}
+
+function hintFor({ value, definition }: Setting): string {
+  if (typeof value !== 'number')
+    return `Set for each data engine: ${valueText(value, definition)}. A number is shared by both.`;
+  return value === 0 ? 'No limit is set.' : '0 takes the limit away.';
 }
 
 function LimitForm({ setting }: { setting: Setting }) {
@@ -55,8 +62,8 @@ function LimitForm({ setting }: { setting: Setting }) {
           step={1}
           max={setting.definition.max}
           required
-          defaultValue={String(setting.value)}
-          hint={setting.value === 0 ? 'No limit is set.' : '0 takes the limit away.'}
+          defaultValue={typeof setting.value === 'number' ? setting.value : ''}
+          hint={hintFor(setting)}
           error={save.error === null ? undefined : refusal}
         />
       </div>

@@ -6,8 +6,8 @@ import { api } from '../api/client';
 import type { Setting } from '../api/types';
 import { useCluster } from '../api/use-cluster';
 import { DialogForm } from '../shared/dialog-form';
+import { enginesOf, rangeText, readForm, valueFor, valueText } from '../shared/setting-value';
 import { useAction } from '../shared/use-action';
-import { rangeText, readValue, valueText } from './setting-value';
 
 type Props = { setting: Setting; onDone: () => void };
 
@@ -33,21 +33,42 @@ export function SettingDialog({ setting, onDone }: Props) {
         silence="There was no answer. It may have been set."
         busy={save.isPending}
         submitLabel="Save"
-        onSubmit={(form) => save.mutate(readValue(String(form.get('value')), definition))}
+        onSubmit={(form) => save.mutate(readForm((field) => String(form.get(field)), definition))}
         onCancel={onDone}
         aside={!isDefault && <Button onClick={() => save.mutate(undefined)}>Back to the default</Button>}
       >
-        {(errorAt) => <Choice setting={setting} error={errorAt('/value')} />}
+        {(errorAt) => <Choices setting={setting} error={errorAt('/value')} />}
       </DialogForm>
     </Dialog>
   );
 }
 
-function Choice({ setting, error }: { setting: Setting; error: string | undefined }) {
+/** One field, or one for the volumes of each data engine where these may differ. */
+function Choices({ setting, error }: { setting: Setting; error: string | undefined }) {
+  const engines = enginesOf(setting.definition);
+  if (engines.length === 0)
+    return <Choice setting={setting} field={{ label: 'Value', name: 'value' }} error={error} />;
+  return engines.map((engine, index) => (
+    <Choice
+      key={engine}
+      setting={{ ...setting, value: valueFor(setting, engine) }}
+      field={{ label: `Volumes of ${engine}`, name: engine }}
+      error={index === 0 ? error : undefined}
+    />
+  ));
+}
+
+type ChoiceProps = {
+  setting: Setting;
+  field: { label: string; name: string };
+  error: string | undefined;
+};
+
+function Choice({ setting, field, error }: ChoiceProps) {
   const { definition, value } = setting;
   const { type, options } = definition;
   const byDefault = `By default ${valueText(setting.default, definition)}.`;
-  const shared = { label: 'Value', name: 'value', defaultValue: String(value), error };
+  const shared = { ...field, defaultValue: String(value), error };
   if (type === 'boolean' || (type === 'enum' && options !== undefined)) {
     return (
       <SelectField {...shared} hint={byDefault}>

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import type { Setting } from '../api/types';
-import { matches, rangeText, readValue, valueText } from './setting-value';
+import { matches, rangeText, readForm, readValue, valueFor, valueText } from './setting-value';
 
 function aSetting(definition: Partial<Setting['definition']>): Setting {
   const whole = {
@@ -34,6 +34,25 @@ test.each<[string, Partial<Setting['definition']>, Setting['value']]>([
   ['7', { type: 'enum' }, '7'],
 ])('%j of a form is given to the API in the type of the setting', (text, definition, want) => {
   expect(readValue(text, aSetting(definition).definition)).toBe(want);
+});
+
+const OF_BOTH = aSetting({ type: 'enum', engines: ['v1', 'v2'] });
+const formOf = (texts: Record<string, string>) => (field: string) => texts[field] ?? '';
+
+test('a map is shown as what volumes of each data engine have', () => {
+  expect(valueText('{"v1":true,"v2":3600}', { unit: 's' })).toBe('v1: On, v2: 3,600 s');
+  const mapped = { ...OF_BOTH, value: '{"v1":"enabled","v2":"disabled"}' };
+  expect([valueFor(mapped, 'v1'), valueFor(mapped, 'v2')]).toEqual(['enabled', 'disabled']);
+  expect(valueFor({ ...OF_BOTH, value: 'enabled' }, 'v2')).toBe('enabled');
+});
+
+test.each<[string, Setting['definition'], Record<string, string>, Setting['value']]>([
+  ['one value', aSetting({}).definition, { value: '3' }, 3],
+  ['one for its only engine', aSetting({ engines: ['v1'] }).definition, { value: '3' }, 3],
+  ['the same for both', OF_BOTH.definition, { v1: 'enabled', v2: 'enabled' }, 'enabled'],
+  ['a map', OF_BOTH.definition, { v1: 'a', v2: 'b' }, '{"v1":"a","v2":"b"}'],
+])('a form gives %s', (_, definition, texts, want) => {
+  expect(readForm(formOf(texts), definition)).toBe(want);
 });
 
 test('the range of a number is told with its unit, and of anything else none', () => {

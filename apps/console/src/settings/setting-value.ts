@@ -1,11 +1,20 @@
 /** Values of cluster settings, as text for people and as what the API takes. */
+import { engineMap } from '@holdfast/core/model/engine-map.js';
 import type { Setting } from '../api/types';
 
 type Value = Setting['value'];
 
 const WORDS: Readonly<Record<string, string>> = { true: 'On', false: 'Off', '': 'None' };
 
-export function valueText(value: Value, { unit }: Pick<Setting['definition'], 'unit'>): string {
+export function valueText(value: Value, definition: Pick<Setting['definition'], 'unit'>): string {
+  const { unit } = definition;
+  const map = engineMap(value);
+  if (map !== undefined) {
+    const parts = Object.entries(map).map(
+      ([engine, own]) => `${engine}: ${valueText(asValue(own), definition)}`,
+    );
+    return parts.join(', ');
+  }
   if (typeof value !== 'number') return WORDS[String(value)] ?? String(value);
   const number = value.toLocaleString('en');
   return unit === undefined ? number : `${number} ${unit}`;
@@ -17,6 +26,31 @@ export function readValue(text: string, { type, mayBeUnlimited }: Setting['defin
   const isWord = mayBeUnlimited === true && text === 'unlimited';
   const isNumber = type === 'integer' || type === 'number';
   return isNumber && !isWord && text.trim() !== '' && Number.isFinite(Number(text)) ? Number(text) : text;
+}
+
+/** Data engines with a field each in a form; none where volumes of all have one value. */
+export function enginesOf({ engines = [] }: Setting['definition']): readonly ('v1' | 'v2')[] {
+  return engines.length > 1 ? engines : [];
+}
+
+/** What volumes of one data engine have, as a form shows it. */
+export function valueFor({ value, default: byDefault }: Setting, engine: 'v1' | 'v2'): string {
+  const map = engineMap(value);
+  return String(map === undefined ? value : (map[engine] ?? byDefault));
+}
+
+/** What the form says: a map only where the data engines differ. */
+export function readForm(textOf: (field: string) => string, definition: Setting['definition']): Value {
+  const engines = enginesOf(definition);
+  const values = engines.map((engine) => readValue(textOf(engine), definition));
+  const [first] = values;
+  if (first === undefined) return readValue(textOf('value'), definition);
+  if (values.every((value) => value === first)) return first;
+  return JSON.stringify(Object.fromEntries(engines.map((engine, index) => [engine, values[index]])));
+}
+
+function asValue(own: unknown): Value {
+  return typeof own === 'number' || typeof own === 'boolean' ? own : String(own);
 }
 
 /** The range of a number in words; nothing for anything else. */

@@ -41,6 +41,7 @@ export function patchVolume(
         volumeId: volume.id,
         patch: { ...resumed, ...changedPart(volume, { labels }), spec, generation: volume.generation + 1 },
       },
+      ...newGrants(view, spec),
       ...specNews(view, spec, labels, ports.clock.now()),
     ]);
   });
@@ -58,6 +59,14 @@ export function wantedSpec(volume: Volume, patch: VolumeSpecPatch): VolumeSpec {
   assertVolumeSpec(spec);
   hasToAct(decideLocality({ name, state: lifecycle.state }, before.dataLocality, spec.dataLocality));
   return spec;
+}
+
+/** Admission grants a running rebuild its bandwidth: the touch of its row has it grant again at once. */
+function newGrants({ volume, rebuilds }: VolumeView, spec: VolumeSpec): Change[] {
+  if (spec.replicaRebuildingBandwidthLimit === volume.spec.replicaRebuildingBandwidthLimit) return [];
+  return rebuilds
+    .filter(({ state }) => state === 'running')
+    .map(({ id }) => ({ kind: 'rebuild.patch', rebuildId: id, ifState: 'running', patch: {} }));
 }
 
 const CHANGED_FIELDS = [

@@ -7,7 +7,7 @@ import {
   type VolumeId,
 } from '@holdfast/core/model/ids.js';
 import type { Rebuild } from '@holdfast/core/model/rebuild.js';
-import { aRebuild, NOON } from '@holdfast/testkit/builders.js';
+import { A_SPEC, aRebuild, NOON } from '@holdfast/testkit/builders.js';
 import { aNode } from '@holdfast/testkit/fleet-builder.js';
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
@@ -43,7 +43,7 @@ function view(queued: Rebuild[], running: Rebuild[], limits: Limits): AdmissionV
     ending: [],
     blocked: [],
     quotas: [],
-    rebuilt: [...queued, ...running].map(({ volumeId }) => ({ volumeId, nodeIds: [] })),
+    rebuilt: [...queued, ...running].map(({ volumeId }) => ({ volumeId, nodeIds: [], spec: A_SPEC })),
     tasks: { admitted: [], waiting: [], candidates: [] },
   };
 }
@@ -209,7 +209,7 @@ describe('planAdmissions', () => {
     const queued = [rebuild('r', 'n1', 'n2')];
     const base = view(queued, [], { 'snapshot-heavy-task-concurrent-limit': limit });
     const settings = { ...base.settings, 'disable-snapshot-purge': off === true };
-    const rebuilt = queued.map(({ volumeId }) => ({ volumeId, nodeIds }));
+    const rebuilt = queued.map(({ volumeId }) => ({ volumeId, nodeIds, spec: A_SPEC }));
     const tasks = { admitted: [busy], waiting: [], candidates: [] };
     const { rebuilds } = planAdmissions({ ...base, settings, rebuilt, tasks }, NOON);
     expect(rebuilds).toEqual([{ rebuildId: 'r', purgesFirst: want }]);
@@ -227,7 +227,7 @@ describe('planAdmissions', () => {
     const waiting = [{ volumeId: asId<VolumeId>('w'), nodeIds, since: new Date(0) }];
     const tasksOf = (running: Rebuild) => {
       const base = view([], [running], { 'snapshot-heavy-task-concurrent-limit': 1 });
-      const rebuilt = [{ volumeId: running.volumeId, nodeIds }];
+      const rebuilt = [{ volumeId: running.volumeId, nodeIds, spec: A_SPEC }];
       return planAdmissions({ ...base, rebuilt, tasks: { admitted: [], waiting, candidates: [] } }, NOON)
         .tasks;
     };

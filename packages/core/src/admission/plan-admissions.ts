@@ -180,8 +180,9 @@ function rebuildDemands(
   ];
 }
 
-function grantsOf(running: readonly Rebuild[], { settings }: AdmissionView): Admissions['grants'] {
-  const shares = shareBandwidth(running, settings);
+function grantsOf(running: readonly Rebuild[], { settings, rebuilt }: AdmissionView): Admissions['grants'] {
+  const specs = new Map(rebuilt.map(({ volumeId, spec }) => [volumeId, spec]));
+  const shares = shareBandwidth(running, settings, (volumeId) => specs.get(volumeId));
   return running
     .filter(({ id, grantedBytesPerSecond }) => shares.get(id) !== grantedBytesPerSecond)
     .map(({ id }) => ({ rebuildId: id, bytesPerSecond: shares.get(id) }));

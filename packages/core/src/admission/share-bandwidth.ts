@@ -1,27 +1,53 @@
 import { MIB } from '../model/bytes.js';
-import type { NodeId, RebuildId } from '../model/ids.js';
+import type { RebuildId, VolumeId } from '../model/ids.js';
 import { REBUILD_BANDWIDTH_MIN, type Rebuild, standsStill } from '../model/rebuild.js';
 import type { ClusterSettings } from '../model/setting.js';
+import type { BandwidthSpec } from '../model/views.js';
+import { isMapped, settingsOf } from '../settings/engine-maps.js';
+
+const NODE_LIMIT = 'replica-rebuilding-bandwidth-limit';
 
 /**
- * How fast each of the running rebuilds may copy: its own limit, and an equal share of what its target node may receive.
- * Those that stand still leave their share to the others. `undefined`: as fast as it can.
+ * How fast each of the running rebuilds may copy: its own limit, and what its volume says, or else an equal share of what
+ * its target node may receive. Those that stand still leave their share to the others. `undefined`: as fast as it can.
+ *
+ * Where the cluster limits each data engine for itself, rebuilds of one engine share what is that one's.
  */
 export function shareBandwidth(
   running: readonly Rebuild[],
   settings: ClusterSettings,
+  specOf: (volumeId: VolumeId) => BandwidthSpec | undefined,
 ): ReadonlyMap<RebuildId, number | undefined> {
-  const nodeBytes = settings['replica-rebuilding-bandwidth-limit'] * MIB;
-  const copying = new Map<NodeId, number>();
-  for (const rebuild of running.filter((one) => !standsStill(one))) {
-    copying.set(rebuild.targetNodeId, (copying.get(rebuild.targetNodeId) ?? 0) + 1);
+  const pools = new Map<string, number>();
+  const poolOf = ({ targetNodeId, volumeId }: Rebuild) =>
+    isMapped(settings, NODE_LIMIT) ? `${targetNodeId} ${engineOf(specOf(volumeId))}` : targetNodeId;
+  for (const rebuild of running) {
+    if (standsStill(rebuild) || ownBytes(specOf(rebuild.volumeId)) !== undefined) continue;
+    pools.set(poolOf(rebuild), (pools.get(poolOf(rebuild)) ?? 0) + 1);
   }
   return new Map(
-    running.map(({ id, targetNodeId, bandwidthBytesPerSecond: own }) => {
-      const sharers = Math.max(1, copying.get(targetNodeId) ?? 0);
-      const share =
-        nodeBytes === 0 ? undefined : Math.max(REBUILD_BANDWIDTH_MIN, Math.floor(nodeBytes / sharers));
-      return [id, own === undefined ? share : Math.min(own, share ?? own)];
+    running.map((rebuild) => {
+      const spec = specOf(rebuild.volumeId);
+      const nodeBytes = settingsOf(settings, engineOf(spec))[NODE_LIMIT] * MIB;
+      const bytes = ownBytes(spec) ?? shareOf(nodeBytes, pools.get(poolOf(rebuild)) ?? 0);
+      const { id, bandwidthBytesPerSecond: limit } = rebuild;
+      return [id, limit === undefined ? bytes : Math.min(limit, bytes ?? limit)];
     }),
   );
+}
+
+/** A volume whose row is gone is rebuilt no more; what its rebuild is granted until then does not matter. */
+function engineOf(spec: BandwidthSpec | undefined): BandwidthSpec['dataEngine'] {
+  return spec?.dataEngine ?? 'v1';
+}
+
+/** What the volume says in place of its cluster. It takes no part in the share of its node. */
+function ownBytes(spec: BandwidthSpec | undefined): number | undefined {
+  const limit = spec?.replicaRebuildingBandwidthLimit ?? 0;
+  return limit === 0 ? undefined : limit * MIB;
+}
+
+function shareOf(nodeBytes: number, sharers: number): number | undefined {
+  if (nodeBytes === 0) return undefined;
+  return Math.max(REBUILD_BANDWIDTH_MIN, Math.floor(nodeBytes / Math.max(1, sharers)));
 }

@@ -21,6 +21,7 @@ const waits = (volume: TaskVolume, hoursAgo: number) => ({
 });
 const checked = (volume: TaskVolume, checkedAt = NOON, askedHoursAgo?: number) => ({
   ...volume,
+  dataEngine: 'v1' as const,
   checkedAt,
   askedAt: askedHoursAgo === undefined ? undefined : new Date(NOON.getTime() - askedHoursAgo * HOUR_MS),
 });
@@ -126,5 +127,18 @@ describe('task admissions', () => {
     const view = viewOf({ waiting: [waits(on('a', 'n1'), 0.5)], candidates }, settings);
     // It was due on the 30th at 11:00 and is now behind nothing that was asked for after the 31st at 11:00.
     expect(planAdmissions(view, NOON).tasks).toEqual([{ kind: 'hashing', volumeId: 'check', isPass: true }]);
+  });
+
+  test('volumes of each data engine are checked at the times of their own', () => {
+    const candidates = [
+      checked(on('of-v1', 'n1'), LONG_AGO),
+      { ...checked(on('of-v2', 'n2'), LONG_AGO), dataEngine: 'v2' as const },
+    ];
+    const due = (crons: Record<'v1' | 'v2', string>) => {
+      const settings = effectiveSettings({ 'snapshot-data-integrity-cronjob': crons });
+      return planAdmissions(viewOf({ candidates }, settings), NOON).tasks.map(({ volumeId }) => volumeId);
+    };
+    expect(due({ v1: '@daily', v2: '0 0 1 6 *' })).toEqual(['of-v1']);
+    expect(due({ v1: '0 0 1 6 *', v2: '@daily' })).toEqual(['of-v2']);
   });
 });

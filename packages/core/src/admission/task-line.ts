@@ -6,8 +6,10 @@
  */
 import { lastCronTime } from '../model/cron.js';
 import type { VolumeId } from '../model/ids.js';
+import type { DataEngine } from '../model/node.js';
 import type { ClusterSettings } from '../model/setting.js';
 import type { AdmissionView, TaskVolume } from '../model/views.js';
+import { settingsOf } from '../settings/engine-maps.js';
 import type { Demand, QueuedWork } from './admission-queue.js';
 
 type Tasks = AdmissionView['tasks'];
@@ -76,9 +78,20 @@ function inOrder(tasks: Tasks, settings: ClusterSettings, now: Date): Wanted[] {
   return [...layers, ...checks(tasks, settings, now)].sort((a, b) => a.placeMs - b.placeMs);
 }
 
+/** When all snapshots of volumes of each data engine were to be checked last. */
+export function lastChecks(
+  settings: ClusterSettings,
+  now: Date,
+): { readonly [Engine in DataEngine]: Date | undefined } {
+  const dueAt = (engine: DataEngine) =>
+    lastCronTime(settingsOf(settings, engine)['snapshot-data-integrity-cronjob'], now);
+  return { v1: dueAt('v1'), v2: dueAt('v2') };
+}
+
 function checks({ candidates }: Tasks, settings: ClusterSettings, now: Date): Wanted[] {
-  const dueAt = lastCronTime(settings['snapshot-data-integrity-cronjob'], now);
-  return candidates.flatMap((volume) => {
+  const dueAtOf = lastChecks(settings, now);
+  return candidates.flatMap(({ dataEngine, ...volume }) => {
+    const dueAt = dueAtOf[dataEngine];
     const isPass = dueAt !== undefined && volume.checkedAt.getTime() < dueAt.getTime();
     const places = [
       ...(volume.askedAt === undefined ? [] : [volume.askedAt.getTime() + FIRST_HASH_BEHIND_MS]),

@@ -19,6 +19,7 @@ const judged = (spec: Partial<VolumeSpec>, overrides: Record<string, unknown> = 
 });
 const BALANCED = { 'replica-auto-balance': 'best-effort' };
 const HASHED = { 'snapshot-data-integrity': 'fast-check' };
+const HASHED_V2 = { 'snapshot-data-integrity': { v1: 'disabled', v2: 'enabled' } };
 const UNHASHED = { 'snapshot-data-integrity': 'disabled' };
 const orphan = (by?: 'person' | 'setting') => ({
   replicaId: 'r1',
@@ -86,6 +87,8 @@ test.each<{ name: string; found: readonly string[]; count: number }>([
     count: 1,
   },
   { name: 'hashing that is off', found: checkHashing(judged({}, UNHASHED)), count: 1 },
+  { name: 'hashing of the other engine only', found: checkHashing(judged({}, HASHED_V2)), count: 1 },
+  { name: 'hashing of its engine', found: checkHashing(judged({ dataEngine: 'v2' }, HASHED_V2)), count: 0 },
   { name: 'hashing of the cluster', found: checkHashing(judged({}, HASHED)), count: 0 },
   { name: 'clean-up that is off', found: checkPurgeFirst(effectiveSettings(KEPT)), count: 1 },
   { name: 'purges that are off', found: checkPurgeFirst(effectiveSettings(UNPURGED)), count: 1 },

@@ -68,7 +68,8 @@ export function checkPurgeFirst(settings: ClusterSettings): string[] {
 
 /** The worker hashes only volumes whose integrity is not disabled. */
 export function checkHashing({ volume, settings }: Judged): string[] {
-  const own = volume.spec.snapshotDataIntegrity;
-  const integrity = own === 'ignored' ? settings['snapshot-data-integrity'] : own;
+  const { snapshotDataIntegrity: own, dataEngine } = volume.spec;
+  const byCluster = settings.ofEngine?.[dataEngine]?.['snapshot-data-integrity'];
+  const integrity = own === 'ignored' ? (byCluster ?? settings['snapshot-data-integrity']) : own;
   return integrity === 'disabled' ? [`volume ${volume.name} is hashed, which is switched off`] : [];
 }

@@ -25,10 +25,13 @@ function rebuild(id: string, part: Partial<Rebuild> = {}): Rebuild {
   });
 }
 
-function ends(queued: Rebuild[], running: Rebuild[], limits: Record<string, number>) {
-  const writtenBytes = new Map([...queued, ...running].map(({ id }) => [id, 100 * MIB]));
+function ends(queued: Rebuild[], running: Rebuild[], limits: Record<string, unknown>, own = 0) {
+  const spec = { dataEngine: 'v1', replicaRebuildingBandwidthLimit: own } as const;
+  const volumes = new Map(
+    [...queued, ...running].map(({ volumeId }) => [volumeId, { writtenBytes: 100 * MIB, spec }]),
+  );
   const { clusterId } = AN_OWNER;
-  const facts = { clusterId, settings: effectiveSettings(limits), queued, running, quotas: [], writtenBytes };
+  const facts = { clusterId, settings: effectiveSettings(limits), queued, running, quotas: [], volumes };
   return Object.fromEntries(estimateEnds(facts, PACES, NOON));
 }
 
@@ -56,6 +59,13 @@ test('rebuilds that write to one node share its bandwidth, and go on with more o
     a: { p50Seconds: 18 },
     b: { p50Seconds: 13 },
   });
+  const ofOtherEngine = { 'replica-rebuilding-bandwidth-limit': { v2: 10 } };
+  expect(ends(queued, [], ofOtherEngine)).toMatchObject({ a: { p50Seconds: 13 }, b: { p50Seconds: 13 } });
+});
+
+test('a rebuild is as fast as its volume says, whatever its cluster says', () => {
+  const shared = { 'replica-rebuilding-bandwidth-limit': 10 };
+  expect(ends([rebuild('a')], [], shared, 1)).toMatchObject({ a: { p50Seconds: 103 } });
 });
 
 test('one of a volume on its last copy goes first; the one that stands still for it goes on where it was', () => {

@@ -7,18 +7,20 @@
  */
 
 import { compareQueued } from '../admission/plan-admissions.js';
-import type { RebuildId } from '../model/ids.js';
+import type { RebuildId, VolumeId } from '../model/ids.js';
 import { type Rebuild } from '../model/rebuild.js';
-import type { AdmissionView } from '../model/views.js';
+import type { AdmissionView, BandwidthSpec } from '../model/views.js';
 import type { Pace, Paces } from './pace.js';
 import { RebuildLine } from './rebuild-line.js';
 
 /** Seconds from now. */
 export type EndEstimate = { readonly p50Seconds: number; readonly p90Seconds: number };
 
+/** Volume of a rebuild: what it holds, for one that has not begun to copy, and how fast it lets its rebuilds copy. */
+export type RebuiltVolume = { readonly writtenBytes: number; readonly spec: BandwidthSpec };
+
 type Facts = Pick<AdmissionView, 'clusterId' | 'settings' | 'queued' | 'running' | 'quotas'> & {
-  /** What its volume holds, for the rebuilds that have not begun to copy. */
-  readonly writtenBytes: ReadonlyMap<RebuildId, number>;
+  readonly volumes: ReadonlyMap<VolumeId, RebuiltVolume>;
 };
 
 /** Longer queues are estimated so far; each further one would cost a walk through all of them. */
@@ -46,7 +48,8 @@ function playForward(facts: Facts, pace: Pace, now: Date): Map<RebuildId, number
   const line = new RebuildLine(facts, pace);
   const queued = [...facts.queued].filter(({ paused }) => !paused).sort(compareQueued);
   for (const rebuild of [...facts.running, ...queued.slice(0, QUEUED_MAX)]) {
-    line.add(rebuild, bytesOf(rebuild, facts));
+    const volume = facts.volumes.get(rebuild.volumeId);
+    line.add(rebuild, { bytes: bytesOf(rebuild, volume), spec: volume?.spec });
   }
   const ends = new Map<RebuildId, number>();
   for (let seconds = 0; ; ) {
@@ -58,6 +61,6 @@ function playForward(facts: Facts, pace: Pace, now: Date): Map<RebuildId, number
   }
 }
 
-function bytesOf({ id, bytes, sizeBytes }: Rebuild, { writtenBytes }: Facts): number {
-  return bytes.total > 0 ? bytes.total : (writtenBytes.get(id) ?? sizeBytes);
+function bytesOf({ bytes, sizeBytes }: Rebuild, volume: RebuiltVolume | undefined): number {
+  return bytes.total > 0 ? bytes.total : (volume?.writtenBytes ?? sizeBytes);
 }

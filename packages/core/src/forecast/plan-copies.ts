@@ -145,7 +145,7 @@ function queue(projected: ProjectedVolume, target: Replica, course: Course): voi
   projected.rebuild = rebuild;
   projected.bytes += volume.writtenBytes;
   course.byRebuild.set(rebuild.id, projected);
-  course.line.add(rebuild, volume.writtenBytes);
+  course.line.add(rebuild, { bytes: volume.writtenBytes, spec: volume.spec });
 }
 
 /** It has all its copies: those that are one too many go, and the worker lets it go. */

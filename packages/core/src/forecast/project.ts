@@ -73,7 +73,7 @@ function joinLine(projected: ProjectedVolume, course: Course): void {
   const bytes = rebuild.bytes.total > 0 ? rebuild.bytes.total : volume.writtenBytes;
   projected.bytes += Math.round(bytes * (1 - rebuild.percent / 100));
   course.byRebuild.set(rebuild.id, projected);
-  course.line.add(rebuild, bytes);
+  course.line.add(rebuild, { bytes, spec: volume.spec });
 }
 
 type Played = { readonly endMs: number | undefined; readonly rebuilds: number; readonly isCut: boolean };

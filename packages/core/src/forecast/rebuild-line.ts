@@ -5,9 +5,9 @@
  */
 import { compareQueued, planAdmissions } from '../admission/plan-admissions.js';
 import { shareBandwidth } from '../admission/share-bandwidth.js';
-import type { RebuildId } from '../model/ids.js';
+import type { RebuildId, VolumeId } from '../model/ids.js';
 import { type Rebuild, standsStill } from '../model/rebuild.js';
-import type { AdmissionView } from '../model/views.js';
+import type { AdmissionView, BandwidthSpec } from '../model/views.js';
 import type { Pace } from './pace.js';
 
 /**
@@ -24,11 +24,15 @@ const SECONDS_MIN = 0.001;
 type Facts = Pick<AdmissionView, 'clusterId' | 'settings'> & Partial<Pick<AdmissionView, 'quotas'>>;
 type Work = { readonly rebuild: Rebuild; readonly bytesLeft: number; readonly fixedLeftSeconds: number };
 
+/** What a rebuild has to copy, and how fast its volume lets it. */
+export type RebuildWork = { readonly bytes: number; readonly spec: BandwidthSpec | undefined };
+
 export class RebuildLine {
   private queued: Work[] = [];
   private isSorted = true;
   private running = new Map<RebuildId, Work>();
   private rates: ReadonlyMap<RebuildId, number> = new Map();
+  private readonly specs = new Map<VolumeId, BandwidthSpec | undefined>();
 
   constructor(
     private readonly facts: Facts,
@@ -36,7 +40,8 @@ export class RebuildLine {
   ) {}
 
   /** @param bytes that it has to copy in all */
-  add(rebuild: Rebuild, bytes: number): void {
+  add(rebuild: Rebuild, { bytes, spec }: RebuildWork): void {
+    this.specs.set(rebuild.volumeId, spec);
     const share = 1 - rebuild.percent / 100;
     const work = {
       rebuild,
@@ -67,7 +72,7 @@ export class RebuildLine {
       // Only those that stand still now make room that this look did not see.
       if (preempted.length === 0) break;
     }
-    const shares = shareBandwidth(this.rebuilds(), this.facts.settings);
+    const shares = shareBandwidth(this.rebuilds(), this.facts.settings, (id) => this.specs.get(id));
     this.rates = new Map(this.rebuilds().map((rebuild) => [rebuild.id, this.rateOf(rebuild, shares)]));
   }
 

@@ -11,6 +11,7 @@ import type { Snapshot } from '../model/snapshot.js';
 import type { VolumeView } from '../model/views.js';
 import { volumeEvent } from '../model/volume-facts.js';
 import { layerTaskOf } from '../model/volume-task.js';
+import { settingsOf } from '../settings/engine-maps.js';
 import { automaticHash, integrityOf } from './plan-integrity.js';
 import { chainKey } from './plan-layer-reading.js';
 
@@ -122,7 +123,8 @@ function nextState({ state }: Snapshot, { removed }: Layer): Snapshot['state'] {
 const IMMEDIATE_CHECK = 'snapshot-data-integrity-immediate-check-after-snapshot-creation';
 
 function firstHash(view: VolumeView, now: Date): SnapshotPatch {
-  if (!view.fleet.settings[IMMEDIATE_CHECK] || integrityOf(view) === 'disabled') return {};
+  const settings = settingsOf(view.fleet.settings, view.volume.spec.dataEngine);
+  if (!settings[IMMEDIATE_CHECK] || integrityOf(view) === 'disabled') return {};
   return { hashRequest: automaticHash(view, now) };
 }
 

@@ -8,6 +8,8 @@ type Common = {
   isOurs?: true;
   /** Set where volumes of different data engines may have different values (`settings/engine-maps.ts`). */
   engines?: readonly DataEngine[];
+  /** Set where Longhorn's map names some engines alone: one that a map leaves out has the default. */
+  mayLeaveOut?: true;
   /** Set where a volume may answer for itself (`model/volume-overrides.ts`). */
   volume?: OfVolume;
   category: 'scheduling' | 'rebuild' | 'snapshot' | 'engine' | 'node' | 'orphan' | 'history';
@@ -346,6 +348,7 @@ export const SETTINGS = {
     type: 'enum',
     default: 'fast-check',
     options: ['disabled', 'enabled', 'fast-check'],
+    engines: ['v1', 'v2'],
     category: 'snapshot',
     description:
       'Automatic hashing of user snapshots. enabled reads them even where nothing has changed since; disabled: only when asked.',
@@ -361,12 +364,14 @@ export const SETTINGS = {
   'snapshot-data-integrity-immediate-check-after-snapshot-creation': {
     type: 'boolean',
     default: false,
+    engines: ['v1', 'v2'],
     category: 'snapshot',
     description: 'Hash a user snapshot as soon as it has been taken.',
   },
   'snapshot-data-integrity-cronjob': {
     type: 'cron',
     default: '0 0 */7 * *',
+    engines: ['v1', 'v2'],
     category: 'snapshot',
     description:
       'When the user snapshots of attached volumes are hashed again, in UTC. The default is days 1, 8, 15, 22 and 29.',
@@ -432,8 +437,19 @@ export const SETTINGS = {
     min: 0,
     max: 100_000,
     unit: 'MiB/s',
+    engines: ['v1', 'v2'],
+    mayLeaveOut: true,
     category: 'rebuild',
-    description: 'What the rebuilds that write to one node may copy together; they share it. 0 is no limit.',
+    description:
+      'What the rebuilds that write to one node may copy together; they share it. 0 is no limit. With a map, those of each data engine share what is its own.',
+    volume: {
+      field: 'replicaRebuildingBandwidthLimit',
+      description:
+        'MiB that a rebuild of it may copy in a second, in place of its share of what the cluster lets a node receive.',
+      flag: 'rebuilding-bandwidth-limit',
+      title: 'Rebuild at most (MiB/s)',
+      min: 1,
+    },
   },
   'replica-rebuild-concurrent-sync-limit': {
     type: 'integer',

@@ -1,13 +1,13 @@
 import type { Heartbeat } from './agent-protocol.js';
 import type { ClusterId, DiskId, NodeId, SnapshotId, VolumeId } from './ids.js';
 import type { LayerTask } from './layer-task.js';
-import type { StorageDisk, StorageNode } from './node.js';
+import type { DataEngine, StorageDisk, StorageNode } from './node.js';
 import type { Rebuild } from './rebuild.js';
 import type { ClusterRelocations } from './relocation.js';
 import type { Replica } from './replica.js';
 import type { ClusterSettings } from './setting.js';
 import type { Snapshot } from './snapshot.js';
-import type { RebuildHold, Volume } from './volume.js';
+import type { RebuildHold, Volume, VolumeSpec } from './volume.js';
 
 /** Everything placement decisions read: one consistent snapshot of a cluster's nodes, disks and settings. */
 export type FleetView = {
@@ -63,6 +63,9 @@ export type AffectedPlaces = { readonly nodeIds: readonly NodeId[]; readonly dis
 /** A volume and the nodes of its copies. */
 export type TaskVolume = { readonly volumeId: VolumeId; readonly nodeIds: readonly NodeId[] };
 
+/** What of a volume says how fast its rebuilds may copy. */
+export type BandwidthSpec = Pick<VolumeSpec, 'dataEngine' | 'replicaRebuildingBandwidthLimit'>;
+
 /** Whose quota it is: an organization's, a project's, or that of a cluster's grant to an organization. */
 export type QuotaScope = 'organization' | 'project' | 'grant';
 
@@ -100,13 +103,14 @@ export type AdmissionView = {
   }[];
   readonly quotas: readonly RebuildQuota[];
   /** Volumes with a rebuild that waits or runs. */
-  readonly rebuilt: readonly TaskVolume[];
+  readonly rebuilt: readonly (TaskVolume & { readonly spec: BandwidthSpec })[];
   readonly tasks: {
     readonly admitted: readonly TaskVolume[];
     /** To be purged or filled; `since` when they wait for it or failed the last time. */
     readonly waiting: readonly (TaskVolume & { readonly since: Date })[];
     /** Volumes that may have something to hash. */
     readonly candidates: readonly (TaskVolume & {
+      readonly dataEngine: DataEngine;
       /** Its last check; or, where that is longer ago, when the oldest of its snapshots was taken. */
       readonly checkedAt: Date;
       /** Since when a snapshot waits for its first hash. */

@@ -44,6 +44,26 @@ describe('what is in effect for a volume', () => {
     { name: 'no more snapshots than are ever taken', of: 'snapshotMaxCount', is: 239 },
     { name: 'nor by its own answer', of: 'snapshotMaxCount', own: { snapshotMaxCount: 250 }, is: 239 },
     { name: 'its disk choice', of: 'replicaDiskChoice', own: { replicaDiskChoice: 'pack' }, is: 'pack' },
+    {
+      name: "its cluster's answer to its engine",
+      of: 'snapshotDataIntegrity',
+      own: { dataEngine: 'v2' },
+      cluster: { 'snapshot-data-integrity': { v1: 'enabled', v2: 'disabled' } },
+      is: 'disabled',
+    },
+    {
+      name: 'its own bandwidth',
+      of: 'replicaRebuildingBandwidthLimit',
+      own: { replicaRebuildingBandwidthLimit: 5 },
+      cluster: { 'replica-rebuilding-bandwidth-limit': { v1: 40 } },
+      is: 5,
+    },
+    {
+      name: 'the bandwidth of its engine',
+      of: 'replicaRebuildingBandwidthLimit',
+      cluster: { 'replica-rebuilding-bandwidth-limit': { v1: 40 } },
+      is: 40,
+    },
   ])('is $name', ({ of, own, cluster, is }) => {
     expect(effectiveValue({ ...FOLLOWING, ...own }, effectiveSettings(cluster ?? {}), of)).toBe(is);
   });
@@ -52,7 +72,7 @@ describe('what is in effect for a volume', () => {
     for (const override of VOLUME_OVERRIDES) {
       const { field } = override;
       expect(ownValue(FOLLOWING, field)).toBeUndefined();
-      expect(effectiveValue(FOLLOWING, DEFAULTS, field)).toBe(clusterValue(DEFAULTS, field));
+      expect(effectiveValue(FOLLOWING, DEFAULTS, field)).toBe(clusterValue(FOLLOWING, DEFAULTS, field));
       expect(ownValue({ ...FOLLOWING, [field]: followingValue(override) }, field)).toBeUndefined();
     }
   });

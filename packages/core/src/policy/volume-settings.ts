@@ -32,12 +32,13 @@ export function ownValue(spec: VolumeSpec, field: OverrideField): string | numbe
   return own === followingValue(overrideOf(field)) ? undefined : own;
 }
 
-/** The cluster's answer, in the words of a volume. */
+/** The cluster's answer to volumes of its data engine, in the words of a volume. */
 export function clusterValue<Field extends OverrideField>(
+  { dataEngine }: Pick<VolumeSpec, 'dataEngine'>,
   settings: ClusterSettings,
   field: Field,
 ): EffectiveValue<Field> {
-  const value = settings[overrideOf(field).follows];
+  const value = settingsOf(settings, dataEngine)[overrideOf(field).follows];
   const worded = typeof value === 'boolean' ? (value ? 'enabled' : 'disabled') : bounded(value, field);
   // Booleans have become words just now, which the compiler can't follow through the type of the field.
   return worded as EffectiveValue<Field>;
@@ -52,7 +53,7 @@ export function effectiveValue<Field extends OverrideField>(
   const own = ownValue(spec, field);
   // What a volume may say for itself are the values of the setting, in its own words.
   return own === undefined
-    ? clusterValue(settingsOf(settings, spec.dataEngine), field)
+    ? clusterValue(spec, settings, field)
     : (bounded(own, field) as EffectiveValue<Field>);
 }
 

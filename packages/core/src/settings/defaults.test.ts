@@ -1,4 +1,5 @@
 import { expect, test } from '@jest/globals';
+import { SETTINGS, type SettingDefinition } from '../model/setting.js';
 import { effectiveSettings, parseSettingValue } from './effective.js';
 import { settingsOf } from './engine-maps.js';
 
@@ -51,19 +52,56 @@ test('a map gives each data engine its own value, and a plain value is that of b
   expect(settingsOf(one, 'v2')['replica-rebuild-concurrent-sync-limit']).toBe(1);
 });
 
+test('an engine that a map may leave out has the default', () => {
+  const settings = effectiveSettings({ 'replica-rebuilding-bandwidth-limit': '{"v2":"40"}' });
+  const limitOf = (engine: 'v1' | 'v2') => settingsOf(settings, engine)['replica-rebuilding-bandwidth-limit'];
+  expect([limitOf('v1'), limitOf('v2')]).toEqual([0, 40]);
+});
+
+/** Two values that differ, of the setting's own type. */
+function twoValues(definition: SettingDefinition): [unknown, unknown] {
+  switch (definition.type) {
+    case 'boolean':
+      return [true, false];
+    case 'enum':
+      return [definition.options[0], definition.options[1]];
+    case 'cron':
+      return ['@daily', '@hourly'];
+    case 'list':
+      return ['', definition.options[0]];
+    case 'integer':
+    case 'number':
+      return [definition.min, definition.max];
+  }
+}
+
+test.each(Object.entries<SettingDefinition>(SETTINGS).filter(([, { engines }]) => engines !== undefined))(
+  'volumes of each engine have their own value of %s',
+  (name, definition) => {
+    const values = twoValues(definition);
+    const engines = definition.engines ?? [];
+    const map = Object.fromEntries(engines.map((engine, index) => [engine, values[index]]));
+    const settings = effectiveSettings({ [name]: JSON.stringify(map) });
+    for (const engine of engines) expect(settingsOf(settings, engine)).toMatchObject({ [name]: map[engine] });
+  },
+);
+
 test.each([
-  ['snapshot-data-integrity', '{"v1":"enabled","v2":"enabled"}', 'enabled'],
-  ['snapshot-data-integrity-immediate-check-after-snapshot-creation', { v1: 'true', v2: true }, true],
-  ['snapshot-data-integrity-cronjob', '{"v1":"0 0 */7 * *","v2":"0 0 */7 * *"}', '0 0 */7 * *'],
-  ['replica-rebuilding-bandwidth-limit', '{"v2":"40"}', 40],
+  ['replica-soft-anti-affinity', '{"v1":"true","v2":"true"}', true],
+  ['replica-replenishment-wait-interval', { v1: '40', v2: 40 }, 40],
 ])('%s, of one value here, takes the map %j that gives all data engines the same', (name, value, want) => {
   expect(parseSettingValue(name, value)).toBe(want);
 });
 
 test.each([
-  ['snapshot-data-integrity', '{"v1":"enabled","v2":"disabled"}', /one value for all/],
-  ['snapshot-data-integrity', '{"v3":"enabled"}', /one value for all/],
-  ['snapshot-data-integrity', '{}', /one value for all/],
+  ['replica-soft-anti-affinity', '{"v3":"true"}', /one value for all/],
+  ['replica-soft-anti-affinity', '{}', /one value for all/],
+  ['snapshot-data-integrity', '{"v1":"enabled"}', /exactly v1 and v2/],
+  ['snapshot-data-integrity', { v1: 'enabled', v2: 'often' }, /must be one of/],
+  ['snapshot-data-integrity-cronjob', { v1: '@daily', v2: 'at noon' }, /snapshot-data-integrity-cronjob/],
+  ['replica-rebuilding-bandwidth-limit', '{"v3":"40"}', /v1 or v2/],
+  ['replica-rebuilding-bandwidth-limit', '{}', /v1 or v2/],
+  ['replica-rebuilding-bandwidth-limit', { v2: -1 }, /from 0 to/],
   ['engine-replica-timeout', '{"v1":"9"}', /exactly v1 and v2/],
   ['engine-replica-timeout', { v1: 9, v2: 10, v3: 11 }, /exactly v1 and v2/],
   ['engine-replica-timeout', { v1: 9, v2: 7 }, /from 8 to 30/],

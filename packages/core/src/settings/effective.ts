@@ -1,4 +1,5 @@
 import { cronProblem } from '../model/cron.js';
+import { type EngineMap, engineMap } from '../model/engine-map.js';
 import { StorageFault } from '../model/faults.js';
 import type { DataEngine } from '../model/node.js';
 import {
@@ -8,7 +9,7 @@ import {
   type SettingName,
   UNLIMITED,
 } from '../model/setting.js';
-import { commonValue, type EngineMap, engineMap, engineMapProblem } from './engine-maps.js';
+import { commonValue, engineMapProblem } from './engine-maps.js';
 import { NOT_APPLICABLE } from './longhorn-settings.js';
 
 export type SettingValue = boolean | number | string;
@@ -50,7 +51,9 @@ function parsedMap(name: string, definition: SettingDefinition, map: EngineMap):
   if (problem !== undefined) throw invalid(name, problem);
   const engines = definition.engines ?? [];
   return JSON.stringify(
-    Object.fromEntries(engines.map((engine) => [engine, parseSettingValue(name, map[engine])])),
+    Object.fromEntries(
+      engines.map((engine) => [engine, parseSettingValue(name, map[engine] ?? definition.default)]),
+    ),
   );
 }
 

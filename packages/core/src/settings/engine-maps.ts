@@ -2,22 +2,9 @@
  * Engine maps: a value for each data engine, as Longhorn writes some settings: `{"v1":"8","v2":"10"}`. A plain value is the
  * value of every engine.
  */
+import type { EngineMap } from '../model/engine-map.js';
 import type { DataEngine } from '../model/node.js';
-import type { ClusterSettings, SettingDefinition } from '../model/setting.js';
-
-/** The values of the parts, still unread; `undefined`: it is no map. */
-export type EngineMap = Readonly<Record<string, unknown>>;
-
-/** @param raw as it was set: an object, or its JSON text */
-export function engineMap(raw: unknown): EngineMap | undefined {
-  if (typeof raw === 'object' && raw !== null && !Array.isArray(raw)) return { ...raw };
-  if (typeof raw !== 'string' || !raw.trimStart().startsWith('{')) return undefined;
-  try {
-    return engineMap(JSON.parse(raw));
-  } catch {
-    return undefined;
-  }
-}
+import type { ClusterSettings, SettingDefinition, SettingName } from '../model/setting.js';
 
 /**
  * The value that a map gives to all of its data engines, in the same text; `undefined`: none. So a map of Longhorn's is taken as well
@@ -35,8 +22,16 @@ export function engineMapProblem(definition: SettingDefinition, map: EngineMap):
   if (engines === undefined)
     return 'has one value for all data engines: a map may only give v1 and v2 the same';
   const keys = Object.keys(map).sort();
-  const isWhole = keys.length === engines.length && engines.every((engine) => keys.includes(engine));
+  const isKnown = keys.length > 0 && keys.every((key) => engines.some((engine) => engine === key));
+  if (definition.mayLeaveOut)
+    return isKnown ? undefined : `must be a map with ${engines.join(' or ')}, or one value for all`;
+  const isWhole = isKnown && keys.length === engines.length;
   return isWhole ? undefined : `must be a map with exactly ${engines.join(' and ')}, or one value for all`;
+}
+
+/** Do volumes of each data engine have a value of their own? */
+export function isMapped(settings: ClusterSettings, name: SettingName): boolean {
+  return Object.values(settings.ofEngine ?? {}).some((values) => Object.hasOwn(values, name));
 }
 
 /** The settings as volumes of one data engine have them. */

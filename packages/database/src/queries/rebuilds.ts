@@ -1,5 +1,7 @@
-import type { ClusterId, RebuildId } from '@holdfast/core/model/ids.js';
+import type { RebuiltVolume } from '@holdfast/core/forecast/estimate-ends.js';
+import type { ClusterId, RebuildId, VolumeId } from '@holdfast/core/model/ids.js';
 import type { Rebuild } from '@holdfast/core/model/rebuild.js';
+import { type BandwidthRow, readBandwidthSpec } from '../rows/override-columns.js';
 import { type RebuildRow, readRebuild } from '../rows/rebuild-row.js';
 import type { Sql } from '../sql/scope.js';
 import { type ListRequest, listRows, mapPage, type Page } from './list-rows.js';
@@ -50,19 +52,21 @@ export async function findRebuild(
 
 export type ActiveRebuilds = {
   readonly active: readonly Rebuild[];
-  /** What the volume of each holds. */
-  readonly writtenBytes: ReadonlyMap<RebuildId, number>;
+  /** The volumes that they are of. */
+  readonly volumes: ReadonlyMap<VolumeId, RebuiltVolume>;
 };
 
 /** Everything that waits or runs, so that its place in the queue and its end can be told. Not more than admission looks at. */
 export async function loadActiveRebuilds(sql: Sql, clusterId: ClusterId): Promise<ActiveRebuilds> {
-  const { rows } = await sql.query<RebuildRow & { volume_bytes: number }>(
-    `SELECT b.*, v.written_bytes AS volume_bytes FROM rebuild b JOIN volume v ON v.id = b.volume_id
+  const { rows } = await sql.query<RebuildRow & BandwidthRow & { volume_bytes: number }>(
+    `SELECT b.*, v.written_bytes AS volume_bytes, v.data_engine, v.overrides FROM rebuild b JOIN volume v ON v.id = b.volume_id
      WHERE b.cluster_id = $1 AND b.state IN ('queued', 'running')`,
     [clusterId],
   );
   return {
     active: rows.map(readRebuild),
-    writtenBytes: new Map(rows.map(({ id, volume_bytes }) => [id, volume_bytes])),
+    volumes: new Map(
+      rows.map((row) => [row.volume_id, { writtenBytes: row.volume_bytes, spec: readBandwidthSpec(row) }]),
+    ),
   };
 }

@@ -2,7 +2,8 @@
  * Columns of a volume's overrides (its own answers to settings). The first eight have a column each, because versions that
  * are still out read and write those; all others are keys of one JSON column, so that a new one needs no migration.
  */
-import type { Volume } from '@holdfast/core/model/volume.js';
+import type { BandwidthSpec } from '@holdfast/core/model/views.js';
+import type { Volume, VolumeSpec } from '@holdfast/core/model/volume.js';
 import {
   followingValue,
   type OverrideField,
@@ -46,6 +47,14 @@ export const OVERRIDE_COLUMNS: readonly Column<Volume>[] = [
     ),
   ),
 ];
+
+/** What of a volume's row says how fast its rebuilds may copy. */
+export type BandwidthRow = Pick<OverrideRow, 'overrides'> & { data_engine: VolumeSpec['dataEngine'] };
+
+export function readBandwidthSpec({ data_engine, overrides }: BandwidthRow): BandwidthSpec {
+  const { replicaRebuildingBandwidthLimit = 0 } = overrides;
+  return { dataEngine: data_engine, replicaRebuildingBandwidthLimit };
+}
 
 export function readOverrides(row: OverrideRow): VolumeOverrides {
   return overridesFrom((override) => {

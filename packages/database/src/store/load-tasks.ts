@@ -1,14 +1,20 @@
 import type { AdmissionView } from '@holdfast/control/ports/store.js';
-import { lastCronTime } from '@holdfast/core/model/cron.js';
+import { lastChecks } from '@holdfast/core/admission/task-line.js';
 import type { ClusterId, NodeId, VolumeId } from '@holdfast/core/model/ids.js';
+import type { DataEngine } from '@holdfast/core/model/node.js';
 import type { ClusterSettings } from '@holdfast/core/model/setting.js';
 import type { SnapshotDataIntegrity } from '@holdfast/core/model/volume.js';
+import { settingsOf } from '@holdfast/core/settings/engine-maps.js';
+import { type BandwidthRow, readBandwidthSpec } from '../rows/override-columns.js';
 import type { Sql } from '../sql/scope.js';
 
 type VolumeTaskRow = { id: VolumeId; node_ids: NodeId[] };
 type WaitingRow = VolumeTaskRow & { since: Date };
-type CandidateRow = VolumeTaskRow & { checked_at: Date; asked_at: Date | null };
+type CandidateRow = VolumeTaskRow & { data_engine: DataEngine; checked_at: Date; asked_at: Date | null };
+/** Those of one data engine whose answer to the question of their integrity is `answer`, and when they were to be checked. */
+type Checked = { readonly engine: DataEngine; readonly answer: Answer; readonly dueAt: Date | undefined };
 
+const DATA_ENGINES: readonly DataEngine[] = ['v1', 'v2'];
 const READY = `'[{"type": "Ready", "status": "True"}]'`;
 /** A clone that is being filled is read from the copies of its source: their nodes count too. */
 const NODE_IDS = `ARRAY(SELECT DISTINCT r.node_id FROM replica r
@@ -22,14 +28,13 @@ export async function loadTasks(
   settings: ClusterSettings,
   { now, limit }: { now: Date; limit: number },
 ): Promise<AdmissionView['tasks']> {
-  const dueAt = lastCronTime(settings['snapshot-data-integrity-cronjob'], now);
   const admitted = await sql.query<VolumeTaskRow>(
     `SELECT v.id, ${NODE_IDS} FROM volume v
      WHERE v.cluster_id = $1 AND (v.hashing IS NOT NULL
        OR (v.turn_at IS NOT NULL AND (v.fill IS NOT NULL OR v.layer_task->>'kind' = 'purge'))) ORDER BY v.id`,
     [clusterId],
   );
-  const candidates = await loadCandidates(sql, [clusterId, checkingAnswers(settings), limit, dueAt ?? null]);
+  const candidates = await loadCandidates(sql, clusterId, { checked: checkedAt(settings, now), limit });
   return {
     admitted: admitted.rows.map(taskVolume),
     waiting: (await loadWaiting(sql, clusterId, limit)).map((row) => ({
@@ -38,23 +43,24 @@ export async function loadTasks(
     })),
     candidates: candidates.map((row) => ({
       ...taskVolume(row),
+      dataEngine: row.data_engine,
       checkedAt: row.checked_at,
       askedAt: row.asked_at ?? undefined,
     })),
   };
 }
 
-/** Volumes with the nodes of their copies. */
+/** Volumes with the nodes of their copies, and how fast they may be rebuilt. */
 export async function loadTaskVolumes(
   sql: Sql,
   volumeIds: readonly VolumeId[],
 ): Promise<AdmissionView['rebuilt']> {
   if (volumeIds.length === 0) return [];
-  const { rows } = await sql.query<VolumeTaskRow>(
-    `SELECT v.id, ${NODE_IDS} FROM volume v WHERE v.id = ANY($1) ORDER BY v.id`,
+  const { rows } = await sql.query<VolumeTaskRow & BandwidthRow>(
+    `SELECT v.id, ${NODE_IDS}, v.data_engine, v.overrides FROM volume v WHERE v.id = ANY($1) ORDER BY v.id`,
     [volumeIds],
   );
-  return rows.map(taskVolume);
+  return rows.map((row) => ({ ...taskVolume(row), spec: readBandwidthSpec(row) }));
 }
 
 /** Both indexes are of the few volumes that have such work. */
@@ -74,10 +80,15 @@ async function loadWaiting(sql: Sql, clusterId: ClusterId, limit: number): Promi
 
 type Answer = SnapshotDataIntegrity | 'ignored';
 
-/** Answers of volumes, to the question of their integrity, that have them checked. */
-function checkingAnswers(settings: ClusterSettings): Answer[] {
-  const own: Answer[] = ['enabled', 'fast-check'];
-  return settings['snapshot-data-integrity'] === 'disabled' ? own : [...own, 'ignored'];
+/** Which volumes are checked. Those that follow the cluster are, unless it says no to those of their engine. */
+function checkedAt(settings: ClusterSettings, now: Date): Checked[] {
+  const dueAt = lastChecks(settings, now);
+  return DATA_ENGINES.flatMap((engine) => {
+    const followers: Answer[] =
+      settingsOf(settings, engine)['snapshot-data-integrity'] === 'disabled' ? [] : ['ignored'];
+    const answers: Answer[] = ['enabled', 'fast-check', ...followers];
+    return answers.map((answer) => ({ engine, answer, dueAt: dueAt[engine] }));
+  });
 }
 
 const CHECKED_AT = 'GREATEST(v.integrity_checked_at, v.oldest_snapshot_at)';
@@ -87,32 +98,41 @@ const MAY_BE_CHECKED = `v.oldest_snapshot_at IS NOT NULL AND v.state = 'attached
 
 /**
  * Those that wait for a hash are found by the index of such snapshots; those whose check is due by a range of an index for
- * each answer, so that a cluster whose volumes have all been checked reads none of them.
- *
- * @param values cluster, the answers that have a volume checked, limit, the cron's last time
+ * each engine and answer, so that a cluster whose volumes have all been checked reads none of them.
  */
 async function loadCandidates(
   sql: Sql,
-  values: [ClusterId, readonly Answer[], number, Date | null],
+  clusterId: ClusterId,
+  { checked, limit }: { checked: readonly Checked[]; limit: number },
 ): Promise<CandidateRow[]> {
   const { rows } = await sql.query<CandidateRow>(
-    `SELECT v.id, ${NODE_IDS}, found.asked_at, ${CHECKED_AT} AS checked_at
+    `WITH checked AS (
+       SELECT * FROM unnest($3::text[], $4::text[], $5::timestamptz[]) AS of_kind (engine, answer, due_at)
+     )
+     SELECT v.id, ${NODE_IDS}, v.data_engine, found.asked_at, ${CHECKED_AT} AS checked_at
      FROM (
        SELECT id, min(asked_at) AS asked_at FROM (
          SELECT s.volume_id AS id, (s.hash_request->>'requestedAt')::timestamptz AS asked_at FROM snapshot s
          WHERE s.hash_request->>'automatic' = 'true' AND s.origin = 'user' AND s.state = 'ready'
          UNION ALL
-         SELECT due.id, NULL FROM unnest($2::text[]) AS answer, LATERAL (
+         SELECT due.id, NULL FROM checked c, LATERAL (
            SELECT v.id FROM volume v
-           WHERE v.cluster_id = $1 AND v.snapshot_data_integrity = answer AND ${MAY_BE_CHECKED}
-             AND ${CHECKED_AT} < $4::timestamptz
-           ORDER BY ${CHECKED_AT}, v.id LIMIT $3
+           WHERE v.cluster_id = $1 AND v.snapshot_data_integrity = c.answer AND v.data_engine = c.engine
+             AND ${MAY_BE_CHECKED} AND ${CHECKED_AT} < c.due_at
+           ORDER BY ${CHECKED_AT}, v.id LIMIT $2
          ) due
        ) each_found GROUP BY id
      ) found JOIN volume v ON v.id = found.id
-     WHERE v.cluster_id = $1 AND v.snapshot_data_integrity = ANY($2) AND ${MAY_BE_CHECKED}
-     ORDER BY found.asked_at IS NULL, checked_at, v.id LIMIT $3`,
-    values,
+     WHERE v.cluster_id = $1 AND ${MAY_BE_CHECKED}
+       AND EXISTS (SELECT FROM checked c WHERE c.answer = v.snapshot_data_integrity AND c.engine = v.data_engine)
+     ORDER BY found.asked_at IS NULL, checked_at, v.id LIMIT $2`,
+    [
+      clusterId,
+      limit,
+      checked.map(({ engine }) => engine),
+      checked.map(({ answer }) => answer),
+      checked.map(({ dueAt }) => dueAt ?? null),
+    ],
   );
   return rows;
 }

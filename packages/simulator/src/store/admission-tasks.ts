@@ -1,5 +1,5 @@
 import type { AdmissionView } from '@holdfast/control/ports/store.js';
-import { lastCronTime } from '@holdfast/core/model/cron.js';
+import { lastChecks } from '@holdfast/core/admission/task-line.js';
 import { asId, type ClusterId, compareIds, type VolumeId } from '@holdfast/core/model/ids.js';
 import { isNodeReady } from '@holdfast/core/model/node.js';
 import type { ClusterSettings } from '@holdfast/core/model/setting.js';
@@ -22,7 +22,7 @@ export function admissionTasks(
   const own = (volumes: readonly Volume[]) =>
     volumes.filter((volume) => volume.clusterId === clusterId).sort((a, b) => compareIds(a.id, b.id));
   const busy = own(tables.volumes.by('busy', BUSY));
-  const dueAt = lastCronTime(settings['snapshot-data-integrity-cronjob'], now);
+  const dueAt = lastChecks(settings, now);
   const isAdmitted = (volume: Volume) =>
     volume.hashing !== undefined || heavyTaskOf(volume)?.admittedAt !== undefined;
   return {
@@ -35,7 +35,7 @@ export function admissionTasks(
       .valuesOf('volume')
       .flatMap((id) => tables.volumes.get(asId<VolumeId>(id)) ?? [])
       .filter((volume) => volume.clusterId === clusterId)
-      .flatMap((volume) => candidateOf(tables, volume, settings, dueAt))
+      .flatMap((volume) => candidateOf(tables, volume, settings, dueAt[volume.spec.dataEngine]))
       .sort(
         (a, b) =>
           Number(a.askedAt === undefined) - Number(b.askedAt === undefined) ||
@@ -81,7 +81,7 @@ function candidateOf(
   const askedAt = asked.length === 0 ? undefined : new Date(Math.min(...asked));
   const isDue = dueAt !== undefined && checkedAt.getTime() < dueAt.getTime();
   if (askedAt === undefined && !isDue) return [];
-  return [{ volumeId: id, nodeIds: nodesOf(tables, id), checkedAt, askedAt }];
+  return [{ ...taskVolume(tables, id), dataEngine: spec.dataEngine, checkedAt, askedAt }];
 }
 
 /** A volume with the nodes of its copies; of a clone that is being filled, also those of its source's. */

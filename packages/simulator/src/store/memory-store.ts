@@ -249,7 +249,10 @@ export class MemoryStore implements Store {
       nodes,
       queued: inState('queued'),
       running: inState('running'),
-      rebuilt: inState('queued', 'running').map(({ volumeId }) => taskVolume(this.tables, volumeId)),
+      rebuilt: inState('queued', 'running').flatMap(({ volumeId }) => {
+        const volume = volumes.get(volumeId);
+        return volume === undefined ? [] : [{ ...taskVolume(this.tables, volumeId), spec: volume.spec }];
+      }),
       ending: inState('cancelled', 'failed').filter((rebuild) => this.mayStillRun(rebuild)),
       blocked: volumes.by('busy', BUSY).flatMap((volume) => {
         const reason = volume.rebuildHold ?? pressingTask(volume)?.kind;

@@ -8,9 +8,9 @@ import { useState } from 'react';
 import { useSettings } from '../../../src/api/queries';
 import type { Setting } from '../../../src/api/types';
 import { SettingDialog } from '../../../src/settings/setting-dialog';
-import { matches, valueText } from '../../../src/settings/setting-value';
 import { Loaded } from '../../../src/shared/loaded';
 import { PageHeader } from '../../../src/shared/page-header';
+import { matches, valueText } from '../../../src/shared/setting-value';
 
 export default function SettingsPage() {
   const settings = useSettings();
