@@ -279,6 +279,35 @@ describe('a fleet whose rows are broken', () => {
   });
 });
 
+test('a drain of the last node is refused by its plan, by a what-if and by itself, and each says what would cure it', async () => {
+  await api.createVolume({ name: 'held', numberOfReplicas: 3 });
+  const nodes = `/clusters/${api.seed.clusterId}/nodes`;
+  const { body } = await api.call('GET', nodes);
+  const [first, ...others] = body.items ?? [];
+  for (const other of others) await api.call('POST', `${nodes}/${other.id}/cordon`);
+  const before = await everyRow();
+  for (const action of ['drain', 'drain-plan'])
+    expect(await api.call('POST', `${nodes}/${first?.id}/${action}`)).toMatchObject({
+      status: 409,
+      body: {
+        code: 'node.last_ready',
+        detail: expect.stringContaining('with policy block-if-contains-last-replica'),
+        cures: [expect.stringContaining('uncordon one'), expect.stringContaining('always-allow')],
+      },
+    });
+  expect(await api.call('POST', simulate, { body: { drain: [{ node: first?.name }] } })).toMatchObject({
+    status: 422,
+    body: { errors: [{ pointer: '/drain/0', detail: expect.stringContaining('no other node is ready') }] },
+  });
+  const dry = await api.call('POST', `${nodes}/${first?.id}/drain?dryRun=true`);
+  expect(dry).toMatchObject({ body: { code: 'node.last_ready' } });
+  expect(await everyRow()).toEqual(before);
+  const allowed = { policy: 'always-allow' };
+  expect(await api.call('POST', `${nodes}/${first?.id}/drain`, { body: allowed })).toMatchObject({
+    status: 202,
+  });
+});
+
 /** Everything that a placement could have changed. */
 async function everyRow(): Promise<unknown> {
   const tables = [

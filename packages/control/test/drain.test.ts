@@ -4,6 +4,7 @@ import { cancelDrain, drainNode } from '@holdfast/control/use-cases/drain-node.j
 import { patchDisk } from '@holdfast/control/use-cases/patch-disk.js';
 import { patchNode } from '@holdfast/control/use-cases/patch-node.js';
 import { patchVolume } from '@holdfast/control/use-cases/patch-volume.js';
+import { planNodeDrain } from '@holdfast/control/use-cases/plan-node-drain.js';
 import { requestDetach } from '@holdfast/control/use-cases/request-detach.js';
 import { GIB } from '@holdfast/core/model/bytes.js';
 import { compareIds } from '@holdfast/core/model/ids.js';
@@ -48,6 +49,7 @@ async function aVolumeOn(
   await world.run(5);
 }
 
+const EVICTING = ['block-for-eviction', 'block-for-eviction-if-contains-last-replica'] as const;
 const keyOf = (name: string) => ({ clusterId: world.clusterId, nodeId: world.nodeId(name) });
 const allow = (name: string, allowScheduling: boolean) =>
   patchNode(world.useCases, { ...keyOf(name), patch: { allowScheduling } });
@@ -152,7 +154,7 @@ test('only copies that no other node holds are moved by block-for-eviction-if-co
 });
 
 test('the last healthy copy blocks a drain by default; always-allow does not ask', async () => {
-  await aCluster(2);
+  await aCluster(3);
   await aVolumeOn(['n1', 'n2'], 'n1');
   world.node('n2').kill();
   await client.write();
@@ -172,7 +174,7 @@ test('the last healthy copy blocks a drain by default; always-allow does not ask
 });
 
 test('a drain that waits for another copy ends when that is back and up to date', async () => {
-  await aCluster(2);
+  await aCluster(3);
   await aVolumeOn(['n1', 'n2'], 'n1');
   world.node('n2').kill();
   await client.write();
@@ -292,6 +294,51 @@ test('drain and back: its replica fails, and within the wait interval the same o
   await world.run(60);
   expect(await places()).toEqual(['n1', 'n2', 'n3']);
   expect((await client.view()).replicas.map(({ id }) => id)).toEqual(before);
+});
+
+test('the last node is not drained while copies are on it, unless the policy lets them be switched off', async () => {
+  await aCluster(2);
+  await aVolumeOn(['n1', 'n2'], 'n1');
+  world.node('n2').kill();
+  await client.write();
+  await world.run(15);
+  const refused = ['block-if-contains-last-replica', ...EVICTING] as const;
+  for (const policy of [undefined, ...refused]) {
+    const key = { ...keyOf('n1'), policy };
+    expect(await codeOf(drainNode(world.useCases, key))).toBe('node.last_ready');
+    expect(await codeOf(planNodeDrain(world.useCases, key))).toBe('node.last_ready');
+  }
+  expect(await nodeNamed('n1')).toMatchObject({ cordoned: false, drain: undefined });
+  await expect(drain('n1')).rejects.toThrow(
+    /policy block-if-contains-last-replica .* node n1 waits for copies/,
+  );
+
+  // Its users can end this one: they detach the volume.
+  await drain('n1', 'allow-if-replica-is-stopped');
+  await world.run(10);
+  expect(await waitsOf('n1')).toContain('EngineRunning');
+  await requestDetach(world.useCases, { volumeId: client.volumeId });
+  expect(await isDrained('n1', 30)).toBe(true);
+  expect(await codeOf(drain('n1'))).toBe('node.last_ready');
+  expect(await stateOf('n1')).toBe('drained');
+  await drain('n1', 'always-allow');
+  expect(await isDrained('n1', 30)).toBe(true);
+});
+
+test('of two nodes the second is not drained while the first is', async () => {
+  await aCluster(2);
+  await aVolumeOn(['n1', 'n2'], 'n2');
+  await drain('n1');
+  expect(await isDrained('n1', 30)).toBe(true);
+  expect(await codeOf(drain('n2'))).toBe('node.last_ready');
+  await uncordonNode(world.useCases, keyOf('n1'));
+  expect(await codeOf(drain('n2'))).toBe('done');
+});
+
+test('the last node is drained while nothing is on it', async () => {
+  await aCluster(1);
+  await drain('n1');
+  expect(await isDrained('n1', 30)).toBe(true);
 });
 
 test('what can not be done is refused at once: the last node, the only disk, a policy that there is not', async () => {

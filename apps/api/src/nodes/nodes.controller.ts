@@ -74,6 +74,7 @@ export class NodesController {
     refuses: [
       'cluster.not_found',
       'node.not_found',
+      'node.last_ready',
       'fleet.inconsistent',
       'compute.busy',
       'compute.too_costly',

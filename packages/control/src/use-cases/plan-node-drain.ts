@@ -5,7 +5,7 @@ import type { StorageNode } from '@holdfast/core/model/node.js';
 import type { DrainPolicy } from '@holdfast/core/model/node-drain.js';
 import type { RebuildSpeed } from '@holdfast/core/model/rebuild.js';
 import type { NodeVolumes } from '@holdfast/core/model/views.js';
-import { drainPolicyOf, unknownPolicy } from '@holdfast/core/policy/decide-drain.js';
+import { decideDrain, drainPolicyOf, unknownPolicy } from '@holdfast/core/policy/decide-drain.js';
 import type { NodeKey } from './change-node.js';
 import { faultOf, type UseCasePorts } from './use-case.js';
 
@@ -20,7 +20,7 @@ type Ask = NodeKey & { policy?: string | undefined };
 
 /**
  * @param policy `undefined`: the drain's own where the node is drained, else the cluster's setting says which
- * @throws StorageFault `node.not_found`, `request.invalid`
+ * @throws StorageFault `node.not_found`, `request.invalid`, `node.last_ready` where the drain would be refused so
  */
 export async function loadDrainPlan(
   { store }: Pick<UseCasePorts, 'store'>,
@@ -36,6 +36,8 @@ export async function loadDrainPlan(
     const refusal = unknownPolicy(wanted);
     throw faultOf(refusal, [{ pointer: '/policy', detail: refusal.why }]);
   }
+  const decision = decideDrain(node, policy, view.fleet);
+  if (decision.kind === 'refuse') throw faultOf(decision);
   const speeds = await store.loadRebuildSpeeds(clusterId, SPEEDS_MAX);
   return { node, policy, view: { ...view, speeds } };
 }
@@ -43,7 +45,7 @@ export async function loadDrainPlan(
 /**
  * What a drain of the node would do, and wait for. Changes nothing.
  *
- * @throws StorageFault `node.not_found`, `request.invalid`
+ * @throws StorageFault `node.not_found`, `request.invalid`, `node.last_ready`
  */
 export async function planNodeDrain(ports: UseCasePorts, ask: Ask): Promise<DrainPlan> {
   const { node, policy, view } = await loadDrainPlan(ports, ask);

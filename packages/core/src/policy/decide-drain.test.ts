@@ -8,9 +8,17 @@ import { decideDiskEviction, decideNodeEviction } from './decide-eviction.js';
 
 const EMPTY: DrainPolicy = 'block-for-eviction';
 const drained = { drain: { policy: EMPTY, requestedAt: NOON, wasCordoned: false } };
+const A_WINDOW = { until: NOON, reason: '' };
 const BOOKED = { 'a-disk': { storageScheduledBytes: 1 } };
 
-type Row = { name: string; a?: NodePart; b?: NodePart; policy?: string; want: string };
+type Row = {
+  name: string;
+  a?: NodePart;
+  b?: NodePart;
+  policy?: string;
+  settings?: Record<string, boolean>;
+  want: string;
+};
 
 test.each<Row>([
   { name: 'a node among others', policy: EMPTY, want: 'allow' },
@@ -19,7 +27,42 @@ test.each<Row>([
   { name: 'one that is drained so', a: drained, policy: EMPTY, want: 'unchanged' },
   { name: 'one that is drained by another policy', a: drained, policy: 'always-allow', want: 'allow' },
   { name: 'the last node, to be emptied', b: { ready: false }, policy: EMPTY, want: 'node.last_ready' },
-  { name: 'the last node, where copies stay', b: { ready: false }, want: 'allow' },
+  { name: 'the last node, by default', b: { ready: false }, want: 'node.last_ready' },
+  { name: 'the last node that is not cordoned', b: { cordoned: true }, want: 'node.last_ready' },
+  {
+    name: 'the last node that is not cordoned, to be emptied',
+    b: { cordoned: true },
+    policy: EMPTY,
+    want: 'node.last_ready',
+  },
+  {
+    name: 'one beside a cordoned node that takes replicas',
+    b: { cordoned: true },
+    policy: EMPTY,
+    settings: { 'disable-scheduling-on-cordoned-node': false },
+    want: 'allow',
+  },
+  {
+    name: 'the last node whose copies count, although a cordoned one takes replicas',
+    b: { cordoned: true },
+    policy: 'block-for-eviction-if-contains-last-replica',
+    settings: { 'disable-scheduling-on-cordoned-node': false },
+    want: 'node.last_ready',
+  },
+  { name: 'one beside a node in maintenance', b: { maintenance: A_WINDOW }, want: 'allow' },
+  { name: 'the last node, whatever it holds', b: { ready: false }, policy: 'always-allow', want: 'allow' },
+  {
+    name: 'the last node, once its volumes are detached',
+    b: { ready: false },
+    policy: 'allow-if-replica-is-stopped',
+    want: 'allow',
+  },
+  {
+    name: 'the last node, which is drained so already',
+    a: { drain: { ...drained.drain, policy: 'block-if-contains-last-replica' } },
+    b: { ready: false },
+    want: 'unchanged',
+  },
   {
     name: 'the last node, and it is empty',
     a: { disks: { 'a-disk': {} } },
@@ -27,8 +70,8 @@ test.each<Row>([
     policy: EMPTY,
     want: 'allow',
   },
-])('a drain of $name → $want', ({ a = {}, b = {}, policy, want }) => {
-  const fleet = aFleet({ a: { disks: BOOKED, ...a }, b });
+])('a drain of $name → $want', ({ a = {}, b = {}, policy, settings = {}, want }) => {
+  const fleet = aFleet({ a: { disks: BOOKED, ...a }, b }, settings);
   const [node] = fleet.nodes;
   if (node === undefined) throw new Error('the fleet has no node');
   const decision = decideDrain(node, policy, fleet);

@@ -1,6 +1,6 @@
 /** Decides about draining a node and taking that back. Whether the node can be emptied is the drain's own matter: it says what it waits for. */
 import { isNodeReady, type StorageNode } from '../model/node.js';
-import { DRAIN_POLICIES, type DrainPolicy, isEvictingPolicy } from '../model/node-drain.js';
+import { DRAIN_POLICIES, type DrainPolicy } from '../model/node-drain.js';
 import type { FleetView } from '../model/views.js';
 import { ALLOWED, type Decision, type Refusal, refuse, unchanged } from './decision.js';
 
@@ -26,11 +26,36 @@ export function decideDrain(
   if (policy === undefined) return unknownPolicy(wanted);
   if (drain?.policy === policy) return unchanged(`node ${name} is drained with policy ${policy} already`);
   const isBooked = fleet.disks.some((disk) => disk.nodeId === id && disk.storageScheduledBytes > 0);
-  if (!isEvictingPolicy(policy) || !isBooked || hasOtherReadyNode(id, fleet)) return ALLOWED;
-  return refuse('node.last_ready', `no other node is ready: replicas on node ${name} have nowhere to go`, [
-    'start the agents of other nodes, or add a node',
+  if (!NEED_A_COPY_ELSEWHERE.has(policy) || !isBooked || hasPlaceForCopies(id, policy, fleet)) return ALLOWED;
+  const why = `no other node is ready and not cordoned: with policy ${policy} the drain of node ${name} waits for copies elsewhere, and there can be none`;
+  return refuse('node.last_ready', why, [
+    'start the agents of other nodes, uncordon one, or add a node',
     'drain with policy always-allow: what only this node holds can not be used while it is off',
   ]);
+}
+
+/**
+ * Policies under which a node with copies may be switched off only once there are others. With `allow-if-replica-is-stopped` users may
+ * end the drain of the last node, too: they detach the volumes.
+ */
+const NEED_A_COPY_ELSEWHERE: ReadonlySet<DrainPolicy> = new Set([
+  'block-if-contains-last-replica',
+  'block-for-eviction',
+  'block-for-eviction-if-contains-last-replica',
+]);
+
+/**
+ * Is there another node whose copies count? A cordoned one is on its way out, so a copy on it does not make up for one here. It
+ * still takes what `block-for-eviction` moves where cordons keep no replicas away. A maintenance window ends, and so does
+ * what waits for it.
+ */
+function hasPlaceForCopies(
+  id: StorageNode['id'],
+  policy: DrainPolicy,
+  { nodes, settings }: FleetView,
+): boolean {
+  const takesWhatMoves = policy === 'block-for-eviction' && !settings['disable-scheduling-on-cordoned-node'];
+  return nodes.some((node) => node.id !== id && isNodeReady(node) && (!node.cordoned || takesWhatMoves));
 }
 
 export function unknownPolicy(wanted: string | undefined): Refusal<'request.invalid'> {
