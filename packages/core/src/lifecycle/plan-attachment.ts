@@ -141,6 +141,10 @@ export function attachObstacle(
   if (attachNode(view) !== undefined) return undefined;
   const wanted = requestOf(volume)?.nodeId;
   if (wanted !== undefined && !mayServeUsers(view, wanted)) return notLocal(view, wanted);
+  const away = (wanted === undefined ? (servingNodeIds(view) ?? []) : []).filter(
+    (id) => !isReady(nodeById(fleet, id)),
+  );
+  if (away.length > 0) return awayFromLocal(view, away);
   const closed = fleet.nodes.filter((node) => isNodeReady(node) && isClosedTo(volume, node, fleet));
   const names = closed.map(({ name }) => name).join(', ');
   return {
@@ -155,6 +159,23 @@ export function attachObstacle(
       'start the agent of a node that holds a copy',
     ],
   };
+}
+
+/** The nodes of the full copies, where strict locality lets no other node serve it. */
+function awayFromLocal(
+  { volume, fleet }: CopiesView,
+  away: readonly NodeId[],
+): { code: string; message: string; cures: string[] } {
+  const names = away.map((id) => nodeName(fleet, id));
+  return {
+    code: 'NoNodeToAttach',
+    message: `volume ${volume.name} has strict data locality, and its copy is on ${names.join(', ')}, which does not answer`,
+    cures: names.map((name) => `start the agent on ${name}`),
+  };
+}
+
+function isReady(node: StorageNode | undefined): boolean {
+  return node !== undefined && isNodeReady(node);
 }
 
 function notLocal(view: CopiesView, wanted: NodeId): { code: string; message: string; cures: string[] } {
@@ -184,7 +205,10 @@ export function attachNode(view: CopiesView): NodeId | undefined {
     return isOpen && mayServeUsers(view, wanted) ? wanted : undefined;
   }
   const ofCopies = nodesOfCopies(view);
-  const holders = ofCopies.filter((id) => !isClosedTo(volume, nodeById(fleet, id), fleet));
+  // Of a strictly local volume the full copy may be on a node that is away: it is waited for, not passed over.
+  const holders = ofCopies.filter(
+    (id) => !isClosedTo(volume, nodeById(fleet, id), fleet) && mayServeUsers(view, id),
+  );
   const isStaying = (id: NodeId) => nodeById(fleet, id)?.drain === undefined;
   const staying = holders.find(isStaying);
   if (staying !== undefined || ofCopies.length === 0 || volume.spec.dataLocality === 'strict-local')

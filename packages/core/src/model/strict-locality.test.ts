@@ -23,6 +23,11 @@ test.each([
     replicas: [{ ...FULL, intent: 'remove' as const }, aReplicaOn('n2-disk')],
     want: ['n2'],
   },
+  {
+    name: 'a full copy that is to be removed, not the replacement that is built',
+    replicas: [{ ...FULL, intent: 'remove' as const }, COMING],
+    want: ['n1'],
+  },
   { name: 'any copy, as long as none is full', replicas: [COMING, FAILED], want: ['n2', 'n3'] },
   { name: 'no copy, where none has a place', replicas: [], want: [] },
 ])('a strictly local volume is served on the node of $name', ({ replicas, want }) => {

@@ -18,13 +18,16 @@ type ServingFacts<Id> = {
 
 /**
  * Nodes of which one may serve the users of a strictly local volume. Only a full copy's node will do: a replacement that is
- * being built, or one that has failed, is no place for the engine. Where no copy is full, any of them may be the one that a
- * salvage goes on with. Empty: no copy has a place yet.
+ * being built, or one that has failed, is no place for the engine. One that is to be removed will do as long as no other is
+ * full. Where no copy is full, any of them may be the one that a salvage goes on with. Empty: no copy has a place yet.
  */
 export function nodesForUsers<Id extends string>(copies: readonly ServingFacts<Id>[]): Id[] {
   const staying = copies.filter(({ intent }) => intent !== 'remove');
-  const full = staying.filter(({ isFull }) => isFull);
-  return (full.length > 0 ? full : staying).flatMap(({ nodeId }) => (nodeId === undefined ? [] : [nodeId]));
+  const full = copies.filter(({ isFull }) => isFull);
+  const fullStaying = staying.filter(({ isFull }) => isFull);
+  return ([fullStaying, full].find(({ length }) => length > 0) ?? staying).flatMap(({ nodeId }) =>
+    nodeId === undefined ? [] : [nodeId],
+  );
 }
 
 /** `undefined`: any node may serve them. */
