@@ -1,12 +1,17 @@
 /** Nodes and disks that are away for a moment, that come back, fill up, or turn up on another node. */
+import { addDisk } from '@holdfast/control/use-cases/add-disk.js';
+import { patchDisk } from '@holdfast/control/use-cases/patch-disk.js';
+import { removeDisk } from '@holdfast/control/use-cases/remove-disk.js';
 import { requestDetach } from '@holdfast/control/use-cases/request-detach.js';
+import { GIB } from '@holdfast/core/model/bytes.js';
 import { conditionOf } from '@holdfast/core/model/condition.js';
+import { asId, type DiskId, type ReplicaId } from '@holdfast/core/model/ids.js';
 import { isHealthy } from '@holdfast/core/model/replica.js';
 import { checkWorld } from '@holdfast/simulator/check-world.js';
 import type { SimClient } from '@holdfast/simulator/sim-client.js';
-import { aServedVolumeIn, attach, aVolumeIn, aWorld } from '@holdfast/simulator/test-world.js';
+import { aServedVolumeIn, attach, aVolumeIn, aWorld, codeOf } from '@holdfast/simulator/test-world.js';
 import type { World } from '@holdfast/simulator/world.js';
-import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 
 let world: World;
 let client: SimClient;
@@ -36,6 +41,96 @@ test('to a detached volume it is nothing, however short failed copies are waited
   const before = await replicaIds();
   await silence('node-2', 60);
   expect([await replicaIds(), (await client.view()).rebuilds]).toEqual([before, []]);
+});
+
+describe('a disk that is taken off its node', () => {
+  const fleetDisk = async (id: string) =>
+    (await world.store.loadFleet(world.clusterId)).disks.find((disk) => disk.id === id);
+  const spare = () => {
+    const [disk] = world.node('node-4').disks;
+    if (disk === undefined) throw new Error('node-4 has no disk');
+    return disk;
+  };
+  const takeOff = ({ id }: { id: DiskId }) => {
+    const { clusterId } = world;
+    return codeOf(removeDisk(world.useCases, { clusterId, diskId: id, orphans: 0 }));
+  };
+  const isGone = (id: string) => world.runUntil(async () => (await fleetDisk(id)) === undefined, 30);
+
+  test('is let go of by its agent while it is empty, and is there again once it is added', async () => {
+    const disk = spare();
+    const held = world
+      .node('node-1')
+      .disks.find(({ id }) => [...world.node('node-1').copies.values()].some(({ diskId }) => diskId === id));
+    if (held === undefined) throw new Error('node-1 holds no copy');
+    expect(await takeOff(held)).toBe('disk.in_use');
+    expect(await takeOff(disk)).toBe('done');
+    expect(await isGone(disk.id)).toBe(true);
+    expect(world.node('node-4').disks).not.toContain(disk);
+    await addDisk(world.useCases, {
+      clusterId: world.clusterId,
+      nodeId: world.nodeId('node-4'),
+      disk: {
+        path: '/disks/back',
+        name: 'back',
+        type: 'filesystem',
+        sizeBytes: GIB,
+        tags: [],
+        allowScheduling: true,
+        storageReservedBytes: 0,
+      },
+    });
+    await world.run(2);
+    const names = (await world.store.loadFleet(world.clusterId)).disks
+      .filter(
+        ({ nodeId, conditions }) =>
+          nodeId === world.nodeId('node-4') && conditionOf(conditions, 'Ready')?.status === 'True',
+      )
+      .map(({ name }) => name);
+    expect(names).toContain('back');
+  });
+
+  test('is kept while it has vanished, takes nothing meanwhile, and is let go of when it is back', async () => {
+    const disk = spare();
+    disk.isGone = true;
+    await world.run(2);
+    expect(await takeOff(disk)).toBe('done');
+    await world.run(10);
+    expect(await fleetDisk(disk.id)).toMatchObject({ allowScheduling: false });
+    const opened = { clusterId: world.clusterId, diskId: disk.id, patch: { allowScheduling: true } };
+    expect(await codeOf(patchDisk(world.useCases, opened))).toBe('request.invalid');
+    expect(await fleetDisk(disk.id)).toMatchObject({ allowScheduling: false });
+    disk.isGone = false;
+    expect(await isGone(disk.id)).toBe(true);
+  });
+
+  test('keeps a copy that no report has told of yet', async () => {
+    const disk = spare();
+    expect(await takeOff(disk)).toBe('done');
+    const [copy] = world.node('node-1').copies.values();
+    if (copy === undefined) throw new Error('node-1 holds no copy');
+    const stray = { ...copy, diskId: disk.id, replicaId: asId<ReplicaId>('stray') };
+    world.node('node-4').copies.set(stray.replicaId, stray);
+    await world.run(10);
+    expect(world.node('node-4').disks).toContain(disk);
+    world.node('node-4').copies.delete(stray.replicaId);
+    expect(await isGone(disk.id)).toBe(true);
+  });
+});
+
+test('a node that is gone and holds nothing is forgotten, and is a new one when it comes back', async () => {
+  const before = world.nodeId('node-4');
+  expect(world.store.deleteNode(before)).toBe('ready');
+  expect(world.store.deleteNode(world.nodeId('node-1'))).toBe('holds-replicas');
+  world.node('node-4').kill();
+  await world.run(20);
+  expect(world.store.deleteNode(before)).toBe('deleted');
+  const { nodes, disks } = await world.store.loadFleet(world.clusterId);
+  expect(nodes.map(({ name }) => name)).not.toContain('node-4');
+  expect(disks.filter(({ nodeId }) => nodeId === before)).toEqual([]);
+  world.startNode('node-4');
+  await world.run(5);
+  expect(world.nodeId('node-4')).not.toBe(before);
 });
 
 test('a disk goes with its copies to the node that it is put into, and nothing is copied', async () => {

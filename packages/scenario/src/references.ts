@@ -92,6 +92,7 @@ const FIELDS: Readonly<Record<string, Kind>> = {
 /** Steps that are told one name only, where it is no node's. */
 const SUBJECTS: Readonly<Partial<Record<StepCall['name'], Kind>>> = {
   diskDown: 'disk',
+  removeDisk: 'disk',
   diskUp: 'disk',
   deleteVolume: 'volume',
   write: 'volume',

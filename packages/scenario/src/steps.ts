@@ -86,6 +86,8 @@ export const STEPS = {
   removeOrphan: nodeName.describe('A user has the oldest copy on a node removed that belongs to no replica.'),
   addNode: nodeGiven,
   addDisk: z.strictObject({ node: nodeName, ...diskGiven.shape }),
+  removeNode: nodeName.describe('A user has a node forgotten that is gone and holds nothing.'),
+  removeDisk: diskName.describe('A user takes an empty disk off its node; its agent lets go of it.'),
 
   set: settingsGiven.describe('Changes settings of the cluster.'),
   createVolume: newVolume,

@@ -1,7 +1,13 @@
 import { asId, type DiskId } from '@holdfast/core/model/ids.js';
 import type { DiskType } from '@holdfast/core/model/node.js';
 
-export type SimDiskOptions = { readonly name?: string; readonly sizeBytes: number; readonly type?: DiskType };
+export type SimDiskOptions = {
+  readonly name?: string;
+  readonly sizeBytes: number;
+  readonly type?: DiskType;
+  /** Left out: a new one. */
+  readonly id?: DiskId;
+};
 
 /** A disk of a simulated node. What befalls it is noticed by its node, which reports it with its next heartbeat. */
 export class SimDisk {

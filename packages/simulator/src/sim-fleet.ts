@@ -89,7 +89,8 @@ export class SimFleet {
       if (wasAtWork && !engine.isAtWork) this.stir(engine.volumeId);
     }
     for (const node of this.nodes) {
-      if (node.isReachable && (reporting.has(node) || node.nodeId === undefined)) await this.report(node);
+      const hasNews = reporting.has(node) || node.nodeId === undefined || node.hasToLetGo;
+      if (node.isReachable && hasNews) await this.report(node);
     }
     return this.atWork.size > 0;
   }

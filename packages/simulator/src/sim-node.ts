@@ -1,6 +1,7 @@
 import type { DiskReport, Heartbeat } from '@holdfast/core/model/agent-protocol.js';
 import { GIB } from '@holdfast/core/model/bytes.js';
-import type { NodeId, ReplicaId, VolumeId } from '@holdfast/core/model/ids.js';
+import { asId, type NodeId, type ReplicaId, type VolumeId } from '@holdfast/core/model/ids.js';
+import type { DiskWishes } from '@holdfast/core/policy/disk-wishes.js';
 import { ByVolumeMap } from './by-volume-map.js';
 import type { SimCopy } from './sim-copy.js';
 import { newDisk, type SimDisk, type SimDiskOptions } from './sim-disk.js';
@@ -13,6 +14,8 @@ export type SimNodeOptions = {
   diskBytes?: readonly number[];
   disks?: readonly SimDiskOptions[];
 };
+
+const DISK_BYTES = 100 * GIB;
 
 /** What hears of changes of a node. */
 export type SimNodeWatcher = {
@@ -27,6 +30,8 @@ export class SimNode {
   readonly engines: ByVolumeMap<VolumeId, SimEngine>;
   readonly disks: SimDisk[] = [];
   nodeId: NodeId | undefined;
+  /** Disks that its agent was told to let go of. */
+  private isToGo: ReadonlySet<string> = new Set();
   isAlive = true;
   bootId: string;
   private connected = true;
@@ -37,7 +42,7 @@ export class SimNode {
   constructor(
     readonly name: string,
     private readonly newId: () => string,
-    { zone = null, region = null, diskBytes = [100 * GIB, 100 * GIB], disks }: SimNodeOptions,
+    { zone = null, region = null, diskBytes = [DISK_BYTES, DISK_BYTES], disks }: SimNodeOptions,
     private readonly watcher: SimNodeWatcher,
   ) {
     this.copies = new ByVolumeMap((volumeId, replicaId) => watcher.onCopy(this, volumeId, replicaId));
@@ -48,11 +53,36 @@ export class SimNode {
     for (const disk of disks ?? diskBytes.map((sizeBytes) => ({ sizeBytes }))) this.addDisk(disk);
   }
 
-  addDisk({ name = `disk-${this.disks.length + 1}`, ...options }: SimDiskOptions): SimDisk {
-    const disk = newDisk(this.newId(), { name, ...options }, () => this.notice());
+  addDisk({ name = `disk-${this.disks.length + 1}`, id, ...options }: SimDiskOptions): SimDisk {
+    const disk = newDisk(id ?? this.newId(), { name, ...options }, () => this.notice());
     this.disks.push(disk);
     this.notice();
     return disk;
+  }
+
+  /** Whether a disk is to be let go of that can be. */
+  get hasToLetGo(): boolean {
+    return this.isToGo.size > 0 && this.disks.some((disk) => this.mayLetGo(disk));
+  }
+
+  /**
+   * Does what the answer to a report says of the disks. One that holds a copy is kept, and so is one that has vanished: what
+   * is on it is not known.
+   */
+  obey({ add, remove }: DiskWishes = { add: [], remove: [] }): void {
+    this.isToGo = new Set(remove);
+    for (const { diskId: id, name, path, type, sizeBytes } of add) {
+      if (this.disks.some((disk) => disk.id === id || `/disks/${disk.name}` === path)) continue;
+      this.addDisk({ id: asId(id), name, type, sizeBytes: sizeBytes ?? DISK_BYTES });
+    }
+    for (const disk of this.disks.filter((one) => this.mayLetGo(one))) {
+      this.disks.splice(this.disks.indexOf(disk), 1);
+      this.notice();
+    }
+  }
+
+  private mayLetGo({ id, isGone }: SimDisk): boolean {
+    return this.isToGo.has(id) && !isGone && ![...this.copies.values()].some(({ diskId }) => diskId === id);
   }
 
   /** Something of the node has changed that its engines, those of its copies, and its report depend on. */

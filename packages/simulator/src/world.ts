@@ -117,8 +117,9 @@ export class World {
   }
 
   private async recordReport(node: SimNode): Promise<void> {
-    const { nodeId } = await this.store.recordHeartbeat(this.clusterId, node.heartbeat(), this.clock.now());
-    node.nodeId = nodeId;
+    const answer = await this.store.recordHeartbeat(this.clusterId, node.heartbeat(), this.clock.now());
+    node.nodeId = answer.nodeId;
+    node.obey(answer.disks);
   }
 
   private failsRebuild(replicaId: ReplicaId): boolean {

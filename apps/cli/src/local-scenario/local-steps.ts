@@ -48,6 +48,8 @@ function impossibleSteps() {
     removeOrphan: refuse('removeOrphan'),
     addNode: refuse('addNode'),
     addDisk: refuse('addDisk'),
+    removeNode: refuse('removeNode'),
+    removeDisk: refuse('removeDisk'),
     recurringSnapshot: refuse('recurringSnapshot'),
   } satisfies Partial<StepHandlers>;
 }

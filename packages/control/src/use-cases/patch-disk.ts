@@ -43,6 +43,7 @@ export function patchDisk(
     assertVersion(disk.version, input.ifVersion);
     const wanted = patchedDisk(disk, input.patch);
     assertDiskSpec(disk, wanted);
+    if (input.patch.allowScheduling === true) assertStays(disk);
     if (wanted.evictionRequested && !disk.evictionRequested) hasToAct(decideDiskEviction(disk, fleet));
     const patch = changedPart(disk, wanted);
     if (Object.keys(patch).length === 0) return;
@@ -53,6 +54,17 @@ export function patchDisk(
       { kind: 'disk.patch', diskId: disk.id, patch },
       ...told,
     ]);
+  });
+}
+
+/** A disk that its agent is to let go of takes no booking: were it open, the scheduler would choose it in vain. */
+function assertStays({ name, removalRequestedAt }: StorageDisk): void {
+  if (removalRequestedAt === undefined) return;
+  const detail = 'can not be true: the agent has been asked to let go of the disk';
+  throw new StorageFault('request.invalid', {
+    publicMessage: `allowScheduling of disk ${name} ${detail}`,
+    errors: [{ pointer: '/allowScheduling', detail }],
+    cures: ['add the disk again once it has been taken off'],
   });
 }
 

@@ -9,12 +9,14 @@ import { cancelDrain } from '@holdfast/control/use-cases/drain-node.js';
 import { endMaintenance } from '@holdfast/control/use-cases/maintain-node.js';
 import { patchDisk } from '@holdfast/control/use-cases/patch-disk.js';
 import { patchNode } from '@holdfast/control/use-cases/patch-node.js';
+import { patchVolume } from '@holdfast/control/use-cases/patch-volume.js';
 import { requestAttach } from '@holdfast/control/use-cases/request-attach.js';
 import { requestSalvage } from '@holdfast/control/use-cases/request-salvage.js';
 import { tuneRebuild } from '@holdfast/control/use-cases/tune-rebuild.js';
 import { isFault } from '@holdfast/core/model/faults.js';
 import type { StorageNode } from '@holdfast/core/model/node.js';
 import { isActiveRebuild } from '@holdfast/core/model/rebuild.js';
+import { followingValue, overridesFrom } from '@holdfast/core/model/volume-overrides.js';
 import { NO_FAULTS } from '../faults.js';
 import type { SimClient } from '../sim-client.js';
 import type { World } from '../world.js';
@@ -31,6 +33,12 @@ const OPEN_SETTINGS = {
   'disable-snapshot-purge': false,
   'replica-soft-anti-affinity': true,
   'replica-zone-soft-anti-affinity': true,
+  'replica-disk-soft-anti-affinity': true,
+  'allow-empty-node-selector-volume': true,
+  'allow-empty-disk-selector-volume': true,
+  'storage-minimal-available-percentage': 0,
+  'agent-heartbeat-timeout': 10,
+  'replica-rebuilding-bandwidth-limit': 0,
   'allow-volume-creation-with-degraded-availability': true,
   'storage-over-provisioning-percentage': 1_000,
   'orphan-resource-auto-deletion': 'replica-data',
@@ -52,6 +60,7 @@ export async function healWorld(
 ): Promise<string[]> {
   await repair(world);
   const emptied = await openPlaces(world);
+  for (const client of await clients()) await openVolume(world, client);
   await world.run(15);
   const areWell = async () => {
     for (const client of await clients()) if ((await troubleOf(client)) !== undefined) return false;
@@ -97,12 +106,26 @@ async function openPlaces(world: World): Promise<ReadonlySet<string>> {
     // Selectors must not keep a volume from the nodes that are left.
     await patchNode(useCases, { ...key, patch: { ...patch, tags: ['fast'] } });
   }
-  for (const { id: diskId } of disks) await patchDisk(useCases, { clusterId, diskId, patch: OPEN });
+  for (const { id: diskId, removalRequestedAt } of disks) {
+    // One that its agent is to let go of takes nothing any more.
+    const patch = removalRequestedAt === undefined ? OPEN : {};
+    await patchDisk(useCases, {
+      clusterId,
+      diskId,
+      patch: { ...patch, tags: ['ssd'], storageReservedBytes: 0 },
+    });
+  }
   return new Set(staysEmptied ? leaving.map(({ id }) => id) : []);
 }
 
 function isToBeEmptied({ evictionRequested, drain }: StorageNode): boolean {
   return evictionRequested || drain?.policy === 'block-for-eviction';
+}
+
+/** It follows its cluster, whose settings are open; what holds only of attached volumes stays. */
+async function openVolume({ useCases }: World, { volumeId }: SimClient): Promise<void> {
+  const patch = overridesFrom(followingValue);
+  await tolerated(() => patchVolume(useCases, { volumeId, patch }));
 }
 
 /** A user attaches it, goes on with what there is where members are lost, and lets its rebuilds run. */
@@ -141,9 +164,13 @@ async function troubleOf(client: SimClient): Promise<string[] | undefined> {
 
 /** Copies on nodes that are to be empty, and files that no replica stands for. */
 async function leftovers(world: World, emptied: ReadonlySet<string>): Promise<string[]> {
-  const { replicas } = world.store.tables;
+  const { replicas, volumes } = world.store.tables;
+  // The copy of a strictly local volume stays beside its users.
   const onEmptied = [...replicas.values()].filter(
-    ({ nodeId }) => nodeId !== undefined && emptied.has(nodeId),
+    ({ nodeId, volumeId }) =>
+      nodeId !== undefined &&
+      emptied.has(nodeId) &&
+      volumes.get(volumeId)?.spec.dataLocality !== 'strict-local',
   );
   const strays = world.nodes.flatMap(({ copies }) => [...copies.keys()].filter((id) => !replicas.has(id)));
   return [

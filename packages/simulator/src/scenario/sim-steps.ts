@@ -1,4 +1,5 @@
 /** Handlers of a scenario's steps on the simulated cluster: use cases for what users do, the world for what befalls it. */
+import { addDisk } from '@holdfast/control/use-cases/add-disk.js';
 import { cancelRebuild } from '@holdfast/control/use-cases/cancel-rebuild.js';
 import { cordonNode, uncordonNode } from '@holdfast/control/use-cases/cordon-node.js';
 import { cancelDrain, drainNode } from '@holdfast/control/use-cases/drain-node.js';
@@ -8,6 +9,7 @@ import { patchDisk } from '@holdfast/control/use-cases/patch-disk.js';
 import { patchNode } from '@holdfast/control/use-cases/patch-node.js';
 import { patchVolume } from '@holdfast/control/use-cases/patch-volume.js';
 import { setRecurringSnapshot } from '@holdfast/control/use-cases/recurring-snapshots.js';
+import { removeDisk } from '@holdfast/control/use-cases/remove-disk.js';
 import { requestAttach } from '@holdfast/control/use-cases/request-attach.js';
 import { requestDelete } from '@holdfast/control/use-cases/request-delete.js';
 import { requestDetach } from '@holdfast/control/use-cases/request-detach.js';
@@ -23,6 +25,7 @@ import {
   requestSnapshotDeletion,
 } from '@holdfast/control/use-cases/snapshots.js';
 import { tuneRebuild } from '@holdfast/control/use-cases/tune-rebuild.js';
+import { StorageFault } from '@holdfast/core/model/faults.js';
 import { ScenarioError } from '@holdfast/scenario/driver.js';
 import type { NodeGiven } from '@holdfast/scenario/given.js';
 import type { StepHandlers } from '@holdfast/scenario/steps.js';
@@ -125,7 +128,9 @@ type NodeStep =
   | 'patchDisk'
   | 'removeOrphan'
   | 'addNode'
-  | 'addDisk';
+  | 'addDisk'
+  | 'removeNode'
+  | 'removeDisk';
 
 function nodeSteps(
   objects: SimObjects,
@@ -159,12 +164,33 @@ function nodeSteps(
     },
     addNode,
     addDisk: async ({ node, name, size, type, tags, storageReserved, allowScheduling }) => {
-      const disk = objects
-        .node(node)
-        .addDisk({ sizeBytes: size, type, ...(name === undefined ? {} : { name }) });
+      const named = name ?? `disk-${objects.node(node).disks.length + 1}`;
+      const disk = {
+        path: `/disks/${named}`,
+        name: named,
+        type,
+        sizeBytes: size,
+        tags,
+        allowScheduling: allowScheduling ?? true,
+        storageReservedBytes: storageReserved ?? 0,
+      };
+      await addDisk(useCases, { ...key(node), disk });
+      // Its agent reports every few seconds; here when it has news, or is made to.
+      world.fleet.stirAll();
       await world.run(1);
-      const patch = { tags, storageReservedBytes: storageReserved, allowScheduling };
-      await patchDisk(useCases, { clusterId, diskId: disk.id, patch });
+    },
+    removeNode: async (node) => {
+      const result = world.store.deleteNode(objects.nodeId(node));
+      if (result === 'gone')
+        throw new StorageFault('node.not_found', { publicMessage: `there is no node ${node}` });
+      if (result !== 'deleted')
+        throw new StorageFault('node.in_use', { publicMessage: `node ${node} is in use: ${result}` });
+    },
+    removeDisk: async (disk) => {
+      const diskId = objects.diskId(disk);
+      const orphans = [...world.store.tables.orphans.values()].filter((one) => one.diskId === diskId).length;
+      await removeDisk(useCases, { clusterId, diskId, orphans });
+      world.fleet.stirAll();
     },
   };
 }

@@ -1,13 +1,20 @@
 /** Steps by chance: every action of users and every fault, each with its share. */
 import { GIB, MIB } from '@holdfast/core/model/bytes.js';
+import { Bug } from '@holdfast/core/model/faults.js';
 import { DRAIN_POLICIES } from '@holdfast/core/model/node-drain.js';
+import {
+  followingValue,
+  overrideBounds,
+  overrideWords,
+  VOLUME_OVERRIDES,
+} from '@holdfast/core/model/volume-overrides.js';
 import type { StepName } from '@holdfast/scenario/steps.js';
 import type { SeededRandom } from '../seeded-random.js';
 
 type Names = {
-  readonly nodes: readonly string[];
-  readonly disks: readonly string[];
-  readonly volumes: readonly string[];
+  readonly nodes: string[];
+  readonly disks: string[];
+  readonly volumes: string[];
 };
 /** What runs by the clock: expressions to choose from. */
 export type Crons = {
@@ -22,11 +29,14 @@ type Maker = (chance: Chance) => MadeStep;
 class Chance {
   constructor(
     readonly random: SeededRandom,
-    private readonly names: Names,
+    /** Of what is there at the start, and of what earlier steps ask for. */
+    readonly names: Names,
     /** Of the step in its run: names that are to be new end in it. */
     readonly index: number,
     /** Snapshots that earlier steps ask for. */
     private readonly taken: TakenSnapshot[],
+    /** Steps that are to come later, in this order. */
+    private readonly planned: MadeStep[],
     readonly crons: Crons,
   ) {}
 
@@ -41,6 +51,17 @@ class Chance {
   }
   copy(): { volume: string; on: string } {
     return { volume: this.volume(), on: this.node() };
+  }
+  /** Either of both, as the place of a copy. */
+  place(): string {
+    return this.flag() ? this.node() : this.disk();
+  }
+  tags(tag: string): string[] {
+    return this.flag() ? [tag] : [];
+  }
+  /** What belongs to this step and has to wait until it has had an effect. */
+  plan(...steps: MadeStep[]): void {
+    this.planned.push(...steps);
   }
   newSnapshot(): TakenSnapshot {
     const made = { volume: this.volume(), snapshot: `s${this.random.below(4)}` };
@@ -78,8 +99,33 @@ const SETTINGS: Readonly<Record<string, readonly (boolean | number | string)[]>>
   'replica-relocate-on-selector-change': [true, false],
   'volume-failover-delay': [0, 30, 300],
   'storage-over-provisioning-percentage': [10, 100, 200],
-  'snapshot-data-integrity': ['disabled', 'enabled', 'fast-check'],
-  'snapshot-data-integrity-immediate-check-after-snapshot-creation': [true, false],
+  'storage-minimal-available-percentage': [0, 25, 60],
+  'snapshot-data-integrity': ['disabled', 'enabled', 'fast-check', '{"v1":"disabled","v2":"enabled"}'],
+  'snapshot-data-integrity-immediate-check-after-snapshot-creation': [true, false, '{"v1":true,"v2":false}'],
+  'snapshot-data-integrity-cronjob': [
+    '*/5 * * * *',
+    '{"v1":"*/5 * * * *","v2":"0 0 */7 * *"}',
+    '0 0 */7 * *',
+  ],
+  'replica-soft-anti-affinity': [true, false],
+  'replica-zone-soft-anti-affinity': [true, false],
+  'replica-disk-soft-anti-affinity': [true, false],
+  'replica-disk-choice': ['spread', 'pack'],
+  'balance-alpha': [0, 0.5, 1],
+  'allow-empty-node-selector-volume': [true, false],
+  'allow-empty-disk-selector-volume': [true, false],
+  'replica-auto-balance-disk-pressure-percentage': [0, 50, 90],
+  'replica-auto-balance-bytes-in-flight': [1, 100],
+  'node-drain-policy': DRAIN_POLICIES,
+  'fast-replica-rebuild-enabled': [true, false, '{"v1":true,"v2":false}'],
+  'replica-rebuilding-bandwidth-limit': [0, 10, '{"v2":10}'],
+  'rebuild-block-hash': ['sha512', 'blake3'],
+  'stale-replica-timeout': [0, 1, 2880],
+  'engine-replica-timeout': [8, 30, '{"v1":8,"v2":30}'],
+  'agent-heartbeat-timeout': [5, 10, 60],
+  'snapshot-max-count': [2, 10, 250],
+  'snapshot-count-warning-threshold': [2, 100],
+  'recurring-job-max-retention': [1, 100],
 };
 
 const FAULTS: Readonly<Record<string, readonly [share: number, Maker]>> = {
@@ -121,20 +167,56 @@ const NODES: Readonly<Record<string, readonly [share: number, Maker]>> = {
   ],
   emptyNode: [
     2,
-    (chance) => ({ patchNode: { node: chance.node(), allowScheduling: false, evictionRequested: true } }),
+    (chance) => ({
+      patchNode: { node: chance.node(), allowScheduling: false, evictionRequested: true },
+    }),
   ],
-  tagNode: [1, (chance) => ({ patchNode: { node: chance.node(), tags: chance.flag() ? ['fast'] : [] } })],
+  tagNode: [1, (chance) => ({ patchNode: { node: chance.node(), tags: chance.tags('fast') } })],
+  tagDisk: [1, (chance) => ({ patchDisk: { disk: chance.disk(), tags: chance.tags('ssd') } })],
+  reserve: [
+    0.5,
+    (chance) => ({ patchDisk: { disk: chance.disk(), storageReserved: chance.random.below(60) * GIB } }),
+  ],
   relabelNode: [
     0.5,
     (chance) => ({ patchNode: { node: chance.node(), zone: chance.random.pick(['z0', 'z1', 'z2']) } }),
   ],
   addDisk: [
-    0.5,
-    (chance) => ({ addDisk: { node: chance.node(), name: `more-${chance.index}`, size: 50 * GIB } }),
+    1,
+    (chance) => {
+      const [node, name] = [chance.node(), `more-${chance.index}`];
+      chance.names.disks.push(`${node}/${name}`);
+      const type = chance.random.chance(0.2) ? 'block' : 'filesystem';
+      return { addDisk: { node, name, type, size: 50 * GIB, tags: chance.tags('ssd') } };
+    },
   ],
+  removeDisk: [1, (chance) => ({ removeDisk: chance.disk() })],
+  retireDisk: [
+    1,
+    (chance) => {
+      const disk = chance.disk();
+      chance.plan({ removeDisk: disk });
+      return { patchDisk: { disk, allowScheduling: false, evictionRequested: true } };
+    },
+  ],
+  closeDisk: [0.5, (chance) => ({ patchDisk: { disk: chance.disk(), allowScheduling: false } })],
   addNode: [
     0.3,
-    (chance) => ({ addNode: { name: `new-${chance.index}`, zone: `z${chance.random.below(3)}` } }),
+    (chance) => {
+      const name = `new-${chance.index}`;
+      chance.names.nodes.push(name);
+      chance.names.disks.push(`${name}/disk-1`);
+      return { addNode: { name, zone: `z${chance.random.below(3)}` } };
+    },
+  ],
+  removeNode: [0.5, (chance) => ({ removeNode: chance.node() })],
+  retireNode: [
+    1,
+    (chance) => {
+      const node = chance.node();
+      chance.plan({ nodeDown: node }, { removeNode: node });
+      return { patchNode: { node, allowScheduling: false, evictionRequested: true } };
+    },
   ],
   removeOrphan: [1, (chance) => ({ removeOrphan: chance.node() })],
   openDisk: [
@@ -143,10 +225,12 @@ const NODES: Readonly<Record<string, readonly [share: number, Maker]>> = {
   ],
   emptyDisk: [
     1,
-    (chance) => ({ patchDisk: { disk: chance.disk(), allowScheduling: false, evictionRequested: true } }),
+    (chance) => ({
+      patchDisk: { disk: chance.disk(), allowScheduling: false, evictionRequested: true },
+    }),
   ],
   set: [
-    3,
+    6,
     ({ random }) => {
       const name = random.pick(Object.keys(SETTINGS)) ?? '';
       return { set: { [name]: random.pick(SETTINGS[name] ?? []) } };
@@ -161,8 +245,8 @@ const VOLUMES: Readonly<Record<string, readonly [share: number, Maker]>> = {
     (chance) => ({ attach: { volume: chance.volume(), ...(chance.flag() ? { node: chance.node() } : {}) } }),
   ],
   detach: [3, (chance) => ({ detach: { volume: chance.volume(), force: chance.flag() } })],
-  deleteReplica: [3, (chance) => ({ deleteReplica: chance.copy() })],
-  moveReplica: [2, (chance) => ({ moveReplica: { ...chance.copy(), to: chance.node() } })],
+  deleteReplica: [8, (chance) => ({ deleteReplica: chance.copy() })],
+  moveReplica: [2, (chance) => ({ moveReplica: { ...chance.copy(), to: chance.place() } })],
   takeSnapshot: [4, (chance) => ({ takeSnapshot: chance.newSnapshot() })],
   deleteSnapshot: [3, (chance) => chance.ofSnapshot((snapshot) => ({ deleteSnapshot: snapshot }))],
   recurringSnapshot: [
@@ -197,13 +281,35 @@ const VOLUMES: Readonly<Record<string, readonly [share: number, Maker]>> = {
     2,
     (chance) => ({ patchVolume: { volume: chance.volume(), numberOfReplicas: 1 + chance.random.below(4) } }),
   ],
+  createVolume: [
+    1,
+    (chance) => {
+      const name = `made-${chance.index}`;
+      chance.names.volumes.push(name);
+      const numberOfReplicas = 1 + chance.random.below(3);
+      return { createVolume: { name, size: (1 + chance.random.below(4)) * GIB, numberOfReplicas } };
+    },
+  ],
   override: [
+    3,
+    (chance) => {
+      const [field, value] = overrideOf(chance.random);
+      return { patchVolume: { volume: chance.volume(), [field]: value } };
+    },
+  ],
+  select: [
     1,
     (chance) => ({
       patchVolume: {
         volume: chance.volume(),
-        offlineRebuilding: chance.random.pick(['ignored', 'enabled', 'disabled']),
+        ...(chance.flag() ? { nodeSelector: chance.tags('fast') } : { diskSelector: chance.tags('ssd') }),
       },
+    }),
+  ],
+  beLocal: [
+    0.5,
+    (chance) => ({
+      patchVolume: { volume: chance.volume(), numberOfReplicas: 1, dataLocality: 'strict-local' },
     }),
   ],
   balance: [
@@ -238,26 +344,49 @@ const VOLUMES: Readonly<Record<string, readonly [share: number, Maker]>> = {
   salvage: [1, (chance) => ({ salvage: chance.volume() })],
 };
 
+/** Any answer of a volume to its cluster, or that it follows it again. */
+function overrideOf(random: SeededRandom): [field: string, value: string | number] {
+  const override = random.pick(VOLUME_OVERRIDES);
+  if (override === undefined) throw new Bug('no setting has an override');
+  const bounds = overrideBounds(override);
+  const values: readonly (string | number)[] = overrideWords(override) ?? [
+    bounds?.min ?? 0,
+    (bounds?.min ?? 0) + random.below(20),
+  ];
+  return [override.field, random.pick([followingValue(override), ...values]) ?? 0];
+}
+
 const MAKERS = Object.values({ ...FAULTS, ...NODES, ...VOLUMES });
 const SHARES = MAKERS.reduce((sum, [share]) => sum + share, 0);
+
+/** Other steps come between those that belong together: what they wait for takes its time. */
+const PLANNED_SHARE = 0.3;
 
 /** Steps of one run, one after the other: a later one may be about what an earlier one makes. */
 export class RandomSteps {
   private readonly taken: TakenSnapshot[] = [];
   private count = 0;
 
+  private readonly names: Names;
+  private readonly planned: MadeStep[] = [];
+
   constructor(
     private readonly random: SeededRandom,
-    private readonly names: Names,
+    { nodes, disks, volumes }: { [Kind in keyof Names]: readonly string[] },
     private readonly crons: Crons,
-  ) {}
+  ) {
+    this.names = { nodes: [...nodes], disks: [...disks], volumes: [...volumes] };
+  }
 
   next(): MadeStep {
+    const planned = this.random.chance(PLANNED_SHARE) ? this.planned.shift() : undefined;
+    if (planned !== undefined) return planned;
     let left = this.random.next() * SHARES;
     const index = this.count++;
     for (const [share, make] of MAKERS) {
       left -= share;
-      if (left < 0) return make(new Chance(this.random, this.names, index, this.taken, this.crons));
+      if (left < 0)
+        return make(new Chance(this.random, this.names, index, this.taken, this.planned, this.crons));
     }
     return { write: this.names.volumes[0] ?? '' };
   }

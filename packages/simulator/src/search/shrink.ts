@@ -2,6 +2,7 @@
  * Shrinking of a failing scenario: leaves out steps, volumes, nodes and chance as long as it still fails. Any failure
  * counts: what is left is a mistake worth looking at, whichever it is.
  */
+import { scenarioOf } from '@holdfast/scenario/read-scenario.js';
 import type { ScenarioValue, StepValue } from './generate.js';
 
 export type Shrunk = { readonly value: ScenarioValue; readonly runs: number };
@@ -17,6 +18,8 @@ export async function shrink(
   let runs = 0;
   const tries = async (smaller: ScenarioValue): Promise<boolean> => {
     if (runs >= RUNS_MAX) return false;
+    // A step may name what only one that is left out makes: that is no scenario.
+    if (scenarioOf(smaller).kind === 'wrong') return false;
     runs += 1;
     if (!(await fails(smaller))) return false;
     value = smaller;

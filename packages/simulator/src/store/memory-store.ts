@@ -51,6 +51,7 @@ import {
 import { admissionTasks, taskVolume } from './admission-tasks.js';
 import { applyChange, takeGuard } from './apply-change.js';
 import { backupOf, restoreTables, type TablesBackup } from './backup.js';
+import { deleteNode } from './delete-node.js';
 import { dueVolumes, recordDue, runFanOut } from './due-volumes.js';
 import { storeHeartbeat } from './heartbeat.js';
 import { affectedVolumes, rebuildSpeeds, volumesOnNode } from './node-volumes.js';
@@ -233,6 +234,11 @@ export class MemoryStore implements Store {
       .sort((a, b) => compareIds(a.id, b.id));
     this.diskList = { changes: disks.changes, ofNodes, disks: list };
     return list;
+  }
+
+  /** As the API forgets a node that is gone. @returns what is in the way */
+  deleteNode(nodeId: NodeId): 'deleted' | 'gone' | 'holds-replicas' | 'ready' {
+    return this.transact((transaction) => deleteNode(transaction, nodeId));
   }
 
   async loadAdmissions(

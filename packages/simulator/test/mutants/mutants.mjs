@@ -5,7 +5,7 @@
 export const MUTANTS = [
   {
     name: 'limit-off-by-one',
-    seed: 7,
+    seed: 9,
     hole: 'one rebuild more than its limit is admitted',
     changes: [
       {
@@ -17,7 +17,7 @@ export const MUTANTS = [
   },
   {
     name: 'no-time-for-stale-replicas',
-    seed: 5,
+    seed: 23,
     hole: 'a failed replica that waits for its age says no time, so that no sweep removes it',
     changes: [
       {
@@ -29,7 +29,7 @@ export const MUTANTS = [
   },
   {
     name: 'stale-copies-believed',
-    seed: 51,
+    seed: 98,
     hole: 'an engine starts on every copy that answers, those that missed writes too',
     changes: [
       {
@@ -53,7 +53,7 @@ export const MUTANTS = [
   },
   {
     name: 'nodes-not-emptied',
-    seed: 11,
+    seed: 33,
     hole: 'copies on a node that is to be emptied count as lasting',
     changes: [
       {
@@ -65,7 +65,7 @@ export const MUTANTS = [
   },
   {
     name: 'cordon-ignored',
-    seed: 51,
+    seed: 61,
     hole: 'new replicas are placed on cordoned nodes',
     changes: [
       {
@@ -77,7 +77,7 @@ export const MUTANTS = [
   },
   {
     name: 'modes-left-behind',
-    seed: 3,
+    seed: 2,
     hole: 'replicas of a detached volume keep the modes that their engine gave them',
     changes: [
       {
@@ -89,7 +89,7 @@ export const MUTANTS = [
   },
   {
     name: 'last-copy-removed',
-    seed: 152,
+    seed: 492,
     hole: 'the last full copy of a volume may be deleted, also while it is detached',
     changes: [
       {
@@ -106,7 +106,7 @@ export const MUTANTS = [
   },
   {
     name: 'due-times-lost',
-    seed: 12,
+    seed: 7,
     hole: 'a volume whose planner names a time is not woken at it',
     changes: [
       {
@@ -130,7 +130,7 @@ export const MUTANTS = [
   },
   {
     name: 'clone-ends-unfilled',
-    seed: 72,
+    seed: 3,
     hole: 'a clone counts as filled as soon as its filling has begun',
     changes: [
       {
@@ -147,7 +147,7 @@ export const MUTANTS = [
   },
   {
     name: 'offline-rebuild-unwanted',
-    seed: 7,
+    seed: 69,
     hole: 'a detached volume is attached for a rebuild that neither it nor the cluster wants',
     changes: [
       {
@@ -159,7 +159,7 @@ export const MUTANTS = [
   },
   {
     name: 'tasks-over-their-limit',
-    seed: 26,
+    seed: 9,
     hole: 'background tasks begin whatever their limit on a node says',
     changes: [
       {
@@ -171,7 +171,7 @@ export const MUTANTS = [
   },
   {
     name: 'no-look-for-missing-copies',
-    seed: 137,
+    seed: 22,
     hole: 'a volume that lacks a copy says no time at which it looks for a place again',
     changes: [
       {
@@ -183,7 +183,7 @@ export const MUTANTS = [
   },
   {
     name: 'waits-without-a-cause',
-    seed: 325,
+    seed: 16,
     hole: 'a queued rebuild is not told what it waits for',
     changes: [
       {
@@ -195,7 +195,7 @@ export const MUTANTS = [
   },
   {
     name: 'balance-though-off',
-    seed: 24,
+    seed: 2,
     hole: 'volumes are balanced although neither they nor their cluster want it',
     changes: [
       {
@@ -207,7 +207,7 @@ export const MUTANTS = [
   },
   {
     name: 'purges-first-though-off',
-    seed: 429,
+    seed: 80,
     hole: 'rebuilds purge first although the clean-up is switched off',
     changes: [
       {
@@ -219,7 +219,7 @@ export const MUTANTS = [
   },
   {
     name: 'hashed-though-off',
-    seed: 31,
+    seed: 18,
     hole: 'snapshots are hashed although the integrity of their volume is disabled',
     changes: [
       {
@@ -236,7 +236,7 @@ export const MUTANTS = [
   },
   {
     name: 'failover-though-off',
-    seed: 2,
+    seed: 7,
     hole: 'a volume fails over although its policy leaves that to its users',
     changes: [
       {
@@ -248,7 +248,7 @@ export const MUTANTS = [
   },
   {
     name: 'detached-though-off',
-    seed: 11,
+    seed: 7,
     hole: 'volumes are detached from cordoned nodes although the setting is off',
     changes: [
       {
@@ -260,7 +260,7 @@ export const MUTANTS = [
   },
   {
     name: 'grown-past-the-limit',
-    seed: 4,
+    seed: 16,
     hole: 'an expansion is booked against no limit of its disks',
     changes: [
       {
