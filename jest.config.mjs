@@ -26,7 +26,7 @@ export default {
     '/node_modules/',
     '/dist/',
     '/\\.next/',
-    // Builds an image and needs a Docker daemon, so it runs where it is asked for by name.
+    // Builds an image and needs a Docker daemon, so it runs where it is asked for by name, and in CI.
     ...(process.env.HOLDFAST_TEST_COMPOSE === '1' ? [] : ['/apps/local/test/compose/']),
     // Builds the image of an earlier version beside that.
     ...(process.env.HOLDFAST_TEST_UPGRADE === '1' ? [] : ['/apps/local/test/upgrade/']),

@@ -11,6 +11,7 @@ export const LONG_SUITES = {
   'apps/local/test/story-by-itself.test.ts': 225,
   'apps/local/test/partitions/partitions.test.ts': 207,
   'apps/local/test/console-pages.test.ts': 188,
+  'apps/local/test/compose/compose.test.ts': 200,
   'apps/api/test/fuzz/fuzz.test.ts': 186,
   'apps/local/test/story-recover.test.ts': 166,
   'apps/local/test/console-large-loss.test.ts': 163,

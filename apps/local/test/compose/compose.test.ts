@@ -1,49 +1,52 @@
 /** docker-compose.yml, built and run: a user's story across containers, and what each lost part costs. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import { MIB } from '@holdfast/core/model/bytes.js';
 import { eventually } from '@holdfast/testkit/eventually.js';
 import { outputOf } from '@holdfast/testkit/nbd-tools.js';
 import { connectNbd, NbdWorkload } from '@holdfast/testkit/nbd-workload.js';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { ComposedStack, type Volume } from './composed-stack.js';
-import { DockerDaemon, whyNoDaemon } from './docker-daemon.js';
+import { BUILD_MS_MAX, IMAGE, makeImages } from './deployment-images.js';
+import { DockerDaemon } from './docker-daemon.js';
+import { inTurn } from './in-turn.js';
+import { testRefusedDaemons } from './refused-daemons.js';
 
-const BUILD_MAX_MS = 900_000;
 const STORY_MAX_MS = 180_000;
-const reason = whyNoDaemon();
-const standIns = fileURLToPath(new URL('../../../../infra/docker/stand-in-images.sh', import.meta.url));
+/** What README says of the image's size, rounded up. */
+const IMAGE_BYTES_MAX = 400 * 1000 * 1000;
+const { daemon, reason } = await DockerDaemon.start();
+if (reason !== undefined) console.warn(`The deployment of docker-compose.yml is not tested: ${reason}`);
+const story = inTurn();
 
 (reason === undefined ? describe : describe.skip)(
   `the deployment of docker-compose.yml${reason === undefined ? '' : ` (left out: ${reason})`}`,
   () => {
-    let daemon: DockerDaemon;
     let stack: ComposedStack;
     let id: string;
 
     beforeAll(async () => {
-      daemon = await DockerDaemon.start();
-      await daemon.run(standIns, [daemon.downloads]);
+      if (daemon === undefined) return;
       stack = await ComposedStack.prepare(daemon);
-      // An image that is there already saves minutes while the tests themselves are worked on.
-      if (process.env.HOLDFAST_TEST_IMAGE !== 'built') await stack.compose(['build', '--quiet']);
+      await makeImages(daemon, IMAGE, () => stack.compose(['build', '--quiet'], {}, BUILD_MS_MAX));
       await stack.compose(['up', '-d']);
-    }, BUILD_MAX_MS);
+    }, BUILD_MS_MAX);
     afterAll(async () => {
       await stack?.destroy();
       await daemon?.stop();
     }, STORY_MAX_MS);
 
     test('a start without its secrets is refused by the name of what is missing', async () => {
-      const config = daemon.run('docker-compose', ['-p', 'no-secrets', 'config'], {
+      const config = stack.daemon.run('docker-compose', ['-p', 'no-secrets', 'config'], {
         HOLDFAST_POSTGRES_PASSWORD: '',
       });
       await expect(config).rejects.toThrow(/set a password/);
     });
 
-    test('the image has an ordinary user, no compiler, no npm and no sources', async () => {
-      const run = (...command: string[]) =>
-        daemon.run('docker', ['run', '--rm', 'holdfast:0.1.0', ...command]);
+    test('the image is small, and has an ordinary user, no compiler, no npm and no sources', async () => {
+      const size = await stack.daemon.run('docker', ['image', 'inspect', '--format', '{{.Size}}', IMAGE]);
+      console.log(`the image takes ${Math.round(Number(size) / 1e6)} MB`);
+      expect(Number(size)).toBeLessThan(IMAGE_BYTES_MAX);
+      const run = (...command: string[]) => stack.daemon.run('docker', ['run', '--rm', IMAGE, ...command]);
       expect((await run('id', '-un')).trim()).toBe('holdfast');
       const left = await run(
         'sh',
@@ -55,7 +58,7 @@ const standIns = fileURLToPath(new URL('../../../../infra/docker/stand-in-images
 
     test(
       'the one-time link makes the first account, all nodes are ready, and a volume holds what nbdcopy wrote',
-      async () => {
+      story('a volume is made', async () => {
         await stack.signUp();
         await eventually(
           'three nodes are ready',
@@ -67,12 +70,12 @@ const standIns = fileURLToPath(new URL('../../../../infra/docker/stand-in-images
         id = (await stack.inCluster<Volume>('POST', '/volumes', made)).id;
         await stack.inCluster('POST', `/volumes/${id}/attach`, {});
         await stack.healthy(id);
-        const image = `${daemon.downloads}/image`;
+        const image = `${stack.daemon.downloads}/image`;
         await outputOf('dd', 'if=/dev/urandom', `of=${image}`, 'bs=1M', 'count=256');
         await outputOf('nbdcopy', '--flush', image, await stack.nbdUri(id));
         await outputOf('nbdcopy', await stack.nbdUri(id), `${image}.back`);
         await outputOf('cmp', image, `${image}.back`);
-      },
+      }),
       STORY_MAX_MS,
     );
 
@@ -84,10 +87,10 @@ const standIns = fileURLToPath(new URL('../../../../infra/docker/stand-in-images
       { service: 'postgres', refusedMsMax: 30_000 },
     ])(
       '$service crashes: requests fail for $refusedMsMax ms at most, and volumes go on being made',
-      async ({ service, refusedMsMax }) => {
+      story('a part crashes', async ({ service, refusedMsMax }) => {
         const refusals = watchRefusals();
         await stack.crash(service);
-        await sleep(10_000);
+        await stack.wellAgain(service);
         const longestMs = await refusals.stop();
         console.log(`${service} crashed: requests failed for ${longestMs} ms`);
         expect(longestMs).toBeLessThan(refusedMsMax);
@@ -101,13 +104,13 @@ const standIns = fileURLToPath(new URL('../../../../infra/docker/stand-in-images
           ({ state }) => state === 'detached',
           60_000,
         );
-      },
+      }),
       STORY_MAX_MS,
     );
 
     test.each(['crashes', 'is cut off its network'] as const)(
       'a storage container %s under load, and nothing is lost',
-      async (how) => {
+      story('a storage container is lost', async (how) => {
         const { attachedNodeId } = await stack.volume(id);
         const { items } = await stack.inCluster<{ items: { id: string; name: string }[] }>('GET', '/nodes');
         const victim = items.find((node) => node.id !== attachedNodeId)?.name.replace('node', 'agent') ?? '';
@@ -130,13 +133,13 @@ const standIns = fileURLToPath(new URL('../../../../infra/docker/stand-in-images
         expect(workload.errors).toEqual([]);
         expect(await workload.wrongChunks(client)).toEqual([]);
         await client.close();
-      },
+      }),
       STORY_MAX_MS,
     );
 
     test(
       'a fourth node joins by a token, which is good for no fifth',
-      async () => {
+      story('a fourth node joins', async () => {
         const { token } = await stack.inCluster<{ token: string }>('POST', '/join-tokens', {});
         await stack.compose(['up', '-d', '--no-deps', 'agent-4'], { HOLDFAST_JOIN_TOKEN: token });
         await eventually(
@@ -156,16 +159,16 @@ const standIns = fileURLToPath(new URL('../../../../infra/docker/stand-in-images
           'agent-4',
         ];
         const fifth = (await stack.compose(again, { HOLDFAST_JOIN_TOKEN: token })).trim();
-        const log = () => daemon.run('docker', ['logs', fifth]);
+        const log = () => stack.daemon.run('docker', ['logs', fifth]);
         await eventually(
           'it is told why',
           log,
           (text) => text.includes('the join token was used 1 times'),
           60_000,
         );
-        await daemon.run('docker', ['rm', '-f', fifth]);
+        await stack.daemon.run('docker', ['rm', '-f', fifth]);
         expect(await stack.readyNodes()).not.toContain('node-5');
-      },
+      }),
       STORY_MAX_MS,
     );
 
@@ -197,4 +200,10 @@ const standIns = fileURLToPath(new URL('../../../../infra/docker/stand-in-images
       };
     }
   },
+);
+
+// After the other one has ended.
+(reason === undefined ? describe : describe.skip)(
+  'no Docker daemon is started on a machine',
+  testRefusedDaemons,
 );

@@ -54,13 +54,13 @@ export class ComposedStack {
   }
 
   /** Runs `docker-compose` in the folder of the compose file with secrets made for this run. */
-  compose(args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<string> {
+  compose(args: readonly string[], env: NodeJS.ProcessEnv = {}, timeoutMs?: number): Promise<string> {
     const files = args.includes('agent-4')
       ? ['docker-compose.yml', 'infra/docker/another-node.yml']
       : ['docker-compose.yml'];
     const options = ['--project-directory', this.root, '--env-file', this.envFile, '-p', PROJECT];
     const named = files.flatMap((file) => ['-f', path.join(this.root, file)]);
-    return this.daemon.run('docker-compose', [...named, ...options, ...args], env);
+    return this.daemon.run('docker-compose', [...named, ...options, ...args], env, timeoutMs);
   }
 
   /** Makes the first account by the one-time link that the log tells, and signs in. */
@@ -160,6 +160,13 @@ export class ComposedStack {
     process.kill(Number(await this.inspect(service, '{{.State.Pid}}')), 'SIGKILL');
   }
 
+  /** Waits until a container that crashed was started again, and its health check has passed. */
+  async wellAgain(service: string): Promise<void> {
+    const format = '{{.RestartCount}} {{.State.Health.Status}}';
+    const isWell = (text: string) => /^[1-9]\d* healthy$/.test(text);
+    await eventually(`${service} is well again`, () => this.inspect(service, format), isWell, 90_000);
+  }
+
   /** Takes a container off the storage network, or puts it back under its name. */
   async storageNetwork(change: 'connect' | 'disconnect', service: string): Promise<void> {
     const alias = change === 'connect' ? ['--alias', service] : [];
@@ -172,8 +179,10 @@ export class ComposedStack {
     ]);
   }
 
+  /** Without the time that parts have to end well. */
   async destroy(): Promise<void> {
-    await this.compose(['down', '--volumes', '--remove-orphans']);
+    await this.compose(['kill']);
+    await this.compose(['down', '--volumes', '--remove-orphans', '--timeout', '1']);
     fs.rmSync(path.dirname(this.envFile), { recursive: true });
   }
 }
