@@ -164,6 +164,72 @@ test(
   STORY_TIMEOUT_MS,
 );
 
+test(
+  'volumes that were expanded since the backup have the size and the bytes of their copies, also where these are elsewhere by now',
+  async () => {
+    const file = path.join(stack.home, 'backup');
+    const data = pattern(1, MIB);
+    for (const [name, replicas] of [
+      ['grown', '2'],
+      ['moved', '1'],
+    ] as const) {
+      await stack.cliJson('volume', 'create', name, '--size', '16Mi', '--replicas', replicas);
+      await stack.cliJson('volume', 'attach', name);
+    }
+    await stack.cliJson('backup', 'create', file);
+    for (const name of ['grown', 'moved']) {
+      await stack.cliJson('volume', 'expand', name, '--size', '32Mi');
+      await hasSize(name, 32 * MIB);
+      await writeVolume(stack, name, 24 * MIB, data);
+    }
+    const [copy] = (await volume('moved')).replicas;
+    expect((await stack.cli('volume', 'move-replica', 'moved', copy?.id ?? '', '--yes')).exitCode).toBe(0);
+    await eventually(
+      'the copy is elsewhere',
+      () => volume('moved'),
+      ({ replicas }) => replicas.length === 1 && replicas[0]?.id !== copy?.id,
+      90_000,
+    );
+
+    await loseDatabase();
+    expect((await stack.cli('backup', 'restore', file)).exitCode).toBe(0);
+    await stack.run();
+    const [found] = await eventually(
+      'the copy that moved has said what it stores',
+      () => plan(),
+      (items) => items.length === 1 && items[0]?.obstacle === null,
+      90_000,
+    );
+    expect([found?.name, found?.size]).toEqual(['moved', 32 * MIB]);
+    expect((await stack.cli('recover', '--yes')).exitCode).toBe(0);
+    for (const name of ['grown', 'moved']) {
+      await hasSize(name, 32 * MIB);
+      // Snapshots and further copies must not cut off what lies beyond the size that the backup knows.
+      await stack.cliJson('snapshot', 'create', name, 'after');
+      expect((await readVolume(stack, name, 25 * MIB)).subarray(24 * MIB).equals(data)).toBe(true);
+    }
+    expect((await events('VolumeExpanded')).map(({ message }) => message).sort()).toEqual([
+      'volume grown has 32 MiB, as its copies say, and not the 16 MiB that the database knew',
+      'volume moved has 32 MiB, as its copies say, and not the 16 MiB that the database knew',
+    ]);
+    for (const name of ['grown', 'moved']) {
+      await stack.cliJson('volume', 'detach', name);
+      await stack.cliJson('volume', 'attach', name);
+      expect((await readVolume(stack, name, 25 * MIB)).subarray(24 * MIB).equals(data)).toBe(true);
+    }
+  },
+  STORY_TIMEOUT_MS,
+);
+
+function hasSize(name: string, bytes: number): Promise<Volume> {
+  return eventually(
+    `${name} has its size`,
+    () => volume(name),
+    ({ size }) => size === bytes,
+    90_000,
+  );
+}
+
 async function loseDatabase(): Promise<void> {
   await stack.stop();
   removeEmbeddedPostgres(path.join(stack.home, 'postgres'));

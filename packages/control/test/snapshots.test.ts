@@ -322,6 +322,36 @@ describe('expand', () => {
     },
   );
 
+  // As after the restore of a backup from before an expansion. A snapshot has the layers read.
+  test.each<{ what: string; limit: number | undefined; sizes: number[]; event: string }>([
+    { what: 'is taken over', limit: undefined, sizes: [2, 2], event: 'VolumeExpanded' },
+    {
+      what: 'that passes a quota waits until it may',
+      limit: 1.5 * GIB,
+      sizes: [1, 2],
+      event: 'VolumeTaskFailed',
+    },
+  ])('a larger size of the copies $what, and the snapshot is there', async ({ limit, sizes, event }) => {
+    await aServedVolume();
+    const { volume } = await client.view();
+    world
+      .node('node-1')
+      .engines.get(client.volumeId)
+      ?.layers.expand(2 * GIB);
+    if (limit !== undefined) world.store.setQuota('project', volume.projectId, { provisionedBytes: limit });
+    const found: number[] = [];
+    for (const name of ['a', 'b']) {
+      await take(name);
+      await world.run(2);
+      found.push((await size()) / GIB);
+      world.store.setQuota('project', volume.projectId, {});
+    }
+    expect(found).toEqual(sizes);
+    expect(await booked()).toBe(6 * GIB);
+    expect(await snapshots()).toEqual(['a ready', 'b ready']);
+    expect(events(event)).toMatchObject([{ message: expect.stringContaining('2 GiB, as its copies') }]);
+  });
+
   test('a rebuild waits for it, and says so', async () => {
     await aServedVolume();
     const { replicas } = await client.view();

@@ -22,7 +22,6 @@ const obstacleSchema = z
         'OtherCluster',
         'OtherOrganization',
         'Forked',
-        'SizesDiffer',
         'EnginesDiffer',
         'NoProject',
         'NotNeeded',

@@ -77,6 +77,7 @@ export function recoverCommand(): Command {
       await recoverEach(context, ready, choice);
       for (const line of plan.flatMap(obstacleLines)) remark(line);
       if (ready.length === 0) remark('Nothing was recovered.');
+      else if (ready.some(({ isKnown }) => !isKnown)) remark(NOT_READ);
     });
 }
 
@@ -151,7 +152,11 @@ function describe(plan: readonly Recovery[], context: Context): string {
     ready === 0
       ? []
       : ['', `Add --yes to make ${ready === 1 ? 'it' : `these ${ready}`} again, or name single ones.`];
-  return [formatList([...plan], COLUMNS, context.output), ...plan.flatMap(obstacleLines), ...rest].join('\n');
+  const unread = plan.some(({ isKnown, obstacle }) => !isKnown && obstacle?.code !== 'NotNeeded')
+    ? ['', NOT_READ]
+    : [];
+  const table = formatList([...plan], COLUMNS, context.output);
+  return [table, ...plan.flatMap(obstacleLines), ...unread, ...rest].join('\n');
 }
 
 function obstacleLines({ name, obstacle }: Recovery): string[] {
@@ -195,4 +200,6 @@ function recordText(record: Recovery['record']): string {
   return record === null ? '-' : `${record.epoch}.${record.dataGeneration}`;
 }
 
+const NOT_READ =
+  "Copies do not store a volume's labels, schedules of snapshots and settings of its own: set these again afterwards.";
 const RECOVERIES = '/clusters/{clusterId}/recoveries';

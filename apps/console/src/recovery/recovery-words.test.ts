@@ -50,16 +50,11 @@ describe('what a user has to agree to', () => {
 describe('what is in the way', () => {
   test.each([
     ['Forked', 'Remove the one that is to be given up, in the list of orphans.'],
-    ['SizesDiffer', 'Remove those that it is not to have, in the list of orphans.'],
+    ['EnginesDiffer', 'Remove those that it is not to have, in the list of orphans.'],
     ['Deleted', undefined],
     ['MissingCopies', undefined],
   ] as const)('%s is cured elsewhere or in the dialog', (code, cure) => {
     expect(blockOf(aRecovery({ obstacle: obstacle(code) }))?.cure).toBe(cure);
-  });
-
-  test('a volume that has grown since the backup is salvaged', () => {
-    const item = aRecovery({ obstacle: obstacle('SizesDiffer'), isKnown: true });
-    expect(blockOf(item)?.cure).toMatch(/^Salvage the volume/);
   });
 
   test('copies that are left over from a volume that is well are no loss', () => {

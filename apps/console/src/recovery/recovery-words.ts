@@ -35,8 +35,6 @@ export function consentsTo(
   return consents;
 }
 
-const REMOVE_BELOW = 'Remove those that it is not to have, in the list of orphans.';
-
 /** What helps where nothing can be agreed to; `undefined` where the dialog has the way out, or there is nothing to do. */
 const CURES: Record<Code, string | undefined> = {
   NotDescribed: 'Wait a few seconds. If it stays so, see that these agents run and are of this version.',
@@ -44,8 +42,7 @@ const CURES: Record<Code, string | undefined> = {
   OtherOrganization:
     'Have that organization create the volume again, or remove its copies in the list of orphans.',
   Forked: 'Remove the one that is to be given up, in the list of orphans.',
-  SizesDiffer: REMOVE_BELOW,
-  EnginesDiffer: REMOVE_BELOW,
+  EnginesDiffer: 'Remove those that it is not to have, in the list of orphans.',
   Deleted: undefined,
   OtherCluster: undefined,
   MissingCopies: undefined,
@@ -54,12 +51,9 @@ const CURES: Record<Code, string | undefined> = {
 };
 
 /** What has to be done elsewhere before the volume can be made again; `undefined` where it can be made from here. */
-export function blockOf({ obstacle, isKnown }: Recovery): { why: string; cure: string } | undefined {
+export function blockOf({ obstacle }: Recovery): { why: string; cure: string } | undefined {
   if (obstacle === null) return undefined;
   const { code, why } = obstacle;
-  if (code === 'SizesDiffer' && isKnown) {
-    return { why, cure: 'Salvage the volume: it goes on with the copies that are known here.' };
-  }
   const cure = CURES[code];
   return cure === undefined ? undefined : { why, cure };
 }

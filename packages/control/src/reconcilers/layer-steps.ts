@@ -6,7 +6,13 @@
  */
 import { layerTaskRefused, purgeBegun } from '@holdfast/core/lifecycle/conclude-layer-task.js';
 import { layerObservation } from '@holdfast/core/lifecycle/layer-observation.js';
-import type { EngineAsk, EngineCommandName, EngineReply } from '@holdfast/core/model/engine-commands.js';
+import { growthOfCopies, growthRefused } from '@holdfast/core/lifecycle/size-of-copies.js';
+import type {
+  EngineAsk,
+  EngineCommandName,
+  EngineReply,
+  VolumeLayers,
+} from '@holdfast/core/model/engine-commands.js';
 import { Bug, isFault } from '@holdfast/core/model/faults.js';
 import type { LayerTask } from '@holdfast/core/model/layer-task.js';
 import type { Volume } from '@holdfast/core/model/volume.js';
@@ -45,11 +51,35 @@ export async function recordLayers(
   finished: LayerTask | undefined,
 ): Promise<StepOutcome> {
   const layers = await askEngine(ports, view, 'layers', { epoch: view.volume.epoch });
-  const changes = layerObservation(view, layers, ports.clock.now(), finished);
-  if (changes.length > 0) await commitVolume(ports, view, changes);
-  if (layers.busy === '') return changes.length > 0 ? 'continue' : 'pause';
+  const isNews = await commitLayers(ports, view, layers, finished);
+  if (layers.busy === '') return isNews ? 'continue' : 'pause';
   await ports.queue.wake({ kind: 'volume', volumeId: view.volume.id }, { delayMs: POLL_MS });
   return 'pause';
+}
+
+/** A larger size than is known, which a quota refuses, must not keep the rest from being recorded. */
+async function commitLayers(
+  ports: ReconcilerPorts,
+  view: VolumeView,
+  layers: VolumeLayers,
+  finished: LayerTask | undefined,
+): Promise<boolean> {
+  const now = ports.clock.now();
+  const changes = layerObservation(view, layers, now, finished);
+  if (changes.length === 0) return false;
+  try {
+    await commitVolume(ports, view, changes);
+    return true;
+  } catch (error) {
+    const isRefused =
+      growthOfCopies(view, layers, finished) !== undefined && isFault(error, 'quota.exceeded');
+    if (!isRefused) throw error;
+    const { sizeBytes } = view.volume.spec;
+    const others = layerObservation(view, { ...layers, sizeBytes }, now, finished);
+    if (others.length === 0) return false;
+    await commitVolume(ports, view, [...others, growthRefused(view, layers, error.message, now)]);
+    return true;
+  }
 }
 
 /** Sends a command to the engine that serves the volume. @throws StorageFault what the agent says, `agent.unreachable` */

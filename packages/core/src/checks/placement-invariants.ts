@@ -51,12 +51,15 @@ export type GrowthEvent = {
   readonly booking: SpaceBooking;
 };
 
-/** A replica that grows is booked within the limit of its disk too. What is given back needs no room. */
+/**
+ * A replica that grows is booked within the limit of its disk too. What is given back needs no room, and neither does what is on
+ * the disk already, which is booked without a limit (docs/adr/0280-copies-say-how-large-a-volume-is.md).
+ */
 export function checkGrowth({ fleet, volume, booking }: GrowthEvent): string[] {
   const disk = fleet.disks.find(({ id }) => id === booking.diskId);
   if (disk === undefined)
     return [`volume ${volume.name} grows on disk ${booking.diskId}, which the fleet does not have`];
-  if (booking.sizeBytes <= 0) return [];
+  if (booking.sizeBytes <= 0 || booking.limitBytes === Number.MAX_SAFE_INTEGER) return [];
   return bookingFindings(disk, booking, fleet).map(
     (finding) => `volume ${volume.name} grows on disk ${disk.name} ${finding}`,
   );

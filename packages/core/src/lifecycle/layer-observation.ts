@@ -14,6 +14,7 @@ import { layerTaskOf } from '../model/volume-task.js';
 import { settingsOf } from '../settings/engine-maps.js';
 import { automaticHash, integrityOf } from './plan-integrity.js';
 import { chainKey } from './plan-layer-reading.js';
+import { grownChanges, growthOfCopies } from './size-of-copies.js';
 
 type Layer = VolumeLayers['layers'][number];
 
@@ -26,12 +27,15 @@ export function layerObservation(
 ): Change[] {
   const done = finished ?? endedPurge(view, layers);
   const chain = chainOf(view, layers, done, now);
+  const grown = growthOfCopies(view, layers, done);
   const patch: VolumePatch = {
     ...(isNews(view.volume.chain, chain) ? { chain } : {}),
     ...(done === undefined ? {} : taskDone(view, done)),
+    ...(grown === undefined ? {} : { spec: { ...view.volume.spec, sizeBytes: grown } }),
   };
   return [
     ...patched(view, patch),
+    ...(grown === undefined ? [] : grownChanges(view, grown, now)),
     ...layers.layers.flatMap((layer) => changesOf(view, layer, layers, now)),
     ...view.snapshots
       .filter((snapshot) => isGone(snapshot, layers))

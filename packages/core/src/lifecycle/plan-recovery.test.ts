@@ -111,11 +111,6 @@ describe('planRecovery', () => {
       want: 'Forked',
     },
     {
-      name: 'sizes differ',
-      view: aView([aCopy(A), aCopy(B), aCopy(C, { description: { sizeBytes: A_SPEC.sizeBytes * 2 } })]),
-      want: 'SizesDiffer',
-    },
-    {
       name: 'there are several projects, and not the one that it was in',
       view: aView(all(), {
         place: {
@@ -144,11 +139,6 @@ describe('planRecovery', () => {
       view: aView([aCopy(C, { record: record(3, 0, [C]) })], { known: restored() }),
       want: 'NotNeeded',
     },
-    {
-      name: 'a restored volume is smaller than the copy',
-      view: aView([aCopy(C, { description: { sizeBytes: A_SPEC.sizeBytes * 2 } })], { known: restored() }),
-      want: 'SizesDiffer',
-    },
   ])('where $name', ({ view, want }) => {
     const { obstacle } = planRecovery(view);
     expect(obstacle?.code).toBe(want);
@@ -174,6 +164,25 @@ describe('planRecovery', () => {
       [A, B].map((id) => aCopy(id, { record: record(0, 0, [id]), description: { epoch: 0 } })),
     );
     expect(planRecovery(view)).toMatchObject({ obstacle: undefined, record: record(0, 0, [A, B]) });
+  });
+
+  // One size means the size of A_SPEC, which a restored volume has.
+  test.each<{ name: string; sizes: number[]; known?: RecoveryView['known']; want: number }>([
+    { name: 'that all copies have', sizes: [2, 2, 2], want: 2 },
+    { name: 'that all have where an expansion was cut short', sizes: [1, 2, 2], want: 1 },
+    { name: 'that they have grown to since the backup', sizes: [2], known: restored(), want: 2 },
+    {
+      name: 'that is known where they were not opened since it grew',
+      sizes: [0.5],
+      known: restored(),
+      want: 1,
+    },
+  ])('a volume has the size $name', ({ sizes, known, want }) => {
+    const copies = [A, B, C]
+      .slice(-sizes.length)
+      .map((id, index) => aCopy(id, { description: { sizeBytes: (sizes[index] ?? 0) * A_SPEC.sizeBytes } }));
+    const { sizeBytes, obstacle } = planRecovery(aView(copies, { known }));
+    expect([sizeBytes, obstacle]).toEqual([want * A_SPEC.sizeBytes, undefined]);
   });
 
   test('a volume without a stored name is called by its id', () => {

@@ -35,7 +35,7 @@ export function planRecovery(view: RecoveryView): RecoveryPlan {
   const plan = {
     volumeId,
     name: known?.volume.name ?? choice.name ?? described?.volume?.name ?? recoveredName(volumeId),
-    sizeBytes: known?.volume.spec.sizeBytes ?? described?.sizeBytes,
+    sizeBytes: sizeOf(known, current),
     numberOfReplicas:
       known?.volume.spec.numberOfReplicas ?? described?.volume?.numberOfReplicas ?? newest?.members.length,
     projectId: known?.volume.projectId ?? projectOf(view, described?.volume?.projectId),
@@ -47,6 +47,20 @@ export function planRecovery(view: RecoveryView): RecoveryPlan {
   };
   const obstacle: RecoveryObstacle | undefined = findObstacle({ ...view, copies }, plan, records);
   return { ...plan, obstacle };
+}
+
+/**
+ * Copies only grow, and the volume grows when all of them have: larger ones are from an expansion that was cut short, and no byte
+ * beyond the smallest one was ever acknowledged. A volume that is there takes its copies' size when it attaches.
+ */
+function sizeOf(
+  known: RecoveryView['known'],
+  current: readonly OrphanInContext[],
+): RecoveryPlan['sizeBytes'] {
+  const sizes = current.flatMap(({ orphan }) => orphan.description?.sizeBytes ?? []);
+  const smallest = sizes.length === 0 ? undefined : Math.min(...sizes);
+  if (known === undefined) return smallest;
+  return Math.max(known.volume.spec.sizeBytes, smallest ?? 0);
 }
 
 function projectOf(

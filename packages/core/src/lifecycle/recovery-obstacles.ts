@@ -23,7 +23,6 @@ const RULES: readonly ((facts: Facts) => RecoveryObstacle | undefined)[] = [
   otherCluster,
   forked,
   noCurrentCopy,
-  sizesDiffer,
   enginesDiffer,
   noProject,
   missingCopies,
@@ -163,23 +162,6 @@ function noCurrentCopy({ plan, current }: Facts): RecoveryObstacle | undefined {
   return obstacle('NoCurrentCopy', `none of the copies that were found is a current one${names}`, [
     'start the agents of the nodes that hold the others, and ask again',
   ]);
-}
-
-function sizesDiffer({ view: { known }, plan, current }: Facts): RecoveryObstacle | undefined {
-  const sizes = new Set(current.map(({ orphan }) => orphan.description?.sizeBytes));
-  if (known === undefined) {
-    if (sizes.size <= 1) return undefined;
-    return obstacle('SizesDiffer', `its copies differ in size: ${[...sizes].join(' and ')} bytes`, [
-      'remove those of the wrong size: holdfast orphan delete',
-    ]);
-  }
-  const other = [...sizes].find((size) => size !== known.volume.spec.sizeBytes);
-  if (other === undefined) return undefined;
-  return obstacle(
-    'SizesDiffer',
-    `volume ${plan.name} has ${known.volume.spec.sizeBytes} bytes here, and its copies have ${other}: it was expanded since the backup`,
-    [`go on with the copies that are known here: holdfast volume salvage ${plan.name}`],
-  );
 }
 
 function enginesDiffer({ view: { fleet }, current }: Facts): RecoveryObstacle | undefined {

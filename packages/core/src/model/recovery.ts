@@ -62,7 +62,6 @@ export type RecoveryRefusal =
   | 'OtherCluster'
   | 'OtherOrganization'
   | 'Forked'
-  | 'SizesDiffer'
   | 'EnginesDiffer'
   | 'NoProject'
   | 'NotNeeded';
@@ -78,7 +77,7 @@ export type RecoveryObstacle = {
 export type RecoveryPlan = {
   readonly volumeId: VolumeId;
   readonly name: string;
-  /** `undefined` until a copy has said it. */
+  /** The smallest that one of its current copies has; `undefined` until one has said it. */
   readonly sizeBytes: number | undefined;
   readonly numberOfReplicas: number | undefined;
   readonly projectId: ProjectId | undefined;

@@ -106,7 +106,8 @@ export class Engine {
     }
     await this.copies.membership.recordDurable();
     this.copies.requireServing();
-    this.device.shrinkTo(Math.min(...links.map(({ client }) => client.sizeBytes)));
+    // Copies only grow. Where all are larger than asked for, the request was lost with a newer database, and its bytes stay.
+    this.device.begin(Math.min(...links.map(({ client }) => client.sizeBytes)));
     this.isOpen = true;
     this.beginResync();
     // Completes an expansion that was interrupted, or requested while no engine ran.

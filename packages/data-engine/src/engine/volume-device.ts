@@ -57,9 +57,9 @@ export class VolumeDevice implements NbdExport {
     return this.size;
   }
 
-  /** Lowers the size to what the smallest copy can hold. Only before anything is served. */
-  shrinkTo(sizeBytes: number): void {
-    this.size = Math.min(this.size, sizeBytes);
+  /** Sets the size to that of the smallest copy. Only before anything is served. */
+  begin(sizeBytes: number): void {
+    this.size = sizeBytes;
   }
 
   /** Raises the size. Connected clients see it when they reconnect: NBD reports it once. */

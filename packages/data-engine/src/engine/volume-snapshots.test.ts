@@ -147,6 +147,43 @@ describe('snapshots', () => {
     await next.stop();
     expect((await volume.checksums()).size).toBe(1);
   });
+
+  // The control plane's database was restored from a backup of before the expansion.
+  test('a volume whose copies are larger than its engine is told has their size, also after snapshots and rebuilds', async () => {
+    const volume = await cluster(2);
+    const engine = await volume.start(1);
+    await engine.snapshots.expand(2 * SIZE);
+    const data = crypto.randomBytes(MIB);
+    await write(engine, 2 * SIZE - MIB, data);
+    await engine.stop();
+
+    const next = await volume.start(2, { record: engine.report().record, sizeBytes: SIZE });
+    expect(next.device.sizeBytes).toBe(2 * SIZE);
+    await take(next, 'a');
+    const { address } = await volume.addCopy('target');
+    await rebuild(next, address);
+    await next.stop();
+    expect((await volume.checksums()).size).toBe(1);
+
+    const last = await volume.start(3, { record: next.report().record, sizeBytes: SIZE });
+    await expectBytes(last, 2 * SIZE - MIB, data);
+    expect(modes(last)).toEqual(['RW', 'RW', 'RW']);
+  });
+
+  test('a copy that has grown alone keeps its size when the volume is frozen at the smaller one', async () => {
+    const volume = await cluster(2);
+    const engine = await volume.start(1);
+    const [first] = engine.copies.all;
+    await first?.control.command('snapshot', {
+      epoch: 1,
+      layer: { id: crypto.randomUUID(), name: 'e', origin: 'system', createdAt: '', drop: null },
+      sizeBytes: 2 * SIZE,
+    });
+    const next = await crash(volume, engine, 2);
+    await take(next, 'a');
+    const chain = await next.copies.all[0]?.control.command('chain', { epoch: 2 });
+    expect(chain?.sizeBytes).toBe(2 * SIZE);
+  });
 });
 
 describe('a clone', () => {

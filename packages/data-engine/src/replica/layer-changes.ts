@@ -48,13 +48,14 @@ export class LayerChanges {
 
   /**
    * Freezes the head under the given name and puts an empty one above it, larger if `sizeBytes` says so. Writes wait
-   * meanwhile.
+   * meanwhile. A smaller size changes nothing: this copy may have grown when others had not yet, and no layer may be larger
+   * than the volume.
    */
   async snapshot(layer: SnapshotAsk, sizeBytes?: number, ask?: Term & HeadChange): Promise<void> {
     await this.copy.alone(ask, async () => {
       if (this.meta.layers.some(({ id }) => id === layer.id)) return;
       if (this.fencing.isDone(ask)) return;
-      const size = sizeBytes ?? this.meta.sizeBytes;
+      const size = Math.max(sizeBytes ?? 0, this.meta.sizeBytes);
       await this.copy.flush();
       await this.state.intent.grow(size);
       const layers = withSnapshot(this.meta.layers, layer, size, ask?.headId);
