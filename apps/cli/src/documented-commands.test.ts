@@ -1,0 +1,58 @@
+/** Commands that the operator's pages tell to type: each is one that this version has, with the options that it takes. */
+import fs from 'node:fs';
+import { describe, expect, test } from '@jest/globals';
+import type { Command, Option } from 'commander';
+import { parse } from 'yaml';
+import { program } from './program.js';
+
+const inRepository = (file: string) => new URL(`../../../${file}`, import.meta.url);
+const textOf = (file: string) => fs.readFileSync(inRepository(file), 'utf8');
+const PAGES = ['docs/OPERATIONS.md', 'README.md'];
+/** What may stand before the program's name. */
+const HOLDFAST = /(?:^\$ |`)(?:[A-Z_]+=\S+ )?(?:npx )?holdfast ([a-z][^`\n]*)/gm;
+const COMPOSE = /^\$ (?:[A-Z_]+=\S+ )?docker compose (up|run|restart|logs)([^\n&]*)/gm;
+
+const root = await program();
+
+/** What is wrong with a command; `undefined`: nothing. */
+function problemOf(line: string): string | undefined {
+  const words = line.split(/\s(?=(?:[^']*'[^']*')*[^']*$)/);
+  let command: Command = root;
+  const options: Option[] = [...root.options];
+  const isPlain = (word: string) => /^[a-z][a-z-]*$/.test(word);
+  for (const word of words) {
+    const next = command.commands.find((one) => one.name() === word || one.aliases().includes(word));
+    if (next === undefined) {
+      if (command.commands.length > 0 && isPlain(word)) return `${command.name()} has no ${word}`;
+      break;
+    }
+    command = next;
+    options.push(...command.options);
+  }
+  const wrong = words
+    .filter((word) => word.startsWith('-'))
+    .map((word) => word.replace(/=.*/, ''))
+    .find((word) => !options.some(({ long, short }) => long === word || short === word));
+  return wrong === undefined ? undefined : `${command.name()} takes no ${wrong}`;
+}
+
+describe.each(PAGES)('%s', (page) => {
+  const commands = [...textOf(page).matchAll(HOLDFAST)].map(([, line]) => line?.trim() ?? '');
+
+  test('tells commands that there are', () => {
+    expect(commands.length).toBeGreaterThan(10);
+    const problems = commands.flatMap((line) => {
+      const problem = problemOf(line);
+      return problem === undefined ? [] : [`${line}: ${problem}`];
+    });
+    expect(problems).toEqual([]);
+  });
+
+  test('names services of docker-compose.yml', () => {
+    const { services }: { services: object } = parse(textOf('docker-compose.yml'), { merge: true });
+    const named = [...textOf(page).matchAll(COMPOSE)].flatMap(([, , words = '']) =>
+      words.split(' ').filter((word) => /^[a-z]/.test(word)),
+    );
+    expect(named.filter((word) => !Object.keys(services).includes(word))).toEqual([]);
+  });
+});
