@@ -126,7 +126,7 @@ export class DockerDaemon {
     env: NodeJS.ProcessEnv = {},
     timeout = STEP_MS_MAX,
   ): Promise<string> {
-    const { stdout } = await run(program, args, {
+    const running = run(program, args, {
       env: {
         ...process.env,
         PATH: searchPath(),
@@ -137,6 +137,10 @@ export class DockerDaemon {
       maxBuffer: OUTPUT_BYTES_MAX,
       timeout,
       killSignal: 'SIGKILL',
+    });
+    const { stdout } = await running.catch((error: Error & { killed?: boolean }) => {
+      if (error.killed !== true) throw error;
+      throw new Error(`not done within ${timeout / 1000} s: ${program} ${args.join(' ')}`);
     });
     return stdout;
   }
