@@ -112,10 +112,15 @@ test('what was not used in time is deleted, and what still may be is kept', asyn
      VALUES (gen_random_uuid(), $1, 'late@example.test', 'viewer', 'i', gen_random_uuid(), now(), now() - interval '1 s')`,
     [api.seed.organizationId],
   );
+  await api.owner.query(`DELETE FROM sign_in_limit`);
+  for (const table of ['sign_in_limit', 'request_permit']) {
+    const later = Date.now() + 60_000;
+    await api.owner.query(`INSERT INTO ${table} VALUES ('over', 1, 1), ('runs', 1, $1)`, [later]);
+  }
   const pool = createPool(api.database.systemUrl, { connectionsMax: 1, applicationName: 'prune' });
   const pruned = await pruneHistory(systemScope(pool), new Date());
   await pool.end();
-  expect(pruned).toMatchObject({ invitations: 2 });
+  expect(pruned).toMatchObject({ invitations: 2, counts: 2 });
   expect((await api.owner.query('SELECT FROM device_login')).rowCount).toBe(1);
 });
 

@@ -139,6 +139,61 @@ describe('the quota of the organization', () => {
     await fresh.app.nest.close();
   });
 
+  describe('in two api processes', () => {
+    const perMinute = 60;
+
+    async function besideWithQuota() {
+      const { token, organizationId } = await api.otherTenant();
+      const limits = { body: { requestsPerMinute: perMinute }, token };
+      expect((await api.call('PUT', `/organizations/${organizationId}/quota`, limits)).status).toBe(200);
+      const processes = [await ApiFixture.beside(api), await ApiFixture.beside(api)] as const;
+      const answered = async (from: readonly ApiFixture[], requests: number) => {
+        const each = Math.ceil(requests / from.length);
+        const asked = from.flatMap((at) =>
+          Array.from({ length: each }, () => at.call('GET', '/projects', { token })),
+        );
+        const statuses = (await Promise.all(asked)).map(({ status }) => status);
+        expect(statuses.filter((status) => status !== 200 && status !== 429)).toEqual([]);
+        return statuses.filter((status) => status === 200).length;
+      };
+      const close = () => Promise.all(processes.map(({ app }) => app.nest.close()));
+      return { processes, answered, close };
+    }
+
+    test('bounds the requests of both together, whichever they come to', async () => {
+      const { processes, answered, close } = await besideWithQuota();
+      const [one, other] = processes;
+      expect(await answered(processes, 20)).toBe(20);
+      expect(await answered([other], 10)).toBe(10);
+      expect(await answered(processes, 2 * perMinute)).toBe(perMinute - 30);
+      expect(await answered([one], 1)).toBe(0);
+      await close();
+    });
+
+    test('leaves most of it to one where the other has few', async () => {
+      const { processes, answered, close } = await besideWithQuota();
+      const [one, other] = processes;
+      expect(await answered([one], 1)).toBe(1);
+      expect(await answered([other], 2 * perMinute)).toBeGreaterThanOrEqual(perMinute * 0.9);
+      await close();
+    });
+
+    test('gives each a tenth of it while the count does not answer, and the rest after that', async () => {
+      const { processes, answered, close } = await besideWithQuota();
+      const tenth = perMinute / 10;
+      await api.owner.query('BEGIN; LOCK TABLE request_permit IN ACCESS EXCLUSIVE MODE');
+      try {
+        expect(await answered(processes, 4 * tenth)).toBe(2 * tenth);
+      } finally {
+        await api.owner.query('ROLLBACK');
+      }
+      const later = await answered(processes, 3 * perMinute);
+      expect(later).toBeGreaterThan(perMinute / 2);
+      expect(later).toBeLessThanOrEqual(perMinute);
+      await close();
+    });
+  });
+
   test('counts a GraphQL request as one for each of its root fields', async () => {
     const { token, organizationId } = await api.otherTenant();
     const limits = { body: { requestsPerMinute: 5 }, token };

@@ -108,7 +108,7 @@ describe('isolation', () => {
       expect(table.policies).toEqual(expect.arrayContaining(['api_isolation', 'system_access']));
     }
     // An organization's own id is its organization; a user belongs to several through memberships; sign-ins are counted
-    // before there is one; the certificate authority is the control plane's; a provider knows users of any
+    // before there is one, and requests outside of its transactions; the certificate authority is the control plane's; a provider knows users of any
     // organization; a program that signs in belongs to none yet.
     const without = all.filter((table) => !table.has_org).map((table) => table.name);
     expect(without.sort()).toEqual([
@@ -116,6 +116,7 @@ describe('isolation', () => {
       'authority',
       'device_login',
       'organization',
+      'request_permit',
       'sign_in_limit',
       'user_identity',
     ]);

@@ -1,31 +1,50 @@
 /**
- * Quotas of requests: how many this process answers in a minute, for an organization and for the project of a token. Each api
- * process counts its own, so that no request waits for Postgres because of them.
+ * Quotas of requests: how many all api processes answer in a minute, for an organization and for the project of a token. Each process
+ * takes permits in leases from a row in Postgres, so that few requests wait for it because of them (ADR 0282).
  */
 import { StorageFault } from '@holdfast/core/model/faults.js';
 import type { OrganizationId } from '@holdfast/core/model/ids.js';
+import type { LeaseAnswer } from '@holdfast/core/policy/request-permits.js';
 import { findRequestQuotas, type QuotaOwner } from '@holdfast/database/queries/quotas.js';
 import { transaction } from '@holdfast/database/sql/scope.js';
-import { Injectable } from '@nestjs/common';
-import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
+import { Inject, Injectable } from '@nestjs/common';
+import type { Logger } from 'pino';
+import { RateLimiterPostgres } from 'rate-limiter-flexible';
 import { Databases } from '../platform/databases.js';
+import { LOGGER } from '../platform/tokens.js';
 import type { UserActor } from './actor.js';
+import { PermitLeases } from './permit-leases.js';
 
 const WINDOW_SECONDS = 60;
 /** A changed quota takes effect within this. */
 const KEPT_MS = 5_000;
-/** Organizations whose quotas are kept; forgetting them all costs a query each. */
+/** Organizations whose quotas are kept; forgetting them all costs a query each, and the permits that were left. */
 const ORGANIZATIONS_MAX = 10_000;
 
 type Limits = ReadonlyMap<QuotaOwner, number>;
-type Limiter = { readonly most: number; readonly counts: RateLimiterMemory };
 
 @Injectable()
 export class RequestQuotas {
   private readonly known = new Map<OrganizationId, { readonly untilMs: number; limits: Promise<Limits> }>();
-  private readonly limiters = new Map<QuotaOwner, Limiter>();
+  private readonly leases = new Map<QuotaOwner, PermitLeases>();
+  private readonly counts: RateLimiterPostgres;
 
-  constructor(private readonly databases: Databases) {}
+  constructor(
+    private readonly databases: Databases,
+    @Inject(LOGGER) private readonly log: Logger,
+  ) {
+    this.counts = new RateLimiterPostgres({
+      storeClient: databases.signIn,
+      storeType: 'pool',
+      tableName: 'request_permit',
+      tableCreated: true,
+      clearExpiredByTimeout: false,
+      keyPrefix: 'minute',
+      // Only counts: each quota has a limit of its own.
+      points: 0,
+      duration: WINDOW_SECONDS,
+    });
+  }
 
   /**
    * @param count how many requests it is worth: a GraphQL operation is one for each of its root fields
@@ -38,12 +57,9 @@ export class RequestQuotas {
     for (const owner of [organizationId, projectId]) {
       const most = owner === undefined ? undefined : limits.get(owner);
       if (owner === undefined || most === undefined) continue;
-      const scope = owner === organizationId ? 'organization' : 'project';
-      await this.limiter(owner, most)
-        .consume(owner, count)
-        .catch((reason: unknown) => {
-          throw reason instanceof RateLimiterRes ? limited(scope, most, reason) : reason;
-        });
+      const retryAfterMs = await this.leasesOf(owner, most).take(count);
+      if (retryAfterMs === undefined) continue;
+      throw limited(owner === organizationId ? 'organization' : 'project', most, retryAfterMs);
     }
   }
 
@@ -60,18 +76,31 @@ export class RequestQuotas {
     return limits;
   }
 
-  private limiter(owner: QuotaOwner, most: number): RateLimiterMemory {
-    const known = this.limiters.get(owner);
-    if (known?.most === most) return known.counts;
-    if (this.limiters.size >= ORGANIZATIONS_MAX) this.limiters.clear();
-    const counts = new RateLimiterMemory({ points: most, duration: WINDOW_SECONDS });
-    this.limiters.set(owner, { most, counts });
-    return counts;
+  private leasesOf(owner: QuotaOwner, limit: number): PermitLeases {
+    const known = this.leases.get(owner);
+    if (known?.quota.limit === limit) return known;
+    if (this.leases.size >= ORGANIZATIONS_MAX) this.leases.clear();
+    // What was taken before a change of the limit counts: the row is the same.
+    const made = new PermitLeases({ limit, windowMs: WINDOW_SECONDS * 1_000 }, (size) =>
+      this.lease(owner, size),
+    );
+    this.leases.set(owner, made);
+    return made;
+  }
+
+  private async lease(owner: QuotaOwner, size: number): Promise<LeaseAnswer | undefined> {
+    try {
+      const { consumedPoints, msBeforeNext } = await this.counts.penalty(owner, size);
+      return { size, takenInAll: consumedPoints, endsAtMs: performance.now() + msBeforeNext };
+    } catch (error) {
+      this.log.warn({ err: error }, 'requests are counted without the other api processes: no lease');
+      return undefined;
+    }
   }
 }
 
-function limited(scope: string, most: number, { msBeforeNext }: RateLimiterRes): StorageFault {
-  const retryAfterSeconds = Math.max(1, Math.ceil(msBeforeNext / 1000));
+function limited(scope: string, most: number, retryAfterMs: number): StorageFault {
+  const retryAfterSeconds = Math.max(1, Math.ceil(retryAfterMs / 1000));
   return new StorageFault('request.rate_limited', {
     publicMessage: `the ${scope} may make ${most} requests in a minute; try again in ${retryAfterSeconds} s`,
     cures: [`ask an admin to raise the quota of the ${scope}`],

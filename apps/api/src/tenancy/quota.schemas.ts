@@ -16,7 +16,7 @@ const limits = {
     'Number of rebuilds that run at once, in all clusters; further ones wait. Null: no limit of its own.',
   ),
   requestsPerMinute: limit.describe(
-    'Requests in a minute that each api process answers; of a project: of tokens whose volumes go there. Null: no limit.',
+    'Requests in a minute that all api processes together answer; of a project: of tokens whose volumes go there. Null: no limit.',
   ),
 };
 

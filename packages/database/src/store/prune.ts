@@ -22,6 +22,8 @@ export type Pruned = {
   alerts: number;
   /** Invitations, first links and sign-ins of programs that were not used in time. */
   invitations: number;
+  /** Counts of sign-ins and requests whose window has ended. */
+  counts: number;
 };
 
 type Cluster = { id: ClusterId; organization_id: OrganizationId };
@@ -40,6 +42,7 @@ export async function pruneHistory(system: Scope, now: Date): Promise<Pruned> {
     deliveries: 0,
     alerts: 0,
     invitations: 0,
+    counts: 0,
   };
   const auditDays = new Map<OrganizationId, number>();
   for (const { id, organization_id } of clusters) {
@@ -67,6 +70,7 @@ export async function pruneHistory(system: Scope, now: Date): Promise<Pruned> {
   pruned.tokens = await transaction(system, (sql) => deleteTokens(sql, now));
   pruned.deliveries = await transaction(system, (sql) => deleteDeliveries(sql, now));
   pruned.invitations = await transaction(system, (sql) => deleteInvitations(sql, now));
+  pruned.counts = await transaction(system, (sql) => deleteCounts(sql, now));
   return pruned;
 }
 
@@ -119,6 +123,18 @@ async function deleteInvitations(sql: Sql, now: Date): Promise<number> {
   let deleted = 0;
   for (const table of ['invitation', 'first_link', 'device_login']) {
     deleted += (await sql.query(`DELETE FROM ${table} WHERE expires_at < $1`, [now])).rowCount;
+  }
+  return deleted;
+}
+
+/** One row for each address that has failed to sign in, or organization: without this there would be more for ever. */
+async function deleteCounts(sql: Sql, now: Date): Promise<number> {
+  let deleted = 0;
+  for (const table of ['sign_in_limit', 'request_permit']) {
+    // A row that is being counted in is left to the next run, and so is what would wait for it.
+    const ended = `SELECT key FROM ${table} WHERE expire < $1 LIMIT $2 FOR UPDATE SKIP LOCKED`;
+    const statement = `DELETE FROM ${table} WHERE key = ANY(ARRAY(${ended}))`;
+    deleted += (await sql.query(statement, [now.getTime(), ROWS_MAX])).rowCount;
   }
   return deleted;
 }

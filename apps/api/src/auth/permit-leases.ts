@@ -1,0 +1,80 @@
+/** Permits of one quota of requests in this process, and the lease that they come from. */
+import { atMost } from '@holdfast/control/reconcilers/patience.js';
+import {
+  decideTake,
+  type LeaseAnswer,
+  type Permits,
+  withLease,
+  withLocalShare,
+} from '@holdfast/core/policy/request-permits.js';
+
+/** How long a request waits for a lease. A row that is not locked answers in a few milliseconds. */
+const LEASE_WAIT_MS = 500;
+/** When to come again while the row does not answer and the process has given out what it may without it. */
+const RETRY_MS = 1_000;
+
+type Quota = { readonly limit: number; readonly windowMs: number };
+
+/** Requests that need a lease at the same time wait for the same one. */
+export class PermitLeases {
+  private permits: Permits | undefined;
+  private asked: Promise<boolean> | undefined;
+  /** What all requests count that are being decided. */
+  private needed = 0;
+  /** No further local share before this. */
+  private sharedUntilMs = 0;
+
+  /** @param lease asks the row; `undefined` when it does not answer */
+  constructor(
+    readonly quota: Quota,
+    private readonly lease: (size: number) => Promise<LeaseAnswer | undefined>,
+  ) {}
+
+  /** Takes permits. Returns the milliseconds to wait where there are too few, else `undefined`. */
+  async take(count: number): Promise<number | undefined> {
+    this.needed += count;
+    try {
+      // Ends: a lease brings what all need that wait for it, or says that the quota is spent, and a local share is given once.
+      for (;;) {
+        const decision = decideTake(this.permits, {
+          count,
+          limit: this.quota.limit,
+          nowMs: performance.now(),
+        });
+        if (decision.kind === 'refuse') return decision.retryAfterMs;
+        if (decision.kind === 'take') {
+          this.permits = decision.permits;
+          return undefined;
+        }
+        this.asked ??= this.ask(Math.max(decision.nextLease, this.needed));
+        const isAnswered = await atMost(LEASE_WAIT_MS, this.asked);
+        if (isAnswered !== true && !this.hasLocally(count)) return RETRY_MS;
+      }
+    } finally {
+      this.needed -= count;
+    }
+  }
+
+  /** Keeps to itself what fails: each request that waits then does without. */
+  private async ask(size: number): Promise<boolean> {
+    const answer = await this.lease(size);
+    this.asked = undefined;
+    if (answer !== undefined) this.permits = withLease(this.held(), this.quota.limit, answer);
+    return answer !== undefined;
+  }
+
+  /** Takes the local share, if that was not done in this window, and says whether there is enough. */
+  private hasLocally(count: number): boolean {
+    const nowMs = performance.now();
+    if (this.sharedUntilMs <= nowMs) {
+      this.sharedUntilMs = nowMs + this.quota.windowMs;
+      this.permits = withLocalShare(this.held(), this.quota.limit, this.sharedUntilMs);
+    }
+    return (this.held()?.left ?? 0) >= count;
+  }
+
+  private held(): Permits | undefined {
+    const isOver = this.permits === undefined || this.permits.endsAtMs <= performance.now();
+    return isOver ? undefined : this.permits;
+  }
+}
