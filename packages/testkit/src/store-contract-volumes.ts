@@ -33,6 +33,7 @@ const DELETING = { state: 'deleting', requestedAt: NOON, grant: undefined } as c
 const A_SURVEY = {
   takenAt: NOON,
   copies: [{ replicaId: REPLICA, record: copyRecord(6, 1, [REPLICA]), isClean: false, writtenBytes: 4096 }],
+  claimedBy: [REPLICA],
 };
 const A_FILL = { sourceVolumeId: SOURCE, snapshotId: SNAPSHOT };
 

@@ -35,7 +35,7 @@ export const salvageAdviceSchema = z
       .describe('When the copies were last asked and said something new; null: they were not.'),
     highest: record
       .nullable()
-      .describe('The highest record that a copy which answers knows; null: none answers.'),
+      .describe('The highest record that is known, without what one node alone says; null: there is none.'),
     copies: z
       .array(
         z.object({
@@ -44,7 +44,9 @@ export const salvageAdviceSchema = z
           nodeName: z.string().describe("Its node's name."),
           verdict: z
             .enum(['usable', 'stale', 'unfilled', 'missing'])
-            .describe('Only usable ones may be named: stale ones are known to miss writes.'),
+            .describe(
+              'Only usable ones may be named: stale ones are known to miss writes, or say alone, on their node, that the others do.',
+            ),
           isAdvised: z.boolean().describe('True: it is one of those to go on with.'),
           record: record
             .nullable()

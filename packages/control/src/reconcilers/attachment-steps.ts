@@ -70,7 +70,7 @@ async function startOnCurrentCopies(
   const refusals = new Map<ReplicaId, StorageFault>();
   const copies = await openCopies(ports, view, refusals);
   const decision = decideStart(view, recordsOf(copies), ports.clock.now(), refusals);
-  if (decision.kind === 'wait') return waitForCopies(ports, view, { copies, attention: decision.attention });
+  if (decision.kind === 'wait') return waitForCopies(ports, view, { ...decision, copies });
   const secretOf = (key: string) => ports.copySecrets.forEngine(key, { epoch: volume.epoch, nodeId });
   const reply = await ports.agents.startEngine(await agentOf(ports, nodeId), volume.id, {
     volumeName: volume.name,

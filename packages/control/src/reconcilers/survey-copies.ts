@@ -1,13 +1,13 @@
 /** Survey of a volume's copies before its engine starts: what each one says of itself. */
 
+import { currentCopies } from '@holdfast/core/lifecycle/decide-start.js';
 import type { OpenReplicaReply } from '@holdfast/core/model/agent-protocol.js';
 import { describeVolume } from '@holdfast/core/model/copy-description.js';
-import { type CopyRecord, decideCurrentCopies } from '@holdfast/core/model/copy-record.js';
+import type { CopyRecord } from '@holdfast/core/model/copy-record.js';
 import { isFault, type StorageFault } from '@holdfast/core/model/faults.js';
 import type { ReplicaId } from '@holdfast/core/model/ids.js';
 import type { Replica } from '@holdfast/core/model/replica.js';
 import type { SurveyedCopy } from '@holdfast/core/model/salvage.js';
-import { isRestored } from '@holdfast/core/model/volume.js';
 import { isOnReadyNode } from '@holdfast/core/model/volume-facts.js';
 import type { VolumeView } from '../ports/store.js';
 import { answersInTime } from './patience.js';
@@ -55,9 +55,8 @@ function surveyOf(
   });
 }
 
-function areEnough({ volume }: VolumeView, copies: readonly SurveyedCopy[]): boolean {
-  const survey = { known: volume.record, found: recordsOf(copies), isRestored: isRestored(volume) };
-  return decideCurrentCopies(survey).kind === 'go';
+function areEnough(view: VolumeView, copies: readonly SurveyedCopy[]): boolean {
+  return currentCopies(view, recordsOf(copies)).kind === 'go';
 }
 
 export function recordsOf(copies: readonly SurveyedCopy[]): Map<ReplicaId, CopyRecord> {

@@ -134,11 +134,15 @@ export function grantedAnew(
 }
 
 /** Copies as a start found them that could not begin, and why it could not. */
-export type MissingCopies = { readonly copies: readonly SurveyedCopy[]; readonly attention: Attention };
+export type MissingCopies = Pick<CopiesSurvey, 'copies' | 'claimedBy'> & { readonly attention: Attention };
 
 /** What is known of the copies when some are missing; `undefined` when the start waits for another reason. */
-export function surveyOfMissing({ copies, attention }: MissingCopies, now: Date): CopiesSurvey | undefined {
-  return attention.code === COPIES_MISSING ? { takenAt: now, copies } : undefined;
+export function surveyOfMissing(
+  { copies, attention, claimedBy }: MissingCopies,
+  now: Date,
+): CopiesSurvey | undefined {
+  if (attention.code !== COPIES_MISSING) return undefined;
+  return claimedBy === undefined ? { takenAt: now, copies } : { takenAt: now, copies, claimedBy };
 }
 
 /** Changes of a start that waits for copies: why it waits, and with which copies a user could go on. */

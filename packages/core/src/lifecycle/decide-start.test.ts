@@ -47,6 +47,33 @@ describe('decideStart', () => {
     expect(decideStart(restored, found(A, B, C), secondsAfterNoon(60))).toMatchObject({ kind: 'go' });
   });
 
+  describe('where node b alone says that the copies elsewhere are stale', () => {
+    const claiming = () => found(A, C).set(B, copyRecord(1, 9, [B]));
+
+    test('it waits, names the node, and says what a user may do', () => {
+      const start = view({}, NOON);
+      const decision = decideStart(
+        { ...start, volume: { ...start.volume, record: ALL } },
+        claiming(),
+        secondsAfterNoon(60),
+      );
+      expect(decision).toMatchObject({ kind: 'wait', claimedBy: [B], attention: { code: 'CopiesMissing' } });
+      const { message, cures } = decision.kind === 'wait' ? decision.attention : { message: '', cures: [] };
+      expect(message).toBe(
+        'node b alone says that others (the copy on a, the copy on c) miss writes: its copy holds a record (epoch 1, generation 9) ' +
+          'that neither the database nor any other copy that answers knows',
+      );
+      expect(cures).toHaveLength(2);
+    });
+
+    test('it goes on when its engine is to run on that node', () => {
+      const start = view({});
+      const volume = { ...start.volume, record: ALL, lifecycle: attachingOn('b') };
+      const decision = decideStart({ ...start, volume }, claiming(), secondsAfterNoon(60));
+      expect(decision).toMatchObject({ kind: 'go', current: [B] });
+    });
+  });
+
   test('one on a node long dead does not hold it up', () => {
     const dead = view({ c: { ready: false } });
     expect(decideStart(dead, found(A, B), secondsAfterNoon(60))).toMatchObject({

@@ -8,15 +8,15 @@
  */
 
 import { conditionOf } from '../model/condition.js';
-import { type CopyRecord, decideCurrentCopies } from '../model/copy-record.js';
-import { compareIds, type ReplicaId } from '../model/ids.js';
+import { type AttachDecision, type CopyRecord, decideCurrentCopies } from '../model/copy-record.js';
+import { compareIds, type NodeId, type ReplicaId } from '../model/ids.js';
 import { isNodeReady, type StorageNode } from '../model/node.js';
 import type { VolumeView } from '../model/views.js';
 import { type Attention, isRestored } from '../model/volume.js';
 import { nodeById } from '../model/volume-facts.js';
 import { holderOf } from '../model/volume-lifecycle.js';
 import { COPIES_MISSING } from '../policy/decide-salvage.js';
-import { cloneInDoubt, namesOf, type Refusals, tooFewCopies } from './start-obstacles.js';
+import { cloneInDoubt, namesOf, oneNodesWord, type Refusals, tooFewCopies } from './start-obstacles.js';
 
 /** How long a start waits for members that may be about to answer, while a cluster starts. */
 const PATIENCE_MS = 12_000;
@@ -32,7 +32,24 @@ export const WAITING_FOR_COPIES = 'WaitingForCopies';
 
 export type StartDecision =
   | { kind: 'go'; record: CopyRecord; current: readonly ReplicaId[] }
-  | { kind: 'wait'; attention: Attention };
+  | {
+      kind: 'wait';
+      attention: Attention;
+      /** Copies that say alone, on their node, that others are stale; left out: none does. */
+      claimedBy?: readonly ReplicaId[];
+    };
+
+/** Which copies an engine may believe, by their records and where they are. */
+export function currentCopies(
+  { volume, replicas }: Pick<VolumeView, 'volume' | 'replicas'>,
+  found: ReadonlyMap<ReplicaId, CopyRecord>,
+): AttachDecision {
+  const nodeOf = new Map(
+    replicas.flatMap(({ id, nodeId }): [ReplicaId, NodeId][] => (nodeId === undefined ? [] : [[id, nodeId]])),
+  );
+  const places = { nodeOf, holderId: holderOf(volume) };
+  return decideCurrentCopies({ known: volume.record, found, isRestored: isRestored(volume), places });
+}
 
 /**
  * @param found the record of every copy that answered and has one
@@ -45,8 +62,12 @@ export function decideStart(
   refused: Refusals = new Map(),
 ): StartDecision {
   const { volume } = view;
-  const decision = decideCurrentCopies({ known: volume.record, found, isRestored: isRestored(volume) });
+  const decision = currentCopies(view, found);
   const since = volume.attention?.since ?? now;
+  if (decision.kind === 'wait' && decision.code === 'OneNodesWord') {
+    const { claimedBy } = decision;
+    return { kind: 'wait', attention: { ...oneNodesWord(view, decision), since }, claimedBy };
+  }
   if (decision.kind === 'wait') {
     const { missing, setBack = [] } = decision;
     const members = decision.record?.members ?? [];

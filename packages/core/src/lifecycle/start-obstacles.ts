@@ -1,6 +1,6 @@
 /** Obstacles to an engine's start, as users see them: what is missing, on which node and disk, and what would cure it. */
 import { conditionOf } from '../model/condition.js';
-import type { CopyRecord } from '../model/copy-record.js';
+import type { CopyRecord, OneNodesWord } from '../model/copy-record.js';
 import type { FaultCode } from '../model/faults.js';
 import type { ReplicaId } from '../model/ids.js';
 import type { StorageDisk } from '../model/node.js';
@@ -71,6 +71,32 @@ export function tooFewCopies(
         ? []
         : ['bring back what the disks held that were set back, when it is still somewhere']),
       'salvage it with the copies that answer, when the missing ones are gone for good: what only they hold is lost',
+    ],
+  };
+}
+
+/**
+ * Copies on one node hold a record that no other copy and not the database knows, and that makes copies elsewhere stale. An engine may have
+ * written it in the moment before everything stopped; or the node is in the wrong hands, and says so to have its data believed.
+ */
+export function oneNodesWord(
+  view: VolumeView,
+  { claim, claimedBy, leftOut }: OneNodesWord,
+): Omit<Attention, 'since'> {
+  const { replicas, fleet } = view;
+  const node = nodeName(fleet, replicas.find(({ id }) => id === claimedBy[0])?.nodeId);
+  const witnesses = claim.members.filter((member) => !claimedBy.includes(member));
+  return {
+    code: COPIES_MISSING,
+    message:
+      `node ${node} alone says that others (${namesOf(view, leftOut)}) miss writes: its copy holds a record (epoch ${claim.epoch}, ` +
+      `generation ${claim.dataGeneration}) that neither the database nor any other copy that answers knows`,
+    cures: [
+      ...(witnesses.length === 0
+        ? []
+        : [`start the agents of the other copies that the record names (${namesOf(view, witnesses)})`]),
+      `attach it on ${node} to go on with what its copy holds, when that node is certainly yours`,
+      `salvage it to go on without what ${node} says; should that node be in the wrong hands, revoke its identity first`,
     ],
   };
 }

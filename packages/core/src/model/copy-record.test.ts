@@ -1,12 +1,13 @@
 import { describe, expect, test } from '@jest/globals';
 import {
   type CopyRecord,
+  type CopySurvey,
   compareRecords,
   copyRecord,
   decideCurrentCopies,
   mayShrinkAlone,
 } from './copy-record.js';
-import { asId, type ReplicaId } from './ids.js';
+import { asId, type NodeId, type ReplicaId } from './ids.js';
 
 const id = (name: string) => asId<ReplicaId>(name);
 const [A, B, C] = [id('a'), id('b'), id('c')];
@@ -134,6 +135,177 @@ describe('decideCurrentCopies', () => {
         [A, newest],
       ]);
       expect(decision).toMatchObject({ kind: 'go', current: [C], stale: [A] });
+    });
+  });
+
+  describe('where one node alone says that copies elsewhere are stale', () => {
+    const KNOWN = record(5, 1, A, B, C);
+    const nodeOf = new Map([A, B, C].map((copy) => [copy, asId<NodeId>(`node-${copy}`)]));
+    const decideWith = (
+      found: [ReplicaId, CopyRecord][],
+      { known = KNOWN, ...survey }: Partial<CopySurvey> & { holder?: NodeId } = {},
+    ) => {
+      const places = { nodeOf, holderId: survey.holder };
+      return decideCurrentCopies({ known, found: new Map(found), places, ...survey });
+    };
+    const alone = record(5, 99, A);
+    const others: [ReplicaId, CopyRecord][] = [
+      [B, KNOWN],
+      [C, KNOWN],
+    ];
+    const waiting = { kind: 'wait', code: 'OneNodesWord', claimedBy: [A] };
+
+    test('they are not: it waits', () => {
+      expect(decideWith([[A, alone], ...others])).toMatchObject({
+        ...waiting,
+        record: KNOWN,
+        claim: alone,
+        leftOut: [B, C],
+      });
+      expect(decideCurrentCopies({ known: KNOWN, found: new Map([[A, alone], ...others]) })).toMatchObject({
+        kind: 'go',
+        current: [A],
+      });
+    });
+
+    test('also those that do not answer are not', () => {
+      expect(decideWith([[A, alone]])).toMatchObject({ ...waiting, leftOut: [B, C] });
+      expect(decideWith([[A, record(5, 99, A, B)]])).toMatchObject({ ...waiting, leftOut: [C] });
+    });
+
+    test('also by what all are said to have stored', () => {
+      const durable = { epoch: 5, dataGeneration: 98 };
+      const claim = copyRecord(5, 99, [A, B], durable);
+      const two = { known: record(5, 1, A, B) };
+      expect(
+        decideWith(
+          [
+            [A, claim],
+            [B, two.known],
+          ],
+          two,
+        ),
+      ).toMatchObject({ ...waiting, leftOut: [B] });
+      // As new as the record of all, and said to be older than what all have stored.
+      const boast = copyRecord(5, 1, [A, B], durable);
+      expect(
+        decideWith(
+          [
+            [A, boast],
+            [B, two.known],
+          ],
+          two,
+        ),
+      ).toMatchObject({ ...waiting, leftOut: [B] });
+    });
+
+    test('also by members that it makes up, which a user would be asked about', () => {
+      const [X, Y, Z] = [id('x'), id('y'), id('z')];
+      expect(decideWith([[A, record(5, 99, A, X, Y, Z)], ...others])).toMatchObject(waiting);
+    });
+
+    test('a copy on another node that knows the record too bears it out', () => {
+      const dropped = record(5, 2, A, B);
+      expect(
+        decideWith([
+          [A, dropped],
+          [B, dropped],
+          [C, KNOWN],
+        ]),
+      ).toMatchObject({
+        kind: 'go',
+        current: [A, B],
+        stale: [C],
+      });
+    });
+
+    test('two copies on that node are one word', () => {
+      const dropped = record(5, 2, A, B);
+      const sameNode = new Map([A, B].map((copy) => [copy, asId<NodeId>('node-a')])).set(C, asId('node-c'));
+      const found = new Map([A, B].map((copy) => [copy, dropped])).set(C, KNOWN);
+      const places = { nodeOf: sameNode, holderId: undefined };
+      expect(decideCurrentCopies({ known: KNOWN, found, places })).toMatchObject({
+        kind: 'wait',
+        code: 'OneNodesWord',
+        claimedBy: [A, B],
+      });
+    });
+
+    test('the node of the engine is believed: it may write to every copy', () => {
+      expect(decideWith([[A, alone], ...others], { holder: asId('node-a') })).toMatchObject({
+        kind: 'go',
+        current: [A],
+      });
+      expect(decideWith([[A, alone], ...others], { holder: asId('node-b') })).toMatchObject(waiting);
+    });
+
+    test('after a restore of the database copies know what it has forgotten', () => {
+      expect(decideWith([[A, alone], ...others], { isRestored: true })).toMatchObject({
+        kind: 'go',
+        current: [A],
+      });
+    });
+
+    test('what Postgres recorded is borne out by that', () => {
+      expect(decideWith([[A, alone], ...others], { known: alone })).toMatchObject({
+        kind: 'go',
+        current: [A],
+      });
+    });
+
+    test('a replica that is gone is left out without asking', () => {
+      const known = record(5, 1, A, B, id('gone'));
+      expect(
+        decideWith(
+          [
+            [A, record(5, 2, A, B)],
+            [B, known],
+          ],
+          { known },
+        ),
+      ).toMatchObject({ kind: 'go' });
+    });
+
+    describe('a member that has not stored the record', () => {
+      const begun = record(5, 2, A, B);
+
+      test('shows that nothing was acknowledged under it: all go on', () => {
+        expect(decideWith([[A, begun], ...others])).toMatchObject({
+          kind: 'go',
+          record: { epoch: 5, dataGeneration: 1 },
+          current: [A, B, C],
+          stale: [],
+        });
+      });
+
+      test('shows nothing when it may have joined after another record', () => {
+        const known = record(5, 1, A, C);
+        expect(
+          decideWith(
+            [
+              [A, begun],
+              [B, record(4, 1, A, B, C)],
+              [C, known],
+            ],
+            { known },
+          ),
+        ).toMatchObject({ ...waiting, leftOut: [C] });
+      });
+
+      test('shows nothing of a member that was set back', () => {
+        const known = record(5, 1, A, B, C);
+        const told = copyRecord(5, 3, [A, B, C], { epoch: 5, dataGeneration: 1 });
+        expect(
+          decideWith(
+            [
+              [A, told],
+              [B, known],
+              [C, record(4, 1, A, B, C)],
+            ],
+            { known },
+          ),
+        ).toMatchObject({ ...waiting, leftOut: [C] });
+      });
     });
   });
 

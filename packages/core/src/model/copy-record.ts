@@ -1,4 +1,4 @@
-import { compareIds, type ReplicaId } from './ids.js';
+import { compareIds, type NodeId, type ReplicaId } from './ids.js';
 
 /**
  * Copy record: which copies of a volume are current, as each copy has stored it
@@ -87,6 +87,15 @@ export type CopySurvey = {
   found: ReadonlyMap<ReplicaId, CopyRecord>;
   /** True where Postgres was restored from a backup: records that only it and absent copies held may be lost. */
   isRestored?: boolean | undefined;
+  /** Left out: each copy is believed by itself. */
+  places?: CopyPlaces | undefined;
+};
+
+/** Where copies are, so that one node's word is told from that of two. */
+export type CopyPlaces = {
+  readonly nodeOf: ReadonlyMap<ReplicaId, NodeId>;
+  /** Node of the engine that is to start. It may write to every copy, so doubting its own copies would protect nothing. */
+  readonly holderId: NodeId | undefined;
 };
 
 export type AttachDecision =
@@ -100,13 +109,24 @@ export type AttachDecision =
     }
   | {
       kind: 'wait';
-      code: 'NewerRecordElsewhere' | 'TooFewCopies';
+      code: 'TooFewCopies';
       record: CopyRecord | undefined;
       /** Members that did not answer. */
       missing: readonly ReplicaId[];
       /** Members that answered with a record older than one that they had stored. */
       setBack?: readonly ReplicaId[];
-    };
+    }
+  | ({ kind: 'wait'; code: 'OneNodesWord' } & OneNodesWord);
+
+/** A record that only copies on one node hold, and that would make copies on other nodes stale. */
+export type OneNodesWord = {
+  /** Highest record without that node's word. */
+  readonly record: CopyRecord;
+  readonly claim: CopyRecord;
+  readonly claimedBy: readonly ReplicaId[];
+  /** Members of the record that would be stale. */
+  readonly leftOut: readonly ReplicaId[];
+};
 
 /**
  * Decides which copies an engine may believe, or that it must not start without a user's decision.
@@ -117,9 +137,22 @@ export type AttachDecision =
  *
  * After a restore of the database all members have to answer. Any of them may have gone on without the others, with only
  * the lost database to know of it.
+ *
+ * A record that neither Postgres nor a copy on another node knows makes no copy elsewhere stale
+ * (docs/adr/0283-one-node-makes-no-other-copy-stale.md): the node may be in the wrong hands.
  */
 export function decideCurrentCopies(survey: CopySurvey): AttachDecision {
-  const { known, found, isRestored = false } = survey;
+  const decision = decideByRecords(survey);
+  const word = oneNodesWord(survey, decision);
+  if (word === undefined) return decision;
+  if (!isRefuted(survey, word)) return { kind: 'wait', code: 'OneNodesWord', ...word };
+  // Ends: each round lowers the records of one more node.
+  return decideCurrentCopies({ ...survey, found: withoutClaim(survey.found, word) });
+}
+
+type DecisionByRecords = Exclude<AttachDecision, { code: 'OneNodesWord' }>;
+
+function decideByRecords({ known, found, isRestored = false }: CopySurvey): DecisionByRecords {
   const onCopies = highestRecord(found.values());
   const highest = highestRecord([...(known ? [known] : []), ...(onCopies ? [onCopies] : [])]);
   if (highest === undefined) return { kind: 'wait', code: 'TooFewCopies', record: undefined, missing: [] };
@@ -139,4 +172,62 @@ export function decideCurrentCopies(survey: CopySurvey): AttachDecision {
     return { kind: 'wait', code: 'TooFewCopies', record: highest, missing, ...told };
   }
   return { kind: 'go', record: highest, current, stale, ...told };
+}
+
+/**
+ * The first node whose copies alone make members elsewhere stale: decided without what they say, these would be current, or be
+ * waited for. After a restore the copies are believed: they know what the database has forgotten.
+ */
+function oneNodesWord(survey: CopySurvey, decision: DecisionByRecords): OneNodesWord | undefined {
+  const { found, places, isRestored = false } = survey;
+  if (places === undefined || isRestored || decision.record === undefined) return undefined;
+  const { nodeOf, holderId } = places;
+  for (const nodeId of [...new Set(nodeOf.values())].sort(compareIds)) {
+    const claimedBy = [...found.keys()].filter((id) => nodeOf.get(id) === nodeId).sort(compareIds);
+    if (nodeId === holderId || claimedBy.length === 0) continue;
+    const others = new Map([...found].filter(([id]) => nodeOf.get(id) !== nodeId));
+    const without = decideByRecords({ ...survey, found: others });
+    if (without.record === undefined) continue;
+    const leftOut = without.record.members.filter((member) => {
+      // A member without a place is a replica that is gone: leaving it out harms no copy.
+      const isElsewhere = nodeOf.has(member) && nodeOf.get(member) !== nodeId;
+      return isElsewhere && isGood(without, member) && !isGood(decision, member);
+    });
+    if (leftOut.length > 0) return { record: without.record, claim: decision.record, claimedBy, leftOut };
+  }
+  return undefined;
+}
+
+function isGood({ record, setBack = [] }: DecisionByRecords, member: ReplicaId): boolean {
+  return record?.members.includes(member) === true && !setBack.includes(member);
+}
+
+/**
+ * Is it certain that nothing was acknowledged under the claimed record? An engine acknowledges under a record when all its members have
+ * stored it, and one of them, on another node, has not. It must be a member of the record that Postgres holds: one that joined
+ * since may hold an old record while the claimed one, and others between, were written without it. What the claim says of members
+ * that were set back is about an earlier record, which it does not refute.
+ */
+function isRefuted({ known, found }: CopySurvey, { claim, claimedBy, leftOut }: OneNodesWord): boolean {
+  if (leftOut.some((member) => claim.members.includes(member))) return false;
+  return claim.members.some((member) => {
+    const own = found.get(member);
+    if (own === undefined || claimedBy.includes(member) || known?.members.includes(member) !== true)
+      return false;
+    return compareRecords(own, claim) < 0 && !isSetBack(own, claim.durable);
+  });
+}
+
+/** The copies of that node count as they would by what is known without them. */
+function withoutClaim(
+  found: CopySurvey['found'],
+  { record, claimedBy }: OneNodesWord,
+): Map<ReplicaId, CopyRecord> {
+  const { epoch, dataGeneration, members } = record;
+  const lowered = copyRecord(epoch, dataGeneration, members);
+  return new Map(
+    [...found].map(([id, own]) =>
+      claimedBy.includes(id) && compareRecords(own, record) >= 0 ? [id, lowered] : [id, own],
+    ),
+  );
 }

@@ -6,6 +6,8 @@ export type CopiesSurvey = {
   takenAt: Date;
   /** Those that answered, in the order of their ids. */
   copies: readonly SurveyedCopy[];
+  /** Copies that say alone, on their node, that others are stale; left out: none does. */
+  claimedBy?: readonly ReplicaId[] | undefined;
 };
 
 export type SurveyedCopy = {

@@ -47,6 +47,26 @@ describe('copies that were set back', () => {
   });
 });
 
+describe('copies of one node that say alone that others are stale', () => {
+  const claiming = () => {
+    const volume = aVolume([copy(A, { record: copyRecord(3, 99, [A]) }), copy(B), copy(C)]);
+    return { ...volume, survey: { ...volume.survey, claimedBy: [A] } };
+  };
+
+  test('are left out, and make no other stale', () => {
+    expect(decide(claiming())).toEqual([B, C]);
+    expect(decide(claiming(), [A])).toBe('volume.record_higher');
+    expect(decide(claiming(), [A, B])).toBe('volume.record_higher');
+  });
+
+  test('are told of in the risk', () => {
+    const volume = claiming();
+    expect(salvageRisk(adviseSalvage(volume, [A, B, C]), [B, C], volume.survey)).toBe(
+      'writes that 1 other member acknowledged without these copies are lost; so is what one node alone says that it holds',
+    );
+  });
+});
+
 describe('decideSalvage', () => {
   test.each<{ name: string; volume: ReturnType<typeof aVolume>; named?: ReplicaId[]; want: unknown }>([
     { name: 'the one copy that answers', volume: aVolume([copy(C)]), named: [C], want: [C] },

@@ -5,6 +5,9 @@
  * is what copies that do not answer acknowledged without the named ones: they were more than half, so an engine could
  * go on with them alone, and only they would know. The API asks with the last survey, the worker again with a fresh
  * one.
+ *
+ * What the copies of one node say alone does not count here: a salvage goes on without them. To believe them, a user attaches the
+ * volume on that node.
  */
 import {
   type CopyRecord,
@@ -28,8 +31,8 @@ type SalvageVolume = Pick<Volume, 'name' | 'record' | 'attention'> & Surveyed;
 export type CopyAdvice = {
   readonly replicaId: ReplicaId;
   /**
-   * `usable`: it may be named. `stale`: the highest record leaves it out. `unfilled`: it was never a full copy. `missing`:
-   * it does not answer.
+   * `usable`: it may be named. `stale`: the highest record leaves it out, or it says alone that others are stale. `unfilled`: it
+   * was never a full copy. `missing`: it does not answer.
    */
   readonly verdict: 'usable' | 'stale' | 'unfilled' | 'missing';
   readonly copy: SurveyedCopy | undefined;
@@ -48,13 +51,17 @@ export function adviseSalvage(
   replicaIds: readonly ReplicaId[],
 ): SalvageAdvice {
   const copies = new Map((survey?.copies ?? []).map((copy) => [copy.replicaId, copy]));
-  const records = [...copies.values()].flatMap((copy) => (copy.record === undefined ? [] : [copy.record]));
+  const claimedBy = survey?.claimedBy ?? [];
+  const records = [...copies.values()].flatMap(({ replicaId, record: own }) =>
+    own === undefined || claimedBy.includes(replicaId) ? [] : [own],
+  );
   const all = record === undefined ? records : [record, ...records];
   const highest = highestRecord(all);
   const ranking = replicaIds
     .map((replicaId): CopyAdvice => {
       const copy = copies.get(replicaId);
-      return { replicaId, copy, verdict: verdictOn(replicaId, copy, highest) };
+      const verdict = claimedBy.includes(replicaId) ? 'stale' : verdictOn(replicaId, copy, highest);
+      return { replicaId, copy, verdict };
     })
     .sort(compareAdvice);
   const usable = ranking.filter(({ verdict }) => verdict === 'usable');
@@ -174,7 +181,8 @@ export function salvageRisk(
 ): string {
   const absent = (advice.highest?.members ?? []).filter((id) => !chosen.includes(id));
   const isUnequal = survey.copies.some(({ replicaId, isClean }) => chosen.includes(replicaId) && !isClean);
+  const claimed = survey.claimedBy === undefined ? '' : '; so is what one node alone says that it holds';
   const lost = `writes that ${absent.length} other ${absent.length === 1 ? 'member' : 'members'} acknowledged without ${chosen.length === 1 ? 'this copy' : 'these copies'} are lost`;
   const inFlight = isUnequal ? '; writes in flight when it stopped may be there in part' : '';
-  return `${lost}${inFlight}`;
+  return `${lost}${claimed}${inFlight}`;
 }

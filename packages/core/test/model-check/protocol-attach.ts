@@ -1,5 +1,6 @@
 /** How an engine opens the copies, decides which to believe, and begins. */
 import { type AttachDecision, decideCurrentCopies } from '../../src/model/copy-record.js';
+import { asId, type NodeId } from '../../src/model/ids.js';
 import type { ProtocolRules } from './protocol-rules.js';
 import { type Act, at, type Engine, end, idOf, indexOf, names, type State } from './protocol-state.js';
 import type { Step } from './search.js';
@@ -60,7 +61,9 @@ function decide(rules: ProtocolRules, { postgres }: State, { found }: Engine): A
       records.map(([copy, record]) => [idOf(copy), believes ? { ...record, durable: undefined } : record]),
     ),
   };
-  const decision = decideCurrentCopies(survey);
+  // Each copy is on a node of its own, and the engine on none of them.
+  const nodeOf = new Map(records.map(([copy]) => [idOf(copy), asId<NodeId>(`node-${copy}`)]));
+  const decision = decideCurrentCopies({ ...survey, places: { nodeOf, holderId: undefined } });
   const record = decision.record;
   if (record === undefined || records.length === 0) return decision;
   const all = records.map(([copy]) => idOf(copy));

@@ -111,10 +111,14 @@ function readAttachment(stored: Stored<AttachmentRequest>): AttachmentRequest {
   return { nodeId, requestedAt: new Date(requestedAt), ...(purpose === undefined ? {} : { purpose }) };
 }
 
-function readSurvey({ takenAt, copies }: Stored<CopiesSurvey>): CopiesSurvey {
+function readSurvey({ takenAt, copies, claimedBy }: Stored<CopiesSurvey>): CopiesSurvey {
   // JSON keeps ids as they are, but not their brands; it leaves out a record that is undefined.
   const read = copies as unknown as CopiesSurvey['copies'];
-  return { takenAt: new Date(takenAt), copies: read.map((copy) => ({ ...copy, record: copy.record })) };
+  const survey = {
+    takenAt: new Date(takenAt),
+    copies: read.map((copy) => ({ ...copy, record: copy.record })),
+  };
+  return claimedBy === undefined ? survey : { ...survey, claimedBy: claimedBy as CopiesSurvey['claimedBy'] };
 }
 
 function readSalvage({ replicaIds, requestedAt }: Stored<SalvageRequest>): SalvageRequest {
