@@ -27,10 +27,11 @@ export function adjacentCount(requests: readonly NbdRequest[], first: number): n
 
 /** The requests as one; its cookie is that of the first. They are adjacent. */
 export function joined(requests: readonly [NbdRequest, ...NbdRequest[]]): NbdRequest {
+  const [{ flags, type, cookie, offset }] = requests;
   const payload = requests.flatMap((request) => [...request.payload]);
   let lengthBytes = 0;
   for (const request of requests) lengthBytes += request.lengthBytes;
-  return { ...requests[0], lengthBytes, payload };
+  return { flags, type, cookie, offset, lengthBytes, payload };
 }
 
 /** Its flags ask for nothing of its own, such as durability. */

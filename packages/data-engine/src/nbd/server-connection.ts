@@ -22,7 +22,7 @@ import {
   simpleReply,
 } from './requests.js';
 
-/** More than any client keeps in flight; beyond it the socket is not read. */
+/** More than any client keeps in flight; beyond it the socket is not read. Adjacent ones that begin as one may pass it by a few. */
 const REQUESTS_IN_FLIGHT_MAX = 256;
 /** Room for two of the largest requests, so that one can arrive while one is served. */
 const BYTES_IN_FLIGHT_MAX = 2 * PAYLOAD_BYTES_MAX;
@@ -83,12 +83,12 @@ export class NbdServerConnection {
   /** Starts waiting requests in order, as far as there is room. */
   private beginWaiting(): void {
     let begun = 0;
-    while (begun < this.waiting.length && !this.closing && !this.isFull()) {
-      const count = adjacentCount(this.waiting, begun);
-      const [first, ...rest] = this.waiting.slice(begun, begun + count);
+    while (!this.closing && !this.isFull()) {
+      const first = this.waiting[begun];
       if (first === undefined) break;
-      if (rest.length === 0) this.begin(first);
-      else this.beginJoined([first, ...rest]);
+      const count = adjacentCount(this.waiting, begun);
+      if (count === 1) this.begin(first);
+      else this.beginJoined([first, ...this.waiting.slice(begun + 1, begun + count)]);
       begun += count;
     }
     if (this.closing) this.waiting = [];
