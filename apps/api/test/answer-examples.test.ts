@@ -25,6 +25,14 @@ const EXPIRES = { expiresAt: '2026-01-01T12:00:00.000Z' };
 /** What it would take another user's secret to be answered. */
 const WRITTEN: Readonly<Record<string, object>> = {
   BegunSignIn: { url: 'https://id.example.org/authorize?client_id=holdfast&state=af0ifjsldkj' },
+  OpenInvitation: {
+    organizationId: ORGANIZATION,
+    organizationName: 'research',
+    email: 'guest@example.test',
+    role: 'viewer',
+    ...EXPIRES,
+    page: 'https://console.example.org/invitation#hfi_secret',
+  },
   AcceptedInvitation: { ...SIGNED_IN, email: 'guest@example.test', role: 'viewer' },
   DeviceToken: { token: 'hft_….', tokenId: TOKEN, ...EXPIRES },
   FirstAccount: { ...SIGNED_IN, email: 'owner@example.test' },

@@ -175,6 +175,7 @@ export const LEFT_OUT: Readonly<Record<string, string>> = {
   firstaccount_create: BEFORE_SIGN_IN,
   invitations_accept: BEFORE_SIGN_IN,
   invitations_joinBySession: OF_BROWSERS,
+  invitations_read: BEFORE_SIGN_IN,
   oidc_callback: BEFORE_SIGN_IN,
   oidc_callbackOfOrganization: BEFORE_SIGN_IN,
   oidc_startForOrganization: BEFORE_SIGN_IN,

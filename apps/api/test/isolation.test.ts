@@ -254,6 +254,7 @@ describe('a viewer changes nothing', () => {
       'POST /invitations/accept',
       // Who joins has the secret of an invitation, for the address of the own account.
       'POST /invitations/join',
+      'POST /invitations/read',
       // It leads to a provider that the organization names, and to no answer of this API.
       'POST /oidc/start',
       'POST /sessions',

@@ -97,8 +97,14 @@ describe('invitations', () => {
     expect((await api.call('GET', `/invitations/${id}`)).body).toMatchObject({ email, role: 'viewer' });
     const body = { secret, name: 'Ada', password: PASSWORD };
     const accept = () => api.call('POST', '/invitations/accept', { token: null, body });
+    const read = () => api.call('POST', '/invitations/read', { token: null, body: { secret } });
+    const { organizationName } = (await api.call('GET', '/sessions/current')).body;
+    const { page, ...told } = (await read()).body;
+    expect(told).toMatchObject({ organizationName, email, role: 'viewer' });
+    expect(new URL(String(page))).toMatchObject({ pathname: '/invitation', hash: `#${secret}` });
     const answers = await Promise.all([accept(), accept(), accept()]);
     expect(answers.map(({ status }) => status).sort()).toEqual([201, 404, 404]);
+    expect(codeOf(await read())).toEqual([404, 'invitation.not_found']);
     const again = await api.call('POST', '/invitations', { body: { email, role: 'viewer' } });
     expect(codeOf(again)).toEqual([409, 'member.exists']);
   });

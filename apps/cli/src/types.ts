@@ -38,6 +38,7 @@ export type Project = Schema<'Project'>;
 export type Member = Schema<'Member'>;
 export type ProjectMember = Schema<'ProjectMember'>;
 export type Invitation = Schema<'Invitation'>;
+export type OpenInvitation = Schema<'OpenInvitation'>;
 export type Quota = Schema<'Quota'>;
 export type ClusterEvent = Schema<'Event'>;
 export type Alert = Schema<'Alert'>;

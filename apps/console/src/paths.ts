@@ -1,6 +1,7 @@
 /** Every URL of the console, in one place. */
 export const paths = {
   signIn: '/sign-in',
+  invitation: '/invitation',
   overview: '/',
   volumes: '/volumes',
   volume: (id: string) => `/volumes/${id}`,

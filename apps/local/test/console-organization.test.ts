@@ -57,6 +57,61 @@ async function expectFine(name: string): Promise<void> {
   await page.setViewportSize({ width: 1360, height: 900 });
 }
 
+/** Calls of the API in an organization, by the user's session there. */
+class OrganizationCalls {
+  constructor(private readonly session: string) {}
+
+  static async signIn(email: string, password: string): Promise<OrganizationCalls> {
+    const { token } = await callApi<{ token: string }>('POST', '/sessions', { body: { email, password } });
+    return new OrganizationCalls(token);
+  }
+
+  /** A new one, which the user owns. */
+  async found(name: string): Promise<OrganizationCalls> {
+    const { id } = await this.call<{ id: string }>('POST', '/organizations', { name });
+    const { token } = await this.call<{ token: string }>('POST', `/sessions/organizations/${id}`);
+    return new OrganizationCalls(token);
+  }
+
+  /** Link of an invitation. */
+  async invite(email: string): Promise<string> {
+    const body = { email, role: 'viewer' };
+    const { secret } = await this.call<{ secret: string }>('POST', '/invitations', body);
+    return `${visit.stack.local.consoleUrl}/invitation#${secret}`;
+  }
+
+  async members(): Promise<string[]> {
+    const { items } = await this.call<{ items: { email: string }[] }>('GET', '/members');
+    return items.map(({ email }) => email);
+  }
+
+  get token(): string {
+    return this.session;
+  }
+
+  private call<T>(method: string, path: string, body?: object): Promise<T> {
+    return callApi(method, path, { body, token: this.session });
+  }
+}
+
+async function callApi<T>(
+  method: string,
+  path: string,
+  { body, token }: { body?: object | undefined; token?: string },
+): Promise<T> {
+  const answer = await fetch(`${visit.stack.local.apiUrl}${path}`, {
+    method,
+    headers: {
+      ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+    },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+  if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${await answer.text()}`);
+  // The caller knows the schema of what it asks for.
+  return (await answer.json()) as T;
+}
+
 inBrowser('the organization', () => {
   test(
     'shows its members, and keeps its last owner',
@@ -83,7 +138,7 @@ inBrowser('the organization', () => {
       const accepted = await fetch(`${visit.stack.local.apiUrl}/invitations/accept`, {
         method: 'POST',
         headers: { 'content-type': 'application/json' },
-        body: JSON.stringify({ ...account, secret: await readSecret() }),
+        body: JSON.stringify({ ...account, secret: new URL(await readSecret()).hash.slice(1) }),
       });
       expect(accepted.status).toBe(201);
       await page.reload();
@@ -294,4 +349,98 @@ inBrowser('the organization', () => {
     },
     STORY_TIMEOUT_MS,
   );
+
+  describe('the link of an invitation', () => {
+    const PASSWORD = 'a sentence with 9 words';
+    const NORA = 'nora@example.org';
+    let home: OrganizationCalls;
+    let research: OrganizationCalls;
+    beforeAll(async () => {
+      if (executable === undefined) return;
+      const { email, password } = visit.stack.local;
+      // A session that is switched to another organization is another one.
+      research = await (await OrganizationCalls.signIn(email, password)).found('research');
+      home = await OrganizationCalls.signIn(email, password);
+      await page.context().clearCookies();
+      await visit.signIn();
+    });
+
+    test(
+      'joins by the session of the account that is invited, and by no other one',
+      async () => {
+        const link = await research.invite(VIEWER.email);
+        await page.goto(link);
+        await page.getByRole('heading', { name: 'Join research as viewer' }).waitFor();
+        expect(await button('Join research').getAttribute('title')).toContain('for another address');
+        await expectFine('invitation');
+        await page.getByRole('link', { name: 'Sign in as another user' }).click();
+        await page.getByLabel('Email').fill(VIEWER.email);
+        await page.getByLabel('Password').fill(VIEWER.password);
+        await button('Sign in').click();
+        await page.getByText(`You are signed in as ${VIEWER.email}.`).waitFor();
+        await button('Join research').click();
+        await page.waitForURL((url) => url.pathname === '/');
+        expect(await research.members()).toContain(VIEWER.email);
+        await page.goto(link);
+        await page.reload();
+        await page.getByRole('alert').getByText('has been used').waitFor();
+      },
+      STORY_TIMEOUT_MS,
+    );
+
+    test(
+      'makes an account for who has none, and signs its user in',
+      async () => {
+        await page.context().clearCookies();
+        await page.goto(await research.invite(NORA));
+        await page.reload();
+        await page.getByRole('link', { name: 'Sign in to join' }).waitFor();
+        await button('I have no account yet').click();
+        await page.getByLabel('Name', { exact: true }).fill('Nora');
+        await page.getByLabel(/^Password/).fill(PASSWORD);
+        await expectFine('new-account');
+        await button('Make the account and join').click();
+        await page.waitForURL((url) => url.pathname === '/');
+        expect(await research.members()).toContain(NORA);
+      },
+      STORY_TIMEOUT_MS,
+    );
+
+    test(
+      'is met again on the way back from a provider, which leads to the first page',
+      async () => {
+        await page.context().clearCookies();
+        await page.goto(await home.invite(NORA));
+        await page.reload();
+        await page.getByRole('link', { name: 'Sign in to join' }).click();
+        await page.getByLabel('Email').waitFor();
+        const body = JSON.stringify({ email: NORA, password: PASSWORD });
+        await page.evaluate(
+          `fetch('/api/v1/sessions', { method: 'POST', headers: { 'content-type': 'application/json' }, body: '${body}' })`,
+        );
+        await page.goto(visit.stack.local.consoleUrl);
+        await page.getByText(`You are signed in as ${NORA}.`).waitFor();
+        // Who turns away is not led back.
+        await page.goto(visit.stack.local.consoleUrl);
+        await page.getByText('This organization has no cluster yet').waitFor();
+      },
+      STORY_TIMEOUT_MS,
+    );
+
+    test(
+      'joins by the CLI with a session; with a token it names the page',
+      async () => {
+        const link = await home.invite(NORA);
+        const byToken = await visit.stack.cli('member', 'join', link);
+        expect(byToken.exitCode).toBe(4);
+        expect(byToken.stderr).toContain(`as ${NORA}, open ${visit.stack.local.consoleUrl}`);
+        const { token } = await OrganizationCalls.signIn(NORA, PASSWORD);
+        const bySession = await visit.stack.cli('member', 'join', link, '--token', token);
+        expect(bySession).toMatchObject({ exitCode: 0, stderr: '' });
+        expect(bySession.stdout).toContain(`${NORA} is viewer of`);
+        expect(await home.members()).toContain(NORA);
+      },
+      STORY_TIMEOUT_MS,
+    );
+  });
 });

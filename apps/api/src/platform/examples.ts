@@ -41,6 +41,7 @@ export const REQUEST_EXAMPLES: Readonly<Record<string, object>> = {
     name: 'Ada',
     password: 'correct horse battery staple',
   },
+  invitations_read: { secret: 'the secret of the link' },
   invitations_joinBySession: { secret: 'the secret of the link' },
   serviceaccounts_create: { name: 'ci', role: 'operator' },
   serviceaccounts_patch: { isDisabled: true },

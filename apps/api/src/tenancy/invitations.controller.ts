@@ -17,17 +17,20 @@ import {
   type OpenInvitation,
 } from '@holdfast/database/queries/invitations.js';
 import { hasMember } from '@holdfast/database/queries/members.js';
+import { findOrganization } from '@holdfast/database/queries/tenancy.js';
 import { transaction } from '@holdfast/database/sql/scope.js';
-import { Body, Controller, Delete, Get, Param, Post, Query, Req } from '@nestjs/common';
+import { Body, Controller, Delete, Get, Inject, Param, Post, Query, Req } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { RefusedSignIns } from '../auth/refused-sign-ins.js';
 import { SignInLimits } from '../auth/sign-in-limits.js';
 import { newInvitationSecret } from '../auth/token-secret.js';
+import type { Config } from '../config.js';
 import { Databases } from '../platform/databases.js';
 import { CurrentTenant } from '../platform/request.js';
 import { Route } from '../platform/route.decorator.js';
 import { ListQuery, pageView } from '../platform/schemas.js';
 import type { Tenant } from '../platform/tenant.js';
+import { CONFIG } from '../platform/tokens.js';
 import { traceIdOf } from '../platform/trace-id.js';
 import { requireInvitation, there } from './require-tenancy.js';
 import {
@@ -39,6 +42,7 @@ import {
   InvitationPath,
   JoinBody,
   NewInvitationDto,
+  OpenInvitationDto,
 } from './tenancy.schemas.js';
 import { invitationView } from './tenancy.view.js';
 
@@ -51,6 +55,7 @@ export class InvitationsController {
   constructor(
     private readonly databases: Databases,
     private readonly refusedSignIns: RefusedSignIns,
+    @Inject(CONFIG) private readonly config: Config,
   ) {
     this.limits = new SignInLimits(databases.signIn);
   }
@@ -115,6 +120,37 @@ export class InvitationsController {
     await tenant.write(async (sql) => {
       there((await deleteInvitation(sql, invitationId)) || undefined, 'invitation', invitationId);
     });
+  }
+
+  /** By POST: an address would be kept in logs and histories, and with it the secret. */
+  @Post('read')
+  @Route({
+    access: 'public',
+    summary: 'Read what an invitation is for, with its secret',
+    answer: OpenInvitationDto,
+    refuses: ['invitation.not_found', 'request.rate_limited'],
+  })
+  async read(@Body() { secret }: JoinBody, @Req() request: FastifyRequest) {
+    const { invitation } = await this.limits.attemptFrom(request.ip, () =>
+      this.requireOpen(secret, systemClock.now()),
+    );
+    const { organizationId, email, role, expiresAt } = invitation;
+    const organization = await transaction(this.databases.system(), (sql) =>
+      findOrganization(sql, organizationId),
+    );
+    if (organization === undefined) throw notOpen();
+    const page = new URL('/invitation', this.config.consoleUrl ?? `${request.protocol}://${request.host}`);
+    // After the hash sign, which is not sent.
+    page.hash = secret;
+    const { name: organizationName } = organization;
+    return {
+      organizationId,
+      organizationName,
+      email,
+      role,
+      expiresAt: expiresAt.toISOString(),
+      page: page.href,
+    };
   }
 
   /** Without a token: the secret says whom it is for. Who has an account already proves that it is theirs. */

@@ -143,6 +143,18 @@ export class JoinBody extends dto(
     secret: z.string().min(1).max(512).describe('As the inviting user was shown it.'),
   }),
 ) {}
+export class OpenInvitationDto extends dto(
+  z
+    .object({
+      organizationId: uuid.describe('Id of the organization that invites.'),
+      organizationName: z.string().describe('What the inviting organization is called.'),
+      email: z.string().describe('E-mail address of the account that may join.'),
+      role: z.enum(ORGANIZATION_ROLES).describe('What its user will be there.'),
+      expiresAt: time.describe('When it can be accepted no longer.'),
+      page: z.url().describe('The page of the console on which its user joins, secret included.'),
+    })
+    .meta({ id: 'OpenInvitation' }),
+) {}
 export class AcceptedDto extends dto(
   z
     .object({

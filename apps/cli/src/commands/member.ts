@@ -5,7 +5,7 @@ import { CliError, EXIT } from '../exit-codes.js';
 import { formatItem, formatList } from '../output/format.js';
 import { age } from '../output/quantities.js';
 import type { Column } from '../output/table.js';
-import type { Invitation, Member } from '../types.js';
+import type { Invitation, Member, OpenInvitation } from '../types.js';
 import { findMember } from './find-member.js';
 
 const MEMBER = '/members/{userId}';
@@ -103,6 +103,21 @@ function addInvitationCommands(member: Command): void {
       print(formatItem(path, () => `${invitationId}: is withdrawn`, context.output));
     });
   member
+    .command('join')
+    .argument('<secret>', 'of the invitation, or its link')
+    .description('join another organization as the user who is signed in; with a token: says on which page')
+    .action(async (given: string, _options: object, command: Command) => {
+      const context = new Context(command);
+      // A link has the secret behind the hash sign.
+      const body = { secret: given.slice(given.indexOf('#') + 1) };
+      const invitation = await bodyOf(context.api.POST('/invitations/read', { body }));
+      const joined = await bodyOf(context.api.POST('/invitations/join', { body })).catch((error: unknown) => {
+        throw error instanceof CliError && error.exitCode === EXIT.auth ? withPage(error, invitation) : error;
+      });
+      const text = () => `${joined.email} is ${joined.role} of ${invitation.organizationName} now`;
+      print(formatItem(joined, text, context.output));
+    });
+  member
     .command('accept')
     .argument('<secret>', 'of the invitation')
     .requiredOption('--name <name>', 'your name, for people')
@@ -115,4 +130,9 @@ function addInvitationCommands(member: Command): void {
       const joined = await bodyOf(context.api.POST('/invitations/accept', { body }));
       print(formatItem(joined, () => `${joined.email} is ${joined.role} now`, context.output));
     });
+}
+
+/** A token joins no organization; the user whom it belongs to does, in a browser. */
+function withPage({ exitCode, message, hints }: CliError, { page, email }: OpenInvitation): CliError {
+  return new CliError(exitCode, message, [...hints, `as ${email}, open ${page}`]);
 }

@@ -1,8 +1,9 @@
 'use client';
 import { Skeleton } from '@holdfast/ui/message.js';
 import { useRouter } from 'next/navigation';
-import { type ReactNode, useCallback } from 'react';
+import { type ReactNode, useCallback, useEffect } from 'react';
 import { ClusterProvider } from '../../src/api/use-cluster';
+import { invitationLink, takeInvitation } from '../../src/shared/kept-invitation';
 import { ProblemMessage } from '../../src/shared/problem-message';
 import { signInFor } from '../../src/shared/return-path';
 import { NoCluster } from '../../src/shell/no-cluster';
@@ -10,6 +11,11 @@ import { Shell } from '../../src/shell/shell';
 
 export default function ConsoleLayout({ children }: { children: ReactNode }) {
   const router = useRouter();
+  // A provider has led back here from a sign-in that began at an invitation.
+  useEffect(() => {
+    const secret = takeInvitation(window.sessionStorage);
+    if (secret !== '') router.replace(invitationLink(secret));
+  }, [router]);
   const signedOut = useCallback(
     () => router.replace(signInFor(`${window.location.pathname}${window.location.search}`)),
     [router],

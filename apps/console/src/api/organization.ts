@@ -5,6 +5,7 @@ import { ask, askAll, askDone, client } from './client';
 
 export type Member = Schema<'Member'>;
 export type Invitation = Schema<'Invitation'>;
+export type OpenInvitation = Schema<'OpenInvitation'>;
 export type Project = Schema<'Project'>;
 export type ProjectMember = Schema<'ProjectMember'>;
 export type ServiceAccount = Schema<'ServiceAccount'>;
@@ -42,6 +43,12 @@ export const organizationApi = {
   invitations: () => askAll((query) => client.GET('/api/v1/invitations', { params: { query } })),
   invite: (email: string, role: OrganizationRole) =>
     ask(client.POST('/api/v1/invitations', { body: { email, role } })),
+  readInvitation: (secret: string) => ask(client.POST('/api/v1/invitations/read', { body: { secret } })),
+  /** As the user who is signed in. */
+  join: (secret: string) => ask(client.POST('/api/v1/invitations/join', { body: { secret } })),
+  /** With the account that the invitation makes, or by the password of the one that is there. */
+  accept: (body: { secret: string; name: string; password: string }) =>
+    ask(client.POST('/api/v1/invitations/accept', { body })),
   withdraw: (invitationId: string) =>
     askDone(client.DELETE('/api/v1/invitations/{invitationId}', { params: { path: { invitationId } } })),
 

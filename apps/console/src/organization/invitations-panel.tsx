@@ -6,6 +6,7 @@ import type { Column } from '@holdfast/ui/table.js';
 import { useState } from 'react';
 import { type Invitation, organizationApi } from '../api/organization';
 import { useForbidden } from '../api/use-access';
+import { invitationLink } from '../shared/kept-invitation';
 import { ConfirmButton } from './confirm-button';
 import { FormDialog } from './form-dialog';
 import { ListPanel, useOrganizationList } from './list-panel';
@@ -57,7 +58,7 @@ export function InvitationsPanel() {
       {isAsked && (
         <FormDialog
           title="Invite a user"
-          description="You get a secret, which the user accepts the invitation with."
+          description="You get a link with a secret, by which the user joins."
           submitLabel="Invite"
           done="shown"
           run={(form) => organizationApi.invite(textIn(form, 'email'), roleIn(form))}
@@ -65,8 +66,8 @@ export function InvitationsPanel() {
           onResult={({ email, secret: text }) =>
             setSecret({
               title: `${email} is invited`,
-              use: 'Give this secret to the user, who accepts with it.',
-              text,
+              use: 'Give this link to the user, who joins by it.',
+              text: `${window.location.origin}${invitationLink(text)}`,
             })
           }
         >
