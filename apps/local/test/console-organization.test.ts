@@ -80,6 +80,10 @@ class OrganizationCalls {
     return `${visit.stack.local.consoleUrl}/invitation#${secret}`;
   }
 
+  async makeToken(name: string): Promise<void> {
+    await this.call('POST', '/tokens', { name });
+  }
+
   async members(): Promise<string[]> {
     const { items } = await this.call<{ items: { email: string }[] }>('GET', '/members');
     return items.map(({ email }) => email);
@@ -184,7 +188,10 @@ inBrowser('the organization', () => {
         const headers = { authorization: `Bearer ${token}` };
         return (await fetch(`${visit.stack.local.apiUrl}/sessions/current`, { headers })).status;
       };
+      await (await OrganizationCalls.signIn(VIEWER.email, VIEWER.password)).makeToken('veras-script');
       await openTab('Tokens');
+      const another = button('Rotate veras-script');
+      await another.and(page.locator('[title*="another member\'s"]')).waitFor();
       await button('New token…').click();
       await dialog().getByLabel('Name').fill('nightly');
       await dialog().getByLabel('Only from these addresses').fill('nowhere');

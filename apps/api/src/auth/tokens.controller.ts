@@ -186,14 +186,14 @@ function endOf({ actor, now }: Tenant, wanted: string | undefined, daysMax: numb
 
 /** A secret may do what its token may: who may do less, or for a shorter time, must not come by it. */
 async function assertMayRotate(sql: Sql, { actor }: Tenant, token: TokenRow): Promise<void> {
-  requireNotStronger(token.role, actor.role);
   assertNoFreer(actor.limits, limitsOf(token));
   const { tokenKind, tokenId, expiresAt } = actor;
   const isOwn = token.user_id === actor.userId;
   hasToAct(
     decideRotation({
       byToken: tokenKind === 'session' ? undefined : { expiresAt },
-      token: { expiresAt: token.expires_at ?? undefined },
+      token: { expiresAt: token.expires_at ?? undefined, role: token.role },
+      byRole: actor.role,
       isAncestor: await isMadeWith(sql, tokenId, token.id),
       isOwn,
       isOfServiceAccount: !isOwn && (await isServiceAccount(sql, token.user_id)),

@@ -3,11 +3,14 @@
  * as long as the token lives: so rotating must give nothing that the caller could not have anyway.
  */
 import { ALLOWED, type Decision, refuse } from './decision.js';
+import { type OrganizationRole, weakerRole } from './permissions.js';
 
 export type Rotation = {
   /** The token that the request was made with; `undefined`: a session, whose user is there and may have any token of its own. */
   readonly byToken: { readonly expiresAt: Date | undefined } | undefined;
-  readonly token: { readonly expiresAt: Date | undefined };
+  readonly token: { readonly expiresAt: Date | undefined; readonly role: OrganizationRole };
+  /** Role of the caller. */
+  readonly byRole: OrganizationRole;
   /** Was the caller's token made with this one, directly or not? It ends with it then. */
   readonly isAncestor: boolean;
   readonly isOwn: boolean;
@@ -16,7 +19,12 @@ export type Rotation = {
 };
 
 export function decideRotation(rotation: Rotation): Decision<'auth.forbidden'> {
-  const { byToken, token, isAncestor, isOwn, isOfServiceAccount } = rotation;
+  const { byToken, byRole, token, isAncestor, isOwn, isOfServiceAccount } = rotation;
+  if (weakerRole(token.role, byRole) !== token.role) {
+    return refuse('auth.forbidden', `a token of role ${token.role} may do more than you, who are ${byRole}`, [
+      'revoke it',
+    ]);
+  }
   if (!isOwn && !isOfServiceAccount) {
     return refuse(
       'auth.forbidden',

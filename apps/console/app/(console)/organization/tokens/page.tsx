@@ -9,11 +9,13 @@ import { ListPanel, useOrganizationList } from '../../../../src/organization/lis
 import { type Secret, SecretDialog } from '../../../../src/organization/secret-dialog';
 import { ENDS, LAST_USED } from '../../../../src/organization/token-columns';
 import { TokenDialog, tokenSecret } from '../../../../src/organization/token-dialog';
+import { useRotationRefusal } from '../../../../src/organization/use-rotation';
 
 /** Tokens for programs: what each may do, when it was used, and how long it lives. */
 export default function TokensPage() {
   const tokens = useOrganizationList('tokens', credentialsApi.tokens);
   const forbidden = useForbidden()('token:own');
+  const rotationRefusal = useRotationRefusal();
   const [isAsked, setAsked] = useState(false);
   const [secret, setSecret] = useState<Secret>();
   const columns: Column<Token>[] = [
@@ -24,25 +26,27 @@ export default function TokensPage() {
     {
       header: '',
       align: 'right',
-      cell: ({ id, name }) => (
+      cell: (token) => (
         <>
           <ConfirmButton
             label="Rotate"
-            of={name}
-            question={`Rotate ${name}?`}
+            of={token.name}
+            question={`Rotate ${token.name}?`}
             consequence="You get a new secret; the one before stops working at once."
-            done={`${name} has a new secret.`}
-            disabledReason={forbidden}
-            run={async () => setSecret(tokenSecret(name, (await credentialsApi.rotateToken(id)).token))}
+            done={`${token.name} has a new secret.`}
+            disabledReason={rotationRefusal(token)}
+            run={async () =>
+              setSecret(tokenSecret(token.name, (await credentialsApi.rotateToken(token.id)).token))
+            }
           />
           <ConfirmButton
             label="Revoke"
-            of={name}
-            question={`Revoke ${name}?`}
+            of={token.name}
+            question={`Revoke ${token.name}?`}
             consequence="Programs that use it, and tokens that were made with it, are refused at once."
-            done={`${name} is revoked.`}
+            done={`${token.name} is revoked.`}
             disabledReason={forbidden}
-            run={() => credentialsApi.revokeToken(id)}
+            run={() => credentialsApi.revokeToken(token.id)}
           />
         </>
       ),
