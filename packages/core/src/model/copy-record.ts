@@ -87,7 +87,7 @@ export type CopySurvey = {
   found: ReadonlyMap<ReplicaId, CopyRecord>;
   /** True where Postgres was restored from a backup: records that only it and absent copies held may be lost. */
   isRestored?: boolean | undefined;
-  /** Left out: each copy is believed by itself. */
+  /** Left out: each copy is believed, as if it had a node of its own. */
   places?: CopyPlaces | undefined;
 };
 

@@ -126,7 +126,7 @@ export class NbdServerConnection {
     );
   }
 
-  /** Adjacent requests as one. If it fails, each is served by itself: an error belongs to the request that has it. */
+  /** Adjacent requests as one. If that fails, the device is asked for each of them: an error belongs to the request that has it. */
   private beginJoined(requests: readonly [NbdRequest, ...NbdRequest[]]): void {
     const whole = joined(requests);
     const inMemory = this.readNow(whole, false);
