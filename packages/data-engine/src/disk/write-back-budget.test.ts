@@ -1,6 +1,6 @@
 import { KIB } from '@holdfast/core/model/bytes.js';
 import { describe, expect, test } from '@jest/globals';
-import { WriteBackBudget } from './write-back-budget.js';
+import { DiskAllowance, WriteBackBudget } from './write-back-budget.js';
 
 const BLOCK_BYTES = 4 * KIB;
 
@@ -13,7 +13,7 @@ function fill(budget: WriteBackBudget): number {
 
 describe('what may wait in the page cache', () => {
   test('is bounded until a sync has covered it', () => {
-    const budget = new WriteBackBudget();
+    const budget = new WriteBackBudget(new DiskAllowance());
     const taken = fill(budget);
     expect(taken).toBeGreaterThan(200);
     const ended = budget.beginSync();
@@ -23,7 +23,7 @@ describe('what may wait in the page cache', () => {
   });
 
   test('counts what is written during a sync for the next one', () => {
-    const budget = new WriteBackBudget();
+    const budget = new WriteBackBudget(new DiskAllowance());
     const ended = budget.beginSync();
     const taken = fill(budget);
     ended(true, 10);
@@ -33,7 +33,7 @@ describe('what may wait in the page cache', () => {
   });
 
   test('grows while syncs are short, to an end', () => {
-    const budget = new WriteBackBudget();
+    const budget = new WriteBackBudget(new DiskAllowance());
     const amounts = Array.from({ length: 8 }, () => {
       const taken = fill(budget);
       budget.beginSync()(true, 20);
@@ -45,7 +45,7 @@ describe('what may wait in the page cache', () => {
   });
 
   test('shrinks to what the disk writes in a quarter of a second', () => {
-    const budget = new WriteBackBudget();
+    const budget = new WriteBackBudget(new DiskAllowance());
     const before = fill(budget);
     // A disk with 100 places a second: the next flush is to wait for some tens of them.
     budget.beginSync()(true, 10 * before);
@@ -55,7 +55,7 @@ describe('what may wait in the page cache', () => {
   });
 
   test('counts long writes by their bytes too', () => {
-    const budget = new WriteBackBudget();
+    const budget = new WriteBackBudget(new DiskAllowance());
     const small = fill(budget);
     budget.beginSync()(true, 200);
     let long = 0;
@@ -63,8 +63,16 @@ describe('what may wait in the page cache', () => {
     expect(long).toBeLessThan(small);
   });
 
+  test('is for a new file what the disk has shown with others', () => {
+    const disk = new DiskAllowance();
+    const first = new WriteBackBudget(disk);
+    const before = fill(first);
+    first.beginSync()(true, 20);
+    expect(fill(new WriteBackBudget(disk))).toBeGreaterThan(before);
+  });
+
   test('asks for a sync at its half, and for none while one is under way', () => {
-    const budget = new WriteBackBudget();
+    const budget = new WriteBackBudget(new DiskAllowance());
     expect(budget.wantsSync).toBe(false);
     fill(budget);
     expect(budget.wantsSync).toBe(true);
@@ -75,14 +83,14 @@ describe('what may wait in the page cache', () => {
   });
 
   test('is given back by no sync that failed', () => {
-    const budget = new WriteBackBudget();
+    const budget = new WriteBackBudget(new DiskAllowance());
     fill(budget);
     budget.beginSync()(false, 0);
     expect(budget.take(BLOCK_BYTES)).toBe(false);
   });
 
   test('is given back once by two syncs that cover the same', () => {
-    const budget = new WriteBackBudget();
+    const budget = new WriteBackBudget(new DiskAllowance());
     const first = budget.beginSync();
     const taken = fill(budget);
     const [second, third] = [budget.beginSync(), budget.beginSync()];

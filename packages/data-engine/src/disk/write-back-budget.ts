@@ -20,24 +20,31 @@ const FEWEST = 64;
 /** About 14 MiB of blocks of 4 KiB, and 100 MiB of writes of 128 KiB: more makes syncs longer, and writes no faster. */
 const MOST = 4096;
 
+/** What may wait of each file: all of a process's files are on one disk, and a new one begins with what is known of it. */
+export class DiskAllowance {
+  allowed = FIRST;
+}
+const OF_PROCESS = new DiskAllowance();
+
 export class WriteBackBudget {
-  private allowed = FIRST;
   /** Cost of all that was ever taken, and of what of it a sync has covered. */
   private taken = 0;
   private durable = 0;
   private syncs = 0;
 
+  constructor(private readonly disk = OF_PROCESS) {}
+
   /** May so many bytes be written into memory? If so they wait from now on, until a sync that begins later has ended. */
   take(lengthBytes: number): boolean {
     const cost = 1 + lengthBytes / BYTES_OF_ONE;
-    if (this.taken - this.durable + cost > this.allowed) return false;
+    if (this.taken - this.durable + cost > this.disk.allowed) return false;
     this.taken += cost;
     return true;
   }
 
   /** Half of what may wait does, so a sync should begin: the other half is for what is written meanwhile. */
   get wantsSync(): boolean {
-    return this.syncs === 0 && this.taken - this.durable > this.allowed / 2;
+    return this.syncs === 0 && this.taken - this.durable > this.disk.allowed / 2;
   }
 
   /**
@@ -53,8 +60,8 @@ export class WriteBackBudget {
       const cost = covered - this.durable;
       if (!isDone || cost <= 0) return;
       this.durable = covered;
-      if (tookMs > SYNC_MS_MAX) this.allowed = Math.max(FEWEST, (cost * SYNC_MS_MAX) / tookMs);
-      else if (cost >= this.allowed / 4) this.allowed = Math.min(MOST, this.allowed * 2);
+      if (tookMs > SYNC_MS_MAX) this.disk.allowed = Math.max(FEWEST, (cost * SYNC_MS_MAX) / tookMs);
+      else if (cost >= this.disk.allowed / 4) this.disk.allowed = Math.min(MOST, this.disk.allowed * 2);
     };
   }
 }
