@@ -2,6 +2,7 @@
 import { StorageFault } from '@holdfast/core/model/faults.js';
 import type { OrganizationId } from '@holdfast/core/model/ids.js';
 import { ORGANIZATION_ROLES } from '@holdfast/core/policy/permissions.js';
+import { writeAuditEntry } from '@holdfast/database/queries/audit.js';
 import { listMemberships } from '@holdfast/database/queries/members.js';
 import { deleteToken } from '@holdfast/database/queries/tokens.js';
 import { transaction } from '@holdfast/database/sql/scope.js';
@@ -80,13 +81,16 @@ export class SessionOrganizationsController {
     }
     const session = { userId, organizationId: wanted.id, role: wanted.role };
     const audit = { ...tenant.auditEntry(), organizationId: wanted.id };
-    const { secret, expiresAt } = await openSession(this.databases.organization(wanted.id), session, {
+    // As the system: the one session is of another organization than the other. It is replaced, so one that has ended is not.
+    const { secret, expiresAt } = await openSession(this.databases.system(), session, {
       audit,
+      isStillProven: async (sql) => {
+        await writeAuditEntry(sql, tenant.auditEntry());
+        return deleteToken(sql, { userId, kind: 'session' }, tokenId);
+      },
       config: this.config,
       reply,
     });
-    // Last: cut short before this, the user has two sessions, each with an end of its own.
-    await tenant.write((sql) => deleteToken(sql, { userId }, tokenId));
     return { token: secret, expiresAt: expiresAt.toISOString(), ...session };
   }
 

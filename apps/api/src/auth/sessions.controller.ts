@@ -8,6 +8,7 @@ import {
   deleteToken,
   endOtherSessions,
   findSignIn,
+  hasPassword,
   listTokens,
   replaceSessionSecret,
   type SignInCandidate,
@@ -24,7 +25,7 @@ import type { Tenant } from '../platform/tenant.js';
 import { CONFIG } from '../platform/tokens.js';
 import { traceIdOf } from '../platform/trace-id.js';
 import { cookieName, cookieOptions } from './cookies.js';
-import { openSession } from './open-session.js';
+import { endedMeanwhile, openSession } from './open-session.js';
 import { RefusedSignIns } from './refused-sign-ins.js';
 import {
   ChangePasswordBody,
@@ -37,6 +38,9 @@ import {
 import { SignInLimits } from './sign-in-limits.js';
 import { newTokenSecret } from './token-secret.js';
 import { ownTokensFor, tokenView } from './tokens.controller.js';
+
+/** By the password of this hash. */
+type ProvenUser = SignInCandidate & { password_hash: string };
 
 @Controller('api/v1/sessions')
 export class SessionsController {
@@ -67,7 +71,17 @@ export class SessionsController {
     const scope = this.databases.organization(organizationId);
     const audit = signInEntry(user, reply.request);
     const session = { userId, organizationId, role };
-    const { secret, expiresAt } = await openSession(scope, session, { audit, config: this.config, reply });
+    const { secret, expiresAt } = await this.refusedSignIns.noting(
+      reply.request,
+      this.attemptedBy(body),
+      () =>
+        openSession(scope, session, {
+          audit,
+          isStillProven: (sql) => hasPassword(sql, { email: body.email, userId, hash: user.password_hash }),
+          config: this.config,
+          reply,
+        }),
+    );
     return {
       token: secret,
       expiresAt: expiresAt.toISOString(),
@@ -129,7 +143,7 @@ export class SessionsController {
     if (member.isManaged) throw noPassword();
     const { email } = member;
     const attempt = { account: email, address: reply.request.ip };
-    await this.limits.attempt(attempt, () =>
+    const { password_hash: from } = await this.limits.attempt(attempt, () =>
       this.checkPassword({ email, password: currentPassword, organizationId: tenant.actor.organizationId }),
     );
     requireOtherPassword({ currentPassword, newPassword, email });
@@ -137,7 +151,7 @@ export class SessionsController {
     const secret = this.isByCookie(tenant, reply.request) ? newTokenSecret('session') : undefined;
     // As the system: a user belongs to no organization alone, and has sessions in others.
     await transaction(this.databases.system(), async (sql) => {
-      await setPasswordHash(sql, userId, hash);
+      if (!(await setPasswordHash(sql, userId, { from, to: hash }))) throw endedMeanwhile();
       await endOtherSessions(sql, userId, tokenId);
       if (secret !== undefined) await replaceSessionSecret(sql, tokenId, secret);
       await writeAuditEntry(sql, tenant.auditEntry());
@@ -170,23 +184,23 @@ export class SessionsController {
     void reply.clearCookie(cookieName('session', request, this.config), cookieOptions(request, this.config));
   }
 
-  private checkSignIn(body: SignInBody, request: FastifyRequest): Promise<SignInCandidate> {
-    const { email, organizationId } = body;
-    const attempted = {
-      account: email,
-      find: () => this.refusedSignIns.findAccount(email, organizationId),
-    };
+  private checkSignIn(body: SignInBody, request: FastifyRequest): Promise<ProvenUser> {
+    const attempted = this.attemptedBy(body);
     return this.refusedSignIns.attempt(request, this.limits, attempted, () => this.checkPassword(body));
   }
 
-  private async checkPassword({ email, password, organizationId }: SignInBody): Promise<SignInCandidate> {
+  private attemptedBy({ email, organizationId }: SignInBody) {
+    return { account: email, find: () => this.refusedSignIns.findAccount(email, organizationId) };
+  }
+
+  private async checkPassword({ email, password, organizationId }: SignInBody): Promise<ProvenUser> {
     const candidate = await findSignIn(this.databases.signIn, { email, organizationId });
     const hash = candidate?.password_hash ?? (await this.placeholderHash);
     const isRight = await verifyPassword(hash, password);
     if (!isRight || candidate === undefined || candidate.password_hash === null) {
       throw new StorageFault('auth.invalid', { publicMessage: 'e-mail address or password is wrong' });
     }
-    return candidate;
+    return { ...candidate, password_hash: hash };
   }
 }
 

@@ -9,6 +9,7 @@ import {
   createToken,
   deleteToken,
   findTokenById,
+  holdToken,
   isMadeWith,
   listTokens,
   type NewToken,
@@ -26,6 +27,7 @@ import { Route } from '../platform/route.decorator.js';
 import { isoOrNull, ListQuery, pageView } from '../platform/schemas.js';
 import type { Tenant } from '../platform/tenant.js';
 import { CONFIG } from '../platform/tokens.js';
+import { endedMeanwhile } from './open-session.js';
 import {
   CreateTokenBody,
   NewTokenDto,
@@ -64,7 +66,7 @@ export class TokensController {
   async create(@CurrentTenant() tenant: Tenant, @Body() body: CreateTokenBody) {
     const { userId } = tenant.actor;
     const token = newToken(tenant, body, { userId, daysMax: this.config.tokenDaysMax });
-    return tenant.write((sql) => makeToken(sql, token));
+    return tenant.write((sql) => makeToken(sql, token, tenant));
   }
 
   @Get(':tokenId')
@@ -158,12 +160,18 @@ export function newToken(tenant: Tenant, body: CreateTokenBody, { userId, daysMa
   };
 }
 
-/** Stores a token, and answers with its secret. */
-export async function makeToken(sql: Sql, token: NewToken) {
+/**
+ * Stores a token, and answers with its secret.
+ *
+ * @throws StorageFault `auth.invalid` when what the caller is let in by ends at the same moment: what was made with it would not
+ */
+export async function makeToken(sql: Sql, token: NewToken, { actor }: Tenant) {
   for (const clusterId of token.clusterIds ?? []) await requireUsableCluster(sql, clusterId);
   const projectIds = [token.projectId ?? [], token.projectIds ?? []].flat();
   for (const projectId of projectIds) await requireProject(sql, projectId);
   await createToken(sql, token);
+  // After the new row, which locks its user: in the order of what ends tokens, so that none waits for the other.
+  if (!(await holdToken(sql, actor.tokenId))) throw endedMeanwhile();
   const created = await findTokenById(sql, { userId: undefined }, token.id);
   if (created === undefined) throw tokenNotFound(token.id);
   return { ...tokenView(created), token: token.secret };

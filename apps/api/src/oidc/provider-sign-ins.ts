@@ -101,7 +101,9 @@ export class ProviderSignIns {
       const audit = { ...auditOf(organizationId, { kind: 'user/session', id: userId }, request), detail };
       const session = { userId, role, organizationId };
       const scope = this.databases.organization(organizationId);
-      await openSession(scope, session, { audit, config: this.config, reply });
+      // The provider has just said who the user is, and no change of the account takes that back.
+      const isStillProven = () => Promise.resolve(true);
+      await openSession(scope, session, { audit, isStillProven, config: this.config, reply });
       await reply.redirect(this.consoleAt('/', request).href, 303);
     } catch (error) {
       if (!isFault(error)) throw error;

@@ -153,7 +153,7 @@ export class ServiceAccountsController {
   ) {
     return tenant.write(async (sql) => {
       const { id: userId } = await requireServiceAccount(sql, serviceAccountId);
-      return makeToken(sql, newToken(tenant, body, { userId, daysMax: this.config.tokenDaysMax }));
+      return makeToken(sql, newToken(tenant, body, { userId, daysMax: this.config.tokenDaysMax }), tenant);
     });
   }
 }

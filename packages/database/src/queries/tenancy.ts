@@ -144,8 +144,20 @@ export function createOrganization(
   });
 }
 
-export function setPasswordHash(sql: Sql, userId: UserId, passwordHash: string): Promise<void> {
+/**
+ * Changes a password that was checked. Returns false when it is another one by now, or none.
+ *
+ * The lock conflicts with those that new tokens take of their user: one that is being made is there when this returns, or comes after
+ * the commit, and its maker sees then that the password is another one.
+ */
+export async function setPasswordHash(
+  sql: Sql,
+  userId: UserId,
+  { from, to }: { from: string; to: string },
+): Promise<boolean> {
+  await sql.query('SELECT FROM app_user WHERE id = $1 FOR UPDATE', [userId]);
   return withPlainRows(sql, async ({ user }) => {
-    await user.updateMany({ where: { id: userId }, data: { passwordHash } });
+    const where = { id: userId, passwordHash: from };
+    return (await user.updateMany({ where, data: { passwordHash: to } })).count === 1;
   });
 }

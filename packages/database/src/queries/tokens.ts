@@ -77,6 +77,20 @@ export async function findSignIn(
   return (await queryUnscoped<SignInCandidate>(pool, sql, values))[0];
 }
 
+/** Has the account still the password that was checked? For the transaction of a session, once that has locked its user. */
+export async function hasPassword(
+  sql: Sql,
+  { email, userId, hash }: { email: string; userId: UserId; hash: string },
+): Promise<boolean> {
+  const found = 'SELECT FROM find_sign_in($1) WHERE user_id = $2 AND password_hash = $3 LIMIT 1';
+  return (await sql.query(found, [email, userId, hash])).rowCount === 1;
+}
+
+/** Is the token still there? Until the end of the transaction it stays. */
+export async function holdToken(sql: Sql, tokenId: TokenId): Promise<boolean> {
+  return (await sql.query('SELECT FROM token WHERE id = $1 FOR KEY SHARE', [tokenId])).rowCount === 1;
+}
+
 export async function noteTokenUse(sql: Sql, tokenId: TokenId, now: Date): Promise<void> {
   await sql.query('UPDATE token SET last_used_at = greatest(last_used_at, $2) WHERE id = $1', [tokenId, now]);
 }
