@@ -200,6 +200,47 @@ describe("another project's ids are not there", () => {
   );
 });
 
+describe('what is of the whole cluster', () => {
+  /** Told of what belongs to one project, by its ids and the name that its users gave it. */
+  const secrets: Record<string, string> = {};
+  let limited: string;
+  let byRole: string;
+  beforeAll(async () => {
+    const { rows } = await api.owner.query('SELECT name FROM volume WHERE id = $1', [ids.volumeId]);
+    const { volumeId = '', replicaId = '', snapshotId = '', rebuildId = '' } = ids;
+    Object.assign(secrets, { volumeId, replicaId, snapshotId, rebuildId, name: rows[0].name });
+    await api.owner.query(
+      `INSERT INTO alert (id, organization_id, cluster_id, rule, severity, subject_kind, subject_id, subject_name, message,
+         effects, since, changed_at)
+       SELECT gen_random_uuid(), organization_id, cluster_id, 'VolumeFaulted', 'error', 'volume', $1::text, $2::text,
+         'volume ' || $2 || ' can not be served', effects, now(), now() FROM alert LIMIT 1`,
+      [volumeId, secrets.name],
+    );
+    const { body: project } = await api.call('POST', '/projects', { body: { name: 'beside it' } });
+    const body = { name: 'limited', projectIds: [project.id] };
+    limited = String((await api.call('POST', '/tokens', { body })).body.token);
+    byRole = await api.tokenOfRole('member');
+    const { body: me } = await api.call('GET', '/sessions/current', { token: byRole });
+    await api.call('PUT', `/projects/${project.id}/members/${me.userId}`, { body: { role: 'admin' } });
+  });
+
+  const reads = OPERATIONS.filter(
+    ({ method, path, access }) =>
+      method === 'GET' && access !== 'agent' && access !== 'public' && !path.includes('/stream'),
+  );
+  test.each(reads.map((operation) => [operation.path, operation] as const))(
+    '%s tells a token or a role of another project nothing of what is in one',
+    async (_path, operation) => {
+      for (const token of [limited, byRole]) {
+        const { status, body } = await ask(operation, token);
+        // A refusal repeats the id that was asked for.
+        const told = status === 200 ? JSON.stringify(body) : '';
+        expect(Object.entries(secrets).filter(([, secret]) => told.includes(secret))).toEqual([]);
+      }
+    },
+  );
+});
+
 test.each(ORGANIZATION_ROLES)(
   'every route refuses the role %s exactly where the table does',
   async (role) => {
