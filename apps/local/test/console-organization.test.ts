@@ -3,6 +3,7 @@ import { findBrowser } from '@holdfast/testkit/browser.js';
 import { ConsoleVisit } from '@holdfast/testkit/console-visit.js';
 import { TestReceiver } from '@holdfast/testkit/webhook-receiver.js';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { OrganizationCalls } from './organization-calls.js';
 
 const STORY_TIMEOUT_MS = 240_000;
 /** Attempts are seconds apart, and the page looks every ten. */
@@ -55,65 +56,6 @@ async function expectFine(name: string): Promise<void> {
   await page.setViewportSize(PHONE);
   expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(PHONE.width);
   await page.setViewportSize({ width: 1360, height: 900 });
-}
-
-/** Calls of the API in an organization, by the user's session there. */
-class OrganizationCalls {
-  constructor(private readonly session: string) {}
-
-  static async signIn(email: string, password: string): Promise<OrganizationCalls> {
-    const { token } = await callApi<{ token: string }>('POST', '/sessions', { body: { email, password } });
-    return new OrganizationCalls(token);
-  }
-
-  /** A new one, which the user owns. */
-  async found(name: string): Promise<OrganizationCalls> {
-    const { id } = await this.call<{ id: string }>('POST', '/organizations', { name });
-    const { token } = await this.call<{ token: string }>('POST', `/sessions/organizations/${id}`);
-    return new OrganizationCalls(token);
-  }
-
-  /** Link of an invitation. */
-  async invite(email: string): Promise<string> {
-    const body = { email, role: 'viewer' };
-    const { secret } = await this.call<{ secret: string }>('POST', '/invitations', body);
-    return `${visit.stack.local.consoleUrl}/invitation#${secret}`;
-  }
-
-  async makeToken(name: string): Promise<void> {
-    await this.call('POST', '/tokens', { name });
-  }
-
-  async members(): Promise<string[]> {
-    const { items } = await this.call<{ items: { email: string }[] }>('GET', '/members');
-    return items.map(({ email }) => email);
-  }
-
-  get token(): string {
-    return this.session;
-  }
-
-  private call<T>(method: string, path: string, body?: object): Promise<T> {
-    return callApi(method, path, { body, token: this.session });
-  }
-}
-
-async function callApi<T>(
-  method: string,
-  path: string,
-  { body, token }: { body?: object | undefined; token?: string },
-): Promise<T> {
-  const answer = await fetch(`${visit.stack.local.apiUrl}${path}`, {
-    method,
-    headers: {
-      ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
-      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-    },
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-  });
-  if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${await answer.text()}`);
-  // The caller knows the schema of what it asks for.
-  return (await answer.json()) as T;
 }
 
 inBrowser('the organization', () => {
@@ -188,7 +130,9 @@ inBrowser('the organization', () => {
         const headers = { authorization: `Bearer ${token}` };
         return (await fetch(`${visit.stack.local.apiUrl}/sessions/current`, { headers })).status;
       };
-      await (await OrganizationCalls.signIn(VIEWER.email, VIEWER.password)).makeToken('veras-script');
+      await (await OrganizationCalls.signIn(visit.stack.local, VIEWER.email, VIEWER.password)).makeToken(
+        'veras-script',
+      );
       await openTab('Tokens');
       const another = button('Rotate veras-script');
       await another.and(page.locator('[title*="another member\'s"]')).waitFor();
@@ -366,8 +310,8 @@ inBrowser('the organization', () => {
       if (executable === undefined) return;
       const { email, password } = visit.stack.local;
       // A session that is switched to another organization is another one.
-      research = await (await OrganizationCalls.signIn(email, password)).found('research');
-      home = await OrganizationCalls.signIn(email, password);
+      research = await (await OrganizationCalls.signIn(visit.stack.local, email, password)).found('research');
+      home = await OrganizationCalls.signIn(visit.stack.local, email, password);
       await page.context().clearCookies();
       await visit.signIn();
     });
@@ -441,7 +385,7 @@ inBrowser('the organization', () => {
         const byToken = await visit.stack.cli('member', 'join', link);
         expect(byToken.exitCode).toBe(4);
         expect(byToken.stderr).toContain(`as ${NORA}, open ${visit.stack.local.consoleUrl}`);
-        const { token } = await OrganizationCalls.signIn(NORA, PASSWORD);
+        const { token } = await OrganizationCalls.signIn(visit.stack.local, NORA, PASSWORD);
         const bySession = await visit.stack.cli('member', 'join', link, '--token', token);
         expect(bySession).toMatchObject({ exitCode: 0, stderr: '' });
         expect(bySession.stdout).toContain(`${NORA} is viewer of`);
