@@ -12,7 +12,6 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/gl
 import { ComposedStack, type Volume } from '../compose/composed-stack.js';
 import { BUILD_MS_MAX, makeImages, IMAGE as OLD_IMAGE } from '../compose/deployment-images.js';
 import { DockerDaemon, type Started } from '../compose/docker-daemon.js';
-import { inTurn } from '../compose/in-turn.js';
 import { checkOutFromVersion, FROM_COMMIT, whyNoHistory } from './from-version.js';
 import { SteadyRequests } from './steady-requests.js';
 import { SteadyWriter } from './steady-writer.js';
@@ -27,7 +26,6 @@ const noHistory = whyNoHistory();
 const { daemon, reason }: Started =
   noHistory === undefined ? await DockerDaemon.start() : { reason: noHistory };
 if (reason !== undefined) console.warn(`The upgrade of docker-compose.yml is not tested: ${reason}`);
-const story = inTurn();
 
 (reason === undefined ? describe : describe.skip)(
   `an upgrade of docker-compose.yml from ${FROM_COMMIT.slice(0, 8)}${reason === undefined ? '' : ` (left out: ${reason})`}`,
@@ -61,7 +59,7 @@ const story = inTurn();
       { order: ['worker-2', 'worker-1', 'api-2', 'console', 'api-1', 'agent-3', 'agent-2', 'agent-1'] },
     ])(
       'in the order $order nothing is lost, and there is no way back by starting the old version',
-      story('an upgrade', async ({ order }) => {
+      async ({ order }) => {
         if (daemon === undefined) return;
         stack = await startOld(daemon);
         const users = new SteadyRequests(stack);
@@ -93,7 +91,7 @@ const story = inTurn();
 
         const back = stack.compose(['run', '--rm', '--no-deps', 'prepare'], { HOLDFAST_IMAGE: OLD_IMAGE });
         await expect(back).rejects.toThrow(/which this Holdfast does not know: it is of a newer one/);
-      }),
+      },
       UPGRADE_MAX_MS,
     );
 
