@@ -1,34 +1,23 @@
 'use client';
 import { Button } from '@holdfast/ui/button.js';
 import { TextField } from '@holdfast/ui/field.js';
-import { type FormEvent, useEffect, useState } from 'react';
+import { useEffect, useState } from 'react';
 import { api } from '../../src/api/client';
-import { isProblem } from '../../src/api/problem';
 import { paths } from '../../src/paths';
 import { EntryFrame } from '../../src/shared/entry-frame';
+import { useEntrySubmit } from '../../src/shared/use-entry-submit';
 
 /** Lets a program that shows a code act as the user who is signed in here. */
 export default function DevicePage() {
   const [code, setCode] = useState('');
   const [approved, setApproved] = useState<string>();
-  const [error, setError] = useState<string>();
-  const [busy, setBusy] = useState(false);
+  const { submit, busy, error } = useEntrySubmit(async () => {
+    const { name, address } = await api.approveDevice(code);
+    setApproved(`${name}, at ${address}, is signed in. You may close this page.`);
+  });
 
   // The link that the program prints has the code after the hash sign.
   useEffect(() => setCode(window.location.hash.slice(1)), []);
-
-  async function submit(event: FormEvent<HTMLFormElement>) {
-    event.preventDefault();
-    setBusy(true);
-    setError(undefined);
-    try {
-      const { name, address } = await api.approveDevice(code);
-      setApproved(`${name}, at ${address}, is signed in. You may close this page.`);
-    } catch (problem) {
-      setError(isProblem(problem) ? problem.detail : 'There was no answer. The API may be restarting.');
-    }
-    setBusy(false);
-  }
 
   return (
     <EntryFrame

@@ -4,7 +4,8 @@ import { TextField } from '@holdfast/ui/field.js';
 import { api } from '../api/client';
 import { type OpenInvitation, organizationApi } from '../api/organization';
 import { EntryFrame } from '../shared/entry-frame';
-import { useSubmit } from './use-submit';
+import { NewPasswordField } from '../shared/new-password-field';
+import { useEntrySubmit } from '../shared/use-entry-submit';
 
 type Props = {
   secret: string;
@@ -15,7 +16,7 @@ type Props = {
 
 /** Makes the account of the invited address, and signs its user in. */
 export function AcceptForm({ secret, invitation, onJoined, onBack }: Props) {
-  const { submit, busy, error } = useSubmit(async (form) => {
+  const { submit, busy, error } = useEntrySubmit(async (form) => {
     const password = String(form.get('password'));
     const joined = await organizationApi.accept({ secret, name: String(form.get('name')), password });
     await api.signIn(joined.email, password);
@@ -31,14 +32,7 @@ export function AcceptForm({ secret, invitation, onJoined, onBack }: Props) {
     >
       <input type="hidden" name="username" autoComplete="username" value={invitation.email} readOnly />
       <TextField label="Name" name="name" autoComplete="name" required autoFocus />
-      <TextField
-        label="Password, at least 12 characters"
-        name="password"
-        type="password"
-        autoComplete="new-password"
-        minLength={12}
-        required
-      />
+      <NewPasswordField />
       <Button type="submit" variant="primary" busy={busy}>
         Make the account and join
       </Button>

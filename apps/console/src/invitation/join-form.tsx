@@ -7,7 +7,7 @@ import { paths } from '../paths';
 import { EntryFrame } from '../shared/entry-frame';
 import { keepInvitation } from '../shared/kept-invitation';
 import { signInFor } from '../shared/return-path';
-import { useSubmit } from './use-submit';
+import { useEntrySubmit } from '../shared/use-entry-submit';
 
 type Props = {
   secret: string;
@@ -20,7 +20,7 @@ type Props = {
 
 /** Joins by the session, by the rule that the API has for it. */
 export function JoinForm({ secret, invitation, email, onJoined, onNewAccount }: Props) {
-  const { submit, busy, error } = useSubmit(async () => {
+  const { submit, busy, error } = useEntrySubmit(async () => {
     const { organizationId } = await organizationApi.join(secret);
     await onJoined(organizationId);
   });

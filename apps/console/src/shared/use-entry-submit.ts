@@ -2,7 +2,7 @@ import { type FormEvent, useState } from 'react';
 import { isProblem } from '../api/problem';
 
 /** Sends a form of a page that is not in the console's frame, and says why it was refused. */
-export function useSubmit(send: (form: FormData) => Promise<void>) {
+export function useEntrySubmit(send: (form: FormData) => Promise<void>) {
   const [busy, setBusy] = useState(false);
   const [error, setError] = useState<string>();
   async function submit(event: FormEvent<HTMLFormElement>) {
