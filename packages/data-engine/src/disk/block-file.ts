@@ -62,27 +62,32 @@ export class BlockFile implements CopyFile {
   private openingCached: Promise<CachedFile> | undefined;
   private syncFailure: Error | undefined;
   private readonly writeBack = new WriteBackBudget();
+  private readonly direct: boolean;
+  private readonly cachesSmallWrites: boolean;
+  private readonly reserved: boolean;
+  private readonly onLost: () => void;
 
   private constructor(
     private readonly fd: number,
     readonly path: string,
-    private readonly direct: boolean,
-    private readonly reserved: boolean,
-    private readonly onLost: () => void = nothing,
-    private readonly cachesSmallWrites = false,
-  ) {}
+    options: BlockFileOptions,
+  ) {
+    const { direct, cachesSmallWrites = false, reserved = false, onLost = nothing } = options;
+    this.direct = direct;
+    this.cachesSmallWrites = cachesSmallWrites;
+    this.reserved = reserved;
+    this.onLost = onLost;
+  }
 
   static async open(file: string, options = BUFFERED): Promise<BlockFile> {
-    const { direct, reserved = false, onLost, cachesSmallWrites } = options;
-    const flags = O_RDWR | (direct ? O_DIRECT : 0);
-    return new BlockFile(await openFile(file, flags), file, direct, reserved, onLost, cachesSmallWrites);
+    const flags = O_RDWR | (options.direct ? O_DIRECT : 0);
+    return new BlockFile(await openFile(file, flags), file, options);
   }
 
   /** Creates the file with its full length, sparse unless it is `reserved`. Fails if it exists. */
   static async create(at: string, sizeBytes: number, options = BUFFERED): Promise<BlockFile> {
-    const { direct, reserved = false, onLost, cachesSmallWrites } = options;
-    const flags = O_RDWR | O_CREAT | O_EXCL | (direct ? O_DIRECT : 0);
-    const file = new BlockFile(await openFile(at, flags), at, direct, reserved, onLost, cachesSmallWrites);
+    const flags = O_RDWR | O_CREAT | O_EXCL | (options.direct ? O_DIRECT : 0);
+    const file = new BlockFile(await openFile(at, flags), at, options);
     try {
       await file.resize(sizeBytes);
     } catch (error) {
@@ -286,12 +291,8 @@ export class BlockFile implements CopyFile {
   private async openStored(): Promise<BlockFile | undefined> {
     if (O_DIRECT === undefined) return undefined;
     try {
-      return new BlockFile(
-        await openFile(this.path, fs.constants.O_RDONLY | O_DIRECT),
-        this.path,
-        true,
-        false,
-      );
+      const fd = await openFile(this.path, fs.constants.O_RDONLY | O_DIRECT);
+      return new BlockFile(fd, this.path, { direct: true });
     } catch (error) {
       if (systemCode(error) === 'EINVAL') return undefined;
       throw error;
