@@ -212,10 +212,11 @@ describe('checkPlacement', () => {
 });
 
 describe('checkGrowth', () => {
-  const growth = (growthBytes: number, diskId = 'a-1') =>
+  const growth = (growthBytes: number, { diskId = 'a-1', volumeBytes = GIB } = {}) =>
     checkGrowth({
       fleet: aFleet({ a: { disks: { 'a-1': { storageScheduledBytes: 90 * GIB } } } }),
-      volume: { name: 'v' },
+      volume: { name: 'v', spec: { sizeBytes: volumeBytes } },
+      sizeBytes: GIB + growthBytes,
       booking: { ...BOOKING, diskId: asId<DiskId>(diskId), sizeBytes: growthBytes },
     });
 
@@ -227,7 +228,14 @@ describe('checkGrowth', () => {
     expect(growth(bytes)).toEqual(want);
   });
 
+  test('lets what the copies of a volume have already be booked past the limit', () => {
+    expect(growth(20 * GIB, { volumeBytes: 21 * GIB })).toEqual([]);
+    expect(growth(20 * GIB, { volumeBytes: 20 * GIB })).not.toEqual([]);
+  });
+
   test('names a disk that is not there', () => {
-    expect(growth(GIB, 'a-9')).toEqual([expect.stringContaining('which the fleet does not have')]);
+    expect(growth(GIB, { diskId: 'a-9' })).toEqual([
+      expect.stringContaining('which the fleet does not have'),
+    ]);
   });
 });

@@ -47,19 +47,22 @@ export function checkPlacement(event: PlacementEvent): string[] {
 export type GrowthEvent = {
   /** As it was just before. */
   readonly fleet: FleetView;
-  readonly volume: Pick<Volume, 'name'>;
+  readonly volume: Pick<Volume, 'name'> & { readonly spec: Pick<Volume['spec'], 'sizeBytes'> };
+  /** Size of the replica from then on. */
+  readonly sizeBytes: number;
   readonly booking: SpaceBooking;
 };
 
 /**
  * A replica that grows is booked within the limit of its disk too. What is given back needs no room, and neither does what is on
- * the disk already, which is booked without a limit (docs/adr/0280-copies-say-how-large-a-volume-is.md).
+ * the disk already: a replica of a volume that has that size, as after it was read from its copies
+ * (docs/adr/0280-copies-say-how-large-a-volume-is.md).
  */
-export function checkGrowth({ fleet, volume, booking }: GrowthEvent): string[] {
+export function checkGrowth({ fleet, volume, sizeBytes, booking }: GrowthEvent): string[] {
   const disk = fleet.disks.find(({ id }) => id === booking.diskId);
   if (disk === undefined)
     return [`volume ${volume.name} grows on disk ${booking.diskId}, which the fleet does not have`];
-  if (booking.sizeBytes <= 0 || booking.limitBytes === Number.MAX_SAFE_INTEGER) return [];
+  if (booking.sizeBytes <= 0 || sizeBytes <= volume.spec.sizeBytes) return [];
   return bookingFindings(disk, booking, fleet).map(
     (finding) => `volume ${volume.name} grows on disk ${disk.name} ${finding}`,
   );

@@ -48,9 +48,10 @@ export function observedGrowth(
   fleetOf: (volume: Volume) => FleetView,
 ): GrowthEvent | undefined {
   if (change.kind !== 'replica.resize' || change.booking === undefined) return undefined;
-  const replica = tables.replicas.get(change.replicaId);
+  const { replicaId, sizeBytes, booking } = change;
+  const replica = tables.replicas.get(replicaId);
   const volume = replica === undefined ? undefined : tables.volumes.get(replica.volumeId);
-  return volume === undefined ? undefined : { fleet: fleetOf(volume), volume, booking: change.booking };
+  return volume === undefined ? undefined : { fleet: fleetOf(volume), volume, sizeBytes, booking };
 }
 
 function placingOf(tables: Tables, change: Change): Placing | undefined {
