@@ -80,7 +80,11 @@ describe(name, () => {
     'a takeover by force waits for no node, whatever one does, and ends the reads of the engine before',
     async () => {
       if (cluster === undefined) throw new Error('the cluster did not start');
-      const measured = await measureTakeovers(cluster);
+      const { stack } = cluster;
+      const measured = await measureTakeovers(cluster).catch((error: unknown) => {
+        console.log(stack.logs());
+        throw error;
+      });
       console.log(JSON.stringify(measured));
       const isBad = ({ tookMs, isReadStale }: Takeover) => isReadStale || tookMs > TAKEOVER_MS_MAX;
       expect(measured.filter(isBad)).toEqual([]);

@@ -39,6 +39,9 @@ export type CopiesPorts = {
   time?: Time;
 };
 
+/** How long a new record waits for the answer of a copy that has hung up. Most answer within a millisecond, or their port refuses. */
+const ASK_LEFT_OUT_MS = 1_000;
+
 /** How long the report shows the last error of a copy that could not be dropped. */
 const TROUBLE_TOLD_MS = 60_000;
 
@@ -55,6 +58,8 @@ export class Copies {
   private stoppedBy: StorageFault | undefined;
   /** A copy that joins the members with the next record, but is not read from yet. */
   private promoting: ReplicaLink | undefined;
+  /** Dropped copies that no record leaves out yet, and that may say why they have hung up. */
+  private leftOut: ReplicaLink[] = [];
   private readonly time: Time;
   private lastTickMs: number;
 
@@ -64,6 +69,7 @@ export class Copies {
     this.lastTickMs = time.nowMs();
     this.membership = new Membership(ports.epoch, ports.found, {
       wantedMembers: () => this.members().map(({ replicaId }) => replicaId),
+      askLeftOut: () => this.askLeftOut(),
       writeRecord: (replicaId, record) => this.writeRecord(replicaId, record),
       memberFailed: (replicaId, error) => this.failById(replicaId, error),
       confirmRecord: ports.confirmRecord,
@@ -205,6 +211,7 @@ export class Copies {
     link.reason = messageOf(error);
     link.client.destroy(new Error(`the copy was dropped: ${link.reason}`));
     this.changed();
+    if (wasMember && !(error instanceof Silence)) this.leftOut.push(link);
     if (wasMember) void this.membership.update();
     if (wasCurrent) this.ports.onDropped(link, error);
   }
@@ -295,7 +302,7 @@ export class Copies {
    * Drops a silent copy only if another one was heard meanwhile: otherwise this machine's network may be at fault.
    */
   private takeSilence(link: ReplicaLink, silentMs: number, nowMs: number): void {
-    const error = new Error(`silent for ${Math.round(silentMs)} ms with requests in flight`);
+    const error = new Silence(silentMs);
     const others = this.withMode('RW').filter((one) => one !== link && one.lost === undefined);
     if (others.some(({ client }) => client.heardAtMs > nowMs - silentMs)) this.drop(link, error);
     else if (link.mode === 'RW') this.lose(link, error);
@@ -328,6 +335,28 @@ export class Copies {
     if (this.stoppedBy !== undefined) throw this.stoppedBy;
   }
 
+  /**
+   * A copy that a newer engine has opened hangs up on this one, as does one whose process dies. A record that leaves it out would
+   * say that it misses writes, on copies that the newer engine has not opened yet, and could keep that engine from starting.
+   */
+  private async askLeftOut(): Promise<void> {
+    const { leftOut, time } = this;
+    if (leftOut.length === 0) return;
+    this.leftOut = [];
+    const asked = leftOut.map((link) =>
+      link.requireNotFenced(this.ports.epoch).catch((error: unknown) => {
+        // Any other error: it can't be asked, as when its process died.
+        if (isStale(error)) this.stop(error);
+      }),
+    );
+    let inTime: () => void = () => undefined;
+    const tooLate = new Promise<void>((resolve) => {
+      inTime = time.after(ASK_LEFT_OUT_MS, resolve);
+    });
+    await Promise.race([Promise.all(asked), tooLate]);
+    inTime();
+  }
+
   private members(): ReplicaLink[] {
     return this.links.filter((link) => link.mode === 'RW' || (link === this.promoting && link.mode === 'WO'));
   }
@@ -340,6 +369,12 @@ export class Copies {
   private failById(replicaId: string, error: unknown): void {
     const link = this.find(replicaId);
     if (link !== undefined) this.fail(link, error);
+  }
+}
+
+class Silence extends Error {
+  constructor(silentMs: number) {
+    super(`silent for ${Math.round(silentMs)} ms with requests in flight`);
   }
 }
 

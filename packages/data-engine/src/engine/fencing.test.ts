@@ -1,6 +1,6 @@
 import { StorageFault } from '@holdfast/core/model/faults.js';
 import { describe, expect, test } from '@jest/globals';
-import { MIB, useClusters, write } from '../../test/engine-cluster.js';
+import { MIB, until, useClusters, write } from '../../test/engine-cluster.js';
 import { contiguous } from '../nbd/export.js';
 
 const { cluster, nodes } = useClusters();
@@ -16,6 +16,35 @@ describe('fencing', () => {
     expect(old.report().state).toBe('stopped');
     expect(contiguous(await next.device.read(0, 4096)).equals(Buffer.alloc(4096, 7))).toBe(true);
     await expect(volume.start(1)).rejects.toMatchObject({ code: 'engine.stale_epoch' });
+  });
+
+  test('an engine that a copy was fenced from leaves that copy out of no record, and stops', async () => {
+    const volume = await cluster(3);
+    const [first, fenced, hung] = volume.copies.map(({ address }) => address);
+    const old = await volume.start(1, {
+      // From the first record on, the third copy stores none: its node stands still.
+      connectControl: (address) => {
+        const { command } = nodes().connectControl(address);
+        let isHung = false;
+        return {
+          command: (name, ask) => {
+            if (name !== 'record' || address !== hung) return command(name, ask);
+            if (isHung) return new Promise(() => undefined);
+            isHung = true;
+            return command(name, ask);
+          },
+        };
+      },
+    });
+    await write(old, 0, Buffer.alloc(4096, 7));
+    const fence = async (address: typeof first) => {
+      if (address === undefined) throw new Error('no copy');
+      return await nodes().connectControl(address).command('open', { epoch: 2, afresh: true });
+    };
+    await fence(fenced);
+    await until(old, () => old.report().state === 'stopped');
+    expect(old.report().reason).toContain('engine.stale_epoch');
+    expect((await fence(first)).record?.members).toContain(fenced?.replicaId);
   });
 
   test('a copy whose process died too is not the source of the resync', async () => {

@@ -28,6 +28,8 @@ const PAUSE_STEP_MS = 100;
 export interface MembershipPorts {
   /** Ids of the copies that have to be members now. */
   wantedMembers(): ReplicaId[];
+  /** Resolves when copies that the next record is to leave out were asked whether a newer engine has opened them, or soon after. */
+  askLeftOut(): Promise<void>;
   /** Writes the record to one copy. @throws when the copy did not store it. */
   writeRecord(replicaId: string, record: CopyRecord): Promise<void>;
   /** Called when a copy could not store the record: it has to be dropped. */
@@ -139,6 +141,7 @@ export class Membership {
   /** Bounded: each round but the last leaves out at least one more copy, or waits for the control plane. */
   private async makeDurable(): Promise<void> {
     for (;;) {
+      await this.ports.askLeftOut();
       if (this.ports.stopped()) return;
       const members = this.wanted();
       if (members.length === 0) return;
