@@ -4,7 +4,9 @@
  *
  * An engine that died while it took a snapshot, or reverted to one, leaves copies that disagree. A snapshot that only
  * some copies have is rolled back: its success was never reported, and nothing was written since. If copies still
- * disagree, the largest group that agrees goes on, and the others are rebuilt.
+ * disagree, as when one of them has marked a snapshot as removed and others have not, one group that agrees goes on, and the others are
+ * rebuilt: the largest of those with a copy whose process has lived on, if there is any. Only such a copy surely has what was
+ * acknowledged and not flushed, and it has made every layer change that was acknowledged.
  */
 import crypto from 'node:crypto';
 import { type ChainFacts, chainUpTo, isPurgeable } from '../protocol/layers.js';
@@ -30,9 +32,15 @@ export async function agreeOnLayers(links: readonly ReplicaLink[], epoch: number
     const key = signature(chain);
     groups.set(key, [...(groups.get(key) ?? []), link]);
   }
-  // The largest group wins; of groups of equal size, the one whose copy was named first.
-  const [kept, ...others] = [...groups.values()].sort((a, b) => b.length - a.length);
-  return kept === undefined ? silent : [...silent, ...others.flat()];
+  // Of groups of equal size, the one whose copy was named first.
+  const [chosen, ...others] = [...groups.values()].sort(
+    (a, b) => Number(hasKept(b)) - Number(hasKept(a)) || b.length - a.length,
+  );
+  return chosen === undefined ? silent : [...silent, ...others.flat()];
+}
+
+function hasKept(group: readonly ReplicaLink[]): boolean {
+  return group.some(({ opened }) => opened.kept);
 }
 
 async function askAll(links: readonly ReplicaLink[], epoch: number): Promise<Chained[]> {

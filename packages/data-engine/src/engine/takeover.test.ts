@@ -57,6 +57,35 @@ describe('the first flush after a takeover', () => {
   });
 });
 
+describe('where copies disagree about their layers', () => {
+  test('the one whose process has lived on decides: the others may lack what was acknowledged', async () => {
+    const volume = await cluster(3);
+    const engine = await volume.start(1);
+    await write(engine, 0, Buffer.alloc(4096, 7));
+    const snapshotId = crypto.randomUUID();
+    await engine.snapshots.take({
+      id: snapshotId,
+      name: 'tuesday',
+      origin: 'user',
+      createdAt: new Date().toISOString(),
+    });
+    await write(engine, 0, Buffer.alloc(4096, 9));
+    const { record } = engine.report();
+    // The engine dies while it removes the snapshot: the last copy has heard of it.
+    await engine.copies.all[2]?.control.command('mark-removed', { epoch: 1, layerId: snapshotId });
+    const lived = volume.copies.findIndex(
+      ({ address }) => address.replicaId === engine.copies.all[2]?.replicaId,
+    );
+    volume.fenceAll();
+    await crash(volume, ...[0, 1, 2].filter((index) => index !== lived));
+    const next = await volume.start(2, { record });
+    await expectBytes(next, 0, Buffer.alloc(4096, 9));
+    expect(next.copies.withMode('RW').map(({ replicaId }) => replicaId)).toEqual([
+      volume.copy(lived).address.replicaId,
+    ]);
+  });
+});
+
 describe('during resync', () => {
   test('data that was read from one copy stays when that copy is lost', async () => {
     const volume = await cluster(3);
