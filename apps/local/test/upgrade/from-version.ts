@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 const repositoryRoot = fileURLToPath(new URL('../../../../', import.meta.url));
 
 /**
- * The last commit before organizations had OpenID providers of their own: three migrations behind, without descriptions of
+ * The last commit before organizations had OpenID providers of their own: seven migrations behind, without descriptions of
  * volumes on their copies, and with agents that do not say which version of their protocol they speak.
  */
 export const FROM_COMMIT = '88dfee83df3e532d1379f63e1179f385c48033d2';
