@@ -21,3 +21,12 @@ export const SYSTEM_TIME: Time = {
     return () => clearTimeout(timer);
   },
 };
+
+/** Resolves when the work has ended, or when the limit has passed: the work goes on then. @throws what the work throws before that */
+export async function within(limitMs: number, work: Promise<unknown>, time: Time): Promise<void> {
+  let cancel: () => void = () => undefined;
+  const tooLate = new Promise<void>((resolve) => {
+    cancel = time.after(limitMs, resolve);
+  });
+  await Promise.race([work, tooLate]).finally(cancel);
+}

@@ -11,7 +11,7 @@
 import type { CopyRecord } from '@holdfast/core/model/copy-record.js';
 import { isFault, StorageFault } from '@holdfast/core/model/faults.js';
 import type { ReplicaMode } from '@holdfast/core/model/replica.js';
-import { SYSTEM_TIME, type Time } from '../base/time.js';
+import { SYSTEM_TIME, type Time, within } from '../base/time.js';
 import { NbdErrno } from '../nbd/constants.js';
 import type { DataLink } from '../nbd/data-link.js';
 import { NbdError } from '../nbd/errors.js';
@@ -58,7 +58,7 @@ export class Copies {
   private stoppedBy: StorageFault | undefined;
   /** A copy that joins the members with the next record, but is not read from yet. */
   private promoting: ReplicaLink | undefined;
-  /** Dropped copies that no record leaves out yet, and that may say why they have hung up. */
+  /** Dropped members that no record leaves out yet, and that may say why they have hung up. Silent ones could not. */
   private leftOut: ReplicaLink[] = [];
   private readonly time: Time;
   private lastTickMs: number;
@@ -177,8 +177,10 @@ export class Copies {
     if (link.mode === 'ERR' || this.stoppedBy !== undefined) return true;
     const isGone = isFault(error, 'replica.corrupt') || isFault(error, 'replica.not_found');
     if (isStale(error)) this.stop(staleEpoch(this.ports.epoch, this.ports.epoch + 1));
-    else if (!this.isLast(link)) this.drop(link, error);
-    else if (isGone || this.ports.reopen === undefined) this.stopWithout(link, error);
+    else if (!this.isLast(link)) {
+      if (this.members().includes(link)) this.leftOut.push(link);
+      this.drop(link, error);
+    } else if (isGone || this.ports.reopen === undefined) this.stopWithout(link, error);
     else {
       this.noteTrouble(link, messageOf(error));
       return false;
@@ -211,7 +213,6 @@ export class Copies {
     link.reason = messageOf(error);
     link.client.destroy(new Error(`the copy was dropped: ${link.reason}`));
     this.changed();
-    if (wasMember && !(error instanceof Silence)) this.leftOut.push(link);
     if (wasMember) void this.membership.update();
     if (wasCurrent) this.ports.onDropped(link, error);
   }
@@ -302,7 +303,7 @@ export class Copies {
    * Drops a silent copy only if another one was heard meanwhile: otherwise this machine's network may be at fault.
    */
   private takeSilence(link: ReplicaLink, silentMs: number, nowMs: number): void {
-    const error = new Silence(silentMs);
+    const error = new Error(`silent for ${Math.round(silentMs)} ms with requests in flight`);
     const others = this.withMode('RW').filter((one) => one !== link && one.lost === undefined);
     if (others.some(({ client }) => client.heardAtMs > nowMs - silentMs)) this.drop(link, error);
     else if (link.mode === 'RW') this.lose(link, error);
@@ -340,7 +341,7 @@ export class Copies {
    * say that it misses writes, on copies that the newer engine has not opened yet, and could keep that engine from starting.
    */
   private async askLeftOut(): Promise<void> {
-    const { leftOut, time } = this;
+    const { leftOut } = this;
     if (leftOut.length === 0) return;
     this.leftOut = [];
     const asked = leftOut.map((link) =>
@@ -349,12 +350,7 @@ export class Copies {
         if (isStale(error)) this.stop(error);
       }),
     );
-    let inTime: () => void = () => undefined;
-    const tooLate = new Promise<void>((resolve) => {
-      inTime = time.after(ASK_LEFT_OUT_MS, resolve);
-    });
-    await Promise.race([Promise.all(asked), tooLate]);
-    inTime();
+    await within(ASK_LEFT_OUT_MS, Promise.all(asked), this.time);
   }
 
   private members(): ReplicaLink[] {
@@ -369,12 +365,6 @@ export class Copies {
   private failById(replicaId: string, error: unknown): void {
     const link = this.find(replicaId);
     if (link !== undefined) this.fail(link, error);
-  }
-}
-
-class Silence extends Error {
-  constructor(silentMs: number) {
-    super(`silent for ${Math.round(silentMs)} ms with requests in flight`);
   }
 }
 

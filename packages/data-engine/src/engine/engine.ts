@@ -8,6 +8,7 @@
 import type { Socket } from 'node:net';
 import type { EngineReport } from '@holdfast/core/model/agent-protocol.js';
 import { isFault, StorageFault } from '@holdfast/core/model/faults.js';
+import { within } from '../base/time.js';
 import type { Negotiated } from '../nbd/handshake-frames.js';
 import { type Ports, portsOf } from '../nbd/ports.js';
 import { serveExport } from '../nbd/server.js';
@@ -265,14 +266,9 @@ export class Engine {
   async stop(): Promise<void> {
     this.resync?.cancel();
     for (const run of this.rebuilds) void run.cancel();
-    let inTime: () => void = () => undefined;
-    const tooLate = new Promise<void>((resolve) => {
-      inTime = this.ports.time.after(STOP_MAX_MS, resolve);
-    });
     // A write that waits for the control plane could block a clean stop for ever; after the time limit the copies
     // stay marked.
-    await Promise.race([this.letGo(), tooLate]);
-    inTime();
+    await within(STOP_MAX_MS, this.letGo(), this.ports.time);
     this.copies.letGo(new StorageFault('engine.not_found', { publicMessage: 'the engine was stopped' }));
   }
 

@@ -53,7 +53,7 @@ export class ReplicaLink {
     return { opened, client };
   }
 
-  /** Changes nothing on the copy. @throws StorageFault `engine.stale_epoch` when a newer engine has opened it; or it can't be asked */
+  /** Repeats the opening, which takes no lease from this engine. @throws StorageFault `engine.stale_epoch` when a newer engine has opened it; or it can't be asked */
   async requireNotFenced(epoch: number): Promise<void> {
     await this.channel.command('open', { epoch, grantId: this.grantId });
   }
