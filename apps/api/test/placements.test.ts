@@ -308,7 +308,7 @@ test('a drain of the last node is refused by its plan, by a what-if and by itsel
   });
 });
 
-/** Everything that a placement could have changed. */
+/** Everything that a placement could have changed. Refused requests are audited a second later, which is no change. */
 async function everyRow(): Promise<unknown> {
   const tables = [
     'volume',
@@ -322,6 +322,9 @@ async function everyRow(): Promise<unknown> {
     'cluster',
   ];
   return Promise.all(
-    tables.map(async (table) => (await api.owner.query(`SELECT xmin, * FROM ${table} ORDER BY ctid`)).rows),
+    tables.map(async (table) => {
+      const changes = table === 'audit_entry' ? `WHERE result <> 'refused'` : '';
+      return (await api.owner.query(`SELECT xmin, * FROM ${table} ${changes} ORDER BY ctid`)).rows;
+    }),
   );
 }
