@@ -6,17 +6,23 @@ import { growthPercent } from './heap-growth.js';
 
 const MIB = 2 ** 20;
 
-/** With 100,000 live objects, receives 2 GiB in buffers of 64 KiB, of which 16 MiB are held at any time, and prints how often the whole heap was collected. */
+/**
+ * With 100,000 live objects, and as many more as it is told that are garbage when it asks for room, receives 2 GiB in buffers of
+ * 64 KiB, of which 16 MiB are held at any time, and prints how often the whole heap was collected.
+ */
 const RECEIVING = `
   import { constants, PerformanceObserver } from 'node:perf_hooks';
   import { setTimeout as sleep } from 'node:timers/promises';
   import { leaveRoomForPayloads } from '@holdfast/agent/hosts/heap-growth.js';
-  if (process.argv[1] === 'with room') leaveRoomForPayloads();
+  const [how, garbage] = process.argv.slice(1);
+  const objects = (count) => Array.from({ length: count }, (_, n) => ({ n, text: 'object ' + n }));
+  objects(Number(garbage));
+  if (how === 'with room') leaveRoomForPayloads();
   let full = 0;
   new PerformanceObserver((list) => {
     for (const { detail } of list.getEntries()) if (detail.kind === constants.NODE_PERFORMANCE_GC_MAJOR) full += 1;
   }).observe({ entryTypes: ['gc'] });
-  const live = Array.from({ length: 100_000 }, (_, n) => ({ n, text: 'object ' + n }));
+  const live = objects(100_000);
   const held = [];
   for (let n = 0; n < 32768; n += 1) {
     held.push(Buffer.allocUnsafeSlow(65536));
@@ -26,7 +32,7 @@ const RECEIVING = `
   await sleep(50);
   console.log(live.length > 0 ? full : NaN);`;
 
-async function fullCollections(how: 'with room' | 'as V8 does'): Promise<number> {
+async function fullCollections(how: 'with room' | 'as V8 does', garbage: number): Promise<number> {
   // Collections on other threads end sooner or later with the machine's load, which changes their number.
   const flags = [
     '--single-threaded-gc',
@@ -35,7 +41,7 @@ async function fullCollections(how: 'with room' | 'as V8 does'): Promise<number>
     '--eval',
     RECEIVING,
   ];
-  const { stdout } = await promisify(execFile)(process.execPath, [...flags, how], {
+  const { stdout } = await promisify(execFile)(process.execPath, [...flags, how, String(garbage)], {
     cwd: import.meta.dirname,
   });
   return Number(stdout);
@@ -49,9 +55,12 @@ describe('the heap of a host', () => {
     expect(growthPercent(heap)).toBe(percent);
   });
 
-  test('is not collected whole for every few payloads', async () => {
-    const byItself = await fullCollections('as V8 does');
+  test.each([
+    { of: 'that holds what is alive', garbage: 0 },
+    { of: 'that is full of garbage when it asks for room', garbage: 600_000 },
+  ])('is not collected whole for every few payloads: one $of', async ({ garbage }) => {
+    const byItself = await fullCollections('as V8 does', garbage);
     expect(byItself).toBeGreaterThan(3);
-    expect(await fullCollections('with room')).toBeLessThan(byItself / 2);
+    expect(await fullCollections('with room', garbage)).toBeLessThan(byItself / 2);
   });
 });

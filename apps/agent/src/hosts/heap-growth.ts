@@ -6,23 +6,39 @@
  * than that: an engine with 6 MB of live objects collected its whole heap for every fifteen writes of 1 MiB, which was more
  * than half of their processor time.
  */
+import {
+  constants,
+  type NodeGCPerformanceDetail,
+  type PerformanceEntry,
+  PerformanceObserver,
+} from 'node:perf_hooks';
 import { getHeapStatistics, setFlagsFromString } from 'node:v8';
 import { MIB } from '@holdfast/core/model/bytes.js';
 
 /** Room for short-lived payloads, and for as many that requests in flight hold. A large heap grows by its own size instead. */
 const ROOM_BYTES = 64 * MIB;
-/** As often as the flag follows the heap's size: a heap grows with the copies that its process opens, within minutes. */
-const FOLLOW_MS = 10_000;
 
 /** @returns by how many percent of what is alive the heap may grow */
 export function growthPercent(heapBytes: number): number {
   return Math.max(100, Math.ceil((100 * ROOM_BYTES) / heapBytes));
 }
 
-/** Sets it, and goes on setting it as the heap grows and shrinks. What is in use counts garbage too, so the room is at times less. */
+/**
+ * Sets it, and sets it anew after each full collection. Only then is what is in use what is alive: at any other time most of it may be
+ * garbage, and a share of that leaves too little room once the garbage is gone.
+ */
 export function leaveRoomForPayloads(): void {
   const set = () =>
     setFlagsFromString(`--heap-growing-percent=${growthPercent(getHeapStatistics().used_heap_size)}`);
   set();
-  setInterval(set, FOLLOW_MS).unref();
+  const collections = new PerformanceObserver((list) => {
+    if (list.getEntries().some(isFull)) set();
+  });
+  collections.observe({ entryTypes: ['gc'] });
+}
+
+function isFull(entry: PerformanceEntry): boolean {
+  // The cast: Node's types leave out what only entries of the collector have.
+  const { detail } = entry as PerformanceEntry & { readonly detail: NodeGCPerformanceDetail };
+  return detail.kind === constants.NODE_PERFORMANCE_GC_MAJOR;
 }
