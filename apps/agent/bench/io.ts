@@ -1,7 +1,8 @@
 // Benchmark of I/O through the engine, on three copies and on one: real agents and Holdfast's NBD client, without the
 // control plane. The baseline of each row is nbdkit's file plugin on a plain file of the same disk, driven by the same
 // client, and beside that, for writes to three copies, three such files that are written at once. All are measured in
-// turn, and the medians count. `run` is called by the repository's `npm run bench`.
+// turn, and the medians count. Two cases have a fourth side, the bare loop (bare-loop.ts), which shows what this machine can give
+// in Node. `run` is called by the repository's `npm run bench`.
 //
 // Both sides keep what was read in the kernel's page cache. Before reads are measured, all of the device is read once,
 // on both sides; the cold rows drop it from memory on both sides instead.
@@ -11,11 +12,13 @@ import fs from 'node:fs';
 import path from 'node:path';
 import type { BenchOptions, Figure } from '@holdfast/data-engine/bench/figure.js';
 import type { NbdClient } from '@holdfast/data-engine/nbd/client.js';
+import { BareLoop } from './bare-loop.js';
 import { Nbdkit } from './nbdkit.js';
 import { BenchStack, KIB, MIB, timed } from './stack.js';
 
 const SIZE_BYTES = 512 * MIB;
 const ROUNDS = 5;
+const BARE = 'a bare loop of the same calls';
 
 /** Bytes of each request, requests in flight, requests in all, kind of request. */
 type Shape = readonly [
@@ -37,6 +40,8 @@ type Case = {
   readonly ofThree?: number;
   /** The middle latency, as a multiple of that of one plain file. */
   readonly p50OfOne?: number;
+  /** Three copies are measured beside the bare loop too. */
+  readonly besideBare?: boolean;
   /** Measured elsewhere, for orientation. */
   readonly longhorn?: string;
 };
@@ -46,8 +51,13 @@ type Client = Pick<NbdClient, 'read' | 'write' | 'flush'>;
 type CaseFigure = Omit<Figure, 'bench'>;
 /** A device to measure, and the files that hold its data. */
 type Device = { readonly client: Client; readonly files: readonly string[] };
-/** What is measured in turn: the volume, one plain file, and three of them at once. */
-type Sides<T> = { readonly ours: T; readonly one?: T | undefined; readonly three?: T | undefined };
+/** What is measured in turn: the volume, one plain file, three of them at once, and the bare loop. */
+type Sides<T> = {
+  readonly ours: T;
+  readonly one?: T | undefined;
+  readonly three?: T | undefined;
+  readonly bare?: T | undefined;
+};
 
 const CASES: readonly Case[] = [
   {
@@ -57,6 +67,7 @@ const CASES: readonly Case[] = [
     ofOneWithOneCopy: 0.55,
     // 300 µs where one plain file takes 90.
     p50OfOne: 300 / 90,
+    besideBare: true,
     longhorn: '372 µs',
   },
   {
@@ -70,7 +81,13 @@ const CASES: readonly Case[] = [
   { name: 'randread 4 KiB qd1, cold', shape: [4 * KIB, 1, 4000, 'cold-read'], ofOne: 0.5 },
   { name: 'randread 4 KiB qd32', shape: [4 * KIB, 32, 20_000, 'read'], ofOne: 0.65, longhorn: '0.34 ×' },
   { name: 'randread 4 KiB qd32, cold', shape: [4 * KIB, 32, 20_000, 'cold-read'], ofOne: 0.6 },
-  { name: 'write 128 KiB qd8', shape: [128 * KIB, 8, 3000, 'write'], ofThree: 0.6, longhorn: '136 MB/s' },
+  {
+    name: 'write 128 KiB qd8',
+    shape: [128 * KIB, 8, 3000, 'write'],
+    ofThree: 0.6,
+    besideBare: true,
+    longhorn: '136 MB/s',
+  },
   { name: 'read 128 KiB qd8', shape: [128 * KIB, 8, 3000, 'read'], ofOne: 0.65, longhorn: '308 MB/s' },
   // The target is for the rate with its flush: before that, plain files have copied into the page cache only.
   { name: 'write 1 MiB qd4', shape: [MIB, 4, 600, 'write'], ofThree: 0.95, longhorn: '426 MB/s' },
@@ -81,6 +98,7 @@ const CASES: readonly Case[] = [
 
 export async function run({ quick, report }: BenchOptions): Promise<void> {
   const stack = await BenchStack.start(3);
+  const bare = await BareLoop.start(stack.folder, SIZE_BYTES);
   const nbdkits: Nbdkit[] = [];
   for (let i = 0; i < 3; i += 1) {
     const server = await Nbdkit.start(stack.folder, SIZE_BYTES, `plain-${i}.img`);
@@ -97,13 +115,21 @@ export async function run({ quick, report }: BenchOptions): Promise<void> {
     const three = plains.length === 3 ? { client: atOnce(clients), files: [] } : undefined;
     if (three !== undefined) await fill(three.client);
     else if (plain !== undefined) await fill(plain.client);
+    await fill(bare.client);
     for (const copies of [3, 1]) {
       const volume = await stack.volume(SIZE_BYTES, copies);
       await fill(volume.client);
       const ours = { client: volume.client, files: stack.agents.flatMap(({ disk }) => imagesIn(disk)) };
       for (const one of CASES) {
         const isWritten = one.shape[3] === 'write' || one.shape[3] === 'fua';
-        const sides = { ours, one: plain, three: isWritten && copies === 3 ? three : undefined };
+        const sides = {
+          ours,
+          one: plain,
+          three: isWritten && copies === 3 ? three : undefined,
+          bare: one.besideBare && copies === 3 ? bare : undefined,
+        };
+        // Both begin with nothing in the page cache: how pages came there decides what a write to them costs.
+        if (sides.bare !== undefined) forget([...ours.files, ...bare.files]);
         for (const figure of figures(one, copies, await interleaved(one.shape, scale, sides)))
           report({ bench: 'io', ...figure });
       }
@@ -111,6 +137,7 @@ export async function run({ quick, report }: BenchOptions): Promise<void> {
     }
     for (const client of clients) client.close();
   } finally {
+    bare.stop();
     for (const nbdkit of nbdkits) await nbdkit.stop();
     await stack.stop();
   }
@@ -158,6 +185,7 @@ async function interleaved(shape: Shape, scale: number, sides: Sides<Device>): P
     rounds.push({
       one: sides.one && (await measure(sides.one, scale, shape)),
       three: sides.three && (await measure(sides.three, scale, shape)),
+      bare: sides.bare && (await measure(sides.bare, scale, shape)),
       ours: await measure(sides.ours, scale, shape),
     });
   }
@@ -165,6 +193,7 @@ async function interleaved(shape: Shape, scale: number, sides: Sides<Device>): P
     ours: medians(rounds.map(({ ours }) => ours)),
     one: sides.one && medians(rounds.flatMap(({ one }) => one ?? [])),
     three: sides.three && medians(rounds.flatMap(({ three }) => three ?? [])),
+    bare: sides.bare && medians(rounds.flatMap(({ bare }) => bare ?? [])),
   };
 }
 
@@ -229,7 +258,7 @@ function middleOf(values: readonly number[]): number {
 function* figures(
   { name, shape, ofOne, ofOneWithOneCopy, ofThree, p50OfOne, longhorn }: Case,
   copies: number,
-  { ours, one, three }: Sides<Rates>,
+  { ours, one, three, bare }: Sides<Rates>,
 ): Generator<CaseFigure> {
   const [length, depth, , kind] = shape;
   const isSmall = length === 4 * KIB;
@@ -250,25 +279,31 @@ function* figures(
       ratioTarget: copies === 3 ? ofOne : ofOneWithOneCopy,
       longhorn: copies === 3 && depth > 1 ? longhorn : undefined,
     };
-    if (three === undefined) continue;
     const isMeant = length < MIB || key === 'flushedPerSecond';
-    yield {
-      ...unit,
-      case: `${called}${ending}, beside three plain files at once`,
-      value,
-      baseline: three[key] * scale,
-      ratioTarget: isMeant ? ofThree : undefined,
-    };
+    const others = [
+      { beside: 'three plain files at once', rates: three, ratioTarget: isMeant ? ofThree : undefined },
+      { beside: BARE, rates: bare },
+    ];
+    for (const { beside, rates, ratioTarget } of others) {
+      if (rates === undefined) continue;
+      const baseline = rates[key] * scale;
+      yield { ...unit, case: `${called}${ending}, beside ${beside}`, value, baseline, ratioTarget };
+    }
+    if (bare === undefined || three === undefined) continue;
+    // What a target beside three plain files can be at most on this machine.
+    const most = { value: bare[key] * scale, baseline: three[key] * scale };
+    yield { ...unit, ...most, case: `${called}${ending}: ${BARE}, beside three plain files at once` };
   }
   if (depth > 1) return;
+  const p50 = { metric: 'p50', unit: 'µs', better: 'lower' } as const;
   yield {
+    ...p50,
     case: called,
-    metric: 'p50',
-    unit: 'µs',
     value: ours.p50Us,
     baseline: one?.p50Us,
-    better: 'lower',
     ratioTarget: copies === 3 ? p50OfOne : undefined,
     longhorn: copies === 3 ? longhorn : undefined,
   };
+  if (bare === undefined) return;
+  yield { ...p50, case: `${called}, beside ${BARE}`, value: ours.p50Us, baseline: bare.p50Us };
 }

@@ -77,6 +77,15 @@ const MEMORY = {
   MALLOC_MMAP_THRESHOLD_: String(32 * MIB),
 };
 
+/** How Node is started for a host. */
+export const HOST_SETTINGS = {
+  // Four threads keep a disk busy, and two more are for flushes, each of which holds one for as long as the disk
+  // takes. With more threads each request wakes another one, which costs more than the request itself.
+  env: { UV_THREADPOOL_SIZE: '6', ...MEMORY },
+  // Data lives in buffers outside the heap; a small young generation keeps an idle host small.
+  execArgv: ['--max-semi-space-size=4'],
+};
+
 export class HostPool<Remote extends Methods, Local extends Methods> {
   private readonly hosts = new Set<Host<Remote, Local>>();
   private stopping = false;
@@ -140,12 +149,9 @@ export class HostPool<Remote extends Methods, Local extends Methods> {
       });
     }
     const child = fork(fileURLToPath(new URL(this.options.entry, import.meta.url)), {
-      // Four threads keep a disk busy, and two more are for flushes, each of which holds one for as long as the disk
-      // takes. With more threads each request wakes another one, which costs more than the request itself.
-      env: { ...process.env, UV_THREADPOOL_SIZE: '6', ...MEMORY },
+      env: { ...process.env, ...HOST_SETTINGS.env },
+      execArgv: HOST_SETTINGS.execArgv,
       stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
-      // Data lives in buffers outside the heap; a small young generation keeps an idle host small.
-      execArgv: ['--max-semi-space-size=4'],
     });
     const host = new Host<Remote, Local>(new IpcPeer(child), child, shared);
     this.options.prepare(host.peer);
