@@ -4,8 +4,8 @@
 // turn, and the medians count. Two cases have a fourth side, the bare loop (bare-loop.ts), which shows what this machine can give
 // in Node. `run` is called by the repository's `npm run bench`.
 //
-// Both sides keep what was read in the kernel's page cache. Before reads are measured, all of the device is read once,
-// on both sides; the cold rows drop it from memory on both sides instead.
+// All sides keep what was read in the kernel's page cache. Before reads are measured, all of the device is read once,
+// on all sides; the cold rows, and writes, drop it from memory on all sides instead.
 import { execFileSync } from 'node:child_process';
 import crypto from 'node:crypto';
 import fs from 'node:fs';
@@ -128,8 +128,8 @@ export async function run({ quick, report }: BenchOptions): Promise<void> {
           three: isWritten && copies === 3 ? three : undefined,
           bare: one.besideBare && copies === 3 ? bare : undefined,
         };
-        // Both begin with nothing in the page cache: how pages came there decides what a write to them costs.
-        if (sides.bare !== undefined) forget([...ours.files, ...bare.files]);
+        // All begin with nothing in the page cache: how pages came there decides what a write to them costs.
+        if (isWritten) forget([...ours.files, ...nbdkits.map(({ file }) => file), ...bare.files]);
         for (const figure of figures(one, copies, await interleaved(one.shape, scale, sides)))
           report({ bench: 'io', ...figure });
       }
