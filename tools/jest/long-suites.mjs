@@ -22,7 +22,7 @@ export const LONG_SUITES = {
   'packages/database/src/store/postgres-store.test.ts': 126,
   'apps/local/test/console-losses.test.ts': 120,
   'apps/local/test/console-recover.test.ts': 120,
-  'apps/local/test/console-click-everything.test.ts': 116,
+  'apps/local/test/console-every-page.test.ts': 116,
   'apps/api/test/rolling-restart.test.ts': 115,
   'tools/checks/code.test.ts': 111,
   'apps/local/test/console-planning.test.ts': 101,

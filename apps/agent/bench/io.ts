@@ -1,7 +1,7 @@
 // Benchmark of I/O through the engine, on three copies and on one: real agents and Holdfast's NBD client, without the
 // control plane. The baseline of each row is nbdkit's file plugin on a plain file of the same disk, driven by the same
 // client, and beside that, for writes to three copies, three such files that are written at once. All are measured in
-// turn, and the medians count. Two cases have a fourth side, the bare loop (bare-loop.ts), which shows what this machine can give
+// turn, and the medians count. Small writes have a fourth side, the bare loop (bare-loop.ts), which shows what this machine can give
 // in Node. `run` is called by the repository's `npm run bench`.
 //
 // All sides keep what was read in the kernel's page cache. Before reads are measured, all of the device is read once,
@@ -75,6 +75,7 @@ const CASES: readonly Case[] = [
     shape: [4 * KIB, 32, 20_000, 'write'],
     ofThree: 0.8,
     ofOne: 0.42,
+    besideBare: true,
     longhorn: '0.15 ×',
   },
   { name: 'randread 4 KiB qd1', shape: [4 * KIB, 1, 4000, 'read'], ofOne: 0.45 },

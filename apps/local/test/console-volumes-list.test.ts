@@ -158,6 +158,19 @@ inBrowser('the list of volumes', () => {
     STORY_TIMEOUT_MS,
   );
 
+  test(
+    'is made of cards on a phone, which say what has no column there',
+    async () => {
+      await page.getByRole('link', { name: 'Volumes' }).first().click();
+      const second = row('pg-a').getByText(/MiB · Attached to node-1/);
+      await second.waitFor({ state: 'hidden' });
+      await page.setViewportSize({ width: 390, height: 844 });
+      await second.waitFor({ state: 'visible' });
+      await page.setViewportSize({ width: 1360, height: 900 });
+    },
+    STORY_TIMEOUT_MS,
+  );
+
   test('no page threw an error in all this', () => {
     expect(visit.errors).toEqual([]);
   });

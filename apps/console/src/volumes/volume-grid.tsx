@@ -1,4 +1,5 @@
 'use client';
+import { formatBytes } from '@holdfast/core/model/bytes.js';
 import { useWindowVirtualizer } from '@tanstack/react-virtual';
 import { clsx } from 'clsx';
 import { ArrowDown, ArrowUp } from 'lucide-react';
@@ -15,10 +16,15 @@ import {
 } from 'react';
 import type { Volume } from '../api/types';
 import { paths } from '../paths';
+import { NodeName } from '../shared/node-name';
+import { VOLUME_STATE } from '../states';
 import { VOLUME_COLUMNS, type VolumeColumn } from './columns';
 import { type ColumnId, type Density, directionOf, nextSort } from './list-state';
+import { useIsNarrow } from './use-is-narrow';
 
 const ROW_PX: Record<Density, number> = { compact: 28, normal: 36, comfortable: 44 };
+/** A card has a second line, with what has no column of its own on a phone. */
+const SECOND_LINE_PX = 24;
 /** Rows drawn beyond the screen, so that a scroll or a step by the keyboard finds them there. */
 const OVERSCAN = 8;
 /** The next page is asked for this many rows before the end. */
@@ -41,18 +47,19 @@ export function VolumeGrid({ rows, columns, density, sort, onSort, selected, onS
   const body = useRef<HTMLTableSectionElement>(null);
   const [top, setTop] = useState(0);
   useLayoutEffect(() => setTop(body.current?.offsetTop ?? 0), []);
+  const rowPx = ROW_PX[density] + (useIsNarrow() ? SECOND_LINE_PX : 0);
   const virtual = useWindowVirtualizer({
     count: rows.length,
-    estimateSize: () => ROW_PX[density],
+    estimateSize: () => rowPx,
     overscan: OVERSCAN,
     // Rows beyond the screen are there already: those after them may come with the next frame, and not in the middle of this one.
     useFlushSync: false,
     scrollMargin: top,
     getItemKey: (index) => rows[index]?.id ?? index,
   });
-  // A row's height is known, so that a change of density is a new measure of all.
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the density is what has changed
-  useEffect(() => virtual.measure(), [density]);
+  // A row's height is known, so that another one is a new measure of all.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the height is what has changed
+  useEffect(() => virtual.measure(), [rowPx]);
   const selection = useRef(selected);
   selection.current = selected;
   const toggle = useCallback((id: string) => onSelect(toggled(selection.current, id)), [onSelect]);
@@ -71,18 +78,21 @@ export function VolumeGrid({ rows, columns, density, sort, onSort, selected, onS
     <table
       aria-label="Volumes"
       aria-rowcount={rows.length + 1}
-      className="w-full table-fixed border-separate border-spacing-0 text-sm"
+      className="w-full table-fixed border-separate border-spacing-0 text-sm max-md:block"
     >
       <colgroup>
         <col className="w-11" />
         <col />
         {shown.map(({ id, column }) => (
-          <col key={id} className={clsx(column.width, column.isWide === true && 'max-md:hidden')} />
+          <col key={id} className={column.width} />
         ))}
       </colgroup>
-      <thead>
-        <tr aria-rowindex={1} className="text-left text-xs text-muted *:border-b *:border-border">
-          <th scope="col" className="h-8 pl-4">
+      <thead className="max-md:block">
+        <tr
+          aria-rowindex={1}
+          className="text-left text-xs text-muted *:border-b *:border-border max-md:flex *:max-md:flex *:max-md:items-center"
+        >
+          <th scope="col" className="h-8 w-11 pl-4">
             <Check
               label="Select all that are loaded"
               checked={isAll}
@@ -96,7 +106,7 @@ export function VolumeGrid({ rows, columns, density, sort, onSort, selected, onS
         </tr>
       </thead>
       {/* biome-ignore lint/a11y/useKeyWithClickEvents: the links in it take the keys, and a key makes a click too */}
-      <tbody ref={body} onClick={follow}>
+      <tbody ref={body} onClick={follow} className="max-md:block">
         {before > 0 && <Gap px={before} />}
         {items.map(({ index }) => {
           const volume = rows[index];
@@ -106,7 +116,7 @@ export function VolumeGrid({ rows, columns, density, sort, onSort, selected, onS
               key={volume.id}
               volume={volume}
               index={index}
-              px={ROW_PX[density]}
+              px={rowPx}
               columns={columns}
               isSelected={selected.has(volume.id)}
               onToggle={toggle}
@@ -143,19 +153,19 @@ function toggled(selected: ReadonlySet<string>, id: string): ReadonlySet<string>
 /** Room of rows that are not drawn. */
 function Gap({ px }: { px: number }) {
   return (
-    <tr aria-hidden>
-      <td style={{ height: px }} />
+    <tr aria-hidden className="max-md:block">
+      <td style={{ height: px }} className="max-md:block" />
     </tr>
   );
 }
 
 type HeaderProps = {
-  column: Pick<VolumeColumn, 'header' | 'sort' | 'align' | 'isWide'>;
+  column: Pick<VolumeColumn, 'header' | 'sort' | 'align' | 'isWide'> & { width?: string };
   sort: string;
   onSort: (sort: string) => void;
 };
 
-function Header({ column: { header, sort: field, align, isWide }, sort, onSort }: HeaderProps) {
+function Header({ column: { header, sort: field, align, isWide, width }, sort, onSort }: HeaderProps) {
   const direction = field === undefined ? undefined : directionOf(sort, field);
   const Arrow = direction === 'ascending' ? ArrowUp : ArrowDown;
   return (
@@ -164,8 +174,9 @@ function Header({ column: { header, sort: field, align, isWide }, sort, onSort }
       aria-sort={direction}
       className={clsx(
         'h-8 px-4 font-medium max-sm:px-2',
+        width ?? 'max-md:flex-1',
         align === 'right' && 'text-right',
-        isWide && 'max-md:hidden',
+        isWide && 'max-md:hidden!',
       )}
     >
       {field === undefined ? (
@@ -208,12 +219,15 @@ const Row = memo(function VolumeRow({
       aria-rowindex={index + 2}
       aria-selected={isSelected}
       style={{ height: px }}
-      className={clsx('*:border-b *:border-border', isSelected ? 'bg-busy-soft' : 'hover:bg-hover')}
+      className={clsx(
+        'border-border *:border-border max-md:flex max-md:flex-wrap max-md:items-center max-md:border-b md:*:border-b',
+        isSelected ? 'bg-busy-soft' : 'hover:bg-hover',
+      )}
     >
-      <td className="pl-4">
+      <td className="w-11 pl-4">
         <Check label={`Select ${volume.name}`} checked={isSelected} onChange={() => onToggle(volume.id)} />
       </td>
-      <td className="truncate px-4 max-sm:px-2">
+      <td className="truncate px-4 max-md:min-w-0 max-md:flex-1 max-sm:px-2">
         <a
           href={paths.volume(volume.id)}
           className="inline-flex min-h-6 items-center font-medium hover:underline"
@@ -222,12 +236,13 @@ const Row = memo(function VolumeRow({
         </a>
       </td>
       {columns.map((id) => {
-        const { align, isWide, cell } = VOLUME_COLUMNS[id];
+        const { align, isWide, width, cell } = VOLUME_COLUMNS[id];
         return (
           <td
             key={id}
             className={clsx(
               'px-4 max-sm:px-2',
+              width,
               align === 'right' && 'whitespace-nowrap text-right tabular-nums',
               isWide && 'max-md:hidden',
             )}
@@ -236,6 +251,19 @@ const Row = memo(function VolumeRow({
           </td>
         );
       })}
+      <td
+        className="truncate pl-13 pr-4 text-xs text-muted max-md:basis-full md:hidden"
+        style={{ height: SECOND_LINE_PX }}
+      >
+        {formatBytes(volume.size)} ·{' '}
+        {volume.attachedNodeId === null ? (
+          VOLUME_STATE[volume.state].word
+        ) : (
+          <>
+            {VOLUME_STATE[volume.state].word} to <NodeName id={volume.attachedNodeId} />
+          </>
+        )}
+      </td>
     </tr>
   );
 });

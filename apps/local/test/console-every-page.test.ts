@@ -1,0 +1,164 @@
+/**
+ * Every page that the console has, in a real browser on a real stack: its buttons that open something and its links are pressed
+ * once, it keeps WCAG 2.2 AA in both themes and at both widths, and it is no wider than a phone. No page may throw, write an error
+ * to the browser's console, or get a failure from the server.
+ */
+import fs from 'node:fs';
+import path from 'node:path';
+import { findBrowser } from '@holdfast/testkit/browser.js';
+import { ConsoleVisit } from '@holdfast/testkit/console-visit.js';
+import { repositoryRoot } from '@holdfast/testkit/local-stack.js';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+
+const STORY_TIMEOUT_MS = 240_000;
+const DESK = { width: 1360, height: 900 };
+const PHONE = { width: 390, height: 844 };
+const executable = findBrowser();
+/** Without a browser on the machine these tests are counted as skipped, not passed. */
+const inBrowser = executable === undefined ? describe.skip : describe;
+
+/** Every route as its folder names it, such as `/nodes/[nodeId]`: a page that is added is visited too. */
+const ROUTES = fs
+  .readdirSync(path.join(repositoryRoot, 'apps/console/app'), { recursive: true, encoding: 'utf8' })
+  .filter((file) => path.basename(file) === 'page.tsx')
+  .map((file) => `/${path.dirname(file).replace(/^\.$|\(console\)\/?/, '')}`)
+  .sort();
+/** They act at once, or end the visit. */
+const ACTS =
+  /^(Sign out|Detach|Attach|Verify|Verify the chain|Create snapshot|Hash|Purge|Cordon|Uncordon|Try again|Switch between.*)$/;
+const PRESSED_MAX = 25;
+/** The browser notes each status of an error. These say what a page then shows: why a plan is refused, and that there is no provider. */
+const ANSWERS = [
+  { status: 409, of: /\?dryRun=true$/ },
+  { status: 404, of: /\/sign-in-provider$/ },
+];
+
+let visit: ConsoleVisit;
+let page: ConsoleVisit['page'];
+/** What the folders with brackets stand for. */
+const ids: Record<string, string> = {};
+/** What went wrong, with the address that it went wrong at. */
+const troubles: string[] = [];
+
+beforeAll(async () => {
+  if (executable === undefined) return;
+  visit = await ConsoleVisit.begin(executable, async (local) => {
+    const made = async (...args: string[]) => (await local.cliJson<{ id: string }>(...args)).id;
+    ids.volumeId = await made('volume', 'create', 'pg-data', '--size', '64Mi', '--replicas', '3');
+    await local.cliJson('volume', 'attach', 'pg-data', '--node', 'node-1');
+    await local.cliJson('snapshot', 'create', 'pg-data', 'before');
+    ids.webhookId = await made(
+      'webhook',
+      'create',
+      'pager',
+      'https://hooks.example.com/x',
+      '--filter',
+      'type=None',
+    );
+    const first = async (...args: string[]) =>
+      (await local.cliJson<{ items: { id: string; nodeId: string }[] }>(...args)).items[0];
+    const disk = await first('disk', 'list');
+    ids.diskId = disk?.id ?? '';
+    ids.nodeId = disk?.nodeId ?? '';
+    ids.projectId = (await first('project', 'list'))?.id ?? '';
+  });
+  page = visit.page;
+  await visit.signIn();
+  page.on('console', (message) => {
+    const isAnswer = ANSWERS.some(
+      ({ status, of }) => message.text().includes(` ${status} `) && of.test(message.location().url),
+    );
+    if (message.type() === 'error' && !isAnswer) troubles.push(`${page.url()}: ${message.text()}`);
+  });
+  page.on('response', (response) => {
+    if (response.status() >= 500) troubles.push(`${page.url()}: ${response.status()} of ${response.url()}`);
+  });
+}, STORY_TIMEOUT_MS);
+
+afterAll(() => visit?.end(), STORY_TIMEOUT_MS);
+
+const at = (address: string) => new URL(address, visit.stack.local.consoleUrl).href;
+
+inBrowser('every page', () => {
+  test('is known by its folder', () => {
+    expect(ROUTES).toContain('/');
+    expect(ROUTES).toContain('/nodes/[nodeId]/disks/[diskId]');
+    expect(Object.values(ids)).not.toContain('');
+  });
+
+  beforeEach(() => {
+    troubles.length = 0;
+  });
+
+  test.each(ROUTES)(
+    '%s opens all that it has, in both themes, on a desk and on a phone',
+    async (route) => {
+      const address = route.replace(/\[(\w+)\]/g, (_, name: string) => ids[name] ?? name);
+      await open(address);
+      const problems = await visit.problems(`every-page${route.replaceAll('/', '-')}-desk`);
+      await page.setViewportSize(PHONE);
+      problems.push(...(await visit.problems(`every-page${route.replaceAll('/', '-')}-phone`)));
+      const width = await page.evaluate('document.documentElement.scrollWidth');
+      await page.setViewportSize(DESK);
+      expect({ problems, width }).toEqual({ problems: [], width: PHONE.width });
+      await pressAll();
+      expect(troubles).toEqual([]);
+    },
+    STORY_TIMEOUT_MS,
+  );
+
+  test(
+    'has links that lead somewhere',
+    async () => {
+      const targets = new Set<string>();
+      for (const route of ROUTES.filter((name) => !name.includes('['))) {
+        await open(route);
+        for (const link of await page.getByRole('link').all()) {
+          const href = await link.getAttribute('href');
+          // What the API gives is a file to keep, and no page.
+          const isPage = href?.startsWith('/') === true && !href.startsWith('/api/');
+          if (isPage && !ROUTES.includes(href)) targets.add(href);
+        }
+      }
+      expect(targets.size).toBeGreaterThan(5);
+      for (const target of targets) {
+        const answer = await page.goto(at(target));
+        if (answer?.status() !== 200) troubles.push(`${target} is answered ${answer?.status()}`);
+        await page.getByRole('heading', { level: 1 }).waitFor();
+      }
+      expect(troubles).toEqual([]);
+      expect(visit.errors).toEqual([]);
+    },
+    STORY_TIMEOUT_MS,
+  );
+});
+
+/** Shows a page, with all that it loads at first. */
+async function open(address: string): Promise<void> {
+  await page.goto(at(address));
+  await page.getByRole('heading', { level: 1 }).waitFor();
+  await page.getByRole('status', { name: 'Loading' }).first().waitFor({ state: 'detached' });
+}
+
+/** Names of the buttons of a page that open something. */
+async function buttonsOf(): Promise<string[]> {
+  const names: string[] = [];
+  for (const button of await page.locator('main button[type=button]').all()) {
+    const label = (await button.getAttribute('aria-label')) ?? (await button.textContent()) ?? '';
+    const isBlocked = (await button.getAttribute('aria-disabled')) === 'true';
+    if (!isBlocked && label.trim() !== '' && !ACTS.test(label.trim())) names.push(label.trim());
+  }
+  return [...new Set(names)].slice(0, PRESSED_MAX);
+}
+
+async function pressAll(): Promise<void> {
+  for (const name of await buttonsOf()) {
+    const button = page.locator('main').getByRole('button', { name, exact: true }).first();
+    if ((await button.count()) === 0) continue;
+    await button
+      .click({ timeout: 5_000 })
+      .catch((error: unknown) => troubles.push(`${page.url()}, ${name}: ${error}`));
+    if ((await page.getByRole('dialog').count()) > 0) await page.keyboard.press('Escape');
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+  }
+}
