@@ -265,6 +265,25 @@ inBrowser('the console', () => {
       await page.waitForURL(/node=node-1/);
       await page.getByText(/loses 1 replica/).waitFor();
       await expectAccessible('what-if-loss');
+      await page.getByText('Tags, new nodes, kinds of disks, settings').click();
+      await page.getByLabel('New nodes', { exact: true }).fill('2');
+      await page.getByLabel('Zone of new nodes').fill('zone-d');
+      await page
+        .getByLabel('Settings with other values')
+        .fill('replica-soft-anti-affinity=true no-such-setting=1');
+      await page.getByRole('button', { name: 'Try it' }).click();
+      await page.waitForURL(/newNodes=2.*newNodeZone=zone-d/);
+      await page
+        .getByText(/no-such-setting/)
+        .first()
+        .waitFor();
+      await page.getByLabel('Settings with other values').fill('replica-soft-anti-affinity=true');
+      await page.getByRole('button', { name: 'Try it' }).click();
+      await page
+        .getByRole('row', { name: /zone-d/ })
+        .first()
+        .waitFor();
+      await expectAccessible('what-if-further');
       await page.goto(`${stack.local.consoleUrl}/what-if?drain=node-9`);
       await page.getByText('names no node that is left: node-9').first().waitFor();
       await expectAccessible('what-if-wrong');

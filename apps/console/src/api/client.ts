@@ -99,12 +99,13 @@ export type NewVolume = Body<'/api/v1/clusters/{clusterId}/volumes', 'post'>;
 export type VolumeShape = Omit<NewVolume, 'name' | 'labels' | 'projectId' | 'topologyRequirement'> & {
   count: number;
 };
+type SimulateBody = Body<'/api/v1/clusters/{clusterId}/placements/simulate', 'post'>;
 export type WhatIf = {
   volumes: VolumeShape[];
   lose: { zones: string[]; nodes: string[]; disks: string[] };
-  add: { disks: { node: string; size: number }[] };
+  add: NonNullable<SimulateBody['add']>;
   drain: { node: string; policy: DrainPolicy }[];
-  settings: Record<string, number>;
+  settings: NonNullable<SimulateBody['settings']>;
   howManyMore: boolean;
 };
 export type Schedule = { cron: string; retain: number };

@@ -11,9 +11,29 @@ const DEFAULTS: Readonly<Record<string, string>> = {
   sizeGib: '10',
   replicas: '3',
   diskGib: '100',
+  diskCount: '1',
+  diskType: 'filesystem',
+  newNodes: '0',
+  newNodeDisks: '1',
+  newNodeGib: '100',
   policy: 'block-for-eviction',
   limit: '',
 };
+
+/** Fields that most questions do without; their part of the form is open where the address has one of them. */
+export const FURTHER_FIELDS = [
+  'nodeTags',
+  'diskTags',
+  'diskCount',
+  'diskType',
+  'newDiskTags',
+  'newNodes',
+  'newNodeZone',
+  'newNodeDisks',
+  'newNodeGib',
+  'newNodeTags',
+  'settings',
+] as const;
 
 /** Value of a field that holds one. */
 export function fieldValue(asked: URLSearchParams, field: string): string {
@@ -21,11 +41,13 @@ export function fieldValue(asked: URLSearchParams, field: string): string {
   return asked.get(field) ?? otherwise ?? '';
 }
 
-/** The address's parameters of a form: fields that were left empty are left out. */
+/** The address's parameters of a form: fields that were left empty are left out, and of the further ones those left as they were. */
 export function parametersOf(form: FormData): URLSearchParams {
   const parameters = new URLSearchParams();
+  const further: readonly string[] = FURTHER_FIELDS;
   for (const [name, value] of form) {
-    if (typeof value === 'string' && value !== '') parameters.append(name, value);
+    const isAsBefore = further.includes(name) && value === DEFAULTS[name];
+    if (typeof value === 'string' && value !== '' && !isAsBefore) parameters.append(name, value);
   }
   return parameters;
 }
@@ -34,19 +56,82 @@ export function parametersOf(form: FormData): URLSearchParams {
 export function questionOf(asked: URLSearchParams): WhatIf | undefined {
   if (asked.size === 0) return undefined;
   const bytesOf = (field: string) => Math.round(Number(fieldValue(asked, field)) * 1024) * (GIB / 1024);
+  const numberOf = (field: string) => Number(fieldValue(asked, field));
   const count = Number(asked.get('count') ?? 0);
-  const shape = { count, size: bytesOf('sizeGib'), numberOfReplicas: Number(fieldValue(asked, 'replicas')) };
-  const size = bytesOf('diskGib');
+  const shape = {
+    count,
+    size: bytesOf('sizeGib'),
+    numberOfReplicas: numberOf('replicas'),
+    ...some('nodeSelector', wordsOf(asked.get('nodeTags'))),
+    ...some('diskSelector', wordsOf(asked.get('diskTags'))),
+  };
+  const disk = {
+    size: bytesOf('diskGib'),
+    count: numberOf('diskCount'),
+    type: fieldValue(asked, 'diskType') === 'block' ? ('block' as const) : ('filesystem' as const),
+    ...some('tags', wordsOf(asked.get('newDiskTags'))),
+  };
   const policy = policyOf(fieldValue(asked, 'policy'));
-  const limit = asked.get('limit');
   return {
     volumes: count === 0 ? [] : [shape],
     lose: { zones: asked.getAll('zone'), nodes: asked.getAll('node'), disks: asked.getAll('disk') },
-    add: { disks: asked.getAll('diskNode').map((node) => ({ node, size })) },
+    add: {
+      nodes: newNodesOf(asked, numberOf, bytesOf),
+      disks: asked.getAll('diskNode').map((node) => ({ node, ...disk })),
+    },
     drain: asked.getAll('drain').map((node) => ({ node, policy })),
-    settings: limit === null ? {} : { [REBUILD_LIMIT]: Number(limit) },
+    settings: settingsOf(asked),
     howManyMore: asked.has('howManyMore'),
   };
+}
+
+type NewNode = NonNullable<NonNullable<WhatIf['add']>['nodes']>[number];
+type NumberOf = (field: string) => number;
+
+function newNodesOf(asked: URLSearchParams, numberOf: NumberOf, bytesOf: NumberOf): NewNode[] {
+  const count = numberOf('newNodes');
+  if (count === 0) return [];
+  const zone = asked.get('newNodeZone');
+  const size = bytesOf('newNodeGib');
+  return [
+    {
+      name: 'new-node',
+      count,
+      ...(zone === null ? {} : { zone }),
+      ...some('tags', wordsOf(asked.get('newNodeTags'))),
+      disks: Array.from({ length: Math.min(numberOf('newNodeDisks'), DISKS_MAX) }, () => ({ size })),
+    },
+  ];
+}
+
+/** More disks of a node than the API takes, so that it says what is wrong; an address could name a number that fills the memory. */
+const DISKS_MAX = 1_000;
+
+/** `name=value`, one after the other; what is no such pair is sent too, so that the API says what is wrong with it. */
+function settingsOf(asked: URLSearchParams): NonNullable<WhatIf['settings']> {
+  const limit = asked.get('limit');
+  const settings: Record<string, string | number | boolean> =
+    limit === null ? {} : { [REBUILD_LIMIT]: Number(limit) };
+  for (const pair of wordsOf(asked.get('settings'))) {
+    const [name = '', ...value] = pair.split('=');
+    settings[name] = settingValue(value.join('='));
+  }
+  return settings;
+}
+
+function settingValue(text: string): string | number | boolean {
+  if (text === 'true' || text === 'false') return text === 'true';
+  return text !== '' && Number.isFinite(Number(text)) ? Number(text) : text;
+}
+
+/** Words between spaces and commas. */
+function wordsOf(text: string | null): string[] {
+  return (text ?? '').split(/[\s,]+/).filter((word) => word !== '');
+}
+
+function some<Name extends string>(name: Name, words: string[]): { [Key in Name]?: string[] } {
+  // The cast: TypeScript takes a computed name for any string.
+  return words.length === 0 ? {} : ({ [name]: words } as { [Key in Name]?: string[] });
 }
 
 /** An address that was typed may name any; the first stands for what there is not. */

@@ -9,7 +9,7 @@ import { isProblem } from '../api/problem';
 import type { Zone } from '../api/types';
 import { POLICY_WORDS } from '../shared/drain-words';
 import { nodeSearch } from '../shared/node-search';
-import { fieldValue, parametersOf, REBUILD_LIMIT } from './question';
+import { FURTHER_FIELDS, fieldValue, parametersOf, REBUILD_LIMIT } from './question';
 
 /** Nodes that are offered at once, as many as one filter names. */
 const OFFERED_MAX = 25;
@@ -107,6 +107,7 @@ export function WhatIfForm({ zones, asked, error, busy, onSubmit }: Props) {
         <input type="checkbox" name="howManyMore" value="on" />
         Count how many more would fit
       </label>
+      <Further asked={asked} errorAt={errorAt} />
       <div>
         <Button type="submit" variant="primary" busy={busy}>
           Try it
@@ -114,6 +115,84 @@ export function WhatIfForm({ zones, asked, error, busy, onSubmit }: Props) {
       </div>
     </form>
   );
+}
+
+type FurtherProps = { asked: string; errorAt: (pointer: string) => string | undefined };
+
+/** What most questions do without. */
+function Further({ asked, errorAt }: FurtherProps) {
+  const inAddress = new URLSearchParams(asked);
+  const tags = 'With spaces between them';
+  return (
+    <details open={FURTHER_FIELDS.some((field) => inAddress.has(field))}>
+      <summary className="min-h-6 cursor-pointer text-sm font-medium">
+        Tags, new nodes, kinds of disks, settings
+      </summary>
+      <div className="grid grid-cols-2 gap-3 pt-3">
+        <TextField
+          label="Tags of their nodes"
+          name="nodeTags"
+          hint={tags}
+          error={errorAt('/volumes/0/nodeSelector')}
+        />
+        <TextField
+          label="Tags of their disks"
+          name="diskTags"
+          hint={tags}
+          error={errorAt('/volumes/0/diskSelector')}
+        />
+        <TextField label="Disks added to each node" name="diskCount" type="number" min={1} required />
+        <SelectField label="Kind of added disks" name="diskType">
+          <option value="filesystem">File system</option>
+          <option value="block">Block device</option>
+        </SelectField>
+        <TextField label="Tags of added disks" name="newDiskTags" hint={tags} />
+        <TextField
+          label="New nodes"
+          name="newNodes"
+          type="number"
+          min={0}
+          required
+          error={errorAt('/add/nodes/0/count')}
+        />
+        <TextField label="Zone of new nodes" name="newNodeZone" error={errorAt('/add/nodes/0/zone')} />
+        <TextField label="Tags of new nodes" name="newNodeTags" hint={tags} />
+        <TextField
+          label="Disks of each new node"
+          name="newNodeDisks"
+          type="number"
+          min={0}
+          required
+          error={errorAt('/add/nodes/0/disks')}
+        />
+        <TextField
+          label="GiB of each of these disks"
+          name="newNodeGib"
+          type="number"
+          min="0.001"
+          step="any"
+          required
+        />
+        <div className="col-span-2">
+          <TextField
+            label="Settings with other values"
+            name="settings"
+            hint="name=value, with spaces between them"
+            error={problemOfSettings(inAddress, errorAt)}
+          />
+        </div>
+      </div>
+    </details>
+  );
+}
+
+function problemOfSettings(
+  asked: URLSearchParams,
+  errorAt: (pointer: string) => string | undefined,
+): string | undefined {
+  const names = (asked.get('settings') ?? '').split(/\s+/).map((pair) => pair.split('=')[0]);
+  const problems = names.flatMap((name) => errorAt(`/settings/${name}`) ?? []);
+  return problems[0];
 }
 
 function fill(form: HTMLFormElement | null, asked: URLSearchParams): void {
