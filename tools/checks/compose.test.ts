@@ -7,6 +7,7 @@ import { repositoryRoot, runTool } from './run-tool.js';
 
 type Service = {
   command?: string[];
+  profiles?: string[];
   healthcheck?: { test: string[] };
   build?: { dockerfile: string };
   environment?: Record<string, string>;
@@ -52,13 +53,15 @@ describe('docker-compose.yml', () => {
     });
   });
 
-  test('has Postgres, Redis, a control plane of two processes each and three agents', () => {
+  test('has Postgres, Redis, a control plane of two processes each, three agents, and backups when they are asked for', () => {
     expect(Object.keys(compose.services).sort()).toEqual(
       [
         ...['agent-1', 'agent-2', 'agent-3', 'api-1', 'api-2', 'worker-1', 'worker-2'],
-        ...['certificates', 'console', 'gateway', 'postgres', 'prepare', 'redis'],
+        ...['backup', 'certificates', 'console', 'gateway', 'postgres', 'prepare', 'redis'],
       ].sort(),
     );
+    const asked = Object.entries(compose.services).filter(([, { profiles = [] }]) => profiles.length > 0);
+    expect(asked.map(([name]) => name)).toEqual(['backup']);
   });
 
   test('reaches Postgres and Redis over TLS that is verified, and has no secret of its own', () => {
@@ -66,8 +69,8 @@ describe('docker-compose.yml', () => {
       Object.entries(environment),
     );
     const addresses = settings.filter(([name]) => /^(DATABASE_(SYSTEM_)?URL|REDIS_URL)$/.test(name));
-    // Two for each API, two for each worker, and the owner's.
-    expect(addresses).toHaveLength(9);
+    // Two for each API, two for each worker, and the owner's for the schema and for backups.
+    expect(addresses).toHaveLength(10);
     for (const [, url] of addresses) {
       expect(url).toMatch(
         /^rediss:\/\/:\$\{\w+\}@|^postgresql:\/\/\w+:\$\{\w+\}@.*\?sslmode=verify-full&sslrootcert=/,

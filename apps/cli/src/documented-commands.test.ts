@@ -9,8 +9,12 @@ const inRepository = (file: string) => new URL(`../../../${file}`, import.meta.u
 const textOf = (file: string) => fs.readFileSync(inRepository(file), 'utf8');
 const PAGES = ['docs/OPERATIONS.md', 'README.md'];
 /** What may stand before the program's name. */
-const HOLDFAST = /(?:^\$ |`)(?:[A-Z_]+=\S+ )?(?:npx )?holdfast ([a-z][^`\n]*)/gm;
-const COMPOSE = /^\$ (?:[A-Z_]+=\S+ )?docker compose (up|run|restart|logs)([^\n&]*)/gm;
+const HOLDFAST = /(?:^\$ |`)(?:[A-Z_]+=\S+ )*(?:npx )?holdfast ([a-z][^`\n]*)/gm;
+/** The service that is the command line's noun of the same name. */
+const BACKUP = /docker compose run --rm (backup [a-z][^`\n]*)/g;
+const COMPOSE = /^\$ (?:[A-Z_]+=\S+ )?docker compose (up|run|restart|logs|stop|exec)([^\n&]*)/gm;
+/** What follows the service is a command in its container. */
+const WITH_COMMAND = ['run', 'exec'];
 
 const root = await program();
 
@@ -37,7 +41,9 @@ function problemOf(line: string): string | undefined {
 }
 
 describe.each(PAGES)('%s', (page) => {
-  const commands = [...textOf(page).matchAll(HOLDFAST)].map(([, line]) => line?.trim() ?? '');
+  const commands = [HOLDFAST, BACKUP].flatMap((pattern) =>
+    [...textOf(page).matchAll(pattern)].map(([, line]) => line?.trim() ?? ''),
+  );
 
   test('tells commands that there are', () => {
     expect(commands.length).toBeGreaterThan(10);
@@ -50,9 +56,10 @@ describe.each(PAGES)('%s', (page) => {
 
   test('names services of docker-compose.yml', () => {
     const { services }: { services: object } = parse(textOf('docker-compose.yml'), { merge: true });
-    const named = [...textOf(page).matchAll(COMPOSE)].flatMap(([, , words = '']) =>
-      words.split(' ').filter((word) => /^[a-z]/.test(word)),
-    );
+    const named = [...textOf(page).matchAll(COMPOSE)].flatMap(([, verb = '', words = '']) => {
+      const plain = words.split(' ').filter((word) => /^[a-z]/.test(word));
+      return WITH_COMMAND.includes(verb) ? plain.slice(0, 1) : plain;
+    });
     expect(named.filter((word) => !Object.keys(services).includes(word))).toEqual([]);
   });
 });

@@ -10,6 +10,7 @@ import type { DockerDaemon } from './docker-daemon.js';
 
 const repositoryRoot = fileURLToPath(new URL('../../../../', import.meta.url));
 const PROJECT = 'holdfast-test';
+const ACCOUNT = { email: 'owner@example.test', password: 'a password of the test' };
 const PASSWORDS = ['POSTGRES', 'REDIS', 'DATABASE_API', 'DATABASE_SYSTEM'];
 
 export type Volume = {
@@ -58,17 +59,39 @@ export class ComposedStack {
     const files = args.includes('agent-4')
       ? ['docker-compose.yml', 'infra/docker/another-node.yml']
       : ['docker-compose.yml'];
-    const options = ['--project-directory', this.root, '--env-file', this.envFile, '-p', PROJECT];
-    const named = files.flatMap((file) => ['-f', path.join(this.root, file)]);
-    return this.daemon.run('docker-compose', [...named, ...options, ...args], env, timeoutMs);
+    return this.daemon.run('docker-compose', [...this.options(files), ...args], env, timeoutMs);
   }
 
-  /** Makes the first account by the one-time link that the log tells, and signs in. */
+  private options(files: readonly string[] = ['docker-compose.yml']): string[] {
+    const named = files.flatMap((file) => ['-f', path.join(this.root, file)]);
+    return [...named, '--project-directory', this.root, '--env-file', this.envFile, '-p', PROJECT];
+  }
+
+  /**
+   * Runs lines as an operator of this stack types them into a shell: `docker compose` with the project and the secrets of this run,
+   * and without a terminal, which docker-compose 1.29 has to be told.
+   *
+   * @param folder where they are typed; backups go below it
+   */
+  typed(lines: readonly string[], folder: string): Promise<string> {
+    const compose = ['docker-compose', ...this.options()].map((word) => `'${word}'`).join(' ');
+    const noTerminal = 'case $1 in exec | run) verb=$1; shift; set -- "$verb" -T "$@" ;; esac';
+    const docker = `docker() { shift; ${noTerminal}; ${compose} "$@"; }`;
+    const script = ['shopt -s expand_aliases', docker, `cd '${folder}'`, ...lines].join('\n');
+    const env = { HOLDFAST_TOKEN: this.token, HOLDFAST_BACKUP_DIR: path.join(folder, 'backups') };
+    return this.daemon.run('bash', ['-euo', 'pipefail', '-c', script], env);
+  }
+
+  /** Makes the first account by the last one-time link that the log tells, and signs in. */
   async signUp(): Promise<void> {
-    const secret = /first-account#(hfl_\S+)/.exec(await this.compose(['logs', '--no-color', 'prepare']))?.[1];
-    const account = { email: 'owner@example.test', password: 'a password of the test' };
-    await this.call('POST', '/first-account', { ...account, secret, name: 'Owner' });
-    this.token = (await this.call<{ token: string }>('POST', '/sessions', account)).token;
+    const log = await this.compose(['logs', '--no-color', 'prepare']);
+    const secret = [...log.matchAll(/first-account#(hfl_\S+)/g)].at(-1)?.[1];
+    await this.call('POST', '/first-account', { ...ACCOUNT, secret, name: 'Owner' });
+    await this.signIn();
+  }
+
+  async signIn(): Promise<void> {
+    this.token = (await this.call<{ token: string }>('POST', '/sessions', ACCOUNT)).token;
     const { items } = await this.call<{ items: { id: string }[] }>('GET', '/clusters');
     this.clusterPath = `/clusters/${items[0]?.id}`;
   }

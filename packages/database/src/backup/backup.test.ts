@@ -7,6 +7,7 @@ import { seedTestDatabase, startTestDatabase, type TestDatabase } from '@holdfas
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import pg from 'pg';
 import { migrate } from '../migrate.js';
+import { BackupError } from './backup-error.js';
 import { createBackup, type MadeBackup } from './create-backup.js';
 import { frame, readFrames } from './frames.js';
 import { verifyBackup } from './read-backup.js';
@@ -58,6 +59,14 @@ describe('a backup', () => {
 
   test('replaces no file', async () => {
     await expect(createBackup(database.ownerUrl, file)).rejects.toThrow('is there already');
+  });
+
+  test.each<[string, () => string, string]>([
+    ['that is not there', () => path.join(folder, 'none/backup'), 'its folder does not exist'],
+    ['that is a file', () => path.join(file, 'backup'), 'what should be its folder is none'],
+  ])('is not written to a folder %s, and says why', async (_what, place, says) => {
+    await expect(createBackup(database.ownerUrl, place())).rejects.toThrow(says);
+    await expect(createBackup(database.ownerUrl, place())).rejects.toThrow(BackupError);
   });
 
   test('is not made of another database', async () => {

@@ -33,7 +33,7 @@ export async function createBackup(url: string, file: string): Promise<MadeBacku
     await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
     const header = await headerOf(client);
     const told: { manifest?: BackupManifest } = {};
-    const handle = await fs.open(partial, 'wx', 0o600);
+    const handle = await opened(partial);
     try {
       const frames = Readable.from(framesOf(client, header, told), { objectMode: false });
       await pipeline(frames, zlib.createGzip(), (bytes) => fs.writeFile(handle, bytes));
@@ -48,7 +48,8 @@ export async function createBackup(url: string, file: string): Promise<MadeBacku
     return { header, manifest: told.manifest ?? { tables: [], sequences: [] }, bytes };
   } finally {
     await client.end();
-    await fs.rm(partial, { force: true });
+    // Where its folder is none, there is nothing to remove either.
+    await fs.rm(partial, { force: true }).catch(() => undefined);
   }
 }
 
@@ -109,6 +110,27 @@ async function exists(file: string): Promise<boolean> {
     () => true,
     () => false,
   );
+}
+
+/** What can be mended by whoever has chosen the place. */
+const WRONG_PLACE: Readonly<Record<string, string>> = {
+  EACCES: 'its folder does not let this user write',
+  ENOENT: 'its folder does not exist',
+  ENOTDIR: 'what should be its folder is none',
+  EROFS: 'its folder can only be read',
+};
+
+async function opened(partial: string): Promise<fs.FileHandle> {
+  try {
+    return await fs.open(partial, 'wx', 0o600);
+  } catch (error) {
+    const isCoded = typeof error === 'object' && error !== null && 'code' in error;
+    const why = WRONG_PLACE[isCoded ? String(error.code) : ''];
+    if (why === undefined) throw error;
+    throw new BackupError(`the backup can't be written to ${path.dirname(partial)}: ${why}`, {
+      cause: error,
+    });
+  }
 }
 
 /** A rename lasts once its folder is synced. */
