@@ -1,6 +1,7 @@
 /** Entry of a one-time run that prepares a database for this version, for deployments other than the local stack. */
 import fs from 'node:fs';
 import path from 'node:path';
+import { databaseTrouble } from '@holdfast/database/sql/connection-trouble.js';
 import { z } from 'zod';
 import { prepareDatabase, prepareFreshDatabase, prepareNodes, withFingerprint } from './prepare-database.js';
 
@@ -50,6 +51,11 @@ const passwords = {
 };
 if ((password === undefined) !== (token === undefined)) {
   console.error('holdfast: set both HOLDFAST_ADMIN_PASSWORD and HOLDFAST_ADMIN_TOKEN, or neither of them');
+  process.exit(2);
+}
+const trouble = await databaseTrouble(env.DATABASE_URL);
+if (trouble !== undefined) {
+  console.error(`holdfast: ${trouble}`);
   process.exit(2);
 }
 const { prepared, told } =

@@ -7,6 +7,7 @@
 import type { Server } from 'node:http';
 import path from 'node:path';
 import type { LocalSecrets } from '@holdfast/database/seed-local.js';
+import { databaseTrouble } from '@holdfast/database/sql/connection-trouble.js';
 import type { StackConfig } from './config.js';
 import { controlSocketPath, openControlSocket } from './control-socket.js';
 import { requireFreePorts } from './free-ports.js';
@@ -96,6 +97,8 @@ export class Stack {
     if (ended > 0) this.log.say(`ended ${ended} processes that an earlier stack had left`);
     await requireFreePorts(HOST, this.ports());
     const ownerUrl = await this.postgres.start();
+    const trouble = await databaseTrouble(ownerUrl);
+    if (trouble !== undefined) throw new Error(trouble);
     this.database = await prepareDatabase(ownerUrl, this.secrets);
     const joinToken = withFingerprint(this.secrets.agentToken, this.database.fingerprint);
     storeJoinToken(this.config.home, this.secrets, joinToken);

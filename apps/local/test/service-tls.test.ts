@@ -1,20 +1,25 @@
 /** Postgres and Redis of a deployment: by TLS with certificates of our own, and with a password. */
+import { spawnSync } from 'node:child_process';
 import { X509Certificate } from 'node:crypto';
 import { once } from 'node:events';
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import tls from 'node:tls';
+import { fileURLToPath } from 'node:url';
 import { startEmbeddedPostgres } from '@holdfast/database/embedded/postgres.js';
 import { migrate } from '@holdfast/database/migrate.js';
 import { prepareRoles } from '@holdfast/database/roles.js';
+import { databaseTrouble } from '@holdfast/database/sql/connection-trouble.js';
 import { createPool } from '@holdfast/database/sql/pool.js';
 import { openBackend } from '@holdfast/jobs/backend.js';
+import { redisTrouble } from '@holdfast/jobs/redis-trouble.js';
 import { eventually } from '@holdfast/testkit/eventually.js';
 import { hasRedis, startRedis } from '@holdfast/testkit/redis-server.js';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { ensureServiceCertificates, type ServiceFolders } from '../src/service-certificates.js';
 
+const repositoryRoot = fileURLToPath(new URL('../../../', import.meta.url));
 const NOW = new Date();
 const DAY_MS = 24 * 3_600_000;
 /** Whom Postgres runs as where these tests are run by root. */
@@ -29,7 +34,7 @@ const certificate = (host: string) =>
 
 beforeAll(async () => {
   root = fs.mkdtempSync(path.join(os.tmpdir(), 'holdfast-service-tls-'));
-  for (const folder of ['', 'ca', 'localhost', 'redis']) {
+  for (const folder of ['', 'ca', 'localhost', 'redis', 'other']) {
     fs.mkdirSync(path.join(root, folder), { recursive: true });
     fs.chmodSync(path.join(root, folder), 0o755);
   }
@@ -37,6 +42,7 @@ beforeAll(async () => {
   const services = ['localhost', 'redis'].map((host) => ({ host, folder: path.join(root, host), ownerId }));
   folders = { authority: path.join(root, 'ca'), services };
   await ensureServiceCertificates(folders, NOW);
+  await ensureServiceCertificates({ authority: path.join(root, 'other'), services: [] }, NOW);
 });
 afterAll(() => fs.rmSync(root, { recursive: true, force: true }));
 
@@ -91,12 +97,70 @@ test('the control plane reaches Postgres by its name and authority only', async 
     await pool.end();
     expect(rows).toEqual([{ ssl: true }]);
     await expect(migrate(over('127.0.0.1', ca()))).rejects.toThrow(/altnames|does not match/i);
-    const otherCa = path.join(root, 'localhost/server-cert.pem');
+    const otherCa = path.join(root, 'other/ca.pem');
     await expect(migrate(over('localhost', otherCa))).rejects.toThrow();
+
+    const noFile = path.join(root, 'none.pem');
+    const noPem = path.join(root, 'letter.pem');
+    fs.writeFileSync(noPem, 'a letter');
+    const cases: [string, string, RegExp][] = [
+      [
+        'localhost',
+        otherCa,
+        /^holdfast: Postgres at localhost:\d+ shows a certificate of another authority than .*other/,
+      ],
+      ['localhost', noFile, /^holdfast: .*none\.pem, the authority of Postgres .*, is not there/],
+      [
+        'localhost',
+        noPem,
+        /^holdfast: .*letter\.pem.* is no certificate|^holdfast: .*another authority than .*letter\.pem/,
+      ],
+      ['127.0.0.1', ca(), /^holdfast: Postgres at 127\.0\.0\.1:\d+ shows a certificate for another name/],
+    ];
+    for (const [host, file, says] of cases) {
+      const told = prepareWith(over(host, file));
+      expect({ status: told.status, stderr: told.stderr.trim().split('\n') }).toEqual({
+        status: 2,
+        stderr: [expect.stringMatching(says)],
+      });
+    }
+    // Nothing is half-made, and what is only away is no trouble of certificates.
+    expect(await databaseTrouble(over('localhost', ca()))).toBeUndefined();
+    expect(await databaseTrouble('postgresql://postgres@localhost:1/none')).toBeUndefined();
   } finally {
     await server.stop();
   }
 }, 60_000);
+
+/** The run that prepares a database, as a deployment has it. */
+function prepareWith(databaseUrl: string) {
+  return spawnSync(process.execPath, ['apps/local/dist/prepare.js'], {
+    cwd: repositoryRoot,
+    encoding: 'utf8',
+    env: {
+      PATH: process.env.PATH,
+      DATABASE_URL: databaseUrl,
+      HOLDFAST_DATABASE_API_PASSWORD: 'a-password-of-the-api',
+      HOLDFAST_DATABASE_SYSTEM_PASSWORD: 'a-password-of-the-system',
+    },
+  });
+}
+
+/** A worker whose Postgres is away, which it would wait for. */
+function workerWith(redisUrl: string, caFile: string) {
+  return spawnSync(process.execPath, ['apps/worker/dist/main.js'], {
+    cwd: repositoryRoot,
+    encoding: 'utf8',
+    timeout: 20_000,
+    env: {
+      PATH: process.env.PATH,
+      DATABASE_SYSTEM_URL: 'postgresql://system@localhost:1/holdfast',
+      REDIS_URL: redisUrl,
+      REDIS_CA_FILE: caFile,
+      HOLDFAST_WORKER_PORT: '0',
+    },
+  });
+}
 
 const withRedis = hasRedis() ? test : test.skip;
 
@@ -128,6 +192,20 @@ withRedis(
       const [answer] = await once(stranger, 'data');
       stranger.destroy();
       expect(String(answer)).toContain('NOAUTH');
+
+      expect(await redisTrouble(redisUrl, ca())).toBeUndefined();
+      expect(await redisTrouble('rediss://localhost:1', ca())).toBeUndefined();
+      const otherCa = path.join(root, 'other/ca.pem');
+      for (const [file, says] of [
+        [otherCa, `Redis at localhost:${port} shows a certificate of another authority than ${otherCa} has`],
+        ['/none/ca.pem', '/none/ca.pem, the authority of Redis (REDIS_CA_FILE), is not there'],
+      ] as const) {
+        const told = workerWith(redisUrl, file);
+        expect({ status: told.status, says: told.stderr }).toEqual({
+          status: 2,
+          says: expect.stringContaining(says),
+        });
+      }
     } finally {
       await backend.close();
       await redis.stop();

@@ -1,5 +1,7 @@
 import { startTracing } from '@holdfast/tracing/start-tracing.js';
 import 'reflect-metadata';
+import { databaseTrouble } from '@holdfast/database/sql/connection-trouble.js';
+import { redisTrouble } from '@holdfast/jobs/redis-trouble.js';
 import { NestFactory } from '@nestjs/core';
 import { readConfig, type WorkerConfig } from './config.js';
 import { WorkerModule } from './worker.module.js';
@@ -17,8 +19,21 @@ function configured(): WorkerConfig {
   }
 }
 
+/** Ends the process where Postgres or Redis will never be trusted as they are; those that are only away are waited for. */
+async function requireTrust({ databaseUrl, redisUrl, redisCaFile }: WorkerConfig): Promise<void> {
+  const found = await Promise.all([
+    databaseTrouble(databaseUrl),
+    redisUrl === undefined ? undefined : redisTrouble(redisUrl, redisCaFile),
+  ]);
+  const troubles = found.filter((trouble) => trouble !== undefined);
+  if (troubles.length === 0) return;
+  console.error(troubles.join('\n'));
+  process.exit(2);
+}
+
 async function main(): Promise<void> {
   const config = configured();
+  await requireTrust(config);
   const tracing = await startTracing('holdfast-worker', process.env);
   const app = await NestFactory.createApplicationContext(WorkerModule.register(config), {
     logger: ['error', 'warn'],

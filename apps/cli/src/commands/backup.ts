@@ -50,7 +50,10 @@ const WHICH =
 /** A password on the command line could be read by every user of the machine, so the address comes by the environment. */
 async function withDatabase<T>(work: (url: string) => Promise<T>): Promise<T> {
   const { DATABASE_URL: url } = process.env;
-  if (url !== undefined && url !== '') return work(url);
+  if (url !== undefined && url !== '') {
+    const { reached } = await import('@holdfast/database/backup/reached.js');
+    return work(await reached(url));
+  }
   const { withLocalDatabase } = await import('@holdfast/database/backup/local-database.js');
   return withLocalDatabase(localHome(process.env), work);
 }
