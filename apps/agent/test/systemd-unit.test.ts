@@ -5,7 +5,7 @@ import os from 'node:os';
 import path from 'node:path';
 
 import { repositoryRoot } from '@holdfast/testkit/local-stack.js';
-import { expect, test } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { readConfig } from '../src/config.js';
 
 const FOLDER = path.join(repositoryRoot, 'infra/systemd');
@@ -46,6 +46,34 @@ withTool('it can do little to the machine', () => {
   const text = execFileSync(TOOL, ['security', '--offline=true', installed(UNIT)], { encoding: 'utf8' });
   const [, exposure] = /Overall exposure level for holdfast-agent\.service: ([\d.]+)/.exec(text) ?? [];
   expect(Number(exposure)).toBeLessThanOrEqual(EXPOSURE_MAX);
+});
+
+describe('the line of docs/OPERATIONS.md that stores a join token', () => {
+  let folder: string;
+  beforeEach(() => {
+    folder = fs.mkdtempSync(path.join(os.tmpdir(), 'holdfast-unit-'));
+  });
+  afterEach(() => fs.rmSync(folder, { recursive: true }));
+
+  /** Runs it with another program in the place of the command line, another folder, and the group of this user. */
+  function stored(npx: string) {
+    const page = fs.readFileSync(path.join(repositoryRoot, 'docs/OPERATIONS.md'), 'utf8');
+    const [, line = ''] = /^# (.*npx holdfast node join-token.*)$/m.exec(page) ?? [];
+    const here = line.replace('/etc/holdfast', folder).replace('-g holdfast', `-g ${process.getgid?.()}`);
+    const { status } = spawnSync('bash', ['-c', `npx() { ${npx}; }\n${here}`]);
+    return { status, files: fs.readdirSync(folder) };
+  }
+
+  test('stores it for its group', () => {
+    expect(stored('echo hfj_token')).toEqual({ status: 0, files: ['join-token'] });
+    const file = path.join(folder, 'join-token');
+    expect(fs.readFileSync(file, 'utf8')).toBe('hfj_token\n');
+    expect(fs.statSync(file).mode & 0o777).toBe(0o640);
+  });
+
+  test('stores nothing where none could be made', () => {
+    expect(stored('echo refused >&2; return 6')).toEqual({ status: 6, files: [] });
+  });
 });
 
 /** As on a machine where its program and folder are there. */
