@@ -73,6 +73,8 @@ type NodeVerb = 'cordon' | 'uncordon' | 'cancel-drain' | 'end-maintenance';
 export const NODE = `${CLUSTER}/nodes/{nodeId}` as const;
 export const DISK = `${NODE}/disks/{diskId}` as const;
 const REBUILD = `${CLUSTER}/rebuilds/{rebuildId}` as const;
+/** Filter for rebuilds that have not ended. */
+export const ACTIVE_REBUILDS = 'state in (running, queued)';
 const VOLUME = `${CLUSTER}/volumes/{volumeId}` as const;
 
 const REPLICA = `${VOLUME}/replicas/{replicaId}` as const;
@@ -262,13 +264,25 @@ export const api = {
     ask(client.DELETE(RECURRING, { params: { path: { clusterId, volumeId, recurringName } } })),
   setting: (clusterId: string, name: string) =>
     ask(client.GET(`${CLUSTER}/settings/{name}`, { params: { path: { clusterId, name } } })),
-  alerts: async (clusterId: string) => {
-    const query = { limit: ROWS_PER_PAGE, sort: '-since' };
-    return (await ask(client.GET(`${CLUSTER}/alerts`, { params: { path: { clusterId }, query } }))).items;
+  /** All alerts that are not over, those that nothing silences first. */
+  alertsNow: (clusterId: string) =>
+    askAll((query) =>
+      client.GET(`${CLUSTER}/alerts`, {
+        params: {
+          path: { clusterId },
+          query: { ...query, sort: 'state,-since', filter: 'state in (firing, silenced)' },
+        },
+      }),
+    ),
+  resolvedAlertPage: (clusterId: string, cursor: string | undefined) => {
+    const query = pageQuery({ filter: 'state=resolved', sort: '-since', cursor });
+    return ask(client.GET(`${CLUSTER}/alerts`, { params: { path: { clusterId }, query } }));
   },
-  silences: async (clusterId: string) => {
-    const query = { limit: ROWS_PER_PAGE, filter: `endsAt>${new Date().toISOString()}` };
-    return (await ask(client.GET(`${CLUSTER}/silences`, { params: { path: { clusterId }, query } }))).items;
+  silences: (clusterId: string) => {
+    const filter = `endsAt>${new Date().toISOString()}`;
+    return askAll((query) =>
+      client.GET(`${CLUSTER}/silences`, { params: { path: { clusterId }, query: { ...query, filter } } }),
+    );
   },
   createSilence: (clusterId: string, body: { matcher: string; comment: string; endsAt: string }) =>
     ask(client.POST(`${CLUSTER}/silences`, { params: { path: { clusterId } }, body })),
@@ -286,14 +300,15 @@ export const api = {
   /** Ends with its signal, here and in the API: it may take seconds. */
   simulate: (clusterId: string, body: WhatIf, signal: AbortSignal) =>
     ask(client.POST(`${CLUSTER}/placements/simulate`, { params: { path: { clusterId } }, body, signal })),
-  rebuilds: async (clusterId: string) => {
-    const query = { limit: PAGE_LIMIT, sort: '-queuedAt' };
-    return (await ask(client.GET(`${CLUSTER}/rebuilds`, { params: { path: { clusterId }, query } }))).items;
-  },
-  /** The newest rebuilds of some volumes. */
-  rebuildsOf: async (clusterId: string, volumeIds: readonly string[]) => {
-    const query = { limit: PAGE_LIMIT, sort: '-queuedAt', filter: `volumeId in (${volumeIds.join(',')})` };
-    return (await ask(client.GET(`${CLUSTER}/rebuilds`, { params: { path: { clusterId }, query } }))).items;
+  rebuildPage: (clusterId: string, page: PageAsk) =>
+    ask(client.GET(`${CLUSTER}/rebuilds`, { params: { path: { clusterId }, query: pageQuery(page) } })),
+  /** Rebuilds of some volumes that run or wait: at most a page, which holds those of a few volumes whole. */
+  activeRebuildsOf: (clusterId: string, volumeIds: readonly string[]) => {
+    const query = {
+      limit: PAGE_LIMIT,
+      filter: `${ACTIVE_REBUILDS} AND volumeId in (${volumeIds.join(',')})`,
+    };
+    return ask(client.GET(`${CLUSTER}/rebuilds`, { params: { path: { clusterId }, query } }));
   },
   pauseRebuild: (clusterId: string, rebuildId: string) =>
     ask(client.POST(`${REBUILD}/pause`, { params: { path: { clusterId, rebuildId } }, body: {} })),

@@ -7,8 +7,6 @@ import { useCluster } from './use-cluster';
 const PROGRESS_POLL_MS = 1_000;
 /** Also the pulse by which the console notices that the API does not answer any more. */
 const RISK_POLL_MS = 3_000;
-/** The stream tells of each rebuild that moves; the places of those that wait behind it are told by no change of their own. */
-const QUEUE_POLL_MS = 10_000;
 /** A user who sees some projects only is not told of a deletion's end: nothing is left that says which project it was in. */
 const PASSING_POLL_MS = 10_000;
 /** Capacity moves slowly and without events. */
@@ -28,6 +26,7 @@ export const keys = {
   disks: (clusterId: string) => ['disks', clusterId] as const,
   orphans: (clusterId: string) => ['orphans', clusterId] as const,
   rebuilds: (clusterId: string) => ['rebuilds', clusterId] as const,
+  activeRebuilds: (clusterId: string) => ['rebuilds', clusterId, 'active'] as const,
   alerts: (clusterId: string) => ['alerts', clusterId] as const,
   settings: (clusterId: string) => ['settings', clusterId] as const,
   setting: (clusterId: string, name: string) => ['settings', clusterId, name] as const,
@@ -200,26 +199,20 @@ export function useOrphans() {
   });
 }
 
-export function useRebuilds() {
+/** All that fire or are silenced: a user who saw a part of them would take the rest for over. */
+export function useAlertsNow() {
   const { id } = useCluster();
   return useQuery({
-    queryKey: keys.rebuilds(id),
-    queryFn: () => api.rebuilds(id),
-    refetchInterval: ({ state }) =>
-      state.data?.some((rebuild) => rebuild.state === 'running' || rebuild.state === 'queued')
-        ? QUEUE_POLL_MS
-        : false,
+    queryKey: [...keys.alerts(id), 'now'],
+    queryFn: () => api.alertsNow(id),
+    refetchInterval: CAPACITY_POLL_MS,
   });
 }
 
-/** Those that fire, and those that were over last. */
-export function useAlerts() {
+/** Those that are over, the last first, a page at a time. */
+export function useResolvedAlerts() {
   const { id } = useCluster();
-  return useQuery({
-    queryKey: keys.alerts(id),
-    queryFn: () => api.alerts(id),
-    refetchInterval: CAPACITY_POLL_MS,
-  });
+  return usePages([...keys.alerts(id), 'resolved'], (cursor) => api.resolvedAlertPage(id, cursor));
 }
 
 /** Under the alerts' key: a silence changes what they say of themselves. */

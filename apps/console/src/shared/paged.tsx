@@ -21,11 +21,13 @@ type Props<T> = {
   empty: ReactNode;
   /** Beside the button for more: how much is shown. */
   note?: (shown: number) => string;
+  /** What the button for the next page says. */
+  more?: string;
   children: (items: readonly T[]) => ReactNode;
 };
 
 /** A list that comes a page at a time: the pages that were asked for, and a button for the next one. */
-export function Paged<T>({ query, what, rows, empty, note, children }: Props<T>) {
+export function Paged<T>({ query, what, rows, empty, note, more = 'Show more', children }: Props<T>) {
   return (
     <Loaded query={query} what={what} rows={rows}>
       {({ pages }) => {
@@ -38,7 +40,7 @@ export function Paged<T>({ query, what, rows, empty, note, children }: Props<T>)
               <div className="flex items-center justify-between gap-3 border-t border-border px-4 py-2">
                 <p className="text-xs text-muted">{note?.(items.length)}</p>
                 <Button busy={query.isFetchingNextPage} onClick={() => void query.fetchNextPage()}>
-                  Show more
+                  {more}
                 </Button>
               </div>
             )}

@@ -37,7 +37,7 @@ export function RebuildProgress({ rebuild, names, withControls = false }: Props)
       </div>
       {rebuild.state === 'queued' ? (
         <p className="text-xs text-muted">
-          {[placeText(rebuild), ...etaText(rebuild)].join(' · ')}
+          {[placeText(rebuild), priorityText(rebuild), ...etaText(rebuild)].join(' · ')}
           {rebuild.waitingFor !== '' && <span className="block">{sentence(rebuild.waitingFor)}</span>}
         </p>
       ) : (
@@ -69,6 +69,11 @@ function lookOf({ state, paused, phase, waitingReason }: Rebuild): { tone: Tone;
 function placeText({ queuePosition, percent }: Rebuild): string {
   const place = queuePosition === null ? 'Waiting' : `Place ${queuePosition} in the queue`;
   return percent > 0 ? `${place}, ${Math.floor(percent)} % done` : place;
+}
+
+/** Fewest full copies first: the reason for its place beside when it was queued. */
+function priorityText({ priority }: Rebuild): string {
+  return `priority ${priority}: ${priority === 1 ? 'the last full copy' : `${priority} full copies`}`;
 }
 
 /** What was looked at, what the target had already, what it was sent, wrote and proved to hold, of all that it has to hold. */

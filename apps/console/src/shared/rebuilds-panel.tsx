@@ -3,7 +3,8 @@ import { Panel } from '@holdfast/ui/panel.js';
 import { clsx } from 'clsx';
 import { CircleCheck, Hourglass, OctagonAlert } from 'lucide-react';
 import Link from 'next/link';
-import { useRebuilds, useRisk } from '../api/queries';
+import { useRisk } from '../api/queries';
+import { useActiveRebuilds } from '../api/rebuild-queries';
 import type { ClusterRisk, Rebuild } from '../api/types';
 import { paths } from '../paths';
 import { Loaded } from './loaded';
@@ -17,7 +18,7 @@ const SHOWN_MAX = 5;
 /** Answers: when will it be safe again? */
 export function RebuildsPanel() {
   const risk = useRisk();
-  const rebuilds = useRebuilds();
+  const rebuilds = useActiveRebuilds();
   return (
     <Panel
       title="When will it be safe?"
@@ -31,34 +32,36 @@ export function RebuildsPanel() {
       <Loaded query={risk} what="the volumes">
         {(data) => <Answer risk={data} />}
       </Loaded>
-      <Active rebuilds={(rebuilds.data ?? []).filter(isActive)} />
+      <Active rebuilds={rebuilds.data?.pages[0]?.items ?? []} hasMore={rebuilds.hasNextPage} />
       <WaitingCopies />
     </Panel>
   );
 }
 
-export function isActive(rebuild: Rebuild): boolean {
-  return rebuild.state === 'running' || rebuild.state === 'queued';
-}
-
-function Active({ rebuilds }: { rebuilds: readonly Rebuild[] }) {
-  // Running ones first; the queue's own order after them.
-  const ordered = [...rebuilds]
-    .sort((a, b) => (a.queuePosition ?? 0) - (b.queuePosition ?? 0))
-    .slice(0, SHOWN_MAX);
-  const names = useNames(ordered);
-  if (ordered.length === 0) return null;
+/** The first of them, in the order in which they run. */
+function Active({ rebuilds, hasMore }: { rebuilds: readonly Rebuild[]; hasMore: boolean }) {
+  const shown = rebuilds.slice(0, SHOWN_MAX);
+  const names = useNames(shown);
+  const more = rebuilds.length - shown.length;
+  if (shown.length === 0) return null;
   return (
-    <ul aria-label="Under way">
-      {ordered.map((rebuild) => (
-        <li key={rebuild.id} className="border-b border-border px-4 py-3 last:border-0">
-          <RebuildProgress
-            rebuild={rebuild}
-            names={{ volume: names.volume(rebuild.volumeId), node: names.node(rebuild.targetNodeId) }}
-          />
-        </li>
-      ))}
-    </ul>
+    <>
+      <ul aria-label="Under way">
+        {shown.map((rebuild) => (
+          <li key={rebuild.id} className="border-b border-border px-4 py-3 last:border-0">
+            <RebuildProgress
+              rebuild={rebuild}
+              names={{ volume: names.volume(rebuild.volumeId), node: names.node(rebuild.targetNodeId) }}
+            />
+          </li>
+        ))}
+      </ul>
+      {more > 0 && (
+        <p className="border-t border-border px-4 py-2 text-xs text-muted">
+          {hasMore ? `more than ${more}` : more} more run or wait
+        </p>
+      )}
+    </>
   );
 }
 

@@ -8,10 +8,9 @@ import { clsx } from 'clsx';
 import { PlugZap } from 'lucide-react';
 import { useState } from 'react';
 import { useDisksOf, useNodesById } from '../api/node-queries';
-import { useRebuilds } from '../api/queries';
+import { useActiveRebuilds } from '../api/rebuild-queries';
 import { useSilentNodes } from '../api/silent-nodes';
 import type { Replica, StorageNode, Volume } from '../api/types';
-import { isActive } from '../shared/rebuilds-panel';
 import { ZoneGrid } from '../shared/zone-grid';
 import { replicaLook } from '../states';
 import { MoveDialog } from './move-dialog';
@@ -72,12 +71,12 @@ function NodeBox({ node, volume }: { node: StorageNode; volume: Volume }) {
 function Copy({ replica, volume }: { replica: Replica; volume: Volume }) {
   const [isMoving, setMoving] = useState(false);
   const disks = useDisksOf(volume.replicas.map(({ nodeId }) => nodeId));
-  const rebuilds = useRebuilds();
+  const rebuilds = useActiveRebuilds(volume.id);
   const look = replicaLook(replica, volume, useSilentNodes());
   const disk = disks.data?.find((candidate) => candidate.id === replica.diskId);
-  const rebuild = rebuilds.data?.find(
-    (candidate) => candidate.targetReplicaId === replica.id && isActive(candidate),
-  );
+  const rebuild = rebuilds.data?.pages
+    .flatMap(({ items }) => items)
+    .find(({ targetReplicaId }) => targetReplicaId === replica.id);
   return (
     <div
       className={clsx(

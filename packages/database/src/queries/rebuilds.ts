@@ -6,6 +6,15 @@ import { type RebuildRow, readRebuild } from '../rows/rebuild-row.js';
 import type { Sql } from '../sql/scope.js';
 import { type ListRequest, listRows, mapPage, type Page } from './list-rows.js';
 
+/**
+ * Place of a rebuild `b` among those of its cluster, as text of equal length: those that run, then those that wait in the order in
+ * which admission looks at them, then those that have ended. Its id decides between equal ones, as in `compareQueued`.
+ */
+const QUEUE_ORDER = `CASE WHEN b.state = 'queued' OR (b.state = 'running' AND b.preempted_at IS NOT NULL) THEN 1
+    WHEN b.state = 'running' THEN 0 ELSE 2 END
+  || (CASE WHEN b.relocates THEN '1' ELSE '0' END) || lpad(b.healthy_copies::text, 4, '0')
+  || lpad(floor(extract(epoch FROM b.queued_at) * 1000)::bigint::text, 16, '0') || lpad(b.size_bytes::text, 20, '0')`;
+
 const FIELDS = {
   id: { sql: 'b.id', type: 'id' },
   volumeId: { sql: 'b.volume_id', type: 'id' },
@@ -16,7 +25,10 @@ const FIELDS = {
   waitingReason: { sql: 'b.waiting_reason', type: 'text' },
   phase: { sql: 'b.phase', type: 'text' },
   percent: { sql: 'b.percent', type: 'number' },
+  /** Full copies the volume has: fewest go first. */
+  priority: { sql: 'b.healthy_copies', type: 'number' },
   queuedAt: { sql: 'b.queued_at', type: 'time' },
+  queueOrder: { sql: `(${QUEUE_ORDER})`, type: 'text' },
 } as const;
 
 export async function listRebuilds(

@@ -8,12 +8,13 @@ import { BellRing } from 'lucide-react';
 import { useState } from 'react';
 import { SilenceDialog } from '../../../src/alerts/silence-dialog';
 import { api } from '../../../src/api/client';
-import { keys, useAlerts, useSilences } from '../../../src/api/queries';
+import { keys, useAlertsNow, useResolvedAlerts, useSilences } from '../../../src/api/queries';
 import type { Alert, Silence } from '../../../src/api/types';
 import { useCluster } from '../../../src/api/use-cluster';
 import { capitalized } from '../../../src/sentence';
 import { Loaded } from '../../../src/shared/loaded';
 import { PageHeader } from '../../../src/shared/page-header';
+import { Paged } from '../../../src/shared/paged';
 import { useAction } from '../../../src/shared/use-action';
 
 const STATES = {
@@ -23,7 +24,8 @@ const STATES = {
 } as const;
 
 export default function AlertsPage() {
-  const alerts = useAlerts();
+  const alerts = useAlertsNow();
+  const resolved = useResolvedAlerts();
   const silences = useSilences();
   const [silencing, setSilencing] = useState<Alert>();
   return (
@@ -34,17 +36,13 @@ export default function AlertsPage() {
         subtitle="What an operator has to look after: each cause once, with what follows from it."
       />
       <div className="flex flex-col gap-4">
-        <Panel title="Now and lately" flush>
+        <Panel title="Now" hint="All that fire, then those that are silenced" flush>
           <Loaded query={alerts} what="the alerts" rows={4}>
             {(data) =>
               data.length === 0 ? (
                 <Message title="Nothing has to be looked after" />
               ) : (
-                <ul>
-                  {data.map((alert) => (
-                    <AlertRow key={alert.id} alert={alert} onSilence={setSilencing} />
-                  ))}
-                </ul>
+                <AlertRows alerts={data} onSilence={setSilencing} />
               )
             }
           </Loaded>
@@ -64,9 +62,33 @@ export default function AlertsPage() {
             }
           </Loaded>
         </Panel>
+        <Panel title="Over" hint="The last first" flush>
+          <Paged
+            query={resolved}
+            what="the alerts that are over"
+            rows={2}
+            empty={<p className="p-4 text-sm text-muted">None is over yet.</p>}
+            note={(shown) => `${shown.toLocaleString('en')} shown; there are older ones`}
+            more="Show older"
+          >
+            {(data) => <AlertRows alerts={data} onSilence={setSilencing} />}
+          </Paged>
+        </Panel>
       </div>
       {silencing !== undefined && <SilenceDialog alert={silencing} onDone={() => setSilencing(undefined)} />}
     </>
+  );
+}
+
+type RowsProps = { alerts: readonly Alert[]; onSilence: (alert: Alert) => void };
+
+function AlertRows({ alerts, onSilence }: RowsProps) {
+  return (
+    <ul>
+      {alerts.map((alert) => (
+        <AlertRow key={alert.id} alert={alert} onSilence={onSilence} />
+      ))}
+    </ul>
   );
 }
 

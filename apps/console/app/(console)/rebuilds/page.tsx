@@ -6,14 +6,13 @@ import { Moment } from '@holdfast/ui/moment.js';
 import { Panel } from '@holdfast/ui/panel.js';
 import { type Column, Table } from '@holdfast/ui/table.js';
 import Link from 'next/link';
-import { useRebuilds } from '../../../src/api/queries';
+import { useActiveRebuilds, useEndedRebuilds, useQueueLength } from '../../../src/api/rebuild-queries';
 import type { Rebuild } from '../../../src/api/types';
 import { paths } from '../../../src/paths';
 import { RebuildLimitPanel } from '../../../src/rebuilds/rebuild-limit-panel';
-import { Loaded } from '../../../src/shared/loaded';
 import { PageHeader } from '../../../src/shared/page-header';
+import { Paged } from '../../../src/shared/paged';
 import { RebuildProgress } from '../../../src/shared/rebuild-progress';
-import { isActive } from '../../../src/shared/rebuilds-panel';
 import { useNames } from '../../../src/shared/use-names';
 import { WaitingCopies } from '../../../src/shared/waiting-copies';
 import { REBUILD_STATE } from '../../../src/states';
@@ -71,50 +70,65 @@ function duration(rebuild: Rebuild): string {
 }
 
 export default function RebuildsPage() {
-  const rebuilds = useRebuilds();
-  const names = useNames(rebuilds.data ?? []);
+  const active = useActiveRebuilds();
+  const queue = useQueueLength(active.hasNextPage);
+  const ended = useEndedRebuilds();
   return (
     <>
       <title>Rebuilds · Holdfast</title>
       <PageHeader title="Rebuilds" subtitle="What runs, what waits and for what, and how it went before." />
       <div className="flex flex-col gap-4">
-        <Panel title="Running and waiting" flush>
-          <Loaded query={rebuilds} what="the rebuilds">
-            {(data) => (
-              <>
-                <ActiveList rebuilds={data.filter(isActive)} names={names} />
-                <WaitingCopies />
-              </>
-            )}
-          </Loaded>
+        <Panel
+          title="Running and waiting"
+          hint="Those that wait go by priority: fewest full copies first, then the oldest"
+          flush
+        >
+          <Paged
+            query={active}
+            what="the rebuilds"
+            rows={3}
+            empty={<NoRebuilds />}
+            note={(shown) => shownOf(shown, queue.data)}
+          >
+            {(rebuilds) => <ActiveList rebuilds={rebuilds} />}
+          </Paged>
+          <WaitingCopies />
         </Panel>
         <RebuildLimitPanel />
         <Panel title="History" flush>
-          <Loaded query={rebuilds} what="the history">
-            {(data) => (
-              <Table
-                label="Ended rebuilds"
-                rows={data.filter((rebuild) => !isActive(rebuild))}
-                columns={historyColumns(names)}
-                rowKey={(rebuild) => rebuild.id}
-                empty={<Message title="No rebuild has ended yet" />}
-              />
-            )}
-          </Loaded>
+          <Paged
+            query={ended}
+            what="the history"
+            rows={3}
+            empty={<Message title="No rebuild has ended yet" />}
+            note={(shown) => `${shown.toLocaleString('en')} shown; there are older ones`}
+            more="Show older"
+          >
+            {(rebuilds) => <History rebuilds={rebuilds} />}
+          </Paged>
         </Panel>
       </div>
     </>
   );
 }
 
-function ActiveList({ rebuilds, names }: { rebuilds: readonly Rebuild[]; names: Names }) {
-  if (rebuilds.length === 0)
-    return (
-      <Message
-        title="Nothing is being rebuilt"
-        body="A copy that is missing and not in the queue is listed here with the reason."
-      />
-    );
+/** @param waiting number of those in the queue, once it is known */
+function shownOf(shown: number, waiting: number | undefined): string {
+  const more = `${shown.toLocaleString('en')} shown; there are more`;
+  return waiting === undefined ? more : `${more}: ${waiting.toLocaleString('en')} wait in the queue`;
+}
+
+function NoRebuilds() {
+  return (
+    <Message
+      title="Nothing is being rebuilt"
+      body="A copy that is missing and not in the queue is listed here with the reason."
+    />
+  );
+}
+
+function ActiveList({ rebuilds }: { rebuilds: readonly Rebuild[] }) {
+  const names = useNames(rebuilds);
   return (
     <ul>
       {rebuilds.map((rebuild) => (
@@ -127,5 +141,18 @@ function ActiveList({ rebuilds, names }: { rebuilds: readonly Rebuild[]; names: 
         </li>
       ))}
     </ul>
+  );
+}
+
+function History({ rebuilds }: { rebuilds: readonly Rebuild[] }) {
+  const names = useNames(rebuilds);
+  return (
+    <Table
+      label="Ended rebuilds"
+      rows={rebuilds}
+      columns={historyColumns(names)}
+      rowKey={(rebuild) => rebuild.id}
+      empty={null}
+    />
   );
 }

@@ -1,8 +1,9 @@
 /**
- * What the stream tells of rebuilds, applied to the list that is shown: the rebuilds of the volumes concerned are asked for, and put
- * into it. Only where more volumes report at once than a filter names is the list asked for again.
+ * What the stream tells of rebuilds, applied to the lists of those that run or wait: the rebuilds of the volumes concerned are asked
+ * for, and those that have only gone on are put where they stand. Where one has come, ended or changed its place, or more volumes
+ * report at once than a filter names, the lists are asked for again.
  */
-import type { QueryClient } from '@tanstack/react-query';
+import type { InfiniteData, QueryClient } from '@tanstack/react-query';
 import { api } from '../client';
 import type { Rebuild } from '../types';
 import type { makeRefresher } from './refresher';
@@ -11,15 +12,27 @@ import type { makeRefresher } from './refresher';
 const VOLUMES_MAX = 20;
 /** Engines report about once a second: what comes within this time is one request. */
 const COLLECT_MS = 1_000;
-/** As many as the list reads at first. */
-export const REBUILDS_SHOWN_MAX = 200;
 
-/** Rebuilds in the list's order, the newest first, with those that have changed as they are now. */
-export function withRebuilds(shown: readonly Rebuild[], changed: readonly Rebuild[]): Rebuild[] {
-  const ids = new Set(changed.map(({ id }) => id));
-  return [...changed, ...shown.filter(({ id }) => !ids.has(id))]
-    .sort((a, b) => Date.parse(b.queuedAt) - Date.parse(a.queuedAt) || (a.id < b.id ? 1 : -1))
-    .slice(0, REBUILDS_SHOWN_MAX);
+type RebuildPage = { readonly items: readonly Rebuild[]; readonly nextCursor: string | null };
+/** The rebuilds of these volumes that run or wait, as they are now. */
+export type ActiveNow = { readonly volumeIds: ReadonlySet<string>; readonly rows: readonly Rebuild[] };
+
+/** @returns `undefined` where one has come, ended or changed its place */
+export function patchRebuilds<Page extends RebuildPage>(
+  pages: readonly Page[],
+  { volumeIds, rows }: ActiveNow,
+): Page[] | undefined {
+  const now = new Map(rows.map((row) => [row.id, row]));
+  const touched = pages.flatMap(({ items }) => items).filter(({ volumeId }) => volumeIds.has(volumeId));
+  if (!touched.every((row) => isAtItsPlace(row, now.get(row.id)))) return undefined;
+  // Those that a list with more pages does not show may lie behind the ones that were asked for.
+  const isWhole = pages.at(-1)?.nextCursor === null;
+  if (isWhole && touched.length < rows.length) return undefined;
+  return pages.map((page) => ({ ...page, items: page.items.map((row) => now.get(row.id) ?? row) }));
+}
+
+function isAtItsPlace(shown: Rebuild, now: Rebuild | undefined): boolean {
+  return now !== undefined && now.state === shown.state && now.queuePosition === shown.queuePosition;
 }
 
 /** Applies changes of rebuilds, named by their volumes, one round after the other. */
@@ -28,23 +41,36 @@ export function makeRebuildPatcher(
   clusterId: string,
   refresher: ReturnType<typeof makeRefresher>,
 ) {
-  const queryKey = ['rebuilds', clusterId];
   let touched = new Set<string>();
   let timer: ReturnType<typeof setTimeout> | undefined;
 
   async function run(): Promise<void> {
-    const ids = touched;
+    const volumeIds = touched;
     touched = new Set();
-    const query = queryClient.getQueryCache().find({ queryKey });
+    const lists = shownLists(queryClient, clusterId);
     const isPatched =
-      ids.size <= VOLUMES_MAX && query?.isActive() === true && query.state.fetchStatus !== 'fetching';
+      volumeIds.size <= VOLUMES_MAX &&
+      lists.length > 0 &&
+      lists.every(({ state }) => state.fetchStatus !== 'fetching');
     if (!isPatched) return refresher.soon(['rebuilds']);
     try {
-      const rows = await api.rebuildsOf(clusterId, [...ids]);
-      queryClient.setQueryData<Rebuild[]>(queryKey, (shown) => shown && withRebuilds(shown, rows));
+      const { items, nextCursor } = await api.activeRebuildsOf(clusterId, [...volumeIds]);
+      const areApplied = lists.map(({ queryKey }) => apply(queryKey, { volumeIds, rows: items }));
+      if (nextCursor !== null || areApplied.includes(false)) refresher.soon(['rebuilds']);
     } catch {
       refresher.soon(['rebuilds']);
     }
+  }
+
+  function apply(queryKey: readonly unknown[], { volumeIds, rows }: ActiveNow): boolean {
+    const data = queryClient.getQueryData<InfiniteData<RebuildPage>>(queryKey);
+    if (data === undefined) return true;
+    const volumeId = String(queryKey[3] ?? '');
+    const own = volumeId === '' ? rows : rows.filter((row) => row.volumeId === volumeId);
+    const pages = patchRebuilds(data.pages, { volumeIds, rows: own });
+    if (pages !== undefined)
+      queryClient.setQueryData<InfiniteData<RebuildPage>>(queryKey, { ...data, pages });
+    return pages !== undefined;
   }
 
   function later(): void {
@@ -64,4 +90,11 @@ export function makeRebuildPatcher(
       clearTimeout(timer);
     },
   };
+}
+
+/** The lists of rebuilds that run or wait on the page that is shown; those of other pages are marked as not current any more. */
+function shownLists(queryClient: QueryClient, clusterId: string) {
+  const key = ['rebuilds', clusterId];
+  void queryClient.invalidateQueries({ queryKey: key, type: 'inactive', refetchType: 'none' });
+  return queryClient.getQueryCache().findAll({ queryKey: [...key, 'active'], type: 'active' });
 }

@@ -5,8 +5,7 @@ import { Panel } from '@holdfast/ui/panel.js';
 import Link from 'next/link';
 import { use } from 'react';
 import { reasonOf } from '../../../../src/actions';
-import { useNodeNames } from '../../../../src/api/node-queries';
-import { useEvents, useRebuilds, useVolume } from '../../../../src/api/queries';
+import { useEvents, useVolume } from '../../../../src/api/queries';
 import type { Volume } from '../../../../src/api/types';
 import { useForbidden } from '../../../../src/api/use-access';
 import { paths } from '../../../../src/paths';
@@ -14,10 +13,7 @@ import { EventsList } from '../../../../src/shared/events-list';
 import { LabelsPanel } from '../../../../src/shared/labels-panel';
 import { Loaded } from '../../../../src/shared/loaded';
 import { PageHeader } from '../../../../src/shared/page-header';
-import { RebuildProgress } from '../../../../src/shared/rebuild-progress';
-import { isActive } from '../../../../src/shared/rebuilds-panel';
 import { RobustnessBadge, StateBadge } from '../../../../src/shared/volume-badges';
-import { waitingText } from '../../../../src/shared/waiting-copies';
 import { AttentionBox } from '../../../../src/volume/attention-box';
 import { ConnectPanel } from '../../../../src/volume/connect-panel';
 import { ExplanationPanel } from '../../../../src/volume/explanation-panel';
@@ -27,9 +23,8 @@ import { SnapshotsPanel } from '../../../../src/volume/snapshots-panel';
 import { useActionFacts } from '../../../../src/volume/use-action-facts';
 import { VerificationPanel } from '../../../../src/volume/verification-panel';
 import { VolumeActions } from '../../../../src/volume/volume-actions';
+import { VolumeRebuilds } from '../../../../src/volume/volume-rebuilds';
 import { VolumeSettingsPanel } from '../../../../src/volume/volume-settings-panel';
-
-const REBUILDS_SHOWN = 5;
 
 export default function VolumePage({ params }: { params: Promise<{ volumeId: string }> }) {
   const { volumeId } = use(params);
@@ -102,42 +97,6 @@ function VolumeLabels({ volume }: { volume: Volume }) {
       path={`/clusters/${volume.clusterId}/volumes/${volume.id}`}
       disabledReason={forbidden ?? changing}
     />
-  );
-}
-
-function VolumeRebuilds({ volume }: { volume: Volume }) {
-  const rebuilds = useRebuilds();
-  const ours = (rebuilds.data ?? [])
-    .filter(({ volumeId }) => volumeId === volume.id)
-    .slice(0, REBUILDS_SHOWN);
-  const nodeName = useNodeNames(ours.map(({ targetNodeId }) => targetNodeId));
-  return (
-    <Panel title="Rebuilds" flush>
-      <Loaded query={rebuilds} what="the rebuilds">
-        {() => {
-          const why = waitingText(volume);
-          if (ours.length === 0 && why === undefined)
-            return <p className="p-4 text-sm text-muted">None of its copies ever had to be rebuilt.</p>;
-          return (
-            <ul>
-              {why !== undefined && (
-                <li className="border-b border-border px-4 py-3 text-sm last:border-0">{why}</li>
-              )}
-              {ours.map((rebuild) => (
-                <li key={rebuild.id} className="border-b border-border px-4 py-3 last:border-0">
-                  <RebuildProgress
-                    rebuild={rebuild}
-                    withControls={isActive(rebuild)}
-                    names={{ volume: volume.name, node: nodeName(rebuild.targetNodeId) }}
-                  />
-                  {rebuild.error !== null && <p className="mt-1 text-xs text-bad">{rebuild.error.message}</p>}
-                </li>
-              ))}
-            </ul>
-          );
-        }}
-      </Loaded>
-    </Panel>
   );
 }
 

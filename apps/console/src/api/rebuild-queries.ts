@@ -1,0 +1,53 @@
+'use client';
+/** Rebuilds as pages show them: those that run or wait, in the order of the queue, and those that have ended, newest first. */
+import { useQuery } from '@tanstack/react-query';
+import { ACTIVE_REBUILDS, api } from './client';
+import { keys, usePages } from './queries';
+import { useCluster } from './use-cluster';
+
+const ENDED = 'state in (succeeded, failed, cancelled)';
+/** Of a volume that has been rebuilt often, the last ones say enough at first. */
+const ENDED_OF_VOLUME = 5;
+
+const filterOf = (states: string, volumeId: string | undefined) =>
+  volumeId === undefined ? states : `volumeId=${volumeId} AND ${states}`;
+
+/**
+ * Rebuilds that run, then those that wait in the order of the queue, a page at a time; of one volume where it is given. The stream
+ * tells of each that moves; the places of those that wait behind it are asked for again after a while.
+ */
+export function useActiveRebuilds(volumeId?: string) {
+  const { id } = useCluster();
+  return usePages(
+    [...keys.activeRebuilds(id), volumeId ?? ''],
+    (cursor) =>
+      api.rebuildPage(id, { filter: filterOf(ACTIVE_REBUILDS, volumeId), sort: 'queueOrder', cursor }),
+    ({ items }) => items.length > 0,
+  );
+}
+
+/** Rebuilds that have ended, newest first, a page at a time; of one volume where it is given, a few at a time. */
+export function useEndedRebuilds(volumeId?: string) {
+  const { id } = useCluster();
+  const size = volumeId === undefined ? {} : { limit: ENDED_OF_VOLUME };
+  return usePages([...keys.rebuilds(id), 'ended', volumeId ?? ''], (cursor) =>
+    api.rebuildPage(id, { filter: filterOf(ENDED, volumeId), sort: '-queuedAt', cursor, ...size }),
+  );
+}
+
+/**
+ * Number of rebuilds in the queue: the place of the last of them.
+ *
+ * @param isAsked false where a page shows them all anyway
+ */
+export function useQueueLength(isAsked: boolean) {
+  const { id } = useCluster();
+  return useQuery({
+    queryKey: [...keys.rebuilds(id), 'length'],
+    queryFn: async () => {
+      const last = { filter: 'state=queued', sort: '-queueOrder', cursor: undefined, limit: 1 };
+      return (await api.rebuildPage(id, last)).items[0]?.queuePosition ?? 0;
+    },
+    enabled: isAsked,
+  });
+}

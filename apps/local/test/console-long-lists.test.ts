@@ -1,0 +1,165 @@
+/**
+ * Lists of the console that are longer than a page: what is not shown is told, and can be had. In a real browser on a real stack, whose
+ * worker stands still, so that the rows which make the lists long stay as they are.
+ */
+import { createPool, type Pool } from '@holdfast/database/sql/pool.js';
+import { findBrowser } from '@holdfast/testkit/browser.js';
+import { ConsoleVisit } from '@holdfast/testkit/console-visit.js';
+import { startTestDatabase, type TestDatabase } from '@holdfast/testkit/test-database.js';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+
+const STORY_TIMEOUT_MS = 240_000;
+const executable = findBrowser();
+/** Without a browser on the machine these tests are counted as skipped, not passed. */
+const inBrowser = executable === undefined ? describe.skip : describe;
+
+/** More than the largest page that the API gives. */
+const ENDED = 210;
+const WAITING = 130;
+const FIRING = 120;
+const RESOLVED = 130;
+
+let visit: ConsoleVisit;
+let database: TestDatabase;
+let pool: Pool;
+let page: ConsoleVisit['page'];
+
+beforeAll(async () => {
+  if (executable === undefined) return;
+  database = await startTestDatabase();
+  pool = createPool(database.ownerUrl, { connectionsMax: 1, applicationName: 'test' });
+  visit = await ConsoleVisit.begin(
+    executable,
+    async (local) => {
+      for (const name of ['quiet', 'busy'])
+        await local.cliJson('volume', 'create', name, '--size', '16Mi', '--replicas', '2');
+    },
+    { env: { DATABASE_URL: database.ownerUrl } },
+  );
+  page = visit.page;
+  process.kill(visit.stack.local.processes.worker, 'SIGSTOP');
+  await addRebuilds('quiet', 1, { state: 'succeeded', from: '10 hours', copies: 1 });
+  await addRebuilds('busy', ENDED, { state: 'succeeded', from: '9 hours', copies: 1 });
+  await addRebuilds('busy', WAITING - 1, { state: 'queued', from: '4 hours', copies: 2 });
+  await addRebuilds('quiet', 1, { state: 'queued', from: '1 second', copies: 1 });
+  await addAlerts(FIRING, { name: 'firing', from: '9 hours', isOver: false });
+  await addAlerts(RESOLVED, { name: 'resolved', from: '4 hours', isOver: true });
+  await visit.signIn();
+}, STORY_TIMEOUT_MS);
+
+afterAll(async () => {
+  if (visit !== undefined) process.kill(visit.stack.local.processes.worker, 'SIGCONT');
+  await visit?.end();
+  await pool?.end();
+  await database?.stop();
+}, STORY_TIMEOUT_MS);
+
+const region = (name: string) => page.getByRole('region', { name, exact: true });
+const open = (path: string) => page.goto(new URL(path, visit.stack.local.consoleUrl).href);
+
+inBrowser('a list that is longer than a page', () => {
+  test(
+    "a volume's own rebuilds are told, however many others were rebuilt since",
+    async () => {
+      await visit.openVolume('quiet');
+      const rebuilds = region('Rebuilds');
+      await rebuilds.getByText(/^Place 1 in the queue · priority 1: the last full copy/).waitFor();
+      await rebuilds.getByText('Done', { exact: true }).waitFor();
+      expect(await page.getByText('None of its copies ever had to be rebuilt.').count()).toBe(0);
+      expect(await visit.problems('volume-rebuilds')).toEqual([]);
+      await visit.openVolume('busy');
+      await rebuilds.getByText('5 shown; there are older ones').waitFor();
+      const done = rebuilds.getByText('Done', { exact: true });
+      expect(await done.count()).toBe(5);
+      await rebuilds.getByRole('button', { name: 'Show older' }).click();
+      await done.nth(9).waitFor();
+    },
+    STORY_TIMEOUT_MS,
+  );
+
+  test(
+    'rebuilds stand in the order of the queue, with how many there are, and older ones are had by a button',
+    async () => {
+      await open('/rebuilds');
+      const active = region('Running and waiting');
+      const lines = active.getByText(/^Place \d+ in the queue/);
+      await lines.nth(99).waitFor();
+      expect(await lines.first().textContent()).toContain('Place 1 in the queue · priority 1');
+      expect(await lines.nth(1).textContent()).toContain('Place 2 in the queue · priority 2: 2 full copies');
+      await active.getByText(`100 shown; there are more: ${WAITING} wait in the queue`).waitFor();
+      expect(await visit.problems('rebuilds-long')).toEqual([]);
+      await active.getByRole('button', { name: 'Show more' }).click();
+      await lines.nth(WAITING - 1).waitFor();
+      expect(await lines.count()).toBe(WAITING);
+
+      const history = region('History');
+      const older = history.getByRole('button', { name: 'Show older' });
+      for (const shown of [100, 200]) {
+        await history.getByText(`${shown} shown; there are older ones`).waitFor();
+        await older.click();
+      }
+      await history.getByRole('link', { name: 'quiet' }).waitFor();
+      expect(await history.getByRole('row').count()).toBe(ENDED + 2);
+      expect(await older.count()).toBe(0);
+    },
+    STORY_TIMEOUT_MS,
+  );
+
+  test(
+    'all alerts that fire are shown, however many were resolved since, and those by the page',
+    async () => {
+      await open('/alerts');
+      const now = region('Now');
+      await now
+        .getByRole('listitem')
+        .nth(FIRING - 1)
+        .waitFor();
+      expect(await now.getByText('Firing', { exact: true }).count()).toBe(FIRING);
+      const over = region('Over');
+      await over.getByText('100 shown; there are older ones').waitFor();
+      expect(await visit.problems('alerts-long')).toEqual([]);
+      await over.getByRole('button', { name: 'Show older' }).click();
+      await over
+        .getByRole('listitem')
+        .nth(RESOLVED - 1)
+        .waitFor();
+      expect(await over.getByText('Resolved', { exact: true }).count()).toBe(RESOLVED);
+    },
+    STORY_TIMEOUT_MS,
+  );
+
+  test('no page threw an error in all this', () => {
+    expect(visit.errors).toEqual([]);
+  });
+});
+
+type Rebuilds = { state: 'queued' | 'succeeded'; from: string; copies: number };
+
+/** The first of them at a time that was so long ago, and each a minute after the one before. */
+async function addRebuilds(volume: string, count: number, { state, from, copies }: Rebuilds): Promise<void> {
+  await pool.query(
+    `INSERT INTO rebuild (id, organization_id, cluster_id, volume_id, target_replica_id, target_node_id, state, phase,
+       healthy_copies, size_bytes, bytes, paused, queued_at, started_at, finished_at)
+     SELECT gen_random_uuid(), v.organization_id, v.cluster_id, v.id, gen_random_uuid(), n.id, $3, 'copying', $5, 4096,
+       '{"total":4096,"compared":0,"skipped":0,"sent":0,"written":0}', false, at, CASE WHEN ended THEN at END,
+       CASE WHEN ended THEN at END
+     FROM volume v, node n, generate_series(0, $2 - 1) i,
+       LATERAL (SELECT now() - $4::interval + i * interval '1 minute' AS at, $3 = 'succeeded' AS ended) times
+     WHERE v.name = $1 AND n.name = 'node-1'`,
+    [volume, count, state, from, copies],
+  );
+}
+
+type Alerts = { name: string; from: string; isOver: boolean };
+
+async function addAlerts(count: number, { name, from, isOver }: Alerts): Promise<void> {
+  await pool.query(
+    `INSERT INTO alert (id, organization_id, cluster_id, rule, severity, subject_kind, subject_id, subject_name, message,
+       effects, since, changed_at, resolved_at)
+     SELECT gen_random_uuid(), c.organization_id, c.id, 'node-not-heard', 'error', 'node', gen_random_uuid()::text, $2 || '-' || i,
+       $2 || ' alert ' || i,
+       '{"copies":0,"volumesOnLastCopy":0,"volumesFaulted":0,"volumesServedThere":0}', now() - $3::interval + i * interval '1 minute', now(), CASE WHEN $4 THEN now() END
+     FROM cluster c, generate_series(0, $1 - 1) i`,
+    [count, name, from, isOver],
+  );
+}
