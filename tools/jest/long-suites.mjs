@@ -43,6 +43,7 @@ export const LONG_SUITES = {
   'apps/api/test/fair-work.test.ts': 65,
   'packages/simulator/src/search/search.test.ts': 60,
   'packages/data-engine/src/engine/doubled-commands.test.ts': 54,
+  'apps/local/test/console-viewer.test.ts': 54,
   'apps/agent/src/large-commands.test.ts': 54,
   'apps/local/test/bad-nodes.test.ts': 46,
   'apps/local/test/story-old-database.test.ts': 45,

@@ -81,6 +81,40 @@ describe('a dry run changes nothing', () => {
   });
 });
 
+test.each<{ name: string; notes: string[] }>([
+  {
+    name: `DELETE ${VOLUME}/snapshots/{snapshotId}`,
+    notes: [
+      'its 0 B are removed from each copy: nothing stands on them',
+      'the volume can not be reverted to it any more, and that can not be undone',
+    ],
+  },
+  {
+    name: `POST ${VOLUME}/revert`,
+    notes: ['what was written since the last snapshot is lost, on all copies'],
+  },
+  {
+    name: `POST ${VOLUME}/expand`,
+    notes: [
+      'it has 1 GiB and gets 2 GiB',
+      'a volume can not be made smaller again; clients see the new size when they connect again',
+    ],
+  },
+  {
+    name: `POST ${VOLUME}/detach`,
+    notes: [
+      'its address 127.0.0.1:7420 on node-1 ends: clients that are connected lose it, and what they write gets errors',
+      'the next attachment has another address',
+      'node-1 is not waited for: what clients did not flush may be lost',
+    ],
+  },
+])('$name says what is lost by it', async ({ name, notes }) => {
+  const { at = '', body } = cases[name] ?? {};
+  const [method = ''] = name.split(' ');
+  const answer = await api.call(method, `${at}?dryRun=true`, body === undefined ? {} : { body });
+  expect(answer).toMatchObject({ status: 200, body: { notes } });
+});
+
 describe('a dry run by GraphQL', () => {
   test.each(DESTRUCTIVE)('%s says the same as by REST, and changes nothing', async (name) => {
     const found = cases[name];

@@ -15,7 +15,10 @@ const inBrowser = executable === undefined ? describe.skip : describe;
 
 /** More than the largest page that the API gives. */
 const ENDED = 210;
-const WAITING = 130;
+const WAITING = 60;
+/** Rows that the page of rebuilds shows at first. */
+const ACTIVE_SHOWN = 25;
+const ENDED_SHOWN = 50;
 const FIRING = 120;
 const RESOLVED = 130;
 
@@ -83,18 +86,21 @@ inBrowser('a list that is longer than a page', () => {
       await open('/rebuilds');
       const active = region('Running and waiting');
       const lines = active.getByText(/^Place \d+ in the queue/);
-      await lines.nth(99).waitFor();
+      await lines.nth(ACTIVE_SHOWN - 1).waitFor();
       expect(await lines.first().textContent()).toContain('Place 1 in the queue · priority 1');
       expect(await lines.nth(1).textContent()).toContain('Place 2 in the queue · priority 2: 2 full copies');
-      await active.getByText(`100 shown; there are more: ${WAITING} wait in the queue`).waitFor();
+      await active.getByText(`${ACTIVE_SHOWN} shown; there are more: ${WAITING} wait in the queue`).waitFor();
       expect(await visit.problems('rebuilds-long')).toEqual([]);
-      await active.getByRole('button', { name: 'Show more' }).click();
+      for (const shown of [ACTIVE_SHOWN, 2 * ACTIVE_SHOWN]) {
+        await active.getByText(`${shown} shown; there are more`).waitFor();
+        await active.getByRole('button', { name: 'Show more' }).click();
+      }
       await lines.nth(WAITING - 1).waitFor();
       expect(await lines.count()).toBe(WAITING);
 
       const history = region('History');
       const older = history.getByRole('button', { name: 'Show older' });
-      for (const shown of [100, 200]) {
+      for (let shown = ENDED_SHOWN; shown < ENDED; shown += ENDED_SHOWN) {
         await history.getByText(`${shown} shown; there are older ones`).waitFor();
         await older.click();
       }

@@ -118,7 +118,11 @@ inBrowser('the list of volumes', () => {
         .getByText(/attached/)
         .first()
         .waitFor();
-      await dialog.getByRole('button', { name: /^Delete/ }).click();
+      const confirm = dialog.getByRole('button', { name: /^Delete/ });
+      expect(await confirm.getAttribute('title')).toBe('Type 3 first');
+      await dialog.getByLabel('Type 3 to confirm').fill('3');
+      expect(await visit.problems('volumes-bulk-delete')).toEqual([]);
+      await confirm.click();
       await dialog.getByText('3 of 3 done').waitFor();
       await dialog.getByRole('button', { name: 'Close' }).click();
       await row('web-c').waitFor({ state: 'detached', timeout: 30_000 });

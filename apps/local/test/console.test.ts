@@ -305,6 +305,11 @@ inBrowser('the console', () => {
       await panel.getByRole('button', { name: 'Check monday on every copy' }).click();
       await panel.locator('code').first().waitFor({ timeout: 60_000 });
       await panel.getByRole('button', { name: 'Revert to monday' }).click();
+      await page
+        .getByRole('dialog')
+        .getByText(/ that were written since the last snapshot are lost, on all copies\.$/)
+        .waitFor();
+      await expectAccessible('revert-plan');
       await page.getByRole('dialog').getByRole('button', { name: 'Revert' }).click();
       await panel
         .getByRole('listitem')
@@ -314,6 +319,8 @@ inBrowser('the console', () => {
       await expectAccessible('volume-snapshots');
       await page.getByRole('button', { name: 'Resize' }).click();
       await page.getByRole('dialog').getByLabel('New size in GiB').fill('2');
+      await page.getByRole('dialog').getByText('It has 1 GiB and gets 2 GiB.').waitFor();
+      await expectAccessible('resize-plan');
       await page.getByRole('dialog').getByRole('button', { name: 'Resize' }).click();
       await page.getByText(/^2 GiB, /).waitFor({ timeout: 60_000 });
       // The expansion has left a layer under the head: a purge by hand finds it again, and says that it was there.
@@ -330,6 +337,12 @@ inBrowser('the console', () => {
       await panel.getByRole('button', { name: 'Purge' }).click();
       await eventually('the volume is purged', purges, (count) => count > before);
       await panel.getByRole('button', { name: 'Delete tuesday' }).click();
+      await page
+        .getByRole('dialog')
+        .getByText(/^Its .* are removed from each copy: nothing stands on them\.$/)
+        .waitFor();
+      await expectAccessible('snapshot-deletion-plan');
+      await page.getByRole('dialog').getByRole('button', { name: 'Delete snapshot' }).click();
       await panel
         .getByRole('listitem')
         .filter({ hasText: 'tuesday' })
@@ -451,6 +464,12 @@ inBrowser('the console', () => {
     async () => {
       await visit.openVolume('web-data');
       await page.getByRole('button', { name: 'Detach' }).click();
+      await page
+        .getByRole('dialog')
+        .getByText(/^Its address 127\.0\.0\.1:\d+ on node-\d ends: clients that are connected lose it/)
+        .waitFor();
+      await expectAccessible('detach-plan');
+      await page.getByRole('dialog').getByRole('button', { name: 'Detach' }).click();
       await page.getByText('Detached').first().waitFor({ timeout: 30_000 });
       await page.getByRole('button', { name: 'Verify' }).click();
       await page.getByText('All equal', { exact: true }).waitFor({ timeout: 90_000 });

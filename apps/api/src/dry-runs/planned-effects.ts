@@ -8,6 +8,7 @@ import {
   type DiskId,
   type NodeId,
   type ReplicaId,
+  type SnapshotId,
   type VolumeId,
 } from '@holdfast/core/model/ids.js';
 import { isEvictingPolicy } from '@holdfast/core/model/node-drain.js';
@@ -20,7 +21,9 @@ import {
   effectsOfRemoval,
   effectsOfSalvage,
 } from '@holdfast/core/policy/copy-effects.js';
+import { detachNotes } from '@holdfast/core/policy/decide-detach.js';
 import { drainPolicyOf } from '@holdfast/core/policy/decide-drain.js';
+import { deletionNotes, growthNotes, revertNotes } from '@holdfast/core/policy/layer-notes.js';
 import type { Tenant } from '../platform/tenant.js';
 import { PatchVolumeBody } from '../volumes/volume.schemas.js';
 
@@ -69,6 +72,26 @@ export const replicaMove = ofVolume((view, { parameters }) => ({
 export const salvage = ofVolume((view, { body }) => ({
   copies: effectsOfSalvage(view, textsOf(body.replicaIds)),
   notes: ['writes that only the other copies hold are lost'],
+}));
+
+export const snapshotDeletion = ofVolume((view, { parameters }) => ({
+  copies: [],
+  notes: deletionNotes(view, asId<SnapshotId>(parameters.snapshotId ?? '')),
+}));
+
+export const revert = ofVolume((view, { body }) => ({
+  copies: [],
+  notes: revertNotes(view, asId<SnapshotId>(String(body.snapshotId).toLowerCase())),
+}));
+
+export const growth = ofVolume((view, { body }) => ({
+  copies: [],
+  notes: growthNotes(view, Number(body.size)),
+}));
+
+export const detachment = ofVolume((view, { body }) => ({
+  copies: [],
+  notes: detachNotes(view, body.force === true),
 }));
 
 /** A change of the spec takes copies away, or adds some. */

@@ -1,6 +1,6 @@
 import { Body, Controller, Delete, Get, Param, Post, Query, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
-import { noteOnly } from '../dry-runs/planned-effects.js';
+import { snapshotDeletion } from '../dry-runs/planned-effects.js';
 import { CurrentTenant } from '../platform/request.js';
 import { Route } from '../platform/route.decorator.js';
 import { ListQuery, pageView } from '../platform/schemas.js';
@@ -67,7 +67,7 @@ export class SnapshotsController {
   @Route({
     access: 'volume:write',
     summary: 'Delete a snapshot; a purge follows',
-    dryRun: noteOnly('the volume can not be reverted to it any more'),
+    dryRun: snapshotDeletion,
     answer: SnapshotDto,
     status: 202,
     refuses: [...LAYER_CHANGE, 'snapshot.not_found', 'snapshot.in_use'],

@@ -8,7 +8,7 @@ import { requestPurge, requestRevert } from '@holdfast/control/use-cases/snapsho
 import type { FaultCode } from '@holdfast/core/model/faults.js';
 import type { VolumeWithReplicas } from '@holdfast/database/queries/volumes.js';
 import { type ActionTarget, serveAction } from '../actions/serve-action.js';
-import { noteOnly, salvage } from '../dry-runs/planned-effects.js';
+import { detachment, growth, noteOnly, revert, salvage } from '../dry-runs/planned-effects.js';
 import { layerOperation, salvageOperation } from '../operations/begun-operations.js';
 import { NoBody } from '../platform/schemas.js';
 import { RevertBody } from '../snapshots/snapshot.schemas.js';
@@ -61,9 +61,7 @@ export const VOLUME_ACTIONS = [
     name: 'detach',
     summary: 'Stop serving a volume',
     body: DetachBody,
-    dryRun: noteOnly(
-      'clients lose the volume; forced, what they did not flush may be lost, and the holder is not waited for',
-    ),
+    dryRun: detachment,
     refuses: ['volume.not_found', 'volume.busy', 'volume.holder_unreachable'],
     takesIfMatch: true,
     act: ({ tenant, key: { volumeId }, body: { force }, ifVersion }) =>
@@ -74,7 +72,7 @@ export const VOLUME_ACTIONS = [
     name: 'expand',
     summary: 'Make an attached volume larger',
     body: ExpandBody,
-    dryRun: noteOnly('a volume can not be made smaller again'),
+    dryRun: growth,
     refuses: [...LAYER_CHANGE, 'volume.expansion_impossible', 'quota.exceeded'],
     takesIfMatch: true,
     act: ({ tenant, key: { volumeId }, body, ifVersion }) =>
@@ -86,7 +84,7 @@ export const VOLUME_ACTIONS = [
     name: 'revert',
     summary: 'Make an attached volume read as it did when a snapshot was taken; no client may be connected',
     body: RevertBody,
-    dryRun: noteOnly('what was written since the snapshot was taken is lost, on all copies'),
+    dryRun: revert,
     refuses: [...LAYER_CHANGE, 'snapshot.not_found', 'snapshot.in_use'],
     takesIfMatch: true,
     act: ({ tenant, key: { volumeId }, body: { snapshotId }, ifVersion }) =>

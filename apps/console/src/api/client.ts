@@ -170,8 +170,6 @@ export const api = {
     ),
   orphans: (clusterId: string) =>
     askAll((query) => client.GET(`${CLUSTER}/orphans`, { params: { path: { clusterId }, query } })),
-  deleteOrphan: (clusterId: string, orphanId: string) =>
-    ask(client.DELETE(`${CLUSTER}/orphans/{orphanId}`, { params: { path: { clusterId, orphanId } } })),
   /** Volumes that copies on the disks make up, and the database does not know; the first hundred. */
   recoveries: async (clusterId: string) => {
     const query = { limit: RECOVERIES_LIMIT };
@@ -211,8 +209,6 @@ export const api = {
     ask(client.POST(`${REPLICA}/move`, { params: { path: { clusterId, volumeId, replicaId } }, body })),
   volumeSettings: async (clusterId: string, volumeId: string) =>
     (await ask(client.GET(`${VOLUME}/settings`, { params: { path: { clusterId, volumeId } } }))).items,
-  deleteVolume: (clusterId: string, volumeId: string) =>
-    ask(client.DELETE(VOLUME, { params: { path: { clusterId, volumeId } } })),
   attach: (clusterId: string, volumeId: string, nodeId: string | undefined) =>
     ask(
       client.POST(`${VOLUME}/attach`, {
@@ -220,8 +216,6 @@ export const api = {
         body: nodeId === undefined ? {} : { nodeId },
       }),
     ),
-  detach: (clusterId: string, volumeId: string, force: boolean) =>
-    ask(client.POST(`${VOLUME}/detach`, { params: { path: { clusterId, volumeId } }, body: { force } })),
   salvageAdvice: (clusterId: string, volumeId: string) =>
     ask(client.GET(`${VOLUME}/salvage`, { params: { path: { clusterId, volumeId } } })),
   salvage: (clusterId: string, volumeId: string, replicaIds: string[]) =>
@@ -241,8 +235,6 @@ export const api = {
         body: name === '' ? {} : { name },
       }),
     ),
-  deleteSnapshot: (clusterId: string, volumeId: string, snapshotId: string) =>
-    ask(client.DELETE(`${VOLUME}/snapshots/{snapshotId}`, snapshotAt(clusterId, volumeId, snapshotId))),
   hashSnapshot: (clusterId: string, volumeId: string, snapshotId: string) =>
     ask(
       client.POST(`${VOLUME}/snapshots/{snapshotId}/hash`, {
@@ -252,10 +244,6 @@ export const api = {
     ),
   purge: (clusterId: string, volumeId: string) =>
     ask(client.POST(`${VOLUME}/snapshots/purge`, { params: { path: { clusterId, volumeId } }, body: {} })),
-  revert: (clusterId: string, volumeId: string, snapshotId: string) =>
-    ask(client.POST(`${VOLUME}/revert`, { params: { path: { clusterId, volumeId } }, body: { snapshotId } })),
-  expand: (clusterId: string, volumeId: string, size: number) =>
-    ask(client.POST(`${VOLUME}/expand`, { params: { path: { clusterId, volumeId } }, body: { size } })),
   clone: (clusterId: string, volumeId: string, body: { snapshotId: string; name: string }) =>
     ask(client.POST(`${VOLUME}/clone`, { params: { path: { clusterId, volumeId } }, body })),
   setRecurring: (clusterId: string, volumeId: string, recurringName: string, body: Schedule) =>

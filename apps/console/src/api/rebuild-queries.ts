@@ -6,6 +6,9 @@ import { keys, usePages } from './queries';
 import { useCluster } from './use-cluster';
 
 const ENDED = 'state in (succeeded, failed, cancelled)';
+/** Each takes a few lines, and more are a button away: what comes after them on the page has to be reached. */
+const ACTIVE_SHOWN = 25;
+const ENDED_SHOWN = 50;
 /** Of a volume that has been rebuilt often, the last ones say enough at first. */
 const ENDED_OF_VOLUME = 5;
 
@@ -20,8 +23,10 @@ export function useActiveRebuilds(volumeId?: string) {
   const { id } = useCluster();
   return usePages(
     [...keys.activeRebuilds(id), volumeId ?? ''],
-    (cursor) =>
-      api.rebuildPage(id, { filter: filterOf(ACTIVE_REBUILDS, volumeId), sort: 'queueOrder', cursor }),
+    (cursor) => {
+      const filter = filterOf(ACTIVE_REBUILDS, volumeId);
+      return api.rebuildPage(id, { filter, sort: 'queueOrder', cursor, limit: ACTIVE_SHOWN });
+    },
     ({ items }) => items.length > 0,
   );
 }
@@ -29,9 +34,9 @@ export function useActiveRebuilds(volumeId?: string) {
 /** Rebuilds that have ended, newest first, a page at a time; of one volume where it is given, a few at a time. */
 export function useEndedRebuilds(volumeId?: string) {
   const { id } = useCluster();
-  const size = volumeId === undefined ? {} : { limit: ENDED_OF_VOLUME };
+  const limit = volumeId === undefined ? ENDED_SHOWN : ENDED_OF_VOLUME;
   return usePages([...keys.rebuilds(id), 'ended', volumeId ?? ''], (cursor) =>
-    api.rebuildPage(id, { filter: filterOf(ENDED, volumeId), sort: '-queuedAt', cursor, ...size }),
+    api.rebuildPage(id, { filter: filterOf(ENDED, volumeId), sort: '-queuedAt', cursor, limit }),
   );
 }
 

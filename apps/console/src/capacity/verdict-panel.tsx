@@ -8,7 +8,7 @@ import { Table } from '@holdfast/ui/table.js';
 import { CircleCheck, OctagonAlert, TriangleAlert } from 'lucide-react';
 import type { FormEvent } from 'react';
 import type { Zone } from '../api/types';
-import { useForbidden } from '../api/use-access';
+import { useAllowed, useForbidden } from '../api/use-access';
 import { Loaded } from '../shared/loaded';
 import { useRoomAfter, useRoomNow } from './use-room';
 import {
@@ -34,11 +34,11 @@ type Props = {
 /** Answers: how many more volumes fit, and how many once a zone is lost? By the scheduler itself. */
 export function VerdictPanel({ zones, kind, onAsk }: Props) {
   const forbidden = useForbidden()('placement:simulate');
-  const isAllowed = forbidden === undefined;
+  const isAllowed = useAllowed()('placement:simulate');
   const names = [...new Set(zones.flatMap(({ zone }) => (zone === null ? [] : [zone])))].sort();
   const now = useRoomNow(kind, isAllowed);
   const after = useRoomAfter(kind, names, isAllowed);
-  if (!isAllowed) {
+  if (forbidden !== undefined) {
     return (
       <Panel title="How much more fits?">
         <Message title="You may not ask what-ifs" body={forbidden} />

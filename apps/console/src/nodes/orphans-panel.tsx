@@ -3,33 +3,32 @@ import { formatBytes } from '@holdfast/core/model/bytes.js';
 import { decideOrphanRemoval } from '@holdfast/core/policy/decide-orphan-removal.js';
 import { Badge } from '@holdfast/ui/badge.js';
 import { Button } from '@holdfast/ui/button.js';
-import { Dialog } from '@holdfast/ui/dialog.js';
 import { Message } from '@holdfast/ui/message.js';
 import { Moment } from '@holdfast/ui/moment.js';
 import { Panel } from '@holdfast/ui/panel.js';
 import { type Column, Table } from '@holdfast/ui/table.js';
 import { useState } from 'react';
 import { reasonOf } from '../actions';
-import { api } from '../api/client';
-import { keys, useOrphans } from '../api/queries';
+import { useOrphans } from '../api/queries';
 import type { Orphan, Recovery } from '../api/types';
+import { useForbidden } from '../api/use-access';
 import { useCluster } from '../api/use-cluster';
 import { Loaded } from '../shared/loaded';
-import { Refusal } from '../shared/refusal';
-import { useAction } from '../shared/use-action';
+import { PlanDialog } from '../shared/plan-dialog';
 import { useLostVolumes } from '../shared/use-lost-volumes';
 
 /** Copies on disks that belong to no replica, and the way to give their space back. */
 export function OrphansPanel() {
   const orphans = useOrphans();
   const [asked, setAsked] = useState<Orphan>();
+  const forbidden = useForbidden()('node:write');
   const columns: Column<Orphan>[] = [
     ...COLUMNS,
     {
       header: '',
       align: 'right',
       cell: (orphan) => (
-        <Button disabledReason={removalReason(orphan)} onClick={() => setAsked(orphan)}>
+        <Button disabledReason={forbidden ?? removalReason(orphan)} onClick={() => setAsked(orphan)}>
           Remove
         </Button>
       ),
@@ -103,32 +102,20 @@ function wordsOfLost(lost: Recovery | undefined): string {
 function RemoveDialog({ orphan, onClose }: { orphan: Orphan; onClose: () => void }) {
   const cluster = useCluster();
   const { diskName, nodeName, size, volumeName } = orphan;
-  const remove = useAction({
-    run: () => api.deleteOrphan(cluster.id, orphan.id),
-    done: () => `The copy on ${nodeName}, ${diskName} is being removed.`,
-    refusal: 'beside',
-    stale: [keys.orphans(cluster.id)],
-    onDone: onClose,
-  });
   const lost = useLostVolumes().data?.find(({ volumeId }) => volumeId === orphan.volumeId);
   const whose =
     volumeName === null
       ? wordsOfLost(lost)
       : `Volume ${volumeName} still exists: make sure that it does not need this copy.`;
   return (
-    <Dialog
-      open
-      onOpenChange={onClose}
+    <PlanDialog
       title={`Remove the copy on ${nodeName}?`}
       description={`${formatBytes(size)} on disk ${diskName} are removed for good. ${whose}`}
-    >
-      {remove.error !== null && <Refusal problem={remove.error} />}
-      <div className="mt-3 flex justify-end gap-2">
-        <Button onClick={onClose}>Cancel</Button>
-        <Button variant="danger" busy={remove.isPending} onClick={() => remove.mutate()}>
-          Remove copy
-        </Button>
-      </div>
-    </Dialog>
+      request={{ method: 'DELETE', path: `/clusters/${cluster.id}/orphans/${orphan.id}` }}
+      confirmLabel="Remove copy"
+      done={`The copy on ${nodeName}, ${diskName} is being removed.`}
+      isDangerous
+      onClose={onClose}
+    />
   );
 }

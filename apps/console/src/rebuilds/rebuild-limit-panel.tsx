@@ -7,6 +7,7 @@ import { api } from '../api/client';
 import { isProblem } from '../api/problem';
 import { keys, useSetting } from '../api/queries';
 import type { Setting } from '../api/types';
+import { useForbidden } from '../api/use-access';
 import { useCluster } from '../api/use-cluster';
 import { Loaded } from '../shared/loaded';
 import { valueText } from '../shared/setting-value';
@@ -35,6 +36,7 @@ function hintFor({ value, definition }: Setting): string {
 
 function LimitForm({ setting }: { setting: Setting }) {
   const cluster = useCluster();
+  const forbidden = useForbidden()('setting:write');
   const save = useAction({
     run: (value: number) => api.putSetting(cluster.id, setting.name, value),
     done: (_, value) =>
@@ -48,7 +50,7 @@ function LimitForm({ setting }: { setting: Setting }) {
 
   function submit(event: FormEvent<HTMLFormElement>) {
     event.preventDefault();
-    save.mutate(Number(new FormData(event.currentTarget).get('limit')));
+    if (forbidden === undefined) save.mutate(Number(new FormData(event.currentTarget).get('limit')));
   }
 
   return (
@@ -69,7 +71,7 @@ function LimitForm({ setting }: { setting: Setting }) {
       </div>
       {/* The line of the hint is below the field, the button beside it. */}
       <div className="pb-5">
-        <Button type="submit" busy={save.isPending}>
+        <Button type="submit" busy={save.isPending} disabledReason={forbidden}>
           Set limit
         </Button>
       </div>

@@ -21,6 +21,14 @@ test('fields that change are told in words, without times and counters', () => {
   expect(changedFields({ before, after: null } as never)).toEqual([]);
 });
 
+test('what the control plane notes for itself is not told', () => {
+  const before = { state: 'attached', attachment: { nodeId: 'n1' }, endpoint: '[hidden]', layer_task: null };
+  const after = { state: 'detaching', attachment: null, endpoint: null, layer_task: { kind: 'expand' } };
+  expect(changedFields({ before, after } as never)).toEqual([
+    { name: 'state', before: 'attached', after: 'detaching' },
+  ]);
+});
+
 test.each([
   [{ copyCount: 1, bytesCopied: 0, bytesRemoved: 0 }, '1 copy is concerned.'],
   [{ copyCount: 2, bytesCopied: 1024, bytesRemoved: 0 }, '2 copies are concerned: 1 KiB copied.'],

@@ -109,6 +109,11 @@ export function CopyNodeAs({ node }: { node: StorageNode }) {
   );
 }
 
+function copiesThere({ replicas, name }: StorageNode): string {
+  if (replicas === 0) return `No copy is on ${name}.`;
+  return replicas === 1 ? `1 copy is on ${name}.` : `${replicas} copies are on ${name}.`;
+}
+
 function MaintenanceDialog({ node, onClose }: { node: StorageNode; onClose: () => void }) {
   const cluster = useCluster();
   const [hours, setHours] = useState<number>(LENGTHS[0].hours);
@@ -144,6 +149,13 @@ function MaintenanceDialog({ node, onClose }: { node: StorageNode; onClose: () =
           value={reason}
           onChange={(event) => setReason(event.target.value)}
         />
+        <section aria-label="Plan" className="text-sm">
+          <p className="font-medium">{copiesThere(node)}</p>
+          <p>
+            Those volumes have a copy less while it is away, and are made whole only once it is back or the
+            window has ended. It can be ended before its time.
+          </p>
+        </section>
         {start.error !== null && <Refusal problem={start.error} />}
         <div className="flex justify-end gap-2">
           <Button onClick={onClose}>Cancel</Button>

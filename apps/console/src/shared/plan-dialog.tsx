@@ -3,7 +3,7 @@ import { Button } from '@holdfast/ui/button.js';
 import { Dialog } from '@holdfast/ui/dialog.js';
 import { TextField } from '@holdfast/ui/field.js';
 import { useQuery } from '@tanstack/react-query';
-import { type FormEvent, useState } from 'react';
+import { type FormEvent, type ReactNode, useEffect, useState } from 'react';
 import { carryOut, dryRun, type PlannedRequest } from '../api/dry-run';
 import { isProblem } from '../api/problem';
 import { DryRunSummary } from './dry-run-summary';
@@ -11,10 +11,15 @@ import { Loaded } from './loaded';
 import { Refusal } from './refusal';
 import { useAction } from './use-action';
 
+const TYPING_MS = 400;
+
 export type PlanDialogProps = {
   title: string;
   description: string;
-  request: PlannedRequest;
+  /** `undefined`: the fields that it is made of have no usable values yet. */
+  request: PlannedRequest | undefined;
+  /** What the request is made of; each change of it makes another plan. */
+  fields?: ReactNode;
   confirmLabel: string;
   /** Noted once it is done. */
   done: string;
@@ -27,18 +32,23 @@ export type PlanDialogProps = {
 
 /** A change whose dry run is shown first: what it comes to, or why it is refused and what would help. */
 export function PlanDialog(props: PlanDialogProps) {
-  const { title, description, request, confirmLabel, done, isDangerous = false, typedName, onClose } = props;
+  const { title, description, request, fields, confirmLabel, done, isDangerous = false } = props;
+  const { typedName, onClose } = props;
   const [typed, setTyped] = useState('');
+  const asked = JSON.stringify(request ?? null);
+  const isSettled = useSettled(asked) === asked;
   const plan = useQuery({
-    queryKey: ['dry-run', request],
-    queryFn: ({ signal }) => dryRun(request, signal),
+    queryKey: ['dry-run', asked],
+    queryFn: ({ signal }) =>
+      request === undefined ? Promise.reject(new Error('nothing is planned')) : dryRun(request, signal),
+    enabled: request !== undefined && isSettled,
     retry: false,
     staleTime: 0,
     gcTime: 0,
     refetchOnWindowFocus: false,
   });
   const act = useAction({
-    run: () => carryOut(request),
+    run: () => (request === undefined ? Promise.resolve() : carryOut(request)),
     done: () => done,
     refusal: 'beside',
     stale: 'all',
@@ -48,7 +58,8 @@ export function PlanDialog(props: PlanDialogProps) {
     },
   });
   const refused = isProblem(plan.error) && plan.error.status < 500 ? plan.error : undefined;
-  const blocked = reasonNot({ isKnown: plan.data !== undefined, isRefused: refused !== undefined });
+  const isKnown = request !== undefined && isSettled && plan.data !== undefined;
+  const blocked = reasonNot({ isKnown, isRefused: refused !== undefined });
   const untyped = typedName !== undefined && typed !== typedName ? 'Type the name first.' : undefined;
   const nothing = plan.data?.changes === false ? 'Nothing would change.' : undefined;
 
@@ -60,12 +71,12 @@ export function PlanDialog(props: PlanDialogProps) {
   return (
     <Dialog open onOpenChange={onClose} title={title} description={description}>
       <form onSubmit={submit} className="flex flex-col gap-3">
-        {refused === undefined ? (
+        {fields}
+        {refused !== undefined && <Refusal problem={refused} />}
+        {refused === undefined && request !== undefined && (
           <Loaded query={plan} what="the plan" rows={3}>
             {(data) => <DryRunSummary plan={data} />}
           </Loaded>
-        ) : (
-          <Refusal problem={refused} />
         )}
         {typedName !== undefined && refused === undefined && (
           <TextField
@@ -90,6 +101,16 @@ export function PlanDialog(props: PlanDialogProps) {
       </form>
     </Dialog>
   );
+}
+
+/** What is planned, once its user has paused: a plan for every key that is pressed would be asked for, and written down, in vain. */
+function useSettled(asked: string): string {
+  const [settled, setSettled] = useState(asked);
+  useEffect(() => {
+    const timer = setTimeout(() => setSettled(asked), TYPING_MS);
+    return () => clearTimeout(timer);
+  }, [asked]);
+  return settled;
 }
 
 function reasonNot({ isKnown, isRefused }: { isKnown: boolean; isRefused: boolean }): string | undefined {

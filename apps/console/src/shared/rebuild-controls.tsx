@@ -5,6 +5,7 @@ import { type ChangeEvent, useId } from 'react';
 import { api } from '../api/client';
 import { keys } from '../api/queries';
 import type { Rebuild } from '../api/types';
+import { useForbidden } from '../api/use-access';
 import { useCluster } from '../api/use-cluster';
 import { useAction } from './use-action';
 
@@ -19,6 +20,7 @@ type Act = { readonly became: string; readonly run: () => Promise<unknown> };
 export function RebuildControls({ rebuild, name }: { rebuild: Rebuild; name: string }) {
   const cluster = useCluster();
   const limitId = useId();
+  const forbidden = useForbidden()('rebuild:write');
   const act = useAction({
     run: ({ run }: Act) => run(),
     done: (_, { became }) => `The rebuild of ${name} ${became}.`,
@@ -41,6 +43,7 @@ export function RebuildControls({ rebuild, name }: { rebuild: Rebuild; name: str
       {rebuild.paused ? (
         <Button
           aria-label={`Resume the rebuild of ${name}`}
+          disabledReason={forbidden}
           onClick={() =>
             act.mutate({ became: 'goes on', run: () => api.resumeRebuild(cluster.id, rebuild.id) })
           }
@@ -50,6 +53,7 @@ export function RebuildControls({ rebuild, name }: { rebuild: Rebuild; name: str
       ) : (
         <Button
           aria-label={`Pause the rebuild of ${name}`}
+          disabledReason={forbidden}
           onClick={() =>
             act.mutate({ became: 'is paused', run: () => api.pauseRebuild(cluster.id, rebuild.id) })
           }
@@ -60,6 +64,7 @@ export function RebuildControls({ rebuild, name }: { rebuild: Rebuild; name: str
       <Button
         variant="ghost"
         aria-label={`Cancel the rebuild of ${name}`}
+        disabledReason={forbidden}
         onClick={() =>
           act.mutate({ became: 'is cancelled', run: () => api.cancelRebuild(cluster.id, rebuild.id) })
         }
@@ -73,7 +78,9 @@ export function RebuildControls({ rebuild, name }: { rebuild: Rebuild; name: str
         id={limitId}
         value={limit ?? NO_LIMIT}
         onChange={changeLimit}
-        className="h-8 rounded-md border border-border-strong bg-surface px-2 text-sm text-text"
+        disabled={forbidden !== undefined}
+        title={forbidden}
+        className="h-8 rounded-md border border-border-strong bg-surface px-2 text-sm text-text disabled:cursor-not-allowed disabled:opacity-55"
       >
         <option value={NO_LIMIT}>as fast as it can</option>
         {choices.map((bytes) => (

@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { api } from '../api/client';
 import { CAPACITY_POLL_MS, keys } from '../api/queries';
 import type { Recovery } from '../api/types';
-import { useForbidden } from '../api/use-access';
+import { useAllowed } from '../api/use-access';
 import { useCluster } from '../api/use-cluster';
 
 /**
@@ -12,12 +12,12 @@ import { useCluster } from '../api/use-cluster';
  */
 export function useLostVolumes() {
   const { id } = useCluster();
-  const isForbidden = useForbidden()('node:write') !== undefined;
+  const isAllowed = useAllowed()('node:write');
   return useQuery({
     queryKey: [...keys.orphans(id), 'recoveries'],
     queryFn: async () => (await api.recoveries(id)).filter(isLost),
     refetchInterval: CAPACITY_POLL_MS,
-    enabled: !isForbidden,
+    enabled: isAllowed,
   });
 }
 

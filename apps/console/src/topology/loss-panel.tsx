@@ -7,7 +7,7 @@ import { MousePointerClick } from 'lucide-react';
 import Link from 'next/link';
 import { api } from '../api/client';
 import type { Simulation } from '../api/types';
-import { useForbidden } from '../api/use-access';
+import { useAllowed, useForbidden } from '../api/use-access';
 import { useCluster } from '../api/use-cluster';
 import { paths } from '../paths';
 import { timeSentence } from '../shared/drain-words';
@@ -43,6 +43,7 @@ export function LossPanel({ domain }: Props) {
 
 function Loss({ domain }: { domain: Domain }) {
   const cluster = useCluster();
+  const isAllowed = useAllowed()('placement:simulate');
   const answer = useQuery({
     queryKey: ['loss', cluster.id, domainText(domain)],
     queryFn: async ({ signal }) => {
@@ -52,6 +53,7 @@ function Loss({ domain }: { domain: Domain }) {
       const question = { volumes: [], lose, add: { disks: [] }, drain: [], settings: {}, howManyMore: false };
       return { lose, result: await api.simulate(cluster.id, question, signal) };
     },
+    enabled: isAllowed,
     retry: false,
     refetchOnWindowFocus: false,
   });

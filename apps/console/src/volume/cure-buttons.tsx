@@ -5,15 +5,17 @@ import { useState } from 'react';
 import type { PlannedRequest } from '../api/dry-run';
 import { useDisksOf, useNodesById } from '../api/node-queries';
 import type { PlacementExplanation, Volume } from '../api/types';
+import { useForbidden } from '../api/use-access';
 import { useCluster } from '../api/use-cluster';
 import { PlanDialog } from '../shared/plan-dialog';
-import { type CureFacts, cureWay } from './cure-request';
+import { actionOf, type CureFacts, cureWay } from './cure-request';
 
 type Cure = PlacementExplanation['cures'][number];
 
 /** A cure's way: the plan of each of its changes, or the page on which it is done by hand. */
 export function CureButtons({ cure, volume }: { cure: Cure; volume: Volume }) {
   const cluster = useCluster();
+  const forbidden = useForbidden(volume.projectId);
   const concerned = cure.changes.map(({ nodeId }) => nodeId ?? null);
   const nodes = useNodesById(concerned);
   const disks = useDisksOf(concerned);
@@ -35,6 +37,7 @@ export function CureButtons({ cure, volume }: { cure: Cure; volume: Volume }) {
             <Button
               key={JSON.stringify(way.request)}
               aria-label={`Show the plan${part}: ${cure.sentence}`}
+              disabledReason={forbidden(actionOf(way.request))}
               onClick={() => setAsked(way.request)}
             >
               Show the plan{part}…

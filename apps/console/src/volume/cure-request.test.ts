@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { type CureChange, type CureFacts, cureWay } from './cure-request';
+import { actionOf, type CureChange, type CureFacts, cureWay } from './cure-request';
 
 const FACTS: CureFacts = {
   clusterId: 'c',
@@ -73,4 +73,12 @@ test.each<[CureChange, string | undefined]>([
 ])('%j is done by hand, where that is', (change, href) => {
   const way = cureWay(change, FACTS);
   expect(way?.kind === 'open' ? way.href : undefined).toBe(href);
+});
+
+test.each([
+  { path: '/clusters/c1/settings/default-replica-count', want: 'setting:write' },
+  { path: '/clusters/c1/nodes/n1/disks/d1', want: 'node:write' },
+  { path: '/clusters/c1/volumes/v1', want: 'volume:write' },
+])('a cure at $path needs the right to $want', ({ path, want }) => {
+  expect(actionOf({ method: 'PATCH', path })).toBe(want);
 });

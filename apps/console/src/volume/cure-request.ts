@@ -1,4 +1,5 @@
 /** A cure of the scheduler as the request that carries it out, or as the page on which a user does. */
+import type { Action } from '@holdfast/core/policy/permissions.js';
 import type { PlannedRequest } from '../api/dry-run';
 import type { Disk, PlacementExplanation, StorageNode, Volume } from '../api/types';
 import { paths } from '../paths';
@@ -28,6 +29,13 @@ export function cureWay(change: CureChange, facts: CureFacts): CureWay | undefin
     };
   }
   return placeOf(change);
+}
+
+/** What the request needs the right to. */
+export function actionOf({ path }: PlannedRequest): Action {
+  const [, , , kind] = path.split('/');
+  if (kind === 'settings') return 'setting:write';
+  return kind === 'nodes' ? 'node:write' : 'volume:write';
 }
 
 type Body = NonNullable<PlannedRequest['body']>;

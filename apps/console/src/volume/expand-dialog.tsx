@@ -1,55 +1,36 @@
 'use client';
 import { formatBytes, GIB } from '@holdfast/core/model/bytes.js';
-import { Button } from '@holdfast/ui/button.js';
-import { Dialog } from '@holdfast/ui/dialog.js';
 import { TextField } from '@holdfast/ui/field.js';
-import type { FormEvent } from 'react';
+import { useState } from 'react';
 import type { Volume } from '../api/types';
-import { Refusal } from '../shared/refusal';
+import { PlanDialog } from '../shared/plan-dialog';
 
-type Props = {
-  open: boolean;
-  onOpenChange: () => void;
-  volume: Volume;
-  busy: boolean;
-  /** Why the last try was refused; null for none. */
-  problem: unknown;
-  onExpand: (sizeBytes: number) => void;
-};
+type Props = { volume: Volume; path: string; onClose: () => void };
 
 /** A volume grows while it is used; clients see the new size when they connect again. */
-export function ExpandDialog({ open, onOpenChange, volume, busy, problem, onExpand }: Props) {
-  const now = volume.size / GIB;
-  function submit(event: FormEvent<HTMLFormElement>) {
-    event.preventDefault();
-    onExpand(Math.round(Number(new FormData(event.currentTarget).get('gib')) * GIB));
-  }
+export function ExpandDialog({ volume, path, onClose }: Props) {
+  const [gibibytes, setGibibytes] = useState(String((volume.size / GIB) * 2));
+  const size = Math.round(Number(gibibytes) * GIB);
   return (
-    <Dialog
-      open={open}
-      onOpenChange={onOpenChange}
+    <PlanDialog
       title={`Make ${volume.name} larger`}
-      description={`It has ${formatBytes(volume.size)} now, and can't become smaller again. Clients see the new size when they connect again.`}
-    >
-      <form onSubmit={submit} className="flex flex-col gap-3">
+      description={`It has ${formatBytes(volume.size)} now, and can't become smaller again.`}
+      fields={
         <TextField
           label="New size in GiB"
-          name="gib"
           type="number"
           step="any"
-          min={now}
-          defaultValue={now * 2}
+          min={volume.size / GIB}
+          value={gibibytes}
+          onChange={(event) => setGibibytes(event.target.value)}
           required
           autoFocus
         />
-        {problem !== null && <Refusal problem={problem} />}
-        <div className="flex justify-end gap-2">
-          <Button onClick={onOpenChange}>Cancel</Button>
-          <Button type="submit" variant="primary" busy={busy}>
-            Resize
-          </Button>
-        </div>
-      </form>
-    </Dialog>
+      }
+      request={size > 0 ? { method: 'POST', path: `${path}/expand`, body: { size } } : undefined}
+      confirmLabel="Resize"
+      done={`${volume.name} is being resized.`}
+      onClose={onClose}
+    />
   );
 }

@@ -11,6 +11,7 @@ import { useDisksOf, useNodesById } from '../api/node-queries';
 import { useActiveRebuilds } from '../api/rebuild-queries';
 import { useSilentNodes } from '../api/silent-nodes';
 import type { Replica, StorageNode, Volume } from '../api/types';
+import { useForbidden } from '../api/use-access';
 import { ZoneGrid } from '../shared/zone-grid';
 import { replicaLook } from '../states';
 import { MoveDialog } from './move-dialog';
@@ -70,6 +71,7 @@ function NodeBox({ node, volume }: { node: StorageNode; volume: Volume }) {
 
 function Copy({ replica, volume }: { replica: Replica; volume: Volume }) {
   const [isMoving, setMoving] = useState(false);
+  const forbidden = useForbidden(volume.projectId)('volume:write');
   const disks = useDisksOf(volume.replicas.map(({ nodeId }) => nodeId));
   const rebuilds = useActiveRebuilds(volume.id);
   const look = replicaLook(replica, volume, useSilentNodes());
@@ -108,6 +110,7 @@ function Copy({ replica, volume }: { replica: Replica; volume: Volume }) {
           variant="ghost"
           className="mt-1"
           aria-label={`Move the copy on ${disk?.name ?? 'this disk'}`}
+          disabledReason={forbidden}
           onClick={() => setMoving(true)}
         >
           Move

@@ -11,6 +11,7 @@ import { reasonOf } from '../actions';
 import { api } from '../api/client';
 import { keys } from '../api/queries';
 import type { RecurringSnapshot, Volume } from '../api/types';
+import { useForbidden } from '../api/use-access';
 import { useCluster } from '../api/use-cluster';
 import { useAction } from '../shared/use-action';
 import { RecurringDialog } from './recurring-dialog';
@@ -28,7 +29,8 @@ export function RecurringPanel({ volume }: { volume: Volume }) {
     refusal: 'noted',
     stale: [keys.volume(cluster.id, volume.id)],
   });
-  const blocked = reasonOf(decideChange(useActionFacts(volume)));
+  const changing = reasonOf(decideChange(useActionFacts(volume)));
+  const blocked = useForbidden(volume.projectId)('volume:write') ?? changing;
 
   return (
     <Panel

@@ -4,6 +4,7 @@ import { Dialog } from '@holdfast/ui/dialog.js';
 import { TextField } from '@holdfast/ui/field.js';
 import type { FormEvent } from 'react';
 import type { Snapshot, Volume } from '../api/types';
+import { PlanDialog } from '../shared/plan-dialog';
 import { Refusal } from '../shared/refusal';
 
 type TakeProps = {
@@ -49,31 +50,34 @@ export function TakeSnapshotDialog({ open, onOpenChange, volume, busy, problem, 
   );
 }
 
-type RevertProps = {
-  onOpenChange: () => void;
-  volume: Volume;
-  snapshot: Snapshot;
-  busy: boolean;
-  /** Why the last try was refused; null for none. */
-  problem: unknown;
-  onRevert: () => void;
-};
+type PlannedProps = { volume: Volume; snapshot: Snapshot; onClose: () => void };
 
-export function RevertDialog({ onOpenChange, volume, snapshot, busy, problem, onRevert }: RevertProps) {
+export function RevertDialog({ volume, snapshot, onClose }: PlannedProps) {
   return (
-    <Dialog
-      open
-      onOpenChange={onOpenChange}
+    <PlanDialog
       title={`Take ${volume.name} back to ${snapshot.name}?`}
       description="What was written since the last snapshot is lost; take one first to keep it. Disconnect the client before: with one connected this is refused."
-    >
-      {problem !== null && <Refusal problem={problem} />}
-      <div className="mt-3 flex justify-end gap-2">
-        <Button onClick={onOpenChange}>Cancel</Button>
-        <Button variant="danger" busy={busy} onClick={onRevert}>
-          Revert
-        </Button>
-      </div>
-    </Dialog>
+      request={{ method: 'POST', path: `${pathOf(volume)}/revert`, body: { snapshotId: snapshot.id } }}
+      confirmLabel="Revert"
+      done={`${volume.name} is being taken back to ${snapshot.name}.`}
+      isDangerous
+      onClose={onClose}
+    />
   );
 }
+
+export function DeleteSnapshotDialog({ volume, snapshot, onClose }: PlannedProps) {
+  return (
+    <PlanDialog
+      title={`Delete snapshot ${snapshot.name}?`}
+      description={`What ${volume.name} reads now stays as it is, and so do its other snapshots.`}
+      request={{ method: 'DELETE', path: `${pathOf(volume)}/snapshots/${snapshot.id}` }}
+      confirmLabel="Delete snapshot"
+      done={`${snapshot.name} is being deleted.`}
+      isDangerous
+      onClose={onClose}
+    />
+  );
+}
+
+const pathOf = ({ clusterId, id }: Volume) => `/clusters/${clusterId}/volumes/${id}`;

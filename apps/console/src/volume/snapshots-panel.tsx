@@ -16,15 +16,16 @@ import { useState } from 'react';
 import { reasonOf } from '../actions';
 import { useSetting, useSnapshots, useVolumeSettings } from '../api/queries';
 import type { Snapshot, Volume } from '../api/types';
+import { useForbidden } from '../api/use-access';
 import { Loaded } from '../shared/loaded';
 import { CloneDialog } from './clone-dialog';
-import { RevertDialog, TakeSnapshotDialog } from './snapshot-dialogs';
+import { DeleteSnapshotDialog, RevertDialog, TakeSnapshotDialog } from './snapshot-dialogs';
 import { SnapshotPicture } from './snapshot-picture';
 import { TaskNote } from './task-note';
 import { useActionFacts } from './use-action-facts';
 import { useSnapshotAct } from './use-snapshot-act';
 
-type Dialog = { kind: 'take' } | { kind: 'revert' | 'clone'; snapshot: Snapshot };
+type Dialog = { kind: 'take' } | { kind: 'revert' | 'clone' | 'delete'; snapshot: Snapshot };
 
 /** What the volume was at other times, and the way back. */
 export function SnapshotsPanel({ volume }: { volume: Volume }) {
@@ -37,6 +38,7 @@ export function SnapshotsPanel({ volume }: { volume: Volume }) {
     setDialog(undefined);
   };
   const facts = useActionFacts(volume);
+  const forbidden = useForbidden(volume.projectId)('volume:write');
   const purging = useSetting('disable-snapshot-purge');
   const settings = useVolumeSettings(volume.id);
   const max = Number(settings.data?.find(({ name }) => name === 'snapshotMaxCount')?.value ?? Infinity);
@@ -51,6 +53,7 @@ export function SnapshotsPanel({ volume }: { volume: Volume }) {
         <span className="flex gap-2">
           <Button
             disabledReason={
+              forbidden ??
               reasonOf(decidePurge(facts, purging.data?.value === true)) ??
               // The API would accept it, and nothing would come of it.
               (hasNothingToPurge(snapshots.data ?? []) ? 'There is no layer to purge' : undefined)
@@ -60,7 +63,7 @@ export function SnapshotsPanel({ volume }: { volume: Volume }) {
           >
             Purge
           </Button>
-          <Button disabledReason={reasonOf(taking)} onClick={() => setDialog({ kind: 'take' })}>
+          <Button disabledReason={forbidden ?? reasonOf(taking)} onClick={() => setDialog({ kind: 'take' })}>
             Take snapshot
           </Button>
         </span>
@@ -82,10 +85,11 @@ export function SnapshotsPanel({ volume }: { volume: Volume }) {
                 <Actions
                   snapshot={snapshot}
                   facts={facts}
+                  forbidden={forbidden}
                   onClone={() => setDialog({ kind: 'clone', snapshot })}
                   onRevert={() => setDialog({ kind: 'revert', snapshot })}
                   onHash={() => act.hash(snapshot)}
-                  onDelete={() => act.remove(snapshot)}
+                  onDelete={() => setDialog({ kind: 'delete', snapshot })}
                 />
               )}
             />
@@ -102,14 +106,10 @@ export function SnapshotsPanel({ volume }: { volume: Volume }) {
       />
       {dialog?.kind === 'clone' && <CloneDialog volume={volume} snapshot={dialog.snapshot} onDone={close} />}
       {dialog?.kind === 'revert' && (
-        <RevertDialog
-          onOpenChange={close}
-          volume={volume}
-          snapshot={dialog.snapshot}
-          busy={act.isPending}
-          problem={act.problem}
-          onRevert={() => act.revert(dialog.snapshot)}
-        />
+        <RevertDialog volume={volume} snapshot={dialog.snapshot} onClose={close} />
+      )}
+      {dialog?.kind === 'delete' && (
+        <DeleteSnapshotDialog volume={volume} snapshot={dialog.snapshot} onClose={close} />
       )}
     </Panel>
   );
@@ -118,19 +118,21 @@ export function SnapshotsPanel({ volume }: { volume: Volume }) {
 type ActionProps = {
   snapshot: Snapshot;
   facts: ActionFacts;
+  /** Why the user may do none of it. */
+  forbidden: string | undefined;
   onClone: () => void;
   onRevert: () => void;
   onHash: () => void;
   onDelete: () => void;
 };
 
-function Actions({ snapshot, facts, onClone, onRevert, onHash, onDelete }: ActionProps) {
+function Actions({ snapshot, facts, forbidden, onClone, onRevert, onHash, onDelete }: ActionProps) {
   if (snapshot.origin === 'system' || snapshot.state !== 'ready') return null;
   return (
     <>
       <Button
         variant="ghost"
-        disabledReason={reasonOf(decideClone(facts, snapshot))}
+        disabledReason={forbidden ?? reasonOf(decideClone(facts, snapshot))}
         onClick={onClone}
         aria-label={`Clone ${snapshot.name}`}
       >
@@ -138,7 +140,7 @@ function Actions({ snapshot, facts, onClone, onRevert, onHash, onDelete }: Actio
       </Button>
       <Button
         variant="ghost"
-        disabledReason={reasonOf(decideRevert(facts, snapshot))}
+        disabledReason={forbidden ?? reasonOf(decideRevert(facts, snapshot))}
         onClick={onRevert}
         aria-label={`Revert to ${snapshot.name}`}
       >
@@ -146,7 +148,9 @@ function Actions({ snapshot, facts, onClone, onRevert, onHash, onDelete }: Actio
       </Button>
       <Button
         variant="ghost"
-        disabledReason={reasonOf(decideHash(facts, { ...snapshot, isBeingHashed: snapshot.isHashing }))}
+        disabledReason={
+          forbidden ?? reasonOf(decideHash(facts, { ...snapshot, isBeingHashed: snapshot.isHashing }))
+        }
         onClick={onHash}
         aria-label={`Check ${snapshot.name} on every copy`}
       >
@@ -154,7 +158,7 @@ function Actions({ snapshot, facts, onClone, onRevert, onHash, onDelete }: Actio
       </Button>
       <Button
         variant="ghost"
-        disabledReason={reasonOf(decideSnapshotDeletion(facts, snapshot))}
+        disabledReason={forbidden ?? reasonOf(decideSnapshotDeletion(facts, snapshot))}
         onClick={onDelete}
         aria-label={`Delete ${snapshot.name}`}
       >

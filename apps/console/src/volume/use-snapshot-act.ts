@@ -38,13 +38,9 @@ export function useSnapshotAct(
       act(snapshot === '' ? 'A snapshot is being taken.' : `Snapshot ${snapshot} is being taken.`, () =>
         api.createSnapshot(clusterId, id, snapshot),
       ),
-    revert: (snapshot: Snapshot) =>
-      act(`${name} is being taken back to ${snapshot.name}.`, () => api.revert(clusterId, id, snapshot.id)),
     hash: (snapshot: Snapshot) =>
       act(`${snapshot.name} is being checked on every copy.`, () =>
         api.hashSnapshot(clusterId, id, snapshot.id),
       ),
-    remove: (snapshot: Snapshot) =>
-      act(`${snapshot.name} is being deleted.`, () => api.deleteSnapshot(clusterId, id, snapshot.id)),
   };
 }

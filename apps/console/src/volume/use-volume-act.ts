@@ -34,10 +34,7 @@ export function useVolumeAct(
     reset,
     attach: (nodeId: string | undefined) =>
       act('is being attached', () => api.attach(cluster.id, id, nodeId)),
-    detach: () => act('is being detached', () => api.detach(cluster.id, id, false)),
-    forceDetach: () => act('is taken from its node', () => api.detach(cluster.id, id, true)),
     verify: () => act('has its copies compared', () => api.verify(cluster.id, id)),
-    expand: (sizeBytes: number) => act('is being resized', () => api.expand(cluster.id, id, sizeBytes)),
     salvage: (replicaIds: string[]) =>
       act('goes on with the chosen copies', () => api.salvage(cluster.id, id, replicaIds)),
   };

@@ -6,19 +6,16 @@ import { decideDetach } from '@holdfast/core/policy/decide-detach.js';
 import { COPIES_MISSING } from '@holdfast/core/policy/decide-salvage.js';
 import { decideVerification } from '@holdfast/core/policy/decide-verification.js';
 import { Button } from '@holdfast/ui/button.js';
-import { Dialog } from '@holdfast/ui/dialog.js';
-import { TextField } from '@holdfast/ui/field.js';
 import { useRouter } from 'next/navigation';
-import { type FormEvent, useState } from 'react';
+import { useState } from 'react';
 import { reasonOf } from '../actions';
-import { api } from '../api/client';
 import type { Volume } from '../api/types';
+import { useForbidden } from '../api/use-access';
 import { useCluster } from '../api/use-cluster';
 import { paths } from '../paths';
 import { CopyAs } from '../shared/copy-as';
 import { copyForms } from '../shared/copy-forms';
-import { Refusal } from '../shared/refusal';
-import { useAction } from '../shared/use-action';
+import { PlanDialog } from '../shared/plan-dialog';
 import { AttachDialog } from './attach-dialog';
 import { CopiesDialog } from './copies-dialog';
 import { ExpandDialog } from './expand-dialog';
@@ -26,11 +23,15 @@ import { SalvageDialog } from './salvage-dialog';
 import { useActionFacts } from './use-action-facts';
 import { useVolumeAct } from './use-volume-act';
 
+type DialogName = 'attach' | 'copies' | 'delete' | 'detach' | 'expand' | 'force' | 'salvage';
+
 /** What can be done with a volume. What can't be done now stays visible and says why. */
 export function VolumeActions({ volume }: { volume: Volume }) {
   const cluster = useCluster();
-  const [dialog, setDialog] = useState<'attach' | 'copies' | 'delete' | 'expand' | 'force' | 'salvage'>();
+  const [dialog, setDialog] = useState<DialogName>();
+  const path = `/clusters/${cluster.id}/volumes/${volume.id}`;
   const facts = useActionFacts(volume);
+  const forbidden = useForbidden(volume.projectId)('volume:write');
   const detach = decideDetach(facts, false);
   const needsForce = detach.kind === 'refuse' && detach.code === 'volume.holder_unreachable';
   const holder = facts.nodes.find(({ id }) => id === volume.attachedNodeId);
@@ -40,7 +41,8 @@ export function VolumeActions({ volume }: { volume: Volume }) {
     if (!act.isPending) act.reset();
     setDialog(undefined);
   };
-  const againstAttach = reasonOf(decideAttach(facts, undefined));
+  const againstAttach = forbidden ?? reasonOf(decideAttach(facts, undefined));
+  const againstChange = forbidden ?? reasonOf(decideChange(facts));
   return (
     <>
       <Button
@@ -51,29 +53,28 @@ export function VolumeActions({ volume }: { volume: Volume }) {
         Attach
       </Button>
       <Button
-        disabledReason={needsForce ? undefined : reasonOf(detach)}
-        busy={act.isPending && dialog === undefined}
-        onClick={() => (needsForce ? setDialog('force') : act.detach())}
+        disabledReason={forbidden ?? (needsForce ? undefined : reasonOf(detach))}
+        onClick={() => setDialog(needsForce ? 'force' : 'detach')}
       >
         {needsForce ? 'Force detach' : 'Detach'}
       </Button>
-      <Button disabledReason={reasonOf(decideVerification(facts))} onClick={() => act.verify()}>
+      <Button disabledReason={forbidden ?? reasonOf(decideVerification(facts))} onClick={() => act.verify()}>
         Verify
       </Button>
-      <Button disabledReason={reasonOf(decideGrowth(facts))} onClick={() => setDialog('expand')}>
+      <Button disabledReason={forbidden ?? reasonOf(decideGrowth(facts))} onClick={() => setDialog('expand')}>
         Resize
       </Button>
-      <Button disabledReason={reasonOf(decideChange(facts))} onClick={() => setDialog('copies')}>
+      <Button disabledReason={againstChange} onClick={() => setDialog('copies')}>
         Copies
       </Button>
       {volume.attention?.code === COPIES_MISSING && (
-        <Button disabledReason={reasonOf(decideChange(facts))} onClick={() => setDialog('salvage')}>
+        <Button disabledReason={againstChange} onClick={() => setDialog('salvage')}>
           Salvage
         </Button>
       )}
       <Button
         variant="danger"
-        disabledReason={reasonOf(decideDeletion(facts))}
+        disabledReason={forbidden ?? reasonOf(decideDeletion(facts))}
         onClick={() => setDialog('delete')}
       >
         Delete
@@ -86,22 +87,11 @@ export function VolumeActions({ volume }: { volume: Volume }) {
         problem={act.problem}
         onAttach={act.attach}
       />
-      <ExpandDialog
-        open={dialog === 'expand'}
-        onOpenChange={close}
-        volume={volume}
-        busy={act.isPending}
-        problem={act.problem}
-        onExpand={act.expand}
-      />
-      <ForceDialog
-        open={dialog === 'force'}
-        onOpenChange={close}
-        holder={holder?.name ?? ''}
-        busy={act.isPending}
-        problem={act.problem}
-        onForce={act.forceDetach}
-      />
+      {dialog === 'expand' && <ExpandDialog volume={volume} path={path} onClose={close} />}
+      {dialog === 'detach' && <DetachDialog volume={volume} path={path} onClose={close} />}
+      {dialog === 'force' && (
+        <ForceDialog volume={volume} path={path} holder={holder?.name ?? 'its node'} onClose={close} />
+      )}
       {dialog === 'copies' && <CopiesDialog volume={volume} onClose={close} />}
       {dialog === 'salvage' && (
         <SalvageDialog
@@ -113,7 +103,7 @@ export function VolumeActions({ volume }: { volume: Volume }) {
         />
       )}
       <CopyAs forms={formsOf(cluster.id, volume)} />
-      <DeleteDialog open={dialog === 'delete'} onOpenChange={close} volume={volume} />
+      {dialog === 'delete' && <DeleteDialog volume={volume} path={path} onClose={close} />}
     </>
   );
 }
@@ -126,89 +116,48 @@ function formsOf(clusterId: string, volume: Volume) {
   });
 }
 
-type ForceProps = {
-  open: boolean;
-  onOpenChange: () => void;
-  holder: string;
-  busy: boolean;
-  /** Why the last try was refused; null for none. */
-  problem: unknown;
-  onForce: () => void;
-};
+type DialogProps = { volume: Volume; path: string; onClose: () => void };
 
-function ForceDialog({ open, onOpenChange, holder, busy, problem, onForce }: ForceProps) {
+function DetachDialog({ volume, path, onClose }: DialogProps) {
   return (
-    <Dialog
-      open={open}
-      onOpenChange={onOpenChange}
-      title={`Detach without ${holder}?`}
-      description={`${holder} does not answer. After this the volume can be attached elsewhere, with every write that was acknowledged and flushed. Should ${holder} still run somewhere, its writes are refused from the next attach on.`}
-    >
-      {problem !== null && <Refusal problem={problem} />}
-      <div className="mt-3 flex justify-end gap-2">
-        <Button onClick={onOpenChange}>Cancel</Button>
-        <Button variant="danger" busy={busy} onClick={onForce}>
-          Force detach
-        </Button>
-      </div>
-    </Dialog>
+    <PlanDialog
+      title={`Detach ${volume.name}?`}
+      description="Its node stops serving it. Its data stays on its copies, and it can be attached again."
+      request={{ method: 'POST', path: `${path}/detach`, body: { force: false } }}
+      confirmLabel="Detach"
+      done={`${volume.name} is being detached.`}
+      onClose={onClose}
+    />
   );
 }
 
-function DeleteDialog({
-  open,
-  onOpenChange,
-  volume,
-}: {
-  open: boolean;
-  onOpenChange: () => void;
-  volume: Volume;
-}) {
-  const cluster = useCluster();
-  const router = useRouter();
-  const [typed, setTyped] = useState('');
-  const remove = useAction({
-    run: () => api.deleteVolume(cluster.id, volume.id),
-    done: () => `${volume.name} is being deleted.`,
-    refusal: 'beside',
-    stale: [['volumes']],
-    onDone: () => router.replace(paths.volumes),
-  });
-  const confirmed = typed === volume.name;
-
-  function submit(event: FormEvent) {
-    event.preventDefault();
-    if (confirmed) remove.mutate();
-  }
-
+function ForceDialog({ volume, path, holder, onClose }: DialogProps & { holder: string }) {
   return (
-    <Dialog
-      open={open}
-      onOpenChange={onOpenChange}
+    <PlanDialog
+      title={`Detach without ${holder}?`}
+      description={`${holder} does not answer. After this the volume can be attached elsewhere, with every write that was acknowledged and flushed. Should ${holder} still run somewhere, its writes are refused from the next attach on.`}
+      request={{ method: 'POST', path: `${path}/detach`, body: { force: true } }}
+      confirmLabel="Force detach"
+      done={`${volume.name} is taken from its node.`}
+      isDangerous
+      onClose={onClose}
+    />
+  );
+}
+
+function DeleteDialog({ volume, path, onClose }: DialogProps) {
+  const router = useRouter();
+  return (
+    <PlanDialog
       title={`Delete ${volume.name}?`}
       description="All its copies and their data are removed. This can't be undone."
-    >
-      <form onSubmit={submit} className="flex flex-col gap-3">
-        <TextField
-          label={`Type ${volume.name} to confirm`}
-          value={typed}
-          onChange={(event) => setTyped(event.target.value)}
-          autoComplete="off"
-          autoFocus
-        />
-        {remove.error !== null && <Refusal problem={remove.error} />}
-        <div className="flex justify-end gap-2">
-          <Button onClick={onOpenChange}>Cancel</Button>
-          <Button
-            type="submit"
-            variant="danger"
-            busy={remove.isPending}
-            disabledReason={confirmed ? undefined : 'Type the name first'}
-          >
-            Delete volume
-          </Button>
-        </div>
-      </form>
-    </Dialog>
+      request={{ method: 'DELETE', path }}
+      confirmLabel="Delete volume"
+      done={`${volume.name} is being deleted.`}
+      isDangerous
+      typedName={volume.name}
+      onClose={onClose}
+      onDone={() => router.replace(paths.volumes)}
+    />
   );
 }

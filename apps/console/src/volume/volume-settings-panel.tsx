@@ -7,6 +7,7 @@ import { useState } from 'react';
 import { reasonOf } from '../actions';
 import { useVolumeSettings } from '../api/queries';
 import type { Volume, VolumeSetting } from '../api/types';
+import { useForbidden } from '../api/use-access';
 import { Loaded } from '../shared/loaded';
 import { settingName, settingValue } from '../shared/volume-settings';
 import { useActionFacts } from './use-action-facts';
@@ -16,7 +17,8 @@ import { VolumeSettingDialog } from './volume-setting-dialog';
 export function VolumeSettingsPanel({ volume }: { volume: Volume }) {
   const settings = useVolumeSettings(volume.id);
   const [editing, setEditing] = useState<VolumeSetting>();
-  const blocked = reasonOf(decideChange(useActionFacts(volume)));
+  const changing = reasonOf(decideChange(useActionFacts(volume)));
+  const blocked = useForbidden(volume.projectId)('volume:write') ?? changing;
   return (
     <Panel title="Settings of this volume" hint="In effect now, and who says so" flush>
       <Loaded query={settings} what="the settings" rows={6}>

@@ -1,6 +1,7 @@
 'use client';
 import { Button } from '@holdfast/ui/button.js';
 import { useState } from 'react';
+import { useForbidden } from '../api/use-access';
 import type { BulkItem } from './bulk';
 import { BULK_ACTIONS, type BulkAction } from './bulk-action-table';
 import { BulkDialog } from './bulk-dialog';
@@ -10,6 +11,7 @@ type Props = { items: readonly BulkItem[]; onClear: () => void };
 /** What can be done with the volumes that are selected, all at once. */
 export function BulkActions({ items, onClear }: Props) {
   const [action, setAction] = useState<BulkAction>();
+  const forbidden = useForbidden()('volume:write');
   if (items.length === 0 && action === undefined) return null;
   return (
     <div
@@ -24,6 +26,7 @@ export function BulkActions({ items, onClear }: Props) {
         <Button
           key={one.label}
           variant={one.isDestructive ? 'danger' : 'secondary'}
+          disabledReason={forbidden}
           onClick={() => setAction(one)}
         >
           {one.label}

@@ -24,6 +24,9 @@ export function BulkDialog({ action, items: selected, onClose, onDone }: Props) 
   const [isBusy, setBusy] = useState(false);
   const problem = action.problemOf?.(input);
   const possible = items.filter(({ id }) => plan?.get(id)?.kind === 'ok');
+  const [typed, setTyped] = useState('');
+  const word = action.isDestructive ? wordFor(possible) : undefined;
+  const isTyped = word === undefined || typed === word;
 
   async function run(of: readonly BulkItem[], isDry: boolean): Promise<Results> {
     const results = new Map<string, BulkResult>();
@@ -51,11 +54,6 @@ export function BulkDialog({ action, items: selected, onClose, onDone }: Props) 
     noteDone(`${action.label}: ${summaryOf([...results.values()], 'done')}.`);
   }
 
-  function submit(event: FormEvent) {
-    event.preventDefault();
-    if (problem === undefined) void run(items, true);
-  }
-
   return (
     <Dialog
       open
@@ -67,25 +65,29 @@ export function BulkDialog({ action, items: selected, onClose, onDone }: Props) 
       description={`These volumes ${action.does}`}
     >
       {action.input !== undefined && done === undefined && (
-        <form onSubmit={submit} className="mb-3 flex items-end gap-2">
-          <div className="flex-1">
-            <TextField
-              label={action.input.label}
-              hint={action.input.hint}
-              value={input}
-              autoFocus
-              onChange={(event) => {
-                setInput(event.target.value);
-                setPlan(undefined);
-              }}
-            />
-          </div>
-          <Button type="submit" disabledReason={problem} busy={isBusy} className="mb-5">
-            Try
-          </Button>
-        </form>
+        <InputForm
+          input={action.input}
+          value={input}
+          problem={problem}
+          busy={isBusy}
+          onChange={(value) => {
+            setInput(value);
+            setPlan(undefined);
+          }}
+          onTry={() => void run(items, true)}
+        />
       )}
       <ResultList items={items} results={done ?? plan} isDone={done !== undefined} />
+      {word !== undefined && done === undefined && !isBusy && (
+        <div className="mt-3">
+          <TextField
+            label={`Type ${word} to confirm`}
+            value={typed}
+            onChange={(event) => setTyped(event.target.value)}
+            autoComplete="off"
+          />
+        </div>
+      )}
       <div className="mt-4 flex items-center justify-end gap-2">
         <p role="status" className="mr-auto text-sm text-muted">
           {done !== undefined
@@ -104,9 +106,7 @@ export function BulkDialog({ action, items: selected, onClose, onDone }: Props) 
           <Button
             variant={action.isDestructive ? 'danger' : 'primary'}
             busy={isBusy}
-            disabledReason={
-              plan === undefined ? 'Try it first' : possible.length === 0 ? 'None can be done' : undefined
-            }
+            disabledReason={reasonNot({ isTried: plan !== undefined, possible, isTyped, word })}
             onClick={() => void act()}
           >
             {action.label} {possible.length > 0 && `(${possible.length})`}
@@ -115,6 +115,58 @@ export function BulkDialog({ action, items: selected, onClose, onDone }: Props) 
       </div>
     </Dialog>
   );
+}
+
+type Step = {
+  isTried: boolean;
+  possible: readonly BulkItem[];
+  isTyped: boolean;
+  word: string | undefined;
+};
+
+function reasonNot({ isTried, possible, isTyped, word }: Step): string | undefined {
+  if (!isTried) return 'Try it first';
+  if (possible.length === 0) return 'None can be done';
+  return isTyped ? undefined : `Type ${word} first`;
+}
+
+type InputProps = {
+  input: NonNullable<BulkAction['input']>;
+  value: string;
+  problem: string | undefined;
+  busy: boolean;
+  onChange: (value: string) => void;
+  onTry: () => void;
+};
+
+/** What the action is given, and the button that tries it. */
+function InputForm({ input, value, problem, busy, onChange, onTry }: InputProps) {
+  function submit(event: FormEvent) {
+    event.preventDefault();
+    if (problem === undefined) onTry();
+  }
+  return (
+    <form onSubmit={submit} className="mb-3 flex items-end gap-2">
+      <div className="flex-1">
+        <TextField
+          label={input.label}
+          hint={input.hint}
+          value={value}
+          autoFocus
+          onChange={(event) => onChange(event.target.value)}
+        />
+      </div>
+      <Button type="submit" disabledReason={problem} busy={busy} className="mb-5">
+        Try
+      </Button>
+    </form>
+  );
+}
+
+/** What has to be typed before data goes for good: the volume's name, or how many there are. */
+function wordFor(items: readonly BulkItem[]): string | undefined {
+  const [only] = items;
+  return items.length === 1 ? only?.name : items.length === 0 ? undefined : String(items.length);
 }
 
 type ListProps = { items: readonly BulkItem[]; results: Results | undefined; isDone: boolean };

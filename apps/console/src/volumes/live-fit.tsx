@@ -4,7 +4,7 @@ import { CircleCheck, LoaderCircle, TriangleAlert } from 'lucide-react';
 import { useEffect, useState } from 'react';
 import { api, type VolumeShape } from '../api/client';
 import type { Simulation } from '../api/types';
-import { useForbidden } from '../api/use-access';
+import { useAllowed, useForbidden } from '../api/use-access';
 import { useCluster } from '../api/use-cluster';
 import { Refusal } from '../shared/refusal';
 
@@ -15,6 +15,7 @@ const TYPING_MS = 400;
 export function LiveFit({ shape }: { shape: VolumeShape | undefined }) {
   const cluster = useCluster();
   const forbidden = useForbidden()('placement:simulate');
+  const isAllowed = useAllowed()('placement:simulate');
   const asked = usePaused(shape);
   const answer = useQuery({
     queryKey: ['fit', cluster.id, asked],
@@ -31,7 +32,7 @@ export function LiveFit({ shape }: { shape: VolumeShape | undefined }) {
         },
         signal,
       ),
-    enabled: asked !== undefined && forbidden === undefined,
+    enabled: asked !== undefined && isAllowed,
     retry: false,
     placeholderData: keepPreviousData,
     refetchOnWindowFocus: false,

@@ -7,6 +7,7 @@ import { type FormEvent, useEffect, useRef, useState } from 'react';
 import { useDisksOf, useSomeNodes } from '../api/node-queries';
 import { isProblem } from '../api/problem';
 import type { Zone } from '../api/types';
+import { useForbidden } from '../api/use-access';
 import { POLICY_WORDS } from '../shared/drain-words';
 import { nodeSearch } from '../shared/node-search';
 import { FURTHER_FIELDS, fieldValue, parametersOf, REBUILD_LIMIT } from './question';
@@ -26,6 +27,7 @@ type Props = {
 
 export function WhatIfForm({ zones, asked, error, busy, onSubmit }: Props) {
   const form = useRef<HTMLFormElement>(null);
+  const forbidden = useForbidden()('placement:simulate');
   const problem = isProblem(error) ? error : undefined;
   const errorAt = (pointer: string) => problem?.errors.find((item) => item.pointer === pointer)?.detail;
   const [text, search] = useState('');
@@ -38,7 +40,7 @@ export function WhatIfForm({ zones, asked, error, busy, onSubmit }: Props) {
 
   function submit(event: FormEvent<HTMLFormElement>) {
     event.preventDefault();
-    onSubmit(parametersOf(new FormData(event.currentTarget)));
+    if (forbidden === undefined) onSubmit(parametersOf(new FormData(event.currentTarget)));
   }
 
   // The address may change without the form: a link, or back.
@@ -109,7 +111,7 @@ export function WhatIfForm({ zones, asked, error, busy, onSubmit }: Props) {
       </label>
       <Further asked={asked} errorAt={errorAt} />
       <div>
-        <Button type="submit" variant="primary" busy={busy}>
+        <Button type="submit" variant="primary" busy={busy} disabledReason={forbidden}>
           Try it
         </Button>
       </div>

@@ -5,9 +5,10 @@ import {
   REPAIRING,
   someActionFacts,
 } from '@holdfast/testkit/action-facts.js';
-import { expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
+import { asId, type NodeId } from '../model/ids.js';
 import type { ActionFacts } from './action-facts.js';
-import { decideDetach } from './decide-detach.js';
+import { decideDetach, detachNotes } from './decide-detach.js';
 
 const NOT_ATTACHED = { kind: 'unchanged', why: 'volume pg-data is not attached' };
 
@@ -55,4 +56,31 @@ test.each<{ name: string; facts?: Partial<ActionFacts>; force?: boolean; want: o
   },
 ])('$name', ({ facts, force = false, want }) => {
   expect(decideDetach(someActionFacts(facts), force)).toMatchObject(want);
+});
+
+describe('the plan of a detachment', () => {
+  const node = { id: asId<NodeId>('01a1fd5b-0000-7000-8000-000000000001'), name: 'node-1' };
+  const fleet = { nodes: [node] };
+  const grant = { nodeId: node.id, bootId: undefined, secret: 'secret' };
+  const request = { nodeId: node.id, requestedAt: new Date(0) };
+  const endpoint = { host: '127.0.0.1', port: 7420, exportName: 'secret' };
+  const attached = { lifecycle: { state: 'attached', request, grant, endpoint } } as const;
+
+  test('says which address ends, without its secret', () => {
+    const notes = detachNotes({ volume: attached, fleet }, false);
+    expect(notes).toEqual([
+      'its address 127.0.0.1:7420 on node-1 ends: clients that are connected lose it, and what they write gets errors',
+      'the next attachment has another address',
+    ]);
+  });
+
+  test('says with force what is not waited for', () => {
+    expect(detachNotes({ volume: attached, fleet }, true)).toContain(
+      'node-1 is not waited for: what clients did not flush may be lost',
+    );
+  });
+
+  test('has nothing to say of a volume that is not served', () => {
+    expect(detachNotes({ volume: { lifecycle: { state: 'detached' } }, fleet }, false)).toEqual([]);
+  });
 });

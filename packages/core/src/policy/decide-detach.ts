@@ -1,3 +1,5 @@
+import type { VolumeView } from '../model/views.js';
+import { endpointOf, holderOf } from '../model/volume-lifecycle.js';
 import type { ActionFacts } from './action-facts.js';
 import { ALLOWED, type Decision, refuse, unchanged } from './decision.js';
 import { refusalWhileFilling } from './refusals.js';
@@ -25,3 +27,24 @@ export function decideDetach(facts: ActionFacts, force: boolean): Decision {
     { volumeId: id, holderNodeId: attachedNodeId },
   );
 }
+
+/** What a detachment means for those who use the volume, in sentences for a plan. */
+export function detachNotes(
+  { volume, fleet }: { readonly volume: Parameters<typeof holderOf>[0]; readonly fleet: Fleet },
+  force: boolean,
+): string[] {
+  const endpoint = endpointOf(volume);
+  const holderId = holderOf(volume);
+  const node = fleet.nodes.find(({ id }) => id === holderId)?.name ?? 'its node';
+  return [
+    ...(endpoint === undefined
+      ? []
+      : [
+          `its address ${endpoint.host}:${endpoint.port} on ${node} ends: clients that are connected lose it, and what they write gets errors`,
+          'the next attachment has another address',
+        ]),
+    ...(force ? [`${node} is not waited for: what clients did not flush may be lost`] : []),
+  ];
+}
+
+type Fleet = { readonly nodes: readonly Pick<VolumeView['fleet']['nodes'][number], 'id' | 'name'>[] };

@@ -10,6 +10,7 @@ import { SilenceDialog } from '../../../src/alerts/silence-dialog';
 import { api } from '../../../src/api/client';
 import { keys, useAlertsNow, useResolvedAlerts, useSilences } from '../../../src/api/queries';
 import type { Alert, Silence } from '../../../src/api/types';
+import { useForbidden } from '../../../src/api/use-access';
 import { useCluster } from '../../../src/api/use-cluster';
 import { capitalized } from '../../../src/sentence';
 import { Loaded } from '../../../src/shared/loaded';
@@ -94,6 +95,7 @@ function AlertRows({ alerts, onSilence }: RowsProps) {
 
 function AlertRow({ alert, onSilence }: { alert: Alert; onSilence: (alert: Alert) => void }) {
   const { tone, word } = STATES[alert.state];
+  const forbidden = useForbidden()('alert:write');
   const isWarning = alert.state === 'firing' && alert.severity === 'warning';
   return (
     <li className="flex flex-wrap items-center gap-x-4 gap-y-1 border-b border-border px-4 py-3 last:border-0">
@@ -112,7 +114,11 @@ function AlertRow({ alert, onSilence }: { alert: Alert; onSilence: (alert: Alert
         </span>
       </span>
       {alert.state === 'firing' && (
-        <Button aria-label={`Silence: ${alert.message}`} onClick={() => onSilence(alert)}>
+        <Button
+          aria-label={`Silence: ${alert.message}`}
+          disabledReason={forbidden}
+          onClick={() => onSilence(alert)}
+        >
           Silence
         </Button>
       )}
@@ -122,6 +128,7 @@ function AlertRow({ alert, onSilence }: { alert: Alert; onSilence: (alert: Alert
 
 function SilenceRow({ silence }: { silence: Silence }) {
   const cluster = useCluster();
+  const forbidden = useForbidden()('alert:write');
   const end = useAction({
     run: () => api.endSilence(cluster.id, silence.id),
     done: () => 'The silence has ended.',
@@ -137,7 +144,7 @@ function SilenceRow({ silence }: { silence: Silence }) {
           Until <Moment at={silence.endsAt} />
         </span>
       </span>
-      <Button busy={end.isPending} onClick={() => end.mutate()}>
+      <Button busy={end.isPending} disabledReason={forbidden} onClick={() => end.mutate()}>
         <BellRing aria-hidden size={15} /> End
       </Button>
     </li>

@@ -1,7 +1,9 @@
 'use client';
-import { Message } from '@holdfast/ui/message.js';
+import { Message, Skeleton } from '@holdfast/ui/message.js';
+import { Panel } from '@holdfast/ui/panel.js';
 import { Download } from 'lucide-react';
 import { useAuditPages } from '../../../src/api/queries';
+import { useAllowed, useForbidden } from '../../../src/api/use-access';
 import { AuditLine } from '../../../src/audit/audit-line';
 import { VerifyChain } from '../../../src/audit/verify-chain';
 import { paths } from '../../../src/paths';
@@ -16,6 +18,23 @@ const QUICK_FILTERS: readonly QuickFilter[] = [
 ];
 
 export default function AuditPage() {
+  const forbidden = useForbidden()('audit:read');
+  const isAllowed = useAllowed()('audit:read');
+  if (!isAllowed) {
+    return (
+      <>
+        <title>Audit · Holdfast</title>
+        <PageHeader title="Audit" subtitle="Who changed what, or was refused it, newest first." />
+        <Panel title="All entries">
+          {forbidden === undefined ? (
+            <Skeleton />
+          ) : (
+            <Message title="You may not read the audit log" body={forbidden} />
+          )}
+        </Panel>
+      </>
+    );
+  }
   return (
     <>
       <title>Audit · Holdfast</title>

@@ -7,6 +7,7 @@ import { Pencil } from 'lucide-react';
 import { useState } from 'react';
 import { useSettings } from '../../../src/api/queries';
 import type { Setting } from '../../../src/api/types';
+import { useForbidden } from '../../../src/api/use-access';
 import { SettingDialog } from '../../../src/settings/setting-dialog';
 import { Loaded } from '../../../src/shared/loaded';
 import { PageHeader } from '../../../src/shared/page-header';
@@ -72,6 +73,7 @@ function Category({ name, settings, onEdit }: CategoryProps) {
 
 function Row({ setting, onEdit }: { setting: Setting; onEdit: CategoryProps['onEdit'] }) {
   const { name, definition, isDefault, value } = setting;
+  const forbidden = useForbidden()('setting:write');
   return (
     <li className="flex flex-wrap items-center gap-x-4 gap-y-1 border-b border-border py-2 pr-2 pl-4 last:border-0">
       <span className="min-w-0 flex-1 basis-72">
@@ -84,7 +86,12 @@ function Row({ setting, onEdit }: { setting: Setting; onEdit: CategoryProps['onE
           {isDefault ? 'Default' : `Set here, default ${valueText(setting.default, definition)}`}
         </span>
       </span>
-      <Button variant="ghost" aria-label={`Change: ${name}`} onClick={() => onEdit(setting)}>
+      <Button
+        variant="ghost"
+        aria-label={`Change: ${name}`}
+        disabledReason={forbidden}
+        onClick={() => onEdit(setting)}
+      >
         <Pencil aria-hidden size={15} />
       </Button>
     </li>

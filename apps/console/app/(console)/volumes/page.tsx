@@ -5,6 +5,7 @@ import { Panel } from '@holdfast/ui/panel.js';
 import { Plus } from 'lucide-react';
 import { Suspense, useCallback, useEffect, useState } from 'react';
 import { useRisk, useVolumePages } from '../../../src/api/queries';
+import { useForbidden } from '../../../src/api/use-access';
 import { sentence } from '../../../src/sentence';
 import { ListSearch } from '../../../src/shared/list-search';
 import { Loaded } from '../../../src/shared/loaded';
@@ -29,8 +30,9 @@ function Volumes() {
   const [state, change] = useListState();
   const [creating, setCreating] = useState(false);
   const search = useCallback((text: string) => change({ text }), [change]);
+  const forbidden = useForbidden()('volume:write');
   const create = (
-    <Button variant="primary" onClick={() => setCreating(true)}>
+    <Button variant="primary" disabledReason={forbidden} onClick={() => setCreating(true)}>
       <Plus aria-hidden size={15} /> Create volume
     </Button>
   );
@@ -133,13 +135,18 @@ function shownText(loaded: number, total: number | undefined, hasMore: boolean):
 }
 
 function NoVolumes({ onCreate }: { onCreate: () => void }) {
+  const forbidden = useForbidden()('volume:write');
   return (
     <Message
       title="No volumes yet"
       body={
         <code className="font-mono text-xs">npx holdfast volume create data --size 1Gi --replicas 3</code>
       }
-      action={<Button onClick={onCreate}>Create the first one</Button>}
+      action={
+        <Button disabledReason={forbidden} onClick={onCreate}>
+          Create the first one
+        </Button>
+      }
     />
   );
 }

@@ -8,6 +8,7 @@ import { Suspense } from 'react';
 import { api, type WhatIf as WhatIfQuestion } from '../../../src/api/client';
 import { useZones } from '../../../src/api/node-queries';
 import type { Simulation } from '../../../src/api/types';
+import { useAllowed, useForbidden } from '../../../src/api/use-access';
 import { useCluster } from '../../../src/api/use-cluster';
 import { paths } from '../../../src/paths';
 import { CopyAs } from '../../../src/shared/copy-as';
@@ -41,13 +42,15 @@ function WhatIf() {
   const address = useSearchParams().toString();
   const asked = new URLSearchParams(address);
   const question = questionOf(asked);
+  const isAllowed = useAllowed()('placement:simulate');
+  const forbidden = useForbidden()('placement:simulate');
   const answer = useQuery({
     queryKey: ['what-if', cluster.id, address],
     queryFn: ({ signal }) =>
       question === undefined
         ? Promise.reject(new Error('nothing is asked'))
         : api.simulate(cluster.id, question, signal),
-    enabled: question !== undefined,
+    enabled: question !== undefined && isAllowed,
     retry: false,
     refetchOnWindowFocus: false,
     staleTime: Number.POSITIVE_INFINITY,
@@ -74,7 +77,11 @@ function WhatIf() {
         </Loaded>
       </Panel>
       <div className="min-w-0 xl:col-span-2" aria-live="polite">
-        {question === undefined ? (
+        {forbidden !== undefined ? (
+          <Panel title="Answer">
+            <Message title="You may not ask what-ifs" body={forbidden} />
+          </Panel>
+        ) : question === undefined ? (
           <Panel title="Answer">
             <Message
               icon={FlaskConical}

@@ -88,7 +88,7 @@ function VolumeDetail({ volume }: { volume: Volume }) {
 }
 
 function VolumeLabels({ volume }: { volume: Volume }) {
-  const forbidden = useForbidden()('volume:write');
+  const forbidden = useForbidden(volume.projectId)('volume:write');
   const changing = reasonOf(decideChange(useActionFacts(volume)));
   return (
     <LabelsPanel

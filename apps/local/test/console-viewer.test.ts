@@ -1,0 +1,211 @@
+/**
+ * The console of a user who may only look: every button that writes is there, says why it can't be pressed, and no page has the API
+ * refuse anything. In a real browser on a real stack, whose worker stands still, so that the rows made here stay as they are.
+ */
+import { createPool, type Pool } from '@holdfast/database/sql/pool.js';
+import { findBrowser } from '@holdfast/testkit/browser.js';
+import { ConsoleVisit } from '@holdfast/testkit/console-visit.js';
+import { startTestDatabase, type TestDatabase } from '@holdfast/testkit/test-database.js';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { OrganizationCalls } from './organization-calls.js';
+
+const STORY_TIMEOUT_MS = 240_000;
+const VIEWER = { email: 'viewer@example.org', name: 'Vera', password: 'a sentence with 9 words' };
+/** What the table of roles says to a viewer about what takes another role. */
+const REASON = /viewer/;
+const PRESSED_MAX = 40;
+const executable = findBrowser();
+/** Without a browser on the machine these tests are counted as skipped, not passed. */
+const inBrowser = executable === undefined ? describe.skip : describe;
+
+/** Buttons that write, by the page that they are on. */
+const WRITES: Record<string, readonly RegExp[]> = {
+  '/volumes': [/^Create volume$/],
+  '/rebuilds': [/^Pause the rebuild/, /^Cancel the rebuild/, /^Set limit$/],
+  '/alerts': [/^Silence:/, /^End$/],
+  '/settings': [/^Change: replica-replenishment-wait-interval$/],
+  '/what-if': [/^Try it$/],
+  '/nodes': [/^Cordon$/, /^Drain…$/, /^Maintenance…$/],
+};
+const PAGES = [...Object.keys(WRITES), '/', '/topology', '/capacity', '/events', '/audit'];
+
+let visit: ConsoleVisit;
+let database: TestDatabase;
+let pool: Pool;
+let page: ConsoleVisit['page'];
+/** What the API refused, with the page that asked. */
+const refused: string[] = [];
+
+beforeAll(async () => {
+  if (executable === undefined) return;
+  database = await startTestDatabase();
+  pool = createPool(database.ownerUrl, { connectionsMax: 1, applicationName: 'test' });
+  visit = await ConsoleVisit.begin(
+    executable,
+    async (local) => {
+      await local.cliJson('volume', 'create', 'pg-data', '--size', '64Mi', '--replicas', '2');
+      await local.cliJson('volume', 'attach', 'pg-data', '--node', 'node-1');
+      await local.cliJson('snapshot', 'create', 'pg-data', 'before');
+    },
+    { env: { DATABASE_URL: database.ownerUrl } },
+  );
+  ({ page } = visit);
+  process.kill(visit.stack.local.processes.worker, 'SIGSTOP');
+  await addRows();
+  await signInAsViewer();
+  page.on('response', (response) => {
+    if (response.status() === 403)
+      refused.push(`${page.url()}: ${response.request().method()} ${response.url()}`);
+  });
+}, STORY_TIMEOUT_MS);
+
+afterAll(async () => {
+  if (visit !== undefined) process.kill(visit.stack.local.processes.worker, 'SIGCONT');
+  await visit?.end();
+  await pool?.end();
+  await database?.stop();
+}, STORY_TIMEOUT_MS);
+
+const at = (path: string) => new URL(path, visit.stack.local.consoleUrl).href;
+
+inBrowser('a viewer', () => {
+  test.each(PAGES)(
+    '%s offers nothing that would be refused',
+    async (path) => {
+      refused.length = 0;
+      await page.goto(at(path));
+      await expectReasons(WRITES[path] ?? []);
+      await pressAll();
+      expect(refused).toEqual([]);
+    },
+    STORY_TIMEOUT_MS,
+  );
+
+  const ofVolume = [
+    /^Attach$/,
+    /^Detach$/,
+    /^Verify$/,
+    /^Resize$/,
+    /^Copies$/,
+    /^Delete$/,
+    /^Purge$/,
+    /^Take snapshot$/,
+    /^Clone before$/,
+    /^Revert to before$/,
+    /^Check before on every copy$/,
+    /^Delete before$/,
+    /^Move the copy on/,
+    /^Add schedule$/,
+    /^Change nightly$/,
+    /^End nightly/,
+    /^Pause the rebuild/,
+    /^Set label$/,
+    /^Change: Snapshots at most$/,
+  ];
+
+  test(
+    "a volume's page says of every action why a viewer may not take it",
+    async () => {
+      refused.length = 0;
+      await visit.openVolume('pg-data');
+      await expectReasons(ofVolume);
+      expect(await visit.problems('viewer-volume')).toEqual([]);
+      await pressAll();
+      expect(refused).toEqual([]);
+    },
+    STORY_TIMEOUT_MS,
+  );
+
+  test(
+    'may select volumes, and do nothing with them',
+    async () => {
+      await page.goto(at('/volumes'));
+      await page.getByLabel('Select pg-data').check();
+      await expectReasons([/^Take snapshots$/, /^Set a label$/, /^Set copies$/, /^Delete$/, /^Detach$/]);
+      expect(visit.errors).toEqual([]);
+    },
+    STORY_TIMEOUT_MS,
+  );
+});
+
+/** Each of the buttons is on the page, can't be pressed, and gives the reason of the table of roles. */
+async function expectReasons(names: readonly RegExp[]): Promise<void> {
+  await page.getByRole('heading', { level: 1 }).waitFor();
+  const told = new Map<string, string>();
+  for (const name of names) {
+    const button = page.locator('main').getByRole('button', { name }).first();
+    await button.waitFor();
+    // Rights are read once the page is there.
+    await button
+      .and(page.locator('[aria-disabled="true"][title*="viewer"]'))
+      .waitFor({ timeout: 10_000 })
+      .catch(() => undefined);
+    told.set(String(name), (await button.getAttribute('title')) ?? 'can be pressed');
+  }
+  expect([...told].filter(([, title]) => !REASON.test(title))).toEqual([]);
+}
+
+/** Presses what can be pressed in the page, and leaves the dialogs that it opens. */
+async function pressAll(): Promise<void> {
+  await page.getByRole('status', { name: 'Loading' }).first().waitFor({ state: 'detached' });
+  const names = await page
+    .locator('main button:not([aria-disabled="true"])')
+    .evaluateAll((buttons) =>
+      buttons.map((button) => (button.getAttribute('aria-label') ?? button.textContent ?? '').trim()),
+    );
+  for (const name of [...new Set(names)].filter((one) => one !== '').slice(0, PRESSED_MAX)) {
+    const button = page.locator('main').getByRole('button', { name, exact: true }).first();
+    if ((await button.count()) === 0) continue;
+    await button.click({ timeout: 5_000 });
+    if ((await page.getByRole('dialog').count()) > 0) await page.keyboard.press('Escape');
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+  }
+}
+
+/** What there is to act on: a schedule, a rebuild that waits, an alert and a silence. */
+async function addRows(): Promise<void> {
+  const { stack } = visit;
+  await stack.cliJson(
+    'snapshot',
+    'schedule',
+    'set',
+    'pg-data',
+    'nightly',
+    '--cron',
+    '0 3 * * *',
+    '--retain',
+    '7',
+  );
+  await pool.query(
+    `INSERT INTO rebuild (id, organization_id, cluster_id, volume_id, target_replica_id, target_node_id, state, phase,
+       healthy_copies, size_bytes, bytes, paused, queued_at)
+     SELECT gen_random_uuid(), organization_id, cluster_id, id, gen_random_uuid(), gen_random_uuid(), 'queued', 'copying', 1, 4096,
+       '{"total":4096,"compared":0,"skipped":0,"sent":0,"written":0}', false, now() FROM volume`,
+  );
+  await pool.query(
+    `INSERT INTO alert (id, organization_id, cluster_id, rule, severity, subject_kind, subject_id, subject_name, message, effects,
+       since, changed_at)
+     SELECT gen_random_uuid(), organization_id, cluster_id, 'node-not-heard', 'error', 'node', id::text, name, 'node is not heard',
+       '{"copies":0,"volumesOnLastCopy":0,"volumesFaulted":0,"volumesServedThere":0}', now(), now() FROM node WHERE name = 'node-3'`,
+  );
+  const endsAt = new Date(Date.now() + 3_600_000).toISOString();
+  await stack.cliJson('alert', 'silence', 'rule=disk-full', '--comment', 'known', '--until', endsAt);
+}
+
+async function signInAsViewer(): Promise<void> {
+  const { local } = visit.stack;
+  const admin = await OrganizationCalls.signIn(local, local.email, local.password);
+  const secret = new URL(await admin.invite(VIEWER.email)).hash.slice(1);
+  const { email, ...account } = VIEWER;
+  const accepted = await fetch(`${local.apiUrl}/invitations/accept`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ ...account, secret }),
+  });
+  expect(accepted.status).toBe(201);
+  await page.goto(local.consoleUrl);
+  await page.getByLabel('Email').fill(email);
+  await page.getByLabel('Password').fill(VIEWER.password);
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await page.getByRole('heading', { name: 'Overview' }).waitFor();
+}
