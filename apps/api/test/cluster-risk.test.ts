@@ -1,11 +1,25 @@
 /** Risk of a cluster through the whole API: one silent node is one cause, with every volume that it concerns counted once. */
+import { causeFilter } from '@holdfast/core/policy/cause-filter.js';
+import { RISK_CAUSES } from '@holdfast/core/policy/cluster-risk.js';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { z } from 'zod';
 import { ApiFixture, type Json } from './api-fixture.js';
 
 const SILENT = [
   { type: 'Ready', status: 'False', reason: '', message: '', lastTransitionAt: '2026-01-01T00:00:00Z' },
 ];
 const NONE = { notServed: 0, faulted: 0, unknown: 0, degraded: 0 };
+
+const CAUSE = z.object({
+  kind: z.enum(RISK_CAUSES),
+  subjectId: z.string().nullable(),
+  effects: z.object({
+    notServed: z.int(),
+    faulted: z.int(),
+    unknown: z.int(),
+    degraded: z.int(),
+  }),
+});
 
 let api: ApiFixture;
 let nodes: string[];
@@ -55,5 +69,38 @@ describe('the risk of a cluster', () => {
         examples: [{ id: served.id }, { id: holding.id }],
       },
     ]);
+  });
+
+  test('has for each cause a filter that lists what it counts, also where a volume could count for two', async () => {
+    const single = async (placed: string, values: unknown[]) => {
+      const { id } = await api.createVolume({ numberOfReplicas: 1 });
+      await api.owner.query(`UPDATE replica SET ${placed} WHERE volume_id = $1`, [id, ...values]);
+      await show(id, 'degraded');
+    };
+    await single('node_id = $2, disk_id = (SELECT id FROM disk WHERE node_id = $2 LIMIT 1)', [nodes[0]]);
+    await single('node_id = NULL, disk_id = NULL', []);
+    await api.createAttachedVolume(nodes[2] ?? '');
+    const both = await api.createVolume({ numberOfReplicas: 3 });
+    await show(both.id, 'degraded');
+    await api.owner.query('UPDATE node SET conditions = $2 WHERE id = $1', [
+      nodes[2],
+      JSON.stringify(SILENT),
+    ]);
+    const causes = z.array(CAUSE).parse((await risk()).causes);
+    expect(causes.map(({ kind }) => kind).sort()).toEqual(['copies', 'node', 'node', 'placement']);
+    const listed: string[] = [];
+    for (const cause of causes) {
+      const filter = encodeURIComponent(causeFilter(cause, causes));
+      const { status, body } = await api.call('GET', `${api.volumes}?filter=${filter}`);
+      const { notServed, faulted, unknown, degraded } = cause.effects;
+      expect({ status, count: body.items?.length }).toEqual({
+        status: 200,
+        count: notServed + faulted + unknown + degraded,
+      });
+      listed.push(...(body.items ?? []).map(({ id }) => String(id)));
+    }
+    // Each volume that is not healthy stands in one of the lists, and in no other.
+    expect(listed).toHaveLength(6);
+    expect(new Set(listed).size).toBe(6);
   });
 });

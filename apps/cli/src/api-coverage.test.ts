@@ -158,7 +158,7 @@ const REACHED: Readonly<Record<string, string>> = {
   volumes_verify: 'volume verify',
   volumes_cancelVerify: 'volume cancel-verify',
   volumes_clone: 'volume clone',
-  volumes_expand: 'volume expand',
+  volumes_expand: 'volume resize',
   volumes_explain: 'volume explain',
   volumes_revert: 'volume revert',
   volumes_adviseSalvage: 'volume salvage',

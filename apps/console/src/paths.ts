@@ -4,6 +4,7 @@ export const paths = {
   invitation: '/invitation',
   overview: '/',
   volumes: '/volumes',
+  volumesThat: (filter: string) => `/volumes?q=${encodeURIComponent(filter)}`,
   volume: (id: string) => `/volumes/${id}`,
   nodes: '/nodes',
   node: (id: string) => `/nodes/${id}`,

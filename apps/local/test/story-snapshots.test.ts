@@ -136,7 +136,7 @@ test(
 test(
   'the volume grows while it is in use, and keeps what it holds',
   async () => {
-    const grown = await stack.cliJson<Volume>('volume', 'expand', 'pg-data', '--size', '2Gi');
+    const grown = await stack.cliJson<Volume>('volume', 'resize', 'pg-data', '--size', '2Gi');
     expect(grown).toMatchObject({ size: 2 * GIB, task: null });
     expect(await firstByte()).toBe(2);
     const client = await connectNbd(grown.endpoint?.nbdUri ?? '');

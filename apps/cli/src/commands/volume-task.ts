@@ -29,9 +29,10 @@ export async function waitForTask(context: Context, key: VolumeKey, what: string
   return done;
 }
 
-export function addExpand(volume: Command): void {
+export function addResize(volume: Command): void {
   volume
-    .command('expand')
+    .command('resize')
+    .alias('expand')
     .argument('<volume>', 'name or id')
     .requiredOption('--size <size>', 'the new size: bytes, or with Ki, Mi, Gi, Ti')
     .option('--no-wait', 'return before all copies have grown')

@@ -16,7 +16,7 @@ import { attentionError, isAttachSettled, needsPerson } from './volume-attention
 import { addMoveReplica, addRemoveReplica } from './volume-move.js';
 import { addSalvage } from './volume-salvage.js';
 import { addSet, addSettings, DATA_LOCALITIES, DISK_CHOICES } from './volume-set.js';
-import { addClone, addExpand, addRevert } from './volume-task.js';
+import { addClone, addResize, addRevert } from './volume-task.js';
 import { describeVolume, unplacedLines } from './volume-text.js';
 import { addCancelVerify, addVerify } from './volume-verify.js';
 
@@ -63,7 +63,7 @@ export function volumeCommand(): Command {
   addExplain(volume);
   addSettings(volume);
   addSet(volume);
-  addExpand(volume);
+  addResize(volume);
   addRevert(volume);
   addClone(volume);
   addMoveReplica(volume);

@@ -1,4 +1,5 @@
 'use client';
+import { causeFilter } from '@holdfast/core/policy/cause-filter.js';
 import { Message } from '@holdfast/ui/message.js';
 import { Moment } from '@holdfast/ui/moment.js';
 import { Panel } from '@holdfast/ui/panel.js';
@@ -62,7 +63,7 @@ function Verdict({ risk }: { risk: ClusterRisk }) {
       {causes.length > 0 && (
         <ul aria-label="Causes">
           {causes.slice(0, CAUSES_MAX).map((cause) => (
-            <Cause key={`${cause.kind} ${cause.subjectId ?? ''}`} cause={cause} />
+            <Cause key={`${cause.kind} ${cause.subjectId ?? ''}`} cause={cause} causes={causes} />
           ))}
         </ul>
       )}
@@ -75,7 +76,7 @@ function Verdict({ risk }: { risk: ClusterRisk }) {
   );
 }
 
-function Cause({ cause }: { cause: RiskCause }) {
+function Cause({ cause, causes }: { cause: RiskCause; causes: readonly RiskCause[] }) {
   const { effects, examples, since } = cause;
   const words = effectWords(effects);
   const count = effects.notServed + effects.faulted + effects.unknown + effects.degraded;
@@ -106,7 +107,7 @@ function Cause({ cause }: { cause: RiskCause }) {
           ))}
           {count > examples.length && (
             <Link
-              href={paths.volumes}
+              href={paths.volumesThat(causeFilter(cause, causes))}
               className="inline-flex min-h-6 items-center text-muted hover:underline"
             >
               and {count - examples.length} more

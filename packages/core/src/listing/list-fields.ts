@@ -18,6 +18,8 @@ export const VOLUME_FIELDS = {
   sourceVolumeId: 'id',
   'replicas.nodeId': 'ids',
   'replicas.diskId': 'ids',
+  /** A copy of it has no place. */
+  unplaced: 'boolean',
   /** Larger is worse; 4: its serving node does not answer. */
   risk: 'number',
 } as const satisfies FieldTypes;

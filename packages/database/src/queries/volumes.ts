@@ -61,6 +61,10 @@ const FIELDS = {
       WHEN v.robustness = 'unknown' THEN 2 WHEN v.robustness = 'degraded' THEN 1 ELSE 0 END)`,
     type: 'number',
   },
+  unplaced: {
+    sql: `EXISTS (SELECT FROM replica r WHERE r.volume_id = v.id AND r.intent = 'keep' AND r.disk_id IS NULL)`,
+    type: 'boolean',
+  },
 } as const satisfies FieldsOf<typeof VOLUME_FIELDS>;
 
 /** As the policy says too, but so that the index of an organization's volumes is used. */
