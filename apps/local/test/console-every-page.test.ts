@@ -3,11 +3,10 @@
  * once, it keeps WCAG 2.2 AA in both themes and at both widths, and it is no wider than a phone. No page may throw, write an error
  * to the browser's console, or get a failure from the server.
  */
-import fs from 'node:fs';
-import path from 'node:path';
 import { findBrowser } from '@holdfast/testkit/browser.js';
+import { consoleRoutes, troublesOf } from '@holdfast/testkit/console-pages.js';
 import { ConsoleVisit } from '@holdfast/testkit/console-visit.js';
-import { repositoryRoot } from '@holdfast/testkit/local-stack.js';
+import type { LocalStack } from '@holdfast/testkit/local-stack.js';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 
 const STORY_TIMEOUT_MS = 240_000;
@@ -17,62 +16,25 @@ const executable = findBrowser();
 /** Without a browser on the machine these tests are counted as skipped, not passed. */
 const inBrowser = executable === undefined ? describe.skip : describe;
 
-/** Every route as its folder names it, such as `/nodes/[nodeId]`: a page that is added is visited too. */
-const ROUTES = fs
-  .readdirSync(path.join(repositoryRoot, 'apps/console/app'), { recursive: true, encoding: 'utf8' })
-  .filter((file) => path.basename(file) === 'page.tsx')
-  .map((file) => `/${path.dirname(file).replace(/^\.$|\(console\)\/?/, '')}`)
-  .sort();
+const ROUTES = consoleRoutes();
 /** They act at once, or end the visit. */
 const ACTS =
-  /^(Sign out|Detach|Attach|Verify|Verify the chain|Create snapshot|Hash|Purge|Cordon|Uncordon|Try again|Switch between.*)$/;
+  /^(Sign out|Attach|Verify|Verify the chain|Create snapshot|Hash|Purge|Cordon|Uncordon|Try again|Switch between.*)$/;
 const PRESSED_MAX = 25;
-/** The browser notes each status of an error. These say what a page then shows: why a plan is refused, and that there is no provider. */
-const ANSWERS = [
-  { status: 409, of: /\?dryRun=true$/ },
-  { status: 404, of: /\/sign-in-provider$/ },
-];
 
 let visit: ConsoleVisit;
 let page: ConsoleVisit['page'];
 /** What the folders with brackets stand for. */
 const ids: Record<string, string> = {};
 /** What went wrong, with the address that it went wrong at. */
-const troubles: string[] = [];
+let troubles: string[] = [];
 
 beforeAll(async () => {
   if (executable === undefined) return;
-  visit = await ConsoleVisit.begin(executable, async (local) => {
-    const made = async (...args: string[]) => (await local.cliJson<{ id: string }>(...args)).id;
-    ids.volumeId = await made('volume', 'create', 'pg-data', '--size', '64Mi', '--replicas', '3');
-    await local.cliJson('volume', 'attach', 'pg-data', '--node', 'node-1');
-    await local.cliJson('snapshot', 'create', 'pg-data', 'before');
-    ids.webhookId = await made(
-      'webhook',
-      'create',
-      'pager',
-      'https://hooks.example.com/x',
-      '--filter',
-      'type=None',
-    );
-    const first = async (...args: string[]) =>
-      (await local.cliJson<{ items: { id: string; nodeId: string }[] }>(...args)).items[0];
-    const disk = await first('disk', 'list');
-    ids.diskId = disk?.id ?? '';
-    ids.nodeId = disk?.nodeId ?? '';
-    ids.projectId = (await first('project', 'list'))?.id ?? '';
-  });
+  visit = await ConsoleVisit.begin(executable, makeOneOfEach);
   page = visit.page;
   await visit.signIn();
-  page.on('console', (message) => {
-    const isAnswer = ANSWERS.some(
-      ({ status, of }) => message.text().includes(` ${status} `) && of.test(message.location().url),
-    );
-    if (message.type() === 'error' && !isAnswer) troubles.push(`${page.url()}: ${message.text()}`);
-  });
-  page.on('response', (response) => {
-    if (response.status() >= 500) troubles.push(`${page.url()}: ${response.status()} of ${response.url()}`);
-  });
+  troubles = troublesOf(page);
 }, STORY_TIMEOUT_MS);
 
 afterAll(() => visit?.end(), STORY_TIMEOUT_MS);
@@ -132,6 +94,22 @@ inBrowser('every page', () => {
     STORY_TIMEOUT_MS,
   );
 });
+
+/** What the pages of one thing are about. */
+async function makeOneOfEach(local: LocalStack): Promise<void> {
+  const made = async (...args: string[]) => (await local.cliJson<{ id: string }>(...args)).id;
+  const first = async (...args: string[]) =>
+    (await local.cliJson<{ items: { id: string; nodeId: string }[] }>(...args)).items[0];
+  ids.volumeId = await made('volume', 'create', 'pg-data', '--size', '64Mi', '--replicas', '3');
+  await local.cliJson('volume', 'attach', 'pg-data', '--node', 'node-1');
+  await local.cliJson('snapshot', 'create', 'pg-data', 'before');
+  const receiver = ['https://hooks.example.com/x', '--filter', 'type=None'];
+  ids.webhookId = await made('webhook', 'create', 'pager', ...receiver);
+  const disk = await first('disk', 'list');
+  ids.diskId = disk?.id ?? '';
+  ids.nodeId = disk?.nodeId ?? '';
+  ids.projectId = (await first('project', 'list'))?.id ?? '';
+}
 
 /** Shows a page, with all that it loads at first. */
 async function open(address: string): Promise<void> {
