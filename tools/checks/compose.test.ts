@@ -10,6 +10,11 @@ type Service = {
   profiles?: string[];
   healthcheck?: { test: string[] };
   build?: { dockerfile: string };
+  read_only?: boolean;
+  cap_drop?: string[];
+  cap_add?: string[];
+  security_opt?: string[];
+  user?: string;
   environment?: Record<string, string>;
 };
 type Compose = { services: Record<string, Service> };
@@ -84,6 +89,21 @@ describe('docker-compose.yml', () => {
     expect(rules).toEqual(['local', 'hostssl']);
     expect(composeText).toContain('./infra/docker/pg_hba.conf:/etc/holdfast/pg_hba.conf:ro');
     expect(compose.services.postgres?.command).toContain('hba_file=/etc/holdfast/pg_hba.conf');
+  });
+
+  test('gives no container a file system to write to, nor a right of root, but for the run that gives keys away', () => {
+    const another = parse(fs.readFileSync(inRepository('infra/docker/another-node.yml'), 'utf8')) as Compose;
+    const services = Object.entries({ ...compose.services, ...another.services });
+    const open = services.filter(
+      ([, { read_only, cap_drop, security_opt }]) =>
+        read_only !== true || cap_drop?.join() !== 'ALL' || security_opt?.join() !== 'no-new-privileges:true',
+    );
+    expect(open.map(([name]) => name)).toEqual([]);
+    // Postgres takes a key of its own user only, so this run changes owners. It has no network.
+    const more = services.filter(
+      ([, { cap_add, user }]) => cap_add !== undefined || /^(0|root)\b/.test(user ?? ''),
+    );
+    expect(more.map(([name]) => name)).toEqual(['certificates']);
   });
 
   test('asks for each of its secrets with a message, where a start without it would go on with an empty one', () => {

@@ -259,7 +259,7 @@ const IN_CI = process.env.CI === 'true';
         await outputOf('nbdcopy', await stack.nbdUri(id), `${image}.back`);
         await outputOf('cmp', '--bytes', String(16 * MIB), image, `${image}.back`);
       }),
-      STORY_MAX_MS,
+      2 * STORY_MAX_MS,
     );
 
     /** Asks the APIs' one address five times a second, and counts the longest time without a good answer. */
