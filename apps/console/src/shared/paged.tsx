@@ -36,17 +36,29 @@ export function Paged<T>({ query, what, rows, empty, note, more = 'Show more', c
         return (
           <>
             {children(items)}
-            {query.hasNextPage && (
-              <div className="flex items-center justify-between gap-3 border-t border-border px-4 py-2">
-                <p className="text-xs text-muted">{note?.(items.length)}</p>
-                <Button busy={query.isFetchingNextPage} onClick={() => void query.fetchNextPage()}>
-                  {more}
-                </Button>
-              </div>
-            )}
+            <NextPage query={query} note={note?.(items.length)} more={more} />
           </>
         );
       }}
     </Loaded>
+  );
+}
+
+type NextProps = {
+  query: Pick<Pages<unknown>, 'hasNextPage' | 'isFetchingNextPage' | 'fetchNextPage'>;
+  note: string | undefined;
+  more: string;
+};
+
+/** How much of the list is shown, and the button for more; nothing where that is all. */
+export function NextPage({ query, note, more }: NextProps) {
+  if (!query.hasNextPage) return null;
+  return (
+    <div className="flex items-center justify-between gap-3 border-t border-border px-4 py-2">
+      <p className="text-xs text-muted">{note}</p>
+      <Button busy={query.isFetchingNextPage} onClick={() => void query.fetchNextPage()}>
+        {more}
+      </Button>
+    </div>
   );
 }

@@ -4,7 +4,7 @@ import { useNodeNames } from '../api/node-queries';
 import { useActiveRebuilds, useEndedRebuilds } from '../api/rebuild-queries';
 import type { Rebuild, Volume } from '../api/types';
 import { Loaded } from '../shared/loaded';
-import { Paged } from '../shared/paged';
+import { NextPage } from '../shared/paged';
 import { RebuildProgress } from '../shared/rebuild-progress';
 import { waitingText } from '../shared/waiting-copies';
 
@@ -13,31 +13,43 @@ export function VolumeRebuilds({ volume }: { volume: Volume }) {
   const active = useActiveRebuilds(volume.id);
   const ended = useEndedRebuilds(volume.id);
   const why = waitingText(volume);
-  const running = active.data?.pages.flatMap(({ items }) => items) ?? [];
+  // One panel with one state: it is loaded, wrong or old as a whole.
+  const both = {
+    data:
+      active.data === undefined || ended.data === undefined
+        ? undefined
+        : { active: rowsOf(active.data.pages), ended: rowsOf(ended.data.pages) },
+    error: active.error ?? ended.error,
+    dataUpdatedAt: Math.min(active.dataUpdatedAt, ended.dataUpdatedAt),
+    refetch: () => Promise.all([active.refetch(), ended.refetch()]),
+  };
   return (
     <Panel title="Rebuilds" flush>
-      {why !== undefined && <p className="border-b border-border px-4 py-3 text-sm last:border-0">{why}</p>}
-      <Loaded query={active} what="the rebuilds">
-        {() => running.length > 0 && <Rebuilds volume={volume} rebuilds={running} withControls />}
+      <Loaded query={both} what="the rebuilds">
+        {(data) => (
+          <>
+            {why !== undefined && (
+              <p className="border-b border-border px-4 py-3 text-sm last:border-0">{why}</p>
+            )}
+            {data.active.length > 0 && <Rebuilds volume={volume} rebuilds={data.active} withControls />}
+            {data.ended.length > 0 && <Rebuilds volume={volume} rebuilds={data.ended} />}
+            {why === undefined && data.active.length + data.ended.length === 0 && (
+              <p className="p-4 text-sm text-muted">None of its copies ever had to be rebuilt.</p>
+            )}
+            <NextPage
+              query={ended}
+              note={`${data.ended.length} shown; there are older ones`}
+              more="Show older"
+            />
+          </>
+        )}
       </Loaded>
-      <Paged
-        query={ended}
-        what="the rebuilds"
-        rows={1}
-        empty={
-          why === undefined &&
-          active.data !== undefined &&
-          running.length === 0 && (
-            <p className="p-4 text-sm text-muted">None of its copies ever had to be rebuilt.</p>
-          )
-        }
-        note={(shown) => `${shown} shown; there are older ones`}
-        more="Show older"
-      >
-        {(rebuilds) => <Rebuilds volume={volume} rebuilds={rebuilds} />}
-      </Paged>
     </Panel>
   );
+}
+
+function rowsOf(pages: readonly { items: readonly Rebuild[] }[]): Rebuild[] {
+  return pages.flatMap(({ items }) => items);
 }
 
 type RebuildsProps = { volume: Volume; rebuilds: readonly Rebuild[]; withControls?: boolean };
