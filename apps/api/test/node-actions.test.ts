@@ -11,6 +11,9 @@ beforeAll(async () => {
 });
 afterAll(() => api?.stop());
 
+/** Which request comes first, and how far the other one is then, is chance. */
+const ROUNDS = 8;
+
 let count = 0;
 beforeEach(async () => {
   count += 1;
@@ -188,6 +191,28 @@ describe('drain', () => {
       status: 422,
       body: { code: 'request.invalid', errors: [{ pointer: '/policy' }] },
     });
+  });
+
+  test('of the last two nodes with copies is accepted for one of them, however close the two requests are', async () => {
+    const other = await api.node('the-other', 'zone-b');
+    const nodes = `/clusters/${api.seed.clusterId}/nodes`;
+    const { body } = await api.call('GET', nodes);
+    const rest = (body.items ?? []).filter(({ id }) => id !== nodeId && id !== other);
+    for (const { id } of rest) await api.call('POST', `${nodes}/${id}/cordon`);
+    await api.createVolume({ name: 'on-both', numberOfReplicas: 2 });
+    const pair = [nodeId, other];
+    const emptied = { body: { allowScheduling: false, evictionRequested: true } };
+    const filled = { body: { allowScheduling: true, evictionRequested: false } };
+    for (let round = 0; round < ROUNDS; round += 1) {
+      const drained = await Promise.all(pair.map((id) => api.call('POST', `${nodes}/${id}/drain`)));
+      expect(drained.map(({ status }) => status).sort()).toEqual([202, 409]);
+      expect(drained.map((answer) => answer.body.code)).toContain('node.last_ready');
+      for (const id of pair) await api.call('POST', `${nodes}/${id}/cancel-drain`);
+      const patched = await Promise.all(pair.map((id) => api.call('PATCH', `${nodes}/${id}`, emptied)));
+      expect(patched.map(({ status }) => status).sort()).toEqual([200, 409]);
+      for (const id of pair) await api.call('PATCH', `${nodes}/${id}`, filled);
+    }
+    for (const { id } of rest) await api.call('POST', `${nodes}/${id}/uncordon`);
   });
 
   test('is planned without changing anything, in REST and in GraphQL', async () => {

@@ -335,6 +335,42 @@ test('of two nodes the second is not drained while the first is', async () => {
   expect(await codeOf(drain('n2'))).toBe('done');
 });
 
+const EMPTIED = { allowScheduling: false, evictionRequested: true };
+const emptyNode = (name: string) => patchNode(world.useCases, { ...keyOf(name), patch: EMPTIED });
+const emptyDiskOf = async (name: string) => {
+  const { clusterId } = world;
+  const nodeId = (await nodeNamed(name)).id;
+  const disk = (await world.store.loadFleet(clusterId)).disks.find((one) => one.nodeId === nodeId);
+  if (disk === undefined) throw new Error(`node ${name} has no disk`);
+  await patchDisk(world.useCases, { clusterId, diskId: disk.id, patch: EMPTIED });
+};
+
+test.each<{ name: string; works: ((node: string) => Promise<void>)[]; code: string }>([
+  { name: 'drains', works: [drain], code: 'node.last_ready' },
+  {
+    name: 'drains that move all',
+    works: [(name) => drain(name, 'block-for-eviction')],
+    code: 'node.last_ready',
+  },
+  { name: 'evictions of nodes', works: [emptyNode], code: 'node.last_ready' },
+  { name: 'evictions of disks', works: [emptyDiskOf], code: 'disk.last_ready' },
+  {
+    name: 'an eviction of a disk and one of a node',
+    works: [emptyDiskOf, emptyNode],
+    code: 'disk.last_ready',
+  },
+])(
+  'of two $name at the same moment, which leave no node to go to, the second is refused',
+  async ({ works, code }) => {
+    await aCluster(2);
+    await aVolumeOn(['n1', 'n2'], 'n2');
+    const [first, second = first] = works;
+    if (first === undefined || second === undefined) throw new Error('nothing is to be done');
+    const codes = await Promise.all([codeOf(first('n1')), codeOf(second('n2'))]);
+    expect(codes.sort()).toEqual(['done', code].sort());
+  },
+);
+
 test('the last node is drained while nothing is on it', async () => {
   await aCluster(1);
   await drain('n1');

@@ -14,7 +14,7 @@ import type { Volume } from '@holdfast/core/model/volume.js';
 import { expect, test } from '@jest/globals';
 import { anIdleVolume, aRebuild, aReplica, NOON, secondsAfterNoon, testId } from './builders.js';
 import { attachedOn } from './lifecycle-builder.js';
-import { DISK, StoreFixture } from './store-fixture.js';
+import { DISK, outcome, StoreFixture } from './store-fixture.js';
 import type { MakeStore } from './store-under-test.js';
 
 const DRAIN: NodeDrain = { policy: 'block-for-eviction', requestedAt: NOON, wasCordoned: false };
@@ -69,6 +69,32 @@ export function drainContract(makeStore: MakeStore): void {
       { kind: 'node.patch', nodeId, patch: { drain: undefined, drainStatus: undefined } },
     ]);
     expect(await nodeOf(nodeId)).toMatchObject({ drain: undefined, drainStatus: undefined });
+  });
+
+  test('of two commits at once that count on each other’s node one wins; one that counts on a node as it was is a conflict', async () => {
+    const [a, b] = [await fixture.node('node-1'), await fixture.node('node-2', OTHER_DISK)];
+    const before = new Map([a, b].map((id) => [id, nodeOf(id)]));
+    const drain = async (nodeId: NodeId, otherId: NodeId) => {
+      const [node, countsOn] = [await before.get(nodeId), await before.get(otherId)];
+      if (node === undefined || countsOn === undefined) throw new Error('there are two nodes');
+      const guard = { kind: 'node', nodeId, ifVersion: node.version, countsOn } as const;
+      return fixture.store.commit(guard, [{ kind: 'node.patch', nodeId, patch: { drain: DRAIN } }]);
+    };
+    const outcomes = await Promise.all([outcome(drain(a, b)), outcome(drain(b, a))]);
+    expect(outcomes.sort()).toEqual(['done', 'store.conflict']);
+    const drained = [(await nodeOf(a)).drain, (await nodeOf(b)).drain];
+    expect(drained.filter((one) => one !== undefined)).toHaveLength(1);
+    const [first, second] = drained[0] === undefined ? [b, a] : [a, b];
+    expect(await outcome(drain(second, first))).toBe('store.conflict');
+    const known = (await nodeOf(first)).version;
+    const { version: ifVersion } = await nodeOf(second);
+    const countsOn = { id: first, version: known };
+    const patched: Change = { kind: 'node.patch', nodeId: second, patch: { tags: ['ssd'] } };
+    expect(
+      await outcome(fixture.store.commit({ kind: 'node', nodeId: second, ifVersion, countsOn }, [patched])),
+    ).toBe('done');
+    // What it counts on is not changed by that.
+    expect((await nodeOf(first)).version).toBe(known);
   });
 
   test('a drain concerns the volumes of its node; how far it is concerns none', async () => {

@@ -3,6 +3,7 @@ import type { Heartbeat } from '@holdfast/core/model/agent-protocol.js';
 import type { Change } from '@holdfast/core/model/changes.js';
 import type { CopyRecord } from '@holdfast/core/model/copy-record.js';
 import type { ClusterId, NodeId, OrphanId, VolumeId } from '@holdfast/core/model/ids.js';
+import type { StorageNode } from '@holdfast/core/model/node.js';
 import type { OrphanInContext } from '@holdfast/core/model/orphan.js';
 import type { RebuildSpeed } from '@holdfast/core/model/rebuild.js';
 import type {
@@ -46,7 +47,13 @@ export type CommitGuard =
       /** The commit is of the volume's own reconciler, which looks at it again at once: it is marked due, and not woken. */
       looksAgain?: boolean;
     }
-  | { kind: 'node'; nodeId: NodeId; ifVersion: number }
+  | {
+      kind: 'node';
+      nodeId: NodeId;
+      ifVersion: number;
+      /** Another node that the decision counts on as it is: of two nodes that are emptied at once each would count on the other. */
+      countsOn?: Pick<StorageNode, 'id' | 'version'> | undefined;
+    }
   /** Admission: one at a time per cluster, so that limits are strict. */
   | { kind: 'admission'; clusterId: ClusterId; ifVersion: number }
   | { kind: 'orphan'; orphanId: OrphanId; ifVersion: number }

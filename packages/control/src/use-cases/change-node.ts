@@ -9,16 +9,23 @@ import { assertVersion, changedPart, retryConflicts, type UseCasePorts } from '.
 
 export type NodeKey = { clusterId: ClusterId; nodeId: NodeId; ifVersion?: number | undefined };
 
+export type NodeChange = {
+  readonly patch: NodePatch;
+  /** The node that has to stay for this one to be emptied. */
+  readonly countsOn?: StorageNode | undefined;
+};
+
 /**
  * Commits what a user wants of a node, together with the condition that follows from it and the events that tell it.
  *
- * @param decide from the node as it is; `undefined`: it is so already. Runs again when the node changes meanwhile
+ * @param decide from the node as it is; `undefined`: it is so already. Runs again when the node, or the one it counts on, changes
+ *   meanwhile
  * @throws StorageFault `node.not_found`, `request.stale`, and what `decide` throws
  */
 export function changeNode(
   { store, clock }: UseCasePorts,
   { clusterId, nodeId, ifVersion }: NodeKey,
-  decide: (node: StorageNode, now: Date, fleet: FleetView) => NodePatch | undefined,
+  decide: (node: StorageNode, now: Date, fleet: FleetView) => NodeChange | undefined,
 ): Promise<void> {
   return retryConflicts(async () => {
     const fleet = await store.loadFleet(clusterId);
@@ -28,9 +35,10 @@ export function changeNode(
     }
     assertVersion(node.version, ifVersion);
     const now = clock.now();
-    const wanted = decide(node, now, fleet);
-    if (wanted === undefined) return;
+    const decided = decide(node, now, fleet);
+    if (decided === undefined) return;
 
+    const { patch: wanted, countsOn } = decided;
     const after = { ...node, ...wanted };
     const schedulable = nodeSchedulableCondition(after, fleet.settings);
     const conditions = withCondition(node.conditions, schedulable, now);
@@ -38,7 +46,7 @@ export function changeNode(
     const patch = changedPart(node, { ...wanted, conditions });
     if (Object.keys(patch).length === 0) return;
     const told = nodeChangeEvents(node, after, now).map((event): Change => ({ kind: 'event', event }));
-    await store.commit({ kind: 'node', nodeId, ifVersion: node.version }, [
+    await store.commit({ kind: 'node', nodeId, ifVersion: node.version, countsOn }, [
       { kind: 'node.patch', nodeId, patch },
       ...told,
     ]);

@@ -9,7 +9,9 @@ import { hasToAct, type UseCasePorts } from './use-case.js';
  * @throws StorageFault `node.not_found`, `request.stale`
  */
 export function cordonNode(ports: UseCasePorts, key: NodeKey): Promise<void> {
-  return changeNode(ports, key, (node) => (hasToAct(decideCordon(node)) ? { cordoned: true } : undefined));
+  return changeNode(ports, key, (node) =>
+    hasToAct(decideCordon(node)) ? { patch: { cordoned: true } } : undefined,
+  );
 }
 
 /**
@@ -19,6 +21,6 @@ export function cordonNode(ports: UseCasePorts, key: NodeKey): Promise<void> {
  */
 export function uncordonNode(ports: UseCasePorts, key: NodeKey): Promise<void> {
   return changeNode(ports, key, (node) =>
-    hasToAct(decideUncordon(node)) ? { cordoned: false, ...withoutDrain(node) } : undefined,
+    hasToAct(decideUncordon(node)) ? { patch: { cordoned: false, ...withoutDrain(node) } } : undefined,
   );
 }

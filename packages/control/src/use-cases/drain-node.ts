@@ -1,5 +1,11 @@
 import type { StorageNode } from '@holdfast/core/model/node.js';
-import { decideDrain, decideDrainCancellation, drainPolicyOf } from '@holdfast/core/policy/decide-drain.js';
+import {
+  decideDrain,
+  decideDrainCancellation,
+  drainPolicyOf,
+  needsOtherNode,
+  nodeForCopies,
+} from '@holdfast/core/policy/decide-drain.js';
 import type { NodePatch } from '../ports/store.js';
 import { changeNode, type NodeKey } from './change-node.js';
 import { faultOf, hasToAct, type UseCasePorts } from './use-case.js';
@@ -22,7 +28,10 @@ export function drainNode(
     const policy = drainPolicyOf(wanted, fleet);
     if (!hasToAct(decision) || policy === undefined) return undefined;
     const wasCordoned = node.drain?.wasCordoned ?? node.cordoned;
-    return { cordoned: true, drain: { policy, requestedAt: now, wasCordoned }, drainStatus: undefined };
+    return {
+      patch: { cordoned: true, drain: { policy, requestedAt: now, wasCordoned }, drainStatus: undefined },
+      countsOn: needsOtherNode(policy) ? nodeForCopies(node.id, policy, fleet) : undefined,
+    };
   });
 }
 
@@ -35,7 +44,7 @@ export function drainNode(
 export function cancelDrain(ports: UseCasePorts, key: NodeKey): Promise<void> {
   return changeNode(ports, key, (node) =>
     hasToAct(decideDrainCancellation(node))
-      ? { cordoned: node.drain?.wasCordoned === true, ...withoutDrain(node) }
+      ? { patch: { cordoned: node.drain?.wasCordoned === true, ...withoutDrain(node) } }
       : undefined,
   );
 }

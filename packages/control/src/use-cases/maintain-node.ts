@@ -16,7 +16,7 @@ export function startMaintenance(
   return changeNode(ports, key, (node, now) => {
     const decision = decideMaintenance(node, maintenance, now);
     if (decision.kind === 'refuse') throw faultOf(decision, [{ pointer: '/until', detail: decision.why }]);
-    return hasToAct(decision) ? { maintenance } : undefined;
+    return hasToAct(decision) ? { patch: { maintenance } } : undefined;
   });
 }
 
@@ -27,6 +27,6 @@ export function startMaintenance(
  */
 export function endMaintenance(ports: UseCasePorts, key: NodeKey): Promise<void> {
   return changeNode(ports, key, (node) =>
-    hasToAct(decideMaintenanceEnd(node)) ? { maintenance: undefined } : undefined,
+    hasToAct(decideMaintenanceEnd(node)) ? { patch: { maintenance: undefined } } : undefined,
   );
 }

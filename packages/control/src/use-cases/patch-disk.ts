@@ -2,7 +2,7 @@ import { StorageFault } from '@holdfast/core/model/faults.js';
 import type { ClusterId, DiskId } from '@holdfast/core/model/ids.js';
 import { changedLabels, type LabelChanges } from '@holdfast/core/model/labels.js';
 import type { StorageDisk } from '@holdfast/core/model/node.js';
-import { decideDiskEviction } from '@holdfast/core/policy/decide-eviction.js';
+import { decideDiskEviction, nodeForDiskMoves } from '@holdfast/core/policy/decide-eviction.js';
 import { diskChangeNews, diskEvent } from '@holdfast/core/policy/disk-events.js';
 import type { Change } from '../ports/store.js';
 import {
@@ -44,13 +44,15 @@ export function patchDisk(
     const wanted = patchedDisk(disk, input.patch);
     assertDiskSpec(disk, wanted);
     if (input.patch.allowScheduling === true) assertStays(disk);
-    if (wanted.evictionRequested && !disk.evictionRequested) hasToAct(decideDiskEviction(disk, fleet));
+    const isToBeEmptied = wanted.evictionRequested && !disk.evictionRequested;
+    if (isToBeEmptied) hasToAct(decideDiskEviction(disk, fleet));
     const patch = changedPart(disk, wanted);
     if (Object.keys(patch).length === 0) return;
     const told = diskChangeNews(`${disk.name} of node ${node.name}`, disk, wanted).map(
       (news): Change => ({ kind: 'event', event: diskEvent(input.clusterId, disk, news, ports.clock.now()) }),
     );
-    await ports.store.commit({ kind: 'node', nodeId: node.id, ifVersion: node.version }, [
+    const countsOn = isToBeEmptied ? nodeForDiskMoves(disk, fleet) : undefined;
+    await ports.store.commit({ kind: 'node', nodeId: node.id, ifVersion: node.version, countsOn }, [
       { kind: 'disk.patch', diskId: disk.id, patch },
       ...told,
     ]);

@@ -1,5 +1,6 @@
 import { changedLabels, type LabelChanges } from '@holdfast/core/model/labels.js';
 import type { StorageNode } from '@holdfast/core/model/node.js';
+import { nodeForMoves } from '@holdfast/core/policy/decide-drain.js';
 import { decideNodeEviction } from '@holdfast/core/policy/decide-eviction.js';
 import { changeNode, type NodeKey } from './change-node.js';
 import { withoutDrain } from './drain-node.js';
@@ -27,8 +28,12 @@ export function patchNode(ports: UseCasePorts, input: NodeKey & { patch: NodeSpe
   return changeNode(ports, input, (node, _now, fleet) => {
     const wanted = patchedNode(node, input.patch);
     assertMayEvict(node.name, wanted);
-    if (wanted.evictionRequested && !node.evictionRequested) hasToAct(decideNodeEviction(node, fleet));
-    return input.patch.cordoned === false ? { ...wanted, ...withoutDrain(node) } : wanted;
+    const isToBeEmptied = wanted.evictionRequested && !node.evictionRequested;
+    if (isToBeEmptied) hasToAct(decideNodeEviction(node, fleet));
+    return {
+      patch: input.patch.cordoned === false ? { ...wanted, ...withoutDrain(node) } : wanted,
+      countsOn: isToBeEmptied ? nodeForMoves(node.id, fleet) : undefined,
+    };
   });
 }
 

@@ -1,6 +1,6 @@
 import { isNodeReady, type StorageDisk, type StorageNode } from '../model/node.js';
 import type { FleetView } from '../model/views.js';
-import { hasOtherReadyNode } from './decide-drain.js';
+import { isDiskThatStays, nodeForMoves, takesWhatMoves } from './decide-drain.js';
 import { ALLOWED, type Decision, refuse } from './decision.js';
 
 /** What is wrong with the request, said of the field. */
@@ -22,32 +22,40 @@ export function decideEviction(
   ]);
 }
 
-/** Replicas on the only node have nowhere to go. Where others exist and can take none now, the volumes say what they wait for. */
+/**
+ * Replicas of the only node that takes any have nowhere to go. Where others exist and have no room now, the volumes say what
+ * they wait for.
+ */
 export function decideNodeEviction(
   { id, name }: Pick<StorageNode, 'id' | 'name'>,
   fleet: FleetView,
 ): Decision<'node.last_ready'> {
   const isBooked = fleet.disks.some((disk) => disk.nodeId === id && disk.storageScheduledBytes > 0);
-  if (!isBooked || hasOtherReadyNode(id, fleet)) return ALLOWED;
-  return refuse('node.last_ready', `no other node is ready: replicas on node ${name} have nowhere to go`, [
+  if (!isBooked || nodeForMoves(id, fleet) !== undefined) return ALLOWED;
+  const why = `no other node is ready and takes replicas: those on node ${name} have nowhere to go`;
+  return refuse('node.last_ready', why, [
     'start the agents of other nodes, or add a node',
+    'uncordon one, or end its drain or eviction',
   ]);
 }
 
 /** As `decideNodeEviction`, of a disk: another one of its type has to be ready. */
-export function decideDiskEviction(
-  disk: StorageDisk,
-  { nodes, disks }: FleetView,
-): Decision<'disk.last_ready'> {
-  const ready = new Set(nodes.filter(isNodeReady).map(({ id }) => id));
-  const hasOther = disks.some(
+export function decideDiskEviction(disk: StorageDisk, fleet: FleetView): Decision<'disk.last_ready'> {
+  if (disk.storageScheduledBytes === 0 || nodeForDiskMoves(disk, fleet) !== undefined) return ALLOWED;
+  const why = `no other disk is ready and takes replicas: those on disk ${disk.name} have nowhere to go`;
+  return refuse('disk.last_ready', why, [
+    'add a disk, or start the agents of other nodes',
+    'end the eviction of another disk, or uncordon a node',
+  ]);
+}
+
+/** The node of another ready disk that may take what leaves this one: its own, where that has one, or the first by id. */
+export function nodeForDiskMoves(disk: StorageDisk, fleet: FleetView): StorageNode | undefined {
+  const others = fleet.disks.filter(
     (other) =>
-      other.id !== disk.id && other.type === disk.type && ready.has(other.nodeId) && isNodeReady(other),
+      other.id !== disk.id && other.type === disk.type && isNodeReady(other) && isDiskThatStays(other),
   );
-  if (disk.storageScheduledBytes === 0 || hasOther) return ALLOWED;
-  return refuse(
-    'disk.last_ready',
-    `no other disk is ready: replicas on disk ${disk.name} have nowhere to go`,
-    ['add a disk, or start the agents of other nodes'],
-  );
+  const holders = new Set(others.map(({ nodeId }) => nodeId));
+  const places = fleet.nodes.filter((node) => holders.has(node.id) && takesWhatMoves(node, fleet));
+  return places.find(({ id }) => id === disk.nodeId) ?? places[0];
 }

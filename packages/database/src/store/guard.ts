@@ -1,5 +1,6 @@
 import type { CommitGuard } from '@holdfast/control/ports/store.js';
 import { assertNever } from '@holdfast/core/model/faults.js';
+import type { NodeId } from '@holdfast/core/model/ids.js';
 import { conflict } from '../sql/errors.js';
 import type { Sql } from '../sql/scope.js';
 
@@ -12,6 +13,7 @@ export async function takeGuard(sql: Sql, guard: CommitGuard): Promise<void> {
     case 'volume':
       return countUp(sql, { table: 'volume', column: 'version', id: guard.volumeId, from: guard.ifVersion });
     case 'node':
+      if (guard.countsOn !== undefined) await holdBoth(sql, guard.nodeId, guard.countsOn);
       return countUp(sql, { table: 'node', column: 'version', id: guard.nodeId, from: guard.ifVersion });
     case 'admission':
       return countUp(sql, {
@@ -27,6 +29,23 @@ export async function takeGuard(sql: Sql, guard: CommitGuard): Promise<void> {
     default:
       return assertNever(guard);
   }
+}
+
+/**
+ * Locks the node and the one that it counts on in the order of their ids: two commits that count on each other's node would
+ * otherwise each wait for the other.
+ */
+async function holdBoth(
+  sql: Sql,
+  nodeId: NodeId,
+  countsOn: { readonly id: NodeId; readonly version: number },
+): Promise<void> {
+  const { rows } = await sql.query<{ id: NodeId; version: number }>(
+    'SELECT id, version FROM node WHERE id = ANY($1) ORDER BY id FOR NO KEY UPDATE',
+    [[nodeId, countsOn.id]],
+  );
+  if (rows.find(({ id }) => id === countsOn.id)?.version === countsOn.version) return;
+  throw conflict(`node ${countsOn.id} is gone or has another version than ${countsOn.version}`);
 }
 
 async function countUp(

@@ -25,6 +25,9 @@ export function takeGuard(transaction: Transaction, guard: CommitGuard): void {
     case 'node': {
       const row = required(tables.nodes.get(guard.nodeId), guard.nodeId);
       if (row.version !== guard.ifVersion) throw conflict(`node ${row.name} has changed`);
+      const { countsOn } = guard;
+      if (countsOn !== undefined && tables.nodes.get(countsOn.id)?.version !== countsOn.version)
+        throw conflict(`node ${countsOn.id} has changed`);
       transaction.put(tables.nodes, row.id, { ...row, version: row.version + 1 });
       return;
     }
