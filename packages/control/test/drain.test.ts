@@ -371,6 +371,35 @@ test.each<{ name: string; works: ((node: string) => Promise<void>)[]; code: stri
   },
 );
 
+test.each<{ policy: DrainPolicy | undefined; reason: string }>([
+  { policy: undefined, reason: 'LastCopy' },
+  { policy: 'block-for-eviction', reason: 'NoPlace' },
+  { policy: 'block-for-eviction-if-contains-last-replica', reason: 'NoPlace' },
+])(
+  'a drain ($policy) that is asked for before the death of the other node is noticed is blocked once it is, and goes on when that is back',
+  async ({ policy, reason }) => {
+    await aCluster(2);
+    await aVolumeOn(['n1', 'n2']);
+    world.node('n2').kill();
+    await world.run(1);
+    await drain('n1', policy);
+    expect(await world.runUntil(async () => (await stateOf('n1')) === 'blocked', 30)).toBe(true);
+    await world.run(60);
+    const { drainStatus } = await nodeNamed('n1');
+    expect(drainStatus).toMatchObject({
+      state: 'blocked',
+      waitingFor: [{ reason, message: expect.stringContaining('no other node is ready') }],
+    });
+    expect(drainStatus?.waitingFor[0]?.cures).toEqual([
+      expect.stringContaining('start the agents of other nodes'),
+      expect.stringContaining('always-allow'),
+    ]);
+    world.startNode('n2');
+    world.addNode('n3', { diskBytes: [100 * GIB] });
+    expect(await isDrained('n1', 60)).toBe(true);
+  },
+);
+
 test('the last node is drained while nothing is on it', async () => {
   await aCluster(1);
   await drain('n1');

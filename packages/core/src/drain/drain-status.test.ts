@@ -7,6 +7,7 @@ import type { DrainPolicy, DrainWait, NodeDrainStatus } from '../model/node-drai
 import type { Replica } from '../model/replica.js';
 import type { VolumeLifecycle } from '../model/volume-lifecycle.js';
 import { DETACHED } from '../model/volume-lifecycle.js';
+import { decideDrain } from '../policy/decide-drain.js';
 import { drainStatus, isDraining, isSameStatus } from './drain-status.js';
 
 const LAST: DrainPolicy = 'block-if-contains-last-replica';
@@ -103,6 +104,52 @@ test.each<Row>([
   expect([status.state, ...status.waitingFor.map(({ reason }) => reason)].join(' ')).toBe(want);
   for (const wait of status.waitingFor) expect(wait.message).not.toBe('');
 });
+
+test.each<{ policy: DrainPolicy; lifecycle: VolumeLifecycle; other: NodePart; want: string }>([
+  { policy: 'block-for-eviction', lifecycle: DETACHED, other: { ready: false }, want: 'blocked NoPlace' },
+  { policy: 'block-for-eviction', lifecycle: DETACHED, other: {}, want: 'draining CopyAwaited' },
+  {
+    policy: 'block-for-eviction',
+    lifecycle: attachedOn('c'),
+    other: { ready: false },
+    want: 'blocked NoPlace',
+  },
+  { policy: MOVE_LAST, lifecycle: DETACHED, other: { ready: false }, want: 'blocked NoPlace' },
+  { policy: LAST, lifecycle: DETACHED, other: { ready: false }, want: 'blocked LastCopy' },
+  { policy: LAST, lifecycle: attachedOn('c'), other: { ready: false }, want: 'blocked LastCopy' },
+  { policy: LAST, lifecycle: attachedOn('c'), other: {}, want: 'draining CopyAwaited' },
+  { policy: STOPPED, lifecycle: DETACHED, other: { ready: false }, want: 'drained' },
+  { policy: 'always-allow', lifecycle: DETACHED, other: { ready: false }, want: 'drained' },
+])(
+  '$policy of $lifecycle.state, the peer’s node is away, and another one is $other → $want',
+  ({ policy, lifecycle, other, want }) => {
+    // Node c runs engines and holds no copies.
+    const c: NodePart = { cordoned: true, disks: {} };
+    const fleet = aFleet({ a: { cordoned: true, drain: drainOf(policy) }, b: { ready: false }, c, d: other });
+    const volume = anIdleVolume(AN_OWNER, { lifecycle });
+    volume.spec = { ...volume.spec, numberOfReplicas: 2 };
+    const replicas = ['a-disk', 'b-disk'].map((disk) =>
+      aReplicaOn(disk, {
+        id: asId<ReplicaId>(disk),
+        volumeId: asId(testId(1)),
+        lastHealthyAt: undefined,
+        ...(disk === 'b-disk' && lifecycle !== DETACHED ? FAILED : {}),
+      }),
+    );
+    const node = fleet.nodes.find(isDraining);
+    if (node === undefined) throw new Error('no node is drained');
+    const status = drainStatus(node, { fleet, volumes: [{ volume, replicas, rebuilds: [] }] }, NOON);
+    expect([status.state, ...status.waitingFor.map(({ reason }) => reason)].join(' ')).toBe(want);
+    if (status.state !== 'blocked') return;
+    const refusal = decideDrain({ ...node, drain: undefined }, policy, {
+      ...fleet,
+      disks: fleet.disks.map((disk) => ({ ...disk, storageScheduledBytes: 1 })),
+    });
+    if (refusal.kind !== 'refuse') throw new Error('a drain that is asked for now is not refused');
+    expect(status.waitingFor[0]?.message).toContain(refusal.why);
+    expect(status.waitingFor[0]?.cures).toEqual(refusal.cures);
+  },
+);
 
 test('a status is the same while all that it says is', () => {
   const wait: DrainWait = {

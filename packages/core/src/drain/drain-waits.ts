@@ -15,6 +15,7 @@ import { isActiveRebuild } from '../model/rebuild.js';
 import { rebuildsStoppedBy } from '../model/rebuild-limits.js';
 import { isHealthy, isPotentiallyReusable, type Replica } from '../model/replica.js';
 import { holderOf, isRepairing } from '../model/volume-lifecycle.js';
+import { needsOtherNode, nodeForCopies, noNodeForCopies } from '../policy/decide-drain.js';
 import { summarizeRefusals } from '../scheduling/explain.js';
 import type { CandidateRefusal } from '../scheduling/framework.js';
 import { placeHeldUntil, returnFacts } from '../scheduling/occupancy.js';
@@ -42,12 +43,15 @@ export type DrainLook = {
   readonly policy: DrainPolicy;
   readonly lookup: FleetLookup;
   readonly now: Date;
+  /** There is another node that copies can go to, or count on. Without one a drain that had been asked for now would be refused. */
+  readonly hasOtherNode: boolean;
   /** Places that may still be looked for. */
   placementsLeft: number;
 };
 
 export function beginLook(node: StorageNode, policy: DrainPolicy, lookup: FleetLookup, now: Date): DrainLook {
-  return { node, policy, lookup, now, placementsLeft: PLACEMENTS_MAX };
+  const hasOtherNode = nodeForCopies(node.id, policy, lookup.fleet) !== undefined;
+  return { node, policy, lookup, now, hasOtherNode, placementsLeft: PLACEMENTS_MAX };
 }
 
 type Said = Pick<DrainWait, 'reason' | 'message' | 'cures'>;
@@ -126,6 +130,11 @@ function lastCopyWait(of: VolumeOnNode, look: DrainLook): Said {
     const message = `another copy of volume ${volume.name} is being rebuilt: so far only node ${node.name} holds a healthy one`;
     return { reason: 'Rebuilding', message, cures: [] };
   }
+  const copies = `no other node that is ready and stays holds a healthy copy of volume ${volume.name}`;
+  if (!look.hasOtherNode && needsOtherNode(look.policy)) {
+    const { why, cures } = noNodeForCopies(node.name, look.policy);
+    return { reason: 'LastCopy', message: `${copies}: ${why}`, cures };
+  }
   if (volume.lifecycle.state === 'attached' && look.placementsLeft > 0) {
     look.placementsLeft -= 1;
     const isMissing = remainingCopies(of, look.lookup).full < volume.spec.numberOfReplicas;
@@ -135,7 +144,7 @@ function lastCopyWait(of: VolumeOnNode, look: DrainLook): Said {
   }
   return {
     reason: 'LastCopy',
-    message: `no other node that is ready and stays holds a healthy copy of volume ${volume.name}`,
+    message: copies,
     cures: [
       'start the agents of the nodes that hold other copies, so that they are brought up to date',
       'drain with policy block-for-eviction-if-contains-last-replica, which moves such copies first',
@@ -163,6 +172,10 @@ function moveWait(replica: Replica, volume: VolumeOnNode, look: DrainLook): Said
   const stopped = rebuildsStopped(volume, look);
   if (stopped !== undefined) return stopped;
   if (coming > 0 || volume.rebuilds.some(isActiveRebuild)) return rebuilding(name, 'is being rebuilt');
+  if (!look.hasOtherNode) {
+    const { why, cures } = noNodeForCopies(look.node.name, look.policy);
+    return { reason: 'NoPlace', message: `a replica of volume ${name} has no other place: ${why}`, cures };
+  }
   if (look.placementsLeft === 0) return rebuilding(name, 'is yet to be placed');
   look.placementsLeft -= 1;
   if (awaitsNode(volume, look)) return copyAwaited(volume, look);
