@@ -400,6 +400,31 @@ test.each<{ policy: DrainPolicy | undefined; reason: string }>([
   },
 );
 
+test.each(['detached', 'attached'])(
+  'a drain whose copies wait for a quota of no rebuilds says so (%s), and goes on within a sweep of its raise',
+  async (state) => {
+    await aCluster();
+    await aVolumeOn(['n1', 'n2'], 'n2');
+    if (state === 'detached') await requestDetach(world.useCases, { volumeId: client.volumeId });
+    const { projectId } = (await client.view()).volume;
+    world.store.setQuota('project', projectId, { runningRebuilds: 0 });
+    await world.run(5);
+    await drain('n1', 'block-for-eviction');
+    await world.run(3600);
+    expect((await client.view()).rebuilds).toMatchObject([{ state: 'queued', waitingReason: 'QuotaLimit' }]);
+    expect((await nodeNamed('n1')).drainStatus?.waitingFor).toMatchObject([
+      {
+        reason: 'Rebuilding',
+        message: expect.stringMatching(/waits to be rebuilt .*may run 0 at once: an admin .*may raise it/),
+      },
+    ]);
+    world.store.setQuota('project', projectId, {});
+    const runs = async () => (await client.view()).rebuilds.some((rebuild) => rebuild.state !== 'queued');
+    expect(await world.runUntil(runs, 6)).toBe(true);
+    expect(await isDrained('n1', 60)).toBe(true);
+  },
+);
+
 test('the last node is drained while nothing is on it', async () => {
   await aCluster(1);
   await drain('n1');

@@ -127,7 +127,7 @@ function lastCopyWait(of: VolumeOnNode, look: DrainLook): Said {
   const stopped = rebuildsStopped(of, look);
   if (rebuilds.some(isActiveRebuild) && stopped !== undefined) return stopped;
   if (rebuilds.some(isActiveRebuild)) {
-    const message = `another copy of volume ${volume.name} is being rebuilt: so far only node ${node.name} holds a healthy one`;
+    const message = `another copy of volume ${volume.name} ${rebuiltWords(of)}: so far only node ${node.name} holds a healthy one`;
     return { reason: 'Rebuilding', message, cures: [] };
   }
   const copies = `no other node that is ready and stays holds a healthy copy of volume ${volume.name}`;
@@ -171,7 +171,7 @@ function moveWait(replica: Replica, volume: VolumeOnNode, look: DrainLook): Said
   if (unreachable !== undefined) return unreachable;
   const stopped = rebuildsStopped(volume, look);
   if (stopped !== undefined) return stopped;
-  if (coming > 0 || volume.rebuilds.some(isActiveRebuild)) return rebuilding(name, 'is being rebuilt');
+  if (coming > 0 || volume.rebuilds.some(isActiveRebuild)) return rebuilding(name, rebuiltWords(volume));
   if (!look.hasOtherNode) {
     const { why, cures } = noNodeForCopies(look.node.name, look.policy);
     return { reason: 'NoPlace', message: `a replica of volume ${name} has no other place: ${why}`, cures };
@@ -189,6 +189,14 @@ function moveWait(replica: Replica, volume: VolumeOnNode, look: DrainLook): Said
       ? `is built from ${timeText(rested)} on: the last attempt came to nothing`
       : 'is about to be built',
   );
+}
+
+/** One that stands in the queue says what for: a quota, for instance, only its owner raises. */
+function rebuiltWords({ rebuilds }: Pick<VolumeOnNode, 'rebuilds'>): string {
+  const queued = rebuilds.find(
+    ({ state, waitingReason }) => state === 'queued' && waitingReason !== undefined,
+  );
+  return queued === undefined ? 'is being rebuilt' : `waits to be rebuilt (${queued.waitingFor})`;
 }
 
 function timeText(time: Date): string {
