@@ -163,6 +163,23 @@ inBrowser('the list of volumes', () => {
   );
 
   test(
+    'keeps the names when there are many columns, and the page no wider than the screen',
+    async () => {
+      await page.getByRole('link', { name: 'Volumes' }).first().click();
+      await page.goto(
+        `${visit.stack.local.consoleUrl}/volumes?columns=health,copies,state,attached,size,written,labels,created`,
+      );
+      await row('pg-a').waitFor();
+      await page.setViewportSize({ width: 1000, height: 800 });
+      const name = await page.getByRole('cell', { name: 'pg-a', exact: true }).boundingBox();
+      expect(name?.width).toBeGreaterThan(150);
+      expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(1000);
+      await page.setViewportSize({ width: 1360, height: 900 });
+    },
+    STORY_TIMEOUT_MS,
+  );
+
+  test(
     'is made of cards on a phone, which say what has no column there',
     async () => {
       await page.getByRole('link', { name: 'Volumes' }).first().click();

@@ -31,8 +31,9 @@ export class StatementRecorder {
   private watchClient(client: pg.PoolClient): void {
     client.query = new Proxy(client.query, {
       apply: (query, self, args: unknown[]) => {
-        const [text] = args;
-        if (typeof text === 'string') this.note(text);
+        const [asked] = args;
+        if (typeof asked === 'string') this.note(asked);
+        else if (isNamed(asked)) this.note(asked.text);
         return Reflect.apply(query, self, args);
       },
     });
@@ -45,6 +46,10 @@ export class StatementRecorder {
     this.lines.add(sentFrom);
     if (!this.byText.has(text)) this.byText.set(text, { text, sentFrom });
   }
+}
+
+function isNamed(asked: unknown): asked is { readonly text: string } {
+  return typeof asked === 'object' && asked !== null && 'text' in asked && typeof asked.text === 'string';
 }
 
 /** How deep a statement's sender may be below the one that asks: the driver, the scope and the table between them. */

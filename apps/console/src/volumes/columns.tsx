@@ -12,8 +12,9 @@ export type VolumeColumn = {
   /** Field that the API sorts by; left out: it can't be sorted by this. */
   readonly sort?: string;
   readonly align?: 'right';
-  /** Class of its width; on a phone the name keeps a third of the screen. */
-  readonly width: string;
+  readonly widthRem: number;
+  /** Class of its width on a phone, where the name keeps a third of the screen. */
+  readonly phoneWidth?: string;
   /** Left out on a phone. */
   readonly isWide?: boolean;
   readonly cell: (volume: Volume) => ReactNode;
@@ -23,25 +24,27 @@ export const VOLUME_COLUMNS: Readonly<Record<ColumnId, VolumeColumn>> = {
   health: {
     header: 'Health',
     sort: 'risk',
-    width: 'w-36 max-sm:w-32',
+    widthRem: 9,
+    phoneWidth: 'max-md:w-36 max-sm:w-32',
     cell: (volume) => <RobustnessBadge volume={volume} />,
   },
   copies: {
     header: 'Copies',
     sort: 'numberOfReplicas',
-    width: 'w-40 max-sm:w-16',
+    widthRem: 10,
+    phoneWidth: 'max-md:w-40 max-sm:w-16',
     cell: (volume) => <ReplicaDots volume={volume} dotsClassName="max-sm:hidden" />,
   },
   state: {
     header: 'State',
     sort: 'state',
-    width: 'w-36',
+    widthRem: 9,
     isWide: true,
     cell: (volume) => <StateBadge volume={volume} />,
   },
   attached: {
     header: 'Attached to',
-    width: 'w-44',
+    widthRem: 11,
     isWide: true,
     cell: (volume) => (
       <span className="block truncate text-muted">
@@ -53,7 +56,7 @@ export const VOLUME_COLUMNS: Readonly<Record<ColumnId, VolumeColumn>> = {
     header: 'Size',
     sort: 'size',
     align: 'right',
-    width: 'w-32',
+    widthRem: 8,
     isWide: true,
     cell: (volume) => formatBytes(volume.size),
   },
@@ -61,13 +64,13 @@ export const VOLUME_COLUMNS: Readonly<Record<ColumnId, VolumeColumn>> = {
     header: 'Written',
     sort: 'writtenBytes',
     align: 'right',
-    width: 'w-32',
+    widthRem: 8,
     isWide: true,
     cell: (volume) => <span className="text-muted">{formatBytes(volume.writtenBytes)}</span>,
   },
   labels: {
     header: 'Labels',
-    width: 'w-56',
+    widthRem: 14,
     isWide: true,
     cell: (volume) => <Labels labels={volume.labels} />,
   },
@@ -75,7 +78,7 @@ export const VOLUME_COLUMNS: Readonly<Record<ColumnId, VolumeColumn>> = {
     header: 'Created',
     sort: 'createdAt',
     align: 'right',
-    width: 'w-32',
+    widthRem: 8,
     isWide: true,
     cell: (volume) => (
       <span className="text-muted">

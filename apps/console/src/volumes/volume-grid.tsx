@@ -25,6 +25,9 @@ import { useIsNarrow } from './use-is-narrow';
 const ROW_PX: Record<Density, number> = { compact: 28, normal: 36, comfortable: 44 };
 /** A card has a second line, with what has no column of its own on a phone. */
 const SECOND_LINE_PX = 24;
+const CHECK_REM = 2.75;
+/** Enough for most names. Where the columns leave less, the list is scrolled sideways, and the page is not. */
+const NAME_REM_MIN = 12;
 /** Rows drawn beyond the screen, so that a scroll or a step by the keyboard finds them there. */
 const OVERSCAN = 8;
 /** The next page is asked for this many rows before the end. */
@@ -47,7 +50,8 @@ export function VolumeGrid({ rows, columns, density, sort, onSort, selected, onS
   const body = useRef<HTMLTableSectionElement>(null);
   const [top, setTop] = useState(0);
   useLayoutEffect(() => setTop(body.current?.offsetTop ?? 0), []);
-  const rowPx = ROW_PX[density] + (useIsNarrow() ? SECOND_LINE_PX : 0);
+  const isNarrow = useIsNarrow();
+  const rowPx = ROW_PX[density] + (isNarrow ? SECOND_LINE_PX : 0);
   const virtual = useWindowVirtualizer({
     count: rows.length,
     estimateSize: () => rowPx,
@@ -74,58 +78,62 @@ export function VolumeGrid({ rows, columns, density, sort, onSort, selected, onS
   const follow = useFollow();
   const isAll = rows.length > 0 && rows.every(({ id }) => selected.has(id));
   const shown = columns.map((id) => ({ id, column: VOLUME_COLUMNS[id] }));
+  const leastRem = shown.reduce((sum, { column }) => sum + column.widthRem, CHECK_REM + NAME_REM_MIN);
   return (
-    <table
-      aria-label="Volumes"
-      aria-rowcount={rows.length + 1}
-      className="w-full table-fixed border-separate border-spacing-0 text-sm max-md:block"
-    >
-      <colgroup>
-        <col className="w-11" />
-        <col />
-        {shown.map(({ id, column }) => (
-          <col key={id} className={column.width} />
-        ))}
-      </colgroup>
-      <thead className="max-md:block">
-        <tr
-          aria-rowindex={1}
-          className="text-left text-xs text-muted *:border-b *:border-border max-md:flex *:max-md:flex *:max-md:items-center"
-        >
-          <th scope="col" className="h-8 w-11 pl-4">
-            <Check
-              label="Select all that are loaded"
-              checked={isAll}
-              onChange={() => onSelect(new Set(isAll ? [] : rows.map(({ id }) => id)))}
-            />
-          </th>
-          <Header column={{ header: 'Name', sort: 'name' }} sort={sort} onSort={onSort} />
+    <div className="md:overflow-x-auto">
+      <table
+        style={isNarrow ? {} : { minWidth: `${leastRem}rem` }}
+        aria-label="Volumes"
+        aria-rowcount={rows.length + 1}
+        className="w-full table-fixed border-separate border-spacing-0 text-sm max-md:block"
+      >
+        <colgroup>
+          <col className="w-11" />
+          <col />
           {shown.map(({ id, column }) => (
-            <Header key={id} column={column} sort={sort} onSort={onSort} />
+            <col key={id} style={{ width: `${column.widthRem}rem` }} />
           ))}
-        </tr>
-      </thead>
-      {/* biome-ignore lint/a11y/useKeyWithClickEvents: the links in it take the keys, and a key makes a click too */}
-      <tbody ref={body} onClick={follow} className="max-md:block">
-        {before > 0 && <Gap px={before} />}
-        {items.map(({ index }) => {
-          const volume = rows[index];
-          if (volume === undefined) return null;
-          return (
-            <Row
-              key={volume.id}
-              volume={volume}
-              index={index}
-              px={rowPx}
-              columns={columns}
-              isSelected={selected.has(volume.id)}
-              onToggle={toggle}
-            />
-          );
-        })}
-        {after > 0 && <Gap px={after} />}
-      </tbody>
-    </table>
+        </colgroup>
+        <thead className="max-md:block">
+          <tr
+            aria-rowindex={1}
+            className="text-left text-xs text-muted *:border-b *:border-border max-md:flex *:max-md:flex *:max-md:items-center"
+          >
+            <th scope="col" className="h-8 w-11 pl-4">
+              <Check
+                label="Select all that are loaded"
+                checked={isAll}
+                onChange={() => onSelect(new Set(isAll ? [] : rows.map(({ id }) => id)))}
+              />
+            </th>
+            <Header column={{ header: 'Name', sort: 'name' }} sort={sort} onSort={onSort} />
+            {shown.map(({ id, column }) => (
+              <Header key={id} column={column} sort={sort} onSort={onSort} />
+            ))}
+          </tr>
+        </thead>
+        {/* biome-ignore lint/a11y/useKeyWithClickEvents: the links in it take the keys, and a key makes a click too */}
+        <tbody ref={body} onClick={follow} className="max-md:block">
+          {before > 0 && <Gap px={before} />}
+          {items.map(({ index }) => {
+            const volume = rows[index];
+            if (volume === undefined) return null;
+            return (
+              <Row
+                key={volume.id}
+                volume={volume}
+                index={index}
+                px={rowPx}
+                columns={columns}
+                isSelected={selected.has(volume.id)}
+                onToggle={toggle}
+              />
+            );
+          })}
+          {after > 0 && <Gap px={after} />}
+        </tbody>
+      </table>
+    </div>
   );
 }
 
@@ -160,12 +168,12 @@ function Gap({ px }: { px: number }) {
 }
 
 type HeaderProps = {
-  column: Pick<VolumeColumn, 'header' | 'sort' | 'align' | 'isWide'> & { width?: string };
+  column: Pick<VolumeColumn, 'header' | 'sort' | 'align' | 'isWide' | 'phoneWidth'>;
   sort: string;
   onSort: (sort: string) => void;
 };
 
-function Header({ column: { header, sort: field, align, isWide, width }, sort, onSort }: HeaderProps) {
+function Header({ column: { header, sort: field, align, isWide, phoneWidth }, sort, onSort }: HeaderProps) {
   const direction = field === undefined ? undefined : directionOf(sort, field);
   const Arrow = direction === 'ascending' ? ArrowUp : ArrowDown;
   return (
@@ -174,9 +182,8 @@ function Header({ column: { header, sort: field, align, isWide, width }, sort, o
       aria-sort={direction}
       className={clsx(
         'h-8 px-4 font-medium max-sm:px-2',
-        width ?? 'max-md:flex-1',
+        isWide ? 'max-md:hidden!' : (phoneWidth ?? 'max-md:flex-1'),
         align === 'right' && 'text-right',
-        isWide && 'max-md:hidden!',
       )}
     >
       {field === undefined ? (
@@ -236,13 +243,13 @@ const Row = memo(function VolumeRow({
         </a>
       </td>
       {columns.map((id) => {
-        const { align, isWide, width, cell } = VOLUME_COLUMNS[id];
+        const { align, isWide, phoneWidth, cell } = VOLUME_COLUMNS[id];
         return (
           <td
             key={id}
             className={clsx(
               'px-4 max-sm:px-2',
-              width,
+              phoneWidth,
               align === 'right' && 'whitespace-nowrap text-right tabular-nums',
               isWide && 'max-md:hidden',
             )}

@@ -1,6 +1,6 @@
 import { startTestDatabase, type TestDatabase } from '@holdfast/testkit/test-database.js';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import type pg from 'pg';
+import pg from 'pg';
 import { createPool } from './pool.js';
 import { type Sql, snapshot, systemScope, transaction, unsyncedTransaction } from './scope.js';
 
@@ -27,4 +27,23 @@ test('only a transaction that may be lost does not wait for the disk, and the ne
   expect(await unsyncedTransaction(scope, waits)).toBe('off');
   expect(await transaction(scope, waits)).toBe('on');
   expect(await snapshot(scope, waits)).toBe('on');
+});
+
+test('a column that a migration adds ends no transaction of a connection that knows the table without it', async () => {
+  const owner = new pg.Client({ connectionString: database.ownerUrl });
+  await owner.connect();
+  await owner.query(
+    'CREATE TABLE grows (id int); GRANT SELECT ON grows TO PUBLIC; INSERT INTO grows VALUES (1)',
+  );
+  const two = createPool(database.systemUrl, { connectionsMax: 2, applicationName: 'scope' });
+  const ask = () =>
+    transaction(systemScope(two), async (sql) => (await sql.query('SELECT * FROM grows')).rows);
+  // Both connections: each has the plan when it was asked twice.
+  for (let n = 0; n < 4; n += 1) await Promise.all([ask(), ask()]);
+  await owner.query('ALTER TABLE grows ADD COLUMN added int');
+  const rows = await Promise.all([ask(), ask(), ask()]);
+  expect(rows).toEqual(Array(3).fill([{ id: 1, added: null }]));
+  await owner.query('DROP TABLE grows');
+  await owner.end();
+  await two.end();
 });

@@ -3,6 +3,7 @@ import type { ClusterId, OrganizationId, ProjectId } from '@holdfast/core/model/
 import pg from 'pg';
 import { translateError } from './errors.js';
 import type { FairSlots } from './fair-slots.js';
+import { StatementNames } from './statement-names.js';
 
 /** Runs one statement. A whole transaction is handed around as one of these. */
 export interface Sql {
@@ -100,9 +101,27 @@ const SLOT_WAIT_MS = 5_000;
 
 function run<T>(scope: Scope, mode: Mode, work: (sql: Sql) => Promise<T>): Promise<T> {
   const { slots, organizationId } = scope;
-  const connected = () => runConnected(scope, mode, work);
+  const connected = () => runAgain(scope, mode, work);
   if (slots === undefined || organizationId === undefined) return connected();
   return slots.use(organizationId, connected, () => AbortSignal.timeout(SLOT_WAIT_MS));
+}
+
+/**
+ * Once more for each connection whose plans are from before a migration: an upgrade adds columns while the version before goes on.
+ * Nothing of such a transaction is kept, and its connection goes.
+ */
+async function runAgain<T>(scope: Scope, mode: Mode, work: (sql: Sql) => Promise<T>): Promise<T> {
+  for (let left = scope.pool.options.max; ; left -= 1) {
+    try {
+      return await runConnected(scope, mode, work);
+    } catch (error) {
+      if (left === 0 || !hasOldPlan(error)) throw translateError(error);
+    }
+  }
+}
+
+function hasOldPlan(error: unknown): boolean {
+  return error instanceof pg.DatabaseError && error.routine === 'RevalidateCachedQuery';
 }
 
 async function runConnected<T>(scope: Scope, mode: Mode, work: (sql: Sql) => Promise<T>): Promise<T> {
@@ -116,8 +135,9 @@ async function runConnected<T>(scope: Scope, mode: Mode, work: (sql: Sql) => Pro
     client.release();
     return result;
   } catch (error) {
-    if (client !== undefined) await rollBack(client);
-    throw translateError(error);
+    if (hasOldPlan(error)) client?.release(true);
+    else if (client !== undefined) await rollBack(client);
+    throw error;
   }
 }
 
@@ -150,10 +170,18 @@ export function connectionOf(sql: Sql): pg.PoolClient {
   return client;
 }
 
+/** The same on all connections of this process. */
+const NAMES = new StatementNames();
+
 function asSql(client: pg.PoolClient): Sql {
   const sql: Sql = {
     async query<Row extends pg.QueryResultRow>(text: string, values: readonly unknown[] = []) {
-      const { rows, rowCount } = await client.query<Row>(text, [...values]);
+      const name = NAMES.nameOf(text);
+      const { rows, rowCount } = await client.query<Row>({
+        ...(name && { name }),
+        text,
+        values: [...values],
+      });
       return { rows, rowCount: rowCount ?? 0 };
     },
   };

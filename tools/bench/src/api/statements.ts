@@ -18,12 +18,19 @@ export function recordStatements(): void {
   const prototype: { query: (...args: unknown[]) => unknown } = pg.Client.prototype;
   const send = prototype.query;
   prototype.query = function query(...args: unknown[]) {
-    const [text, values] = args;
-    if (typeof text === 'string') {
+    const [asked, given] = args;
+    const { text, values } = typeof asked === 'string' ? { text: asked, values: given } : partsOf(asked);
+    if (text !== undefined)
       recordings.getStore()?.push({ text, values: Array.isArray(values) ? values : [] });
-    }
     return send.apply(this, args);
   };
+}
+
+/** Of a statement that has a name, which the baseline sends without one. */
+function partsOf(asked: unknown): { text?: string; values?: unknown } {
+  const isNamed = typeof asked === 'object' && asked !== null && 'name' in asked && 'text' in asked;
+  if (!isNamed || typeof asked.text !== 'string') return {};
+  return { text: asked.text, values: 'values' in asked ? asked.values : [] };
 }
 
 export async function statementsOf(work: () => Promise<unknown>): Promise<readonly Statement[]> {
