@@ -7,8 +7,8 @@ import { growthPercent } from './heap-growth.js';
 const MIB = 2 ** 20;
 
 /**
- * With 100,000 live objects, and as many more as it is told that are garbage when it asks for room, receives 2 GiB in buffers of
- * 64 KiB, of which 16 MiB are held at any time, and prints how often the whole heap was collected.
+ * With 100,000 live objects, and as many more as it is told that are garbage when it asks for room, receives 4 GiB in buffers of
+ * 64 KiB, of which 16 MiB are held at any time, and prints how often the whole heap was collected after the first of them.
  */
 const RECEIVING = `
   import { constants, PerformanceObserver } from 'node:perf_hooks';
@@ -24,7 +24,8 @@ const RECEIVING = `
   }).observe({ entryTypes: ['gc'] });
   const live = objects(100_000);
   const held = [];
-  for (let n = 0; n < 32768; n += 1) {
+  for (let n = 0; n < 65536; n += 1) {
+    if (n === 16384) full = 0;
     held.push(Buffer.allocUnsafeSlow(65536));
     if (held.length > 256) held.shift();
     if (n % 16 === 0) await new Promise(setImmediate);
