@@ -161,7 +161,10 @@ describe('a wrong request', () => {
   });
 
   test('a drain of the last node that is ready is named', () => {
-    const nodes = { a: { disks: { 'a-d': { ...TEN, storageScheduledBytes: GIB } } }, b: { disks: { 'b-d': TEN } } };
+    const nodes = {
+      a: { disks: { 'a-d': { ...TEN, storageScheduledBytes: GIB } } },
+      b: { disks: { 'b-d': TEN } },
+    };
     const both = [
       { node: 'a', policy: 'block-for-eviction' },
       { node: 'b', policy: 'block-for-eviction' },
