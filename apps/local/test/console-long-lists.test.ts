@@ -2,11 +2,11 @@
  * Lists of the console that are longer than a page: what is not shown is told, and can be had. In a real browser on a real stack, whose
  * worker stands still, so that the rows which make the lists long stay as they are.
  */
-import { createPool, type Pool } from '@holdfast/database/sql/pool.js';
+import type { Pool } from '@holdfast/database/sql/pool.js';
 import { findBrowser } from '@holdfast/testkit/browser.js';
-import { ConsoleVisit } from '@holdfast/testkit/console-visit.js';
-import { startTestDatabase, type TestDatabase } from '@holdfast/testkit/test-database.js';
+import type { ConsoleVisit } from '@holdfast/testkit/console-visit.js';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { type StillVisit, visitWithStillWorker } from './still-worker.js';
 
 const STORY_TIMEOUT_MS = 240_000;
 const executable = findBrowser();
@@ -22,25 +22,19 @@ const ENDED_SHOWN = 50;
 const FIRING = 120;
 const RESOLVED = 130;
 
+let still: StillVisit;
 let visit: ConsoleVisit;
-let database: TestDatabase;
 let pool: Pool;
 let page: ConsoleVisit['page'];
 
 beforeAll(async () => {
   if (executable === undefined) return;
-  database = await startTestDatabase();
-  pool = createPool(database.ownerUrl, { connectionsMax: 1, applicationName: 'test' });
-  visit = await ConsoleVisit.begin(
-    executable,
-    async (local) => {
-      for (const name of ['quiet', 'busy'])
-        await local.cliJson('volume', 'create', name, '--size', '16Mi', '--replicas', '2');
-    },
-    { env: { DATABASE_URL: database.ownerUrl } },
-  );
+  still = await visitWithStillWorker(executable, async (local) => {
+    for (const name of ['quiet', 'busy'])
+      await local.cliJson('volume', 'create', name, '--size', '16Mi', '--replicas', '2');
+  });
+  ({ visit, pool } = still);
   page = visit.page;
-  process.kill(visit.stack.local.processes.worker, 'SIGSTOP');
   await addRebuilds('quiet', 1, { state: 'succeeded', from: '10 hours', copies: 1 });
   await addRebuilds('busy', ENDED, { state: 'succeeded', from: '9 hours', copies: 1 });
   await addRebuilds('busy', WAITING - 1, { state: 'queued', from: '4 hours', copies: 2 });
@@ -50,12 +44,7 @@ beforeAll(async () => {
   await visit.signIn();
 }, STORY_TIMEOUT_MS);
 
-afterAll(async () => {
-  if (visit !== undefined) process.kill(visit.stack.local.processes.worker, 'SIGCONT');
-  await visit?.end();
-  await pool?.end();
-  await database?.stop();
-}, STORY_TIMEOUT_MS);
+afterAll(() => still?.end(), STORY_TIMEOUT_MS);
 
 const region = (name: string) => page.getByRole('region', { name, exact: true });
 const open = (path: string) => page.goto(new URL(path, visit.stack.local.consoleUrl).href);

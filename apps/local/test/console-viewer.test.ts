@@ -2,12 +2,12 @@
  * The console of a user who may only look: every button that writes is there, says why it can't be pressed, and no page has the API
  * refuse anything. In a real browser on a real stack, whose worker stands still, so that the rows made here stay as they are.
  */
-import { createPool, type Pool } from '@holdfast/database/sql/pool.js';
+import type { Pool } from '@holdfast/database/sql/pool.js';
 import { findBrowser } from '@holdfast/testkit/browser.js';
-import { ConsoleVisit } from '@holdfast/testkit/console-visit.js';
-import { startTestDatabase, type TestDatabase } from '@holdfast/testkit/test-database.js';
+import type { ConsoleVisit } from '@holdfast/testkit/console-visit.js';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { OrganizationCalls } from './organization-calls.js';
+import { type StillVisit, visitWithStillWorker } from './still-worker.js';
 
 const STORY_TIMEOUT_MS = 240_000;
 const VIEWER = { email: 'viewer@example.org', name: 'Vera', password: 'a sentence with 9 words' };
@@ -18,8 +18,8 @@ const executable = findBrowser();
 /** Without a browser on the machine these tests are counted as skipped, not passed. */
 const inBrowser = executable === undefined ? describe.skip : describe;
 
+let still: StillVisit;
 let visit: ConsoleVisit;
-let database: TestDatabase;
 let pool: Pool;
 let page: ConsoleVisit['page'];
 /** What the API refused, with the page that asked. */
@@ -27,19 +27,13 @@ const refused: string[] = [];
 
 beforeAll(async () => {
   if (executable === undefined) return;
-  database = await startTestDatabase();
-  pool = createPool(database.ownerUrl, { connectionsMax: 1, applicationName: 'test' });
-  visit = await ConsoleVisit.begin(
-    executable,
-    async (local) => {
-      await local.cliJson('volume', 'create', 'pg-data', '--size', '64Mi', '--replicas', '2');
-      await local.cliJson('volume', 'attach', 'pg-data', '--node', 'node-1');
-      await local.cliJson('snapshot', 'create', 'pg-data', 'before');
-    },
-    { env: { DATABASE_URL: database.ownerUrl } },
-  );
+  still = await visitWithStillWorker(executable, async (local) => {
+    await local.cliJson('volume', 'create', 'pg-data', '--size', '64Mi', '--replicas', '2');
+    await local.cliJson('volume', 'attach', 'pg-data', '--node', 'node-1');
+    await local.cliJson('snapshot', 'create', 'pg-data', 'before');
+  });
+  ({ visit, pool } = still);
   ({ page } = visit);
-  process.kill(visit.stack.local.processes.worker, 'SIGSTOP');
   await addRows();
   await signInAsViewer();
   page.on('response', (response) => {
@@ -48,12 +42,7 @@ beforeAll(async () => {
   });
 }, STORY_TIMEOUT_MS);
 
-afterAll(async () => {
-  if (visit !== undefined) process.kill(visit.stack.local.processes.worker, 'SIGCONT');
-  await visit?.end();
-  await pool?.end();
-  await database?.stop();
-}, STORY_TIMEOUT_MS);
+afterAll(() => still?.end(), STORY_TIMEOUT_MS);
 
 const at = (path: string) => new URL(path, visit.stack.local.consoleUrl).href;
 

@@ -5,7 +5,7 @@ import path from 'node:path';
 import zlib from 'node:zlib';
 import { seedTestDatabase, startTestDatabase, type TestDatabase } from '@holdfast/testkit/test-database.js';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import pg from 'pg';
+import { emptyDatabase, withClient } from '../../test/more-databases.js';
 import { migrate } from '../migrate.js';
 import { BackupError } from './backup-error.js';
 import { createBackup, type MadeBackup } from './create-backup.js';
@@ -26,7 +26,7 @@ beforeAll(async () => {
   folder = fs.mkdtempSync(path.join(os.tmpdir(), 'holdfast-backup-'));
   database = await startTestDatabase();
   await seedTestDatabase(database);
-  await on(database.ownerUrl, async (owner) => {
+  await withClient(database.ownerUrl, async (owner) => {
     const whose = 'SELECT organization_id, id FROM cluster';
     await owner.query(
       `INSERT INTO setting (cluster_id, name, organization_id, value, updated_at)
@@ -87,7 +87,7 @@ describe('a restored database', () => {
       manifest.tables.filter(({ name }) => !CHANGED.includes(name));
     expect(unchanged(again)).toEqual(unchanged(made));
     expect(await triggers(url)).toEqual(await triggers(database.ownerUrl));
-    const messages = await on(url, async (client) => {
+    const messages = await withClient(url, async (client) => {
       const { rows } = await client.query<{ id: string; type: string; message: string }>(
         'SELECT id, type, message FROM event ORDER BY transaction_id, id',
       );
@@ -109,7 +109,7 @@ describe('a restored database', () => {
     const url = await newDatabase();
     await restoreBackup(url, file, NOW);
     const counts = async (from: string) =>
-      on(from, async (client) => {
+      withClient(from, async (client) => {
         const { rows } = await client.query(
           `SELECT (SELECT count(*)::int FROM setting) AS settings,
              (SELECT count(*)::int FROM token WHERE kind = 'session') AS sessions,
@@ -124,7 +124,7 @@ describe('a restored database', () => {
 
   test('lets no volume attach before all its copies have answered, and does no revert again', async () => {
     const withVolume = path.join(folder, 'with-volume');
-    await on(database.ownerUrl, async (owner) => {
+    await withClient(database.ownerUrl, async (owner) => {
       await owner.query(
         `INSERT INTO volume (id, organization_id, project_id, cluster_id, name, size_bytes, number_of_replicas, data_engine,
            data_locality, replica_soft_anti_affinity, replica_zone_soft_anti_affinity, replica_disk_soft_anti_affinity,
@@ -137,16 +137,18 @@ describe('a restored database', () => {
     });
     const url = await newDatabase();
     await restoreBackup(url, withVolume, NOW);
-    const { rows } = await on(url, (client) => client.query('SELECT restored_at, layer_task FROM volume'));
+    const { rows } = await withClient(url, (client) =>
+      client.query('SELECT restored_at, layer_task FROM volume'),
+    );
     expect(rows).toEqual([{ restored_at: NOW, layer_task: null }]);
-    const ended = await on(url, (client) => client.query('SELECT kind, state FROM ended_operation'));
+    const ended = await withClient(url, (client) => client.query('SELECT kind, state FROM ended_operation'));
     expect(ended.rows).toEqual([{ kind: 'revert', state: 'failed' }]);
   });
 
   test('orders its log behind ids that a new server gives out', async () => {
     // As of a server that had given out many more ids than the one it is restored to.
     const farAhead = path.join(folder, 'far-ahead');
-    await on(database.ownerUrl, async (owner) => {
+    await withClient(database.ownerUrl, async (owner) => {
       await owner.query('UPDATE event SET transaction_id = transaction_id + 900000000');
       await createBackup(database.ownerUrl, farAhead);
       await owner.query('UPDATE event SET transaction_id = transaction_id - 900000000');
@@ -157,7 +159,7 @@ describe('a restored database', () => {
     }, farAhead);
     const url = await newDatabase();
     await restoreBackup(url, other, NOW);
-    const { rows } = await on(url, (client) =>
+    const { rows } = await withClient(url, (client) =>
       client.query<{ type: string; below: boolean }>(
         `SELECT type, transaction_id < pg_current_xact_id()::text::bigint AS below FROM event ORDER BY transaction_id, id`,
       ),
@@ -209,7 +211,7 @@ describe('a restore is refused', () => {
   ])('of a file that is %s, and the database stays empty', async (_what, make, says) => {
     const url = await newDatabase();
     await expect(restoreBackup(url, await make(), NOW)).rejects.toThrow(says);
-    const { rows } = await on(url, (client) =>
+    const { rows } = await withClient(url, (client) =>
       client.query(`SELECT relname FROM pg_class WHERE relnamespace = 'public'::regnamespace`),
     );
     expect(rows).toEqual([]);
@@ -225,7 +227,7 @@ describe('a restore is refused', () => {
 
 describe('a restore that was cut short', () => {
   const mark = (url: string, isLoaded: boolean, takenAt = made.header.takenAt) =>
-    on(url, (client) =>
+    withClient(url, (client) =>
       client.query(
         `CREATE TABLE restore_under_way AS SELECT '${takenAt}'::text AS taken_at, ${isLoaded} AS is_loaded`,
       ),
@@ -245,7 +247,7 @@ describe('a restore that was cut short', () => {
     await mark(url, true);
     await migrate(url);
     await restoreBackup(url, file, NOW);
-    const { rows } = await on(url, (client) =>
+    const { rows } = await withClient(url, (client) =>
       client.query(
         `SELECT to_regclass('restore_under_way') AS mark, (SELECT count(*)::int FROM cluster) AS clusters`,
       ),
@@ -260,28 +262,14 @@ describe('a restore that was cut short', () => {
   });
 });
 
-async function on<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
-  try {
-    return await work(client);
-  } finally {
-    await client.end();
-  }
-}
-
-async function newDatabase(): Promise<string> {
+function newDatabase(): Promise<string> {
   count += 1;
-  const name = `restored_${count}`;
-  await on(database.ownerUrl, (owner) => owner.query(`CREATE DATABASE ${name}`));
-  const url = new URL(database.ownerUrl);
-  url.pathname = `/${name}`;
-  return url.href;
+  return emptyDatabase(database.ownerUrl, `restored_${count}`);
 }
 
 /** All triggers with how they are enabled. */
 function triggers(url: string) {
-  return on(url, async (client) => {
+  return withClient(url, async (client) => {
     const text =
       'SELECT tgrelid::regclass::text, tgname, tgenabled FROM pg_trigger WHERE NOT tgisinternal ORDER BY 1, 2';
     return (await client.query(text)).rows;

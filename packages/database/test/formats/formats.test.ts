@@ -8,13 +8,13 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { seedTestDatabase, startTestDatabase, type TestDatabase } from '@holdfast/testkit/test-database.js';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import pg from 'pg';
 import { FORMAT } from '../../src/backup/contents.js';
 import { createBackup } from '../../src/backup/create-backup.js';
 import { verifyBackup } from '../../src/backup/read-backup.js';
 import { restoreBackup } from '../../src/backup/restore-backup.js';
 import { knownMigrations, migrate } from '../../src/migrate.js';
 import { prepareRoles } from '../../src/roles.js';
+import { emptyDatabase, withClient } from '../more-databases.js';
 
 const NOW = new Date('2026-12-01T00:00:00.000Z');
 const VOLUME_ID = '01a20000-0000-7000-8000-000000000002';
@@ -43,7 +43,7 @@ test.each(FORMS)(
     const since = (await knownMigrations()).map(({ name }) => name).filter((name) => name > through);
     expect(since.length).toBeGreaterThan(5);
     expect(migrations).toEqual(since);
-    const rows = await on(url, (client) =>
+    const rows = await withClient(url, (client) =>
       client.query(
         `SELECT v.id, v.name, v.size_bytes::int, v.number_of_replicas, v.restored_at, c.name AS cluster
          FROM volume v JOIN cluster c ON c.id = v.cluster_id`,
@@ -59,7 +59,7 @@ test.each(FORMS)(
         cluster: 'local',
       },
     ]);
-    const events = await on(url, (client) => client.query('SELECT type FROM event ORDER BY id'));
+    const events = await withClient(url, (client) => client.query('SELECT type FROM event ORDER BY id'));
     expect(events.rows.map(({ type }) => type)).toEqual(['NodeReady', 'DatabaseRestored']);
     // It is like any database of today.
     expect(await migrate(url)).toEqual([]);
@@ -76,7 +76,7 @@ async function writeOld(file: string, through: string): Promise<void> {
   const ownerUrl = await newDatabase();
   await migrate(ownerUrl, undefined, through);
   await seedTestDatabase({ ...database, ownerUrl, ...(await prepareRoles(ownerUrl)) });
-  await on(ownerUrl, async (owner) => {
+  await withClient(ownerUrl, async (owner) => {
     await owner.query(
       `INSERT INTO volume (id, organization_id, project_id, cluster_id, name, size_bytes, number_of_replicas, data_engine,
          data_locality, replica_soft_anti_affinity, replica_zone_soft_anti_affinity, replica_disk_soft_anti_affinity,
@@ -94,21 +94,7 @@ async function writeOld(file: string, through: string): Promise<void> {
   await createBackup(ownerUrl, file);
 }
 
-async function newDatabase(): Promise<string> {
+function newDatabase(): Promise<string> {
   count += 1;
-  const name = `format_${count}`;
-  await on(database.ownerUrl, (owner) => owner.query(`CREATE DATABASE ${name}`));
-  const url = new URL(database.ownerUrl);
-  url.pathname = `/${name}`;
-  return url.href;
-}
-
-async function on<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
-  try {
-    return await work(client);
-  } finally {
-    await client.end();
-  }
+  return emptyDatabase(database.ownerUrl, `format_${count}`);
 }
