@@ -204,16 +204,7 @@ const IN_CI = process.env.CI === 'true';
         await outputOf('dd', 'if=/dev/urandom', `of=${image}`, 'bs=1M', 'count=16');
         await outputOf('nbdcopy', '--flush', image, await stack.nbdUri(id));
         await stack.typed(commandsTold('Restore of a deployment'), folder);
-        await eventually(
-          'it lets users sign in',
-          () =>
-            stack.signIn().then(
-              () => true,
-              () => false,
-            ),
-          (isIn) => isIn,
-          STORY_MAX_MS,
-        );
+        await succeeds('it lets users sign in', () => stack.signIn());
         const names = (await stack.inCluster<{ items: { name: string }[] }>('GET', '/volumes')).items;
         expect(names.map(({ name }) => name)).toContain('data');
         expect(names.map(({ name }) => name)).not.toContain('since-the-backup');
@@ -228,16 +219,7 @@ const IN_CI = process.env.CI === 'true';
       `without a backup volumes are recovered by the commands of docs/OPERATIONS.md${IN_CI ? ' (left out in CI for its half minute)' : ''}`,
       story('volumes are recovered', async () => {
         await stack.typed(commandsTold('Recovery of a deployment'), folder);
-        await eventually(
-          'the first account is made anew',
-          () =>
-            stack.signUp().then(
-              () => true,
-              () => false,
-            ),
-          (isMade) => isMade,
-          STORY_MAX_MS,
-        );
+        await succeeds('the first account is made anew', () => stack.signUp());
         const alias = commandsTold('Where commands are typed').filter((line) => line.startsWith('alias '));
         const plan = async () =>
           JSON.parse(await stack.typed([...alias, 'holdfast recover -o json'], folder)) as {
@@ -261,6 +243,16 @@ const IN_CI = process.env.CI === 'true';
       }),
       2 * STORY_MAX_MS,
     );
+
+    /** Tries until it does. */
+    async function succeeds(what: string, attempt: () => Promise<void>): Promise<void> {
+      const isDone = () =>
+        attempt().then(
+          () => true,
+          () => false,
+        );
+      await eventually(what, isDone, (done) => done, STORY_MAX_MS);
+    }
 
     /** Asks the APIs' one address five times a second, and counts the longest time without a good answer. */
     function watchRefusals(): { stop(): Promise<number> } {
