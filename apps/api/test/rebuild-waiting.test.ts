@@ -58,7 +58,15 @@ const CASES: Record<RebuildReason, () => Promise<unknown>> = {
   TargetNodeLimit: () => setting('concurrent-replica-rebuild-per-node-limit', 0),
   SourceNodeLimit: () => setting('concurrent-rebuild-source-per-node-limit', 0),
   ClusterLimit: () => setting('concurrent-rebuild-per-cluster-limit', 0),
-  QuotaLimit: () => quota(0),
+  QuotaLimit: async () => {
+    await quota(1);
+    await api.owner.query(
+      `INSERT INTO rebuild SELECT (jsonb_populate_record(r, jsonb_build_object('id', $1::text, 'state', 'running'))).*
+       FROM rebuild r`,
+      [randomUUID()],
+    );
+  },
+  QuotaZero: () => quota(0),
 };
 
 test.each(WAITING_REASONS.filter(isOfRebuilds))(

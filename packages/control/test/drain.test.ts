@@ -411,13 +411,17 @@ test.each(['detached', 'attached'])(
     await world.run(5);
     await drain('n1', 'block-for-eviction');
     await world.run(3600);
-    expect((await client.view()).rebuilds).toMatchObject([{ state: 'queued', waitingReason: 'QuotaLimit' }]);
-    expect((await nodeNamed('n1')).drainStatus?.waitingFor).toMatchObject([
-      {
-        reason: 'Rebuilding',
-        message: expect.stringMatching(/waits to be rebuilt .*may run 0 at once: an admin .*may raise it/),
-      },
-    ]);
+    expect((await client.view()).rebuilds).toMatchObject([{ state: 'queued', waitingReason: 'QuotaZero' }]);
+    expect((await nodeNamed('n1')).drainStatus).toMatchObject({
+      state: 'blocked',
+      waitingFor: [
+        {
+          reason: 'RebuildsStopped',
+          message: expect.stringMatching(/waits to be rebuilt: .*may run no rebuild: an admin .*may raise it/),
+          cures: [expect.stringContaining('raise runningRebuilds')],
+        },
+      ],
+    });
     world.store.setQuota('project', projectId, {});
     const runs = async () => (await client.view()).rebuilds.some((rebuild) => rebuild.state !== 'queued');
     expect(await world.runUntil(runs, 6)).toBe(true);

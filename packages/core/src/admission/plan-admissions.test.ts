@@ -256,7 +256,7 @@ describe('quotas of running rebuilds', () => {
   const [a, b, other] = [rebuild('a', 'n1', 'n3'), rebuild('b', 'n2', 'n3'), rebuild('c', 'n2', 'n1')];
   const LOOSE = { [TARGET]: 5, [SOURCE]: 5 };
 
-  test.each<{ name: string; part: Partial<RebuildQuota>; admit: string[]; waits: string }>([
+  test.each<{ name: string; part: Partial<RebuildQuota>; admit: string[]; reason?: string; waits: string }>([
     {
       name: 'further ones wait for those here',
       part: {},
@@ -273,13 +273,14 @@ describe('quotas of running rebuilds', () => {
       name: 'none may run',
       part: { scope: 'grant', most: 0, volumeIds: [asId<VolumeId>('volume-of-b')] },
       admit: ['a', 'c'],
+      reason: 'QuotaZero',
       waits:
-        "the organization, by its grant in this cluster, runs 0 rebuilds, and may run 0 at once: an admin of the cluster's organization may raise it",
+        "the organization, by its grant in this cluster, may run no rebuild: an admin of the cluster's organization may raise it",
     },
-  ])('$name', ({ part, admit, waits }) => {
+  ])('$name', ({ part, admit, reason = 'QuotaLimit', waits }) => {
     const plan = planAdmissions({ ...view([a, b, other], [], LOOSE), quotas: [quota(part)] }, NOON);
     expect(admittedIn(plan)).toEqual(admit);
-    expect(plan.waiting).toEqual([{ rebuildId: 'b', reason: 'QuotaLimit', waitingFor: waits }]);
+    expect(plan.waiting).toEqual([{ rebuildId: 'b', reason, waitingFor: waits }]);
   });
 
   test('a volume on its last copy preempts one that counts in the same quota, and no other', () => {

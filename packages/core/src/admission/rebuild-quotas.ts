@@ -14,6 +14,7 @@ const OWNERS = {
 /** @param here how many of its rebuilds run in this cluster */
 export function quotaText({ scope, most, elsewhere }: RebuildQuota, here: number): Waiting {
   const { who, cure } = OWNERS[scope];
+  if (most === 0) return { reason: 'QuotaZero', waitingFor: `${who} may run no rebuild: ${cure}` };
   const running = here + elsewhere;
   const runs = running === 1 ? '1 rebuild' : `${running} rebuilds`;
   return {

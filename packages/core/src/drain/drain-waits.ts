@@ -210,9 +210,20 @@ function awaitsNode({ volume, replicas }: VolumeOnNode, { lookup, now }: DrainLo
 }
 
 /** Neither a copy that is yet to be placed nor one whose rebuild is queued comes any further; a rebuild that runs does. */
-function rebuildsStopped({ rebuilds }: VolumeOnNode, { lookup }: DrainLook): Said | undefined {
-  const stopped = stoppedBySettings(lookup);
-  return rebuilds.some(({ state }) => state === 'running') ? undefined : stopped;
+function rebuildsStopped(volume: VolumeOnNode, { lookup }: DrainLook): Said | undefined {
+  if (volume.rebuilds.some(({ state }) => state === 'running')) return undefined;
+  return stoppedBySettings(lookup) ?? stoppedByQuota(volume);
+}
+
+/** A quota of none of the volume's organization or project: admission has written it on the rebuild that it refused a place. */
+function stoppedByQuota({ volume, rebuilds }: VolumeOnNode): Said | undefined {
+  const refused = rebuilds.find(({ state, waitingReason }) => state === 'queued' && waitingReason === 'QuotaZero');
+  if (refused === undefined) return undefined;
+  return {
+    reason: 'RebuildsStopped',
+    message: `another copy of volume ${volume.name} waits to be rebuilt: ${refused.waitingFor}`,
+    cures: ['raise runningRebuilds, of the quota or the grant that allows none'],
+  };
 }
 
 /** A limit of the cluster that lets no rebuild start. */

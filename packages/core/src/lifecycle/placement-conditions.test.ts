@@ -103,3 +103,26 @@ test('a copy that is missing without a replica of its own is explained with the 
   const cured = after({ ...explained, fleet: aFleet({ a: {}, b: {} }) });
   expect(cured.volume.explanation).toBeUndefined();
 });
+
+test('a copy on a node that does not answer keeps its place: what has none is its replacement', () => {
+  const volume = {
+    ...VOLUME,
+    lifecycle: attachedOn('a'),
+    spec: { ...VOLUME.spec, numberOfReplicas: 2 },
+  } as const;
+  const healthy = { healthyAt: NOON, lastHealthyAt: NOON, mode: 'RW', provisioned: true } as const;
+  const replicas = ['a', 'b'].map((node) => ({
+    ...UNPLACED,
+    ...healthy,
+    id: asId<ReplicaId>(node),
+    nodeId: asId<NonNullable<Replica['nodeId']>>(node),
+    diskId: asId<NonNullable<Replica['diskId']>>(`${node}-disk`),
+    ...(node === 'b' ? { failedAt: NOON, healthyAt: undefined, mode: undefined } : {}),
+  }));
+  const settings = { 'replica-replenishment-wait-interval': 0 };
+  const fleet = aFleet({ a: {}, b: { ready: false } }, settings);
+  const { volume: told } = after(viewOf({ volume, replicas, fleet }));
+  expect(conditionOf(told.conditions, 'Scheduled')?.message).toMatch(
+    /^2 of 2 replicas have a place, but none is found for the replacement of one that is lost or to leave: No disk can take/,
+  );
+});

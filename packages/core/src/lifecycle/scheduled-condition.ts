@@ -20,6 +20,8 @@ const SENTENCE_LENGTH_MAX = 1000;
 /** Nothing was tried yet, or all that is missing may still return. */
 const NOT_TRIED = 'the others wait for one';
 const NO_GRANTED_PLACE = 'no further disk that the grant of this cluster allows can take one';
+/** All have one, but one of their nodes does not answer, or is to be left. */
+const NO_REPLACEMENT = ', but none is found for the replacement of one that is lost or to leave';
 /** Between how many have a place and why the others have none: where the sentence goes. */
 const COLON = ': ';
 
@@ -38,10 +40,8 @@ export function scheduledCondition(
     return { type: 'Scheduled', status: 'True', reason: '', message: '' };
 
   const why = refusals === undefined ? NOT_TRIED : whyNot(volume, refusals);
-  const message = `${placedCount} of ${wanted} replicas have a place${COLON}${why}`.slice(
-    0,
-    REFUSALS_LENGTH_MAX,
-  );
+  const head = `${placedCount} of ${wanted} replicas have a place${placedCount < wanted ? '' : NO_REPLACEMENT}`;
+  const message = `${head}${COLON}${why}`.slice(0, REFUSALS_LENGTH_MAX);
   const mayAttachDegraded =
     settings['allow-volume-creation-with-degraded-availability'] &&
     holderOf(volume) === undefined &&

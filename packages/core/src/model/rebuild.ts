@@ -25,6 +25,7 @@ export const WAITING_REASONS = [
   'SourceNodeLimit',
   'TaskLimit',
   'QuotaLimit',
+  'QuotaZero',
 ] as const;
 export type WaitingReason = (typeof WAITING_REASONS)[number];
 
