@@ -1,6 +1,9 @@
 /** Grants of clusters: what the receiver may do there, what it never sees, and that no limit is passed. */
+import { randomUUID } from 'node:crypto';
+import { admitWork } from '@holdfast/control/reconcilers/admit-work.js';
 import { GIB } from '@holdfast/core/model/bytes.js';
 import { asId, type VolumeId } from '@holdfast/core/model/ids.js';
+import { systemClock } from '@holdfast/database/clock-and-random.js';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import pg from 'pg';
 import { ApiFixture, type Json } from './api-fixture.js';
@@ -185,6 +188,74 @@ describe('the demands of a grant', () => {
     expect(await create()).toMatchObject({ status: 404 });
   });
 });
+
+/** Rebuilds of new volumes of both organizations wait at the same node; returns the receiver's and the owner's. */
+async function queuedRebuilds(): Promise<[theirs: string[], own: string[]]> {
+  await api.owner.query('DELETE FROM rebuild');
+  const both: [string[], string[]] = [[], []];
+  for (const [of, ids] of both.entries()) {
+    for (let count = 0; count < 2; count += 1) {
+      const { body } =
+        of === 0
+          ? await create()
+          : await api.call('POST', volumes, { body: { name: `own-${randomUUID()}`, size: GIB } });
+      const id = randomUUID();
+      ids.push(id);
+      await api.owner.query(
+        `INSERT INTO rebuild (id, organization_id, cluster_id, volume_id, target_replica_id, target_node_id, state, phase,
+           healthy_copies, size_bytes, bytes, queued_at, source_node_ids)
+         SELECT $1, v.organization_id, v.cluster_id, v.id, $3, n.id, 'queued', 'waiting', 2, 4096,
+           '{"total":1,"compared":0,"skipped":0,"sent":0,"written":0}', now(), ARRAY[n.id]
+         FROM volume v, node n WHERE v.id = $2 AND n.name = 'node-1' AND n.cluster_id = v.cluster_id`,
+        [id, body.id, randomUUID()],
+      );
+    }
+  }
+  return both;
+}
+
+const admit = () =>
+  admitWork(
+    {
+      store: api.store,
+      queue: { wake: async () => undefined },
+      clock: systemClock,
+    },
+    api.seed.clusterId,
+  );
+
+test.each([
+  { runningRebuilds: 1, running: 1, reason: 'QuotaLimit', told: 'runs 1 rebuild, and may run 1 at once' },
+  { runningRebuilds: 0, running: 0, reason: 'QuotaZero', told: 'may run no rebuild' },
+])(
+  'of its rebuilds $runningRebuilds run at once, the others say that the grant holds them, and those of the cluster’s owner go on',
+  async ({ runningRebuilds, running, reason, told }) => {
+    for (const limit of ['target', 'source'] as const) {
+      const name = {
+        target: 'concurrent-replica-rebuild-per-node-limit',
+        source: 'concurrent-rebuild-source-per-node-limit',
+      }[limit];
+      await api.call('PUT', `/clusters/${api.seed.clusterId}/settings/${name}`, { body: { value: 10 } });
+    }
+    const { id } = await grant({ runningRebuilds });
+    const [theirs, own] = await queuedRebuilds();
+    await admit();
+    const { rows } = await api.owner.query('SELECT id, state, waiting_reason, waiting_for FROM rebuild');
+    const inState = (ids: string[], state: string) =>
+      rows.filter((row) => ids.includes(row.id) && row.state === state);
+    expect(inState(own, 'running')).toHaveLength(2);
+    expect(inState(theirs, 'running')).toHaveLength(running);
+    const held = inState(theirs, 'queued');
+    expect(held).toHaveLength(2 - running);
+    expect(held[0]).toMatchObject({ waiting_reason: reason });
+    expect(held[0].waiting_for).toContain(`by its grant in this cluster, ${told}`);
+
+    await api.call('PATCH', `${grants}/${id}`, { body: { runningRebuilds: null } });
+    await admit();
+    const after = await api.owner.query(`SELECT DISTINCT state FROM rebuild`);
+    expect(after.rows).toEqual([{ state: 'running' }]);
+  },
+);
 
 describe('what a grant does not show', () => {
   test('the cluster, its nodes, settings and figures are not there', async () => {

@@ -417,7 +417,9 @@ test.each(['detached', 'attached'])(
       waitingFor: [
         {
           reason: 'RebuildsStopped',
-          message: expect.stringMatching(/waits to be rebuilt: .*may run no rebuild: an admin .*may raise it/),
+          message: expect.stringMatching(
+            /waits to be rebuilt: .*may run no rebuild: an admin .*may raise it/,
+          ),
           cures: [expect.stringContaining('raise runningRebuilds')],
         },
       ],

@@ -90,6 +90,16 @@ export const STEPS = {
   removeDisk: diskName.describe('A user takes an empty disk off its node; its agent lets go of it.'),
 
   set: settingsGiven.describe('Changes settings of the cluster.'),
+  setQuota: z
+    .strictObject({
+      of: z.enum(['project', 'organization']),
+      provisionedBytes: sizeSchema.optional(),
+      physicalBytes: sizeSchema.optional(),
+      volumes: z.int().min(0).optional(),
+      snapshots: z.int().min(0).optional(),
+      runningRebuilds: z.int().min(0).optional(),
+    })
+    .describe('Sets what all volumes together may use; what is left out has no limit.'),
   createVolume: newVolume,
   patchVolume: z.strictObject({ ...ofVolume, ...volumeSpec }),
   deleteVolume: volumeName,

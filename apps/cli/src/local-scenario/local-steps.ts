@@ -51,6 +51,8 @@ function impossibleSteps() {
     removeNode: refuse('removeNode'),
     removeDisk: refuse('removeDisk'),
     recurringSnapshot: refuse('recurringSnapshot'),
+    // A quota holds for volumes that the scenario has not made, too.
+    setQuota: refuse('setQuota'),
   } satisfies Partial<StepHandlers>;
 }
 

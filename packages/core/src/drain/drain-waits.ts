@@ -217,7 +217,9 @@ function rebuildsStopped(volume: VolumeOnNode, { lookup }: DrainLook): Said | un
 
 /** A quota of none of the volume's organization or project: admission has written it on the rebuild that it refused a place. */
 function stoppedByQuota({ volume, rebuilds }: VolumeOnNode): Said | undefined {
-  const refused = rebuilds.find(({ state, waitingReason }) => state === 'queued' && waitingReason === 'QuotaZero');
+  const refused = rebuilds.find(
+    ({ state, waitingReason }) => state === 'queued' && waitingReason === 'QuotaZero',
+  );
   if (refused === undefined) return undefined;
   return {
     reason: 'RebuildsStopped',

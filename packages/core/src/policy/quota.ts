@@ -19,7 +19,7 @@ export type QuotaUse = Readonly<Record<QuotaDimension, number>>;
  * A dimension that is left out has no limit. Running rebuilds are no dimension of use: a change that needs one is not refused,
  * it waits for admission.
  */
-export type QuotaLimits = Readonly<Partial<Record<QuotaDimension | 'runningRebuilds', number>>>;
+export type QuotaLimits = Readonly<Partial<Record<QuotaDimension | 'runningRebuilds', number | undefined>>>;
 
 export const NO_USE: QuotaUse = { provisionedBytes: 0, physicalBytes: 0, volumes: 0, snapshots: 0 };
 

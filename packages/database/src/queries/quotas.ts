@@ -43,7 +43,10 @@ export function findRequestQuotas(sql: Sql): Promise<Map<QuotaOwner, number>> {
 export function setQuotaLimits(
   sql: Sql,
   owner: QuotaOwner,
-  { limits, fromVersion }: { limits: Partial<StoredLimits>; fromVersion: number },
+  {
+    limits,
+    fromVersion,
+  }: { limits: { [Name in keyof StoredLimits]?: StoredLimits[Name] | undefined }; fromVersion: number },
 ): Promise<void> {
   return withPlainRows(sql, async ({ quota }) => {
     const columns = Object.entries(limits).map(([name, limit]) => [`${name}Max`, limit]);

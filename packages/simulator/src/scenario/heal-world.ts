@@ -88,6 +88,8 @@ async function repair(world: World): Promise<void> {
     }
   }
   await world.run(2);
+  world.store.setQuota('project', world.projectId, {});
+  world.store.setQuota('organization', world.organizationId, {});
   await changeSettings(world, OPEN_SETTINGS);
 }
 

@@ -40,6 +40,8 @@ export function simSteps(objects: SimObjects, addNode: (node: NodeGiven) => Prom
     ...volumeSteps(objects),
     ...copySteps(objects),
     set: (wanted) => changeSettings(world, wanted),
+    setQuota: async ({ of, ...limits }) =>
+      world.store.setQuota(of, of === 'project' ? world.projectId : world.organizationId, limits),
   };
 }
 

@@ -236,6 +236,8 @@ const NODES: Readonly<Record<string, readonly [share: number, Maker]>> = {
       return { set: { [name]: random.pick(SETTINGS[name] ?? []) } };
     },
   ],
+  limitUse: [0.5, (chance) => ({ setQuota: { of: ownerOf(chance), ...quotaOf(chance.random) } })],
+  liftLimits: [0.5, (chance) => ({ setQuota: { of: ownerOf(chance) } })],
 };
 
 const VOLUMES: Readonly<Record<string, readonly [share: number, Maker]>> = {
@@ -343,6 +345,22 @@ const VOLUMES: Readonly<Record<string, readonly [share: number, Maker]>> = {
   verify: [0.5, (chance) => ({ verify: chance.volume() })],
   salvage: [1, (chance) => ({ salvage: chance.volume() })],
 };
+
+function ownerOf(chance: Chance): 'project' | 'organization' {
+  return chance.flag() ? 'project' : 'organization';
+}
+
+/** One limit: often of what is used already, so that it refuses all that is new. */
+function quotaOf(random: SeededRandom): Readonly<Record<string, number>> {
+  const limits = [
+    { runningRebuilds: random.below(3) },
+    { volumes: random.below(12) },
+    { snapshots: random.below(6) },
+    { provisionedBytes: random.below(40) * GIB },
+    { physicalBytes: random.below(80) * GIB },
+  ];
+  return random.pick(limits) ?? {};
+}
 
 /** Any answer of a volume to its cluster, or that it follows it again. */
 function overrideOf(random: SeededRandom): [field: string, value: string | number] {

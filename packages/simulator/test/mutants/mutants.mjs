@@ -17,7 +17,7 @@ export const MUTANTS = [
   },
   {
     name: 'no-time-for-stale-replicas',
-    seed: 23,
+    seed: 5,
     hole: 'a failed replica that waits for its age says no time, so that no sweep removes it',
     changes: [
       {
@@ -29,7 +29,7 @@ export const MUTANTS = [
   },
   {
     name: 'stale-copies-believed',
-    seed: 98,
+    seed: 25,
     hole: 'an engine starts on every copy that answers, those that missed writes too',
     changes: [
       {
@@ -65,7 +65,7 @@ export const MUTANTS = [
   },
   {
     name: 'cordon-ignored',
-    seed: 61,
+    seed: 2,
     hole: 'new replicas are placed on cordoned nodes',
     changes: [
       {
@@ -106,7 +106,7 @@ export const MUTANTS = [
   },
   {
     name: 'due-times-lost',
-    seed: 7,
+    seed: 5,
     hole: 'a volume whose planner names a time is not woken at it',
     changes: [
       {
@@ -147,7 +147,7 @@ export const MUTANTS = [
   },
   {
     name: 'offline-rebuild-unwanted',
-    seed: 69,
+    seed: 70,
     hole: 'a detached volume is attached for a rebuild that neither it nor the cluster wants',
     changes: [
       {
@@ -171,7 +171,7 @@ export const MUTANTS = [
   },
   {
     name: 'no-look-for-missing-copies',
-    seed: 22,
+    seed: 20,
     hole: 'a volume that lacks a copy says no time at which it looks for a place again',
     changes: [
       {
@@ -183,7 +183,7 @@ export const MUTANTS = [
   },
   {
     name: 'waits-without-a-cause',
-    seed: 16,
+    seed: 163,
     hole: 'a queued rebuild is not told what it waits for',
     changes: [
       {
@@ -195,7 +195,7 @@ export const MUTANTS = [
   },
   {
     name: 'balance-though-off',
-    seed: 2,
+    seed: 8,
     hole: 'volumes are balanced although neither they nor their cluster want it',
     changes: [
       {
@@ -207,7 +207,7 @@ export const MUTANTS = [
   },
   {
     name: 'purges-first-though-off',
-    seed: 80,
+    seed: 12,
     hole: 'rebuilds purge first although the clean-up is switched off',
     changes: [
       {
@@ -219,7 +219,7 @@ export const MUTANTS = [
   },
   {
     name: 'hashed-though-off',
-    seed: 18,
+    seed: 12,
     hole: 'snapshots are hashed although the integrity of their volume is disabled',
     changes: [
       {
@@ -236,7 +236,7 @@ export const MUTANTS = [
   },
   {
     name: 'failover-though-off',
-    seed: 7,
+    seed: 2,
     hole: 'a volume fails over although its policy leaves that to its users',
     changes: [
       {
@@ -260,7 +260,7 @@ export const MUTANTS = [
   },
   {
     name: 'grown-past-the-limit',
-    seed: 16,
+    seed: 7,
     hole: 'an expansion is booked against no limit of its disks',
     changes: [
       {
@@ -268,6 +268,18 @@ export const MUTANTS = [
         find: 'undefined : bookingOn(disk, growthBytes, fleet);',
         replace:
           'undefined : { ...bookingOn(disk, growthBytes, fleet), limitBytes: Number.MAX_SAFE_INTEGER };',
+      },
+    ],
+  },
+  {
+    name: 'quota-forgotten-in-admission',
+    seed: 824,
+    hole: 'admission gives out places that a quota of running rebuilds does not have, and no commit of it is taken any more',
+    changes: [
+      {
+        file: 'core/src/admission/plan-admissions.ts',
+        find: '.filter(({ volumeIds }) => volumeIds.includes(volumeId))',
+        replace: '.filter(({ volumeIds }) => volumeIds.length === 0)',
       },
     ],
   },
