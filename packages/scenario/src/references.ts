@@ -60,6 +60,8 @@ function newVolumes({ name, ask }: StepCall): string[] {
 function learn(known: Known, call: StepCall): void {
   if (call.name === 'addNode') addNode(known, call.ask);
   for (const volume of newVolumes(call)) known.volumes.add(volume);
+  if (call.name === 'moveDisk')
+    known.disks.add(`${call.ask.to}/${call.ask.disk.slice(call.ask.disk.indexOf('/') + 1)}`);
   if (call.name !== 'addDisk') return;
   const { node } = call.ask;
   const index = [...known.disks].filter((disk) => disk.startsWith(`${node}/`)).length;

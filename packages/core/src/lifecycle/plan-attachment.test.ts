@@ -83,3 +83,16 @@ test('without a wish where, a volume is not granted to the node of a copy that i
     nodeId: 'n1',
   });
 });
+
+test('without a wish where, a cordoned node comes after those that are not, and still serves what only it holds', () => {
+  const lifecycle = { state: 'attaching', request: ON_ANY_NODE, grant: undefined } as const;
+  const seen = aVolumeView({
+    volume: aVolume(AN_OWNER, { lifecycle }),
+    replicas: [aReplicaOn('n1-disk'), aReplicaOn('n2-disk')],
+    fleet: aFleet({ n1: { cordoned: true }, n2: {} }),
+  });
+  expect(planAttachment(seen, NOON)).toMatchObject({ nodeId: 'n2' });
+  expect(planAttachment({ ...seen, replicas: seen.replicas.slice(0, 1) }, NOON)).toMatchObject({
+    nodeId: 'n1',
+  });
+});

@@ -192,8 +192,9 @@ function notLocal(view: CopiesView, wanted: NodeId): { code: string; message: st
  * The node that was asked for, or else, of the ready nodes that hold a full copy, the one with the smallest id: reads
  * are local there. Where no copy counts as full, any copy's node will do: the copies' own records decide at the start.
  *
- * A node that is drained is to lose its engines, so it comes last; copies can be reached from any other node too. One that is
- * cordoned is none at all where a setting has volumes detached from such nodes.
+ * A node that is drained is to lose its engines, so it comes last; copies can be reached from any other node too. A cordoned one,
+ * which may be about to be drained, comes after those that are not, and is none at all where a setting has volumes detached from
+ * such nodes.
  */
 export function attachNode(view: CopiesView): NodeId | undefined {
   const { volume, fleet } = view;
@@ -210,7 +211,8 @@ export function attachNode(view: CopiesView): NodeId | undefined {
     (id) => !isClosedTo(volume, nodeById(fleet, id), fleet) && mayServeUsers(view, id),
   );
   const isStaying = (id: NodeId) => nodeById(fleet, id)?.drain === undefined;
-  const staying = holders.find(isStaying);
+  const stayingHolders = holders.filter(isStaying);
+  const staying = stayingHolders.find((id) => nodeById(fleet, id)?.cordoned === false) ?? stayingHolders[0];
   if (staying !== undefined || ofCopies.length === 0 || volume.spec.dataLocality === 'strict-local')
     return staying ?? holders[0];
   const other = fleet.nodes.find((node) => isNodeReady(node) && isStaying(node.id) && !node.cordoned);
