@@ -8,7 +8,7 @@ export const LONG_SUITES = {
   'apps/local/test/console.test.ts': 260,
   'apps/local/test/console-every-page.test.ts': 250,
   'packages/data-engine/src/engine/random-operations.test.ts': 242,
-  'apps/local/test/compose/compose.test.ts': 240,
+  'apps/local/test/compose/compose.test.ts': 280,
   'apps/local/test/story-takeover.test.ts': 239,
   'apps/local/test/story-by-itself.test.ts': 225,
   'apps/local/test/partitions/partitions.test.ts': 207,

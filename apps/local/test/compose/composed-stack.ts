@@ -19,6 +19,7 @@ export type Volume = {
   robustness: string;
   attachedNodeId: string | null;
   endpoint: { nbdUri: string } | null;
+  verification: { state: string; equal: boolean | null } | null;
 };
 type Node = { id: string; name: string; conditions: { type: string; status: string }[] };
 
@@ -181,6 +182,15 @@ export class ComposedStack {
   /** Kills the first process of a container, as a crash would; Docker starts it again. */
   async crash(service: string): Promise<void> {
     process.kill(Number(await this.inspect(service, '{{.State.Pid}}')), 'SIGKILL');
+  }
+
+  /** Kills a container for good: Docker does not start it again by itself. */
+  async kill(service: string): Promise<void> {
+    await this.daemon.run('docker', ['kill', await this.container(service)]);
+  }
+
+  async startAgain(service: string): Promise<void> {
+    await this.daemon.run('docker', ['start', await this.container(service)]);
   }
 
   /** Waits until a container that crashed was started again, and its health check has passed. */

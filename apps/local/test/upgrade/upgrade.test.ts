@@ -12,9 +12,9 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/gl
 import { ComposedStack, type Volume } from '../compose/composed-stack.js';
 import { BUILD_MS_MAX, makeImages, IMAGE as OLD_IMAGE } from '../compose/deployment-images.js';
 import { DockerDaemon, type Started } from '../compose/docker-daemon.js';
+import { SteadyRequests } from '../compose/steady-requests.js';
+import { SteadyWriter } from '../compose/steady-writer.js';
 import { checkOutFromVersion, FROM_COMMIT, whyNoHistory } from './from-version.js';
-import { SteadyRequests } from './steady-requests.js';
-import { SteadyWriter } from './steady-writer.js';
 
 /** The earlier version's Dockerfile is always built whole. */
 const BUILD_OLD_MS_MAX = 1_500_000;
@@ -77,7 +77,7 @@ if (reason !== undefined) console.warn(`The upgrade of docker-compose.yml is not
           await stack.healthy(volume.id, STEP_MAX_MS);
           await stack.inCluster('POST', `/volumes/${id}/detach`, {});
           console.log(
-            `${service} replaced: a request waited ${users.longestMs} ms at most, a write ${writer.longestMs} ms`,
+            `${service} replaced: a request waited ${Math.max(users.reads.take(), users.writes.take())} ms at most, a write ${writer.waits.take()} ms`,
           );
         }
         await writer.stop();
