@@ -2,6 +2,7 @@
 import { spawnSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
+import { AGENT_PROTOCOL_VERSION } from '@holdfast/core/model/agent-protocol.js';
 import { eventually } from '@holdfast/testkit/eventually.js';
 import { makeForeignDisk } from '@holdfast/testkit/foreign-disk.js';
 import { LocalStack } from '@holdfast/testkit/local-stack.js';
@@ -16,6 +17,20 @@ const LATE_CLOCK = `
     constructor(...of) { of.length === 0 ? super(now() - 600_000) : super(...of); }
     static now() { return now() - 600_000; }
   };`;
+
+/** Loads an agent as a build of a newer Holdfast would be: the one number that such a build raises is one higher. */
+const NEWER_BUILD = `
+  import { register } from 'node:module';
+  const hooks = \`
+    export async function load(url, context, next) {
+      const loaded = await next(url, context);
+      if (!url.endsWith('/core/dist/model/agent-protocol.js')) return loaded;
+      const source = String(loaded.source);
+      const raised = source.replace(/(AGENT_PROTOCOL_VERSION = )(\\\\d+)/, (_, name, version) => name + (Number(version) + 1));
+      if (raised === source) throw new Error('the version of the protocol was not found');
+      return { ...loaded, source: raised };
+    }\`;
+  register('data:text/javascript,' + encodeURIComponent(hooks));`;
 
 type Named = { items: { name: string }[] };
 type Event = { type: string; message: string };
@@ -72,6 +87,33 @@ describe('an agent that may not join says why, and there is no node of it', () =
 });
 
 test(
+  'an agent of a newer version is told to wait for the control plane, and its token lets in one of this version',
+  async () => {
+    const token = await joinToken();
+    const newer = await start('node-7', {
+      HOLDFAST_AGENT_TOKEN: token,
+      NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(NEWER_BUILD)}`,
+    });
+    let fitting: LoneAgent | undefined;
+    try {
+      await newer.says(
+        `the agent of node node-7 speaks version ${AGENT_PROTOCOL_VERSION + 1} of the agents' protocol`,
+      );
+      await newer.says('upgrade the APIs and workers first');
+      expect(newer.hasJoined).toBe(false);
+      expect(await nodeNames()).not.toContain('node-7');
+      await newer.stop();
+      fitting = await start('node-7', { HOLDFAST_AGENT_TOKEN: token });
+      await eventually('it has joined', nodeNames, (names) => names.includes('node-7'));
+    } finally {
+      await newer.stop();
+      await fitting?.stop();
+    }
+  },
+  STORY_TIMEOUT_MS,
+);
+
+test(
   'a disk of another cluster is told of with that cluster, and its copies are left alone; its node has used up the token',
   async () => {
     await stack.cliJson('setting', 'set', 'orphan-resource-auto-deletion-grace-period', '0');
@@ -98,7 +140,7 @@ test(
       second = await start('node-9', { HOLDFAST_AGENT_TOKEN: token });
       await second.says('the join token was used 1 times, as often as it may be');
       expect(second.hasJoined).toBe(false);
-      expect(await nodeNames()).toEqual(['node-1', 'node-2', 'node-3', 'node-8']);
+      expect(await nodeNames()).toEqual(['node-1', 'node-2', 'node-3', 'node-7', 'node-8']);
       expect(agent.onDisk).toContain(theirs.replicaId);
     } finally {
       await agent.stop();
