@@ -15,6 +15,7 @@ import { createPool } from '@holdfast/database/sql/pool.js';
 import { openBackend } from '@holdfast/jobs/backend.js';
 import { redisTrouble } from '@holdfast/jobs/redis-trouble.js';
 import { eventually } from '@holdfast/testkit/eventually.js';
+import { freePortBlock } from '@holdfast/testkit/local-stack.js';
 import { hasRedis, startRedis } from '@holdfast/testkit/redis-server.js';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { ensureServiceCertificates, type ServiceFolders } from '../src/service-certificates.js';
@@ -124,41 +125,64 @@ test('the control plane reaches Postgres by its name and authority only', async 
         stderr: [expect.stringMatching(says)],
       });
     }
+    // All others that go to the database say the same, each with the exit code of its kind.
+    const distrusted = over('localhost', otherCa);
+    const home = path.join(root, 'home');
+    const port = await freePortBlock();
+    const others: [string, string[], NodeJS.ProcessEnv, number][] = [
+      ['the api', ['apps/api/dist/main.js'], { DATABASE_SYSTEM_URL: distrusted, HOLDFAST_API_PORT: '0' }, 2],
+      ['the worker', ['apps/worker/dist/main.js'], { DATABASE_SYSTEM_URL: distrusted }, 2],
+      [
+        'npm start',
+        ['apps/local/dist/main.js'],
+        { HOLDFAST_HOME: home, HOLDFAST_PORT_BASE: String(port), HOLDFAST_CONSOLE: 'off' },
+        1,
+      ],
+      ['a backup', ['apps/cli/bin/holdfast.mjs', 'backup', 'create', path.join(root, 'a-backup')], {}, 3],
+    ];
+    for (const [what, command, environment, status] of others) {
+      const told = run(command, { DATABASE_URL: distrusted, ...environment });
+      expect({ what, status: told.status, stderr: told.stderr.trim().split('\n') }).toEqual({
+        what,
+        status,
+        stderr: [expect.stringMatching(/Postgres at localhost:\d+ shows a certificate of another authority/)],
+      });
+    }
+    expect(fs.existsSync(path.join(root, 'a-backup'))).toBe(false);
     // Nothing is half-made, and what is only away is no trouble of certificates.
     expect(await databaseTrouble(over('localhost', ca()))).toBeUndefined();
     expect(await databaseTrouble('postgresql://postgres@localhost:1/none')).toBeUndefined();
   } finally {
     await server.stop();
   }
-}, 60_000);
+}, 120_000);
+
+/** Runs a program of the repository to its end. */
+function run(command: readonly string[], environment: NodeJS.ProcessEnv) {
+  return spawnSync(process.execPath, command, {
+    cwd: repositoryRoot,
+    encoding: 'utf8',
+    timeout: 20_000,
+    env: { PATH: process.env.PATH, ...environment },
+  });
+}
 
 /** The run that prepares a database, as a deployment has it. */
 function prepareWith(databaseUrl: string) {
-  return spawnSync(process.execPath, ['apps/local/dist/prepare.js'], {
-    cwd: repositoryRoot,
-    encoding: 'utf8',
-    env: {
-      PATH: process.env.PATH,
-      DATABASE_URL: databaseUrl,
-      HOLDFAST_DATABASE_API_PASSWORD: 'a-password-of-the-api',
-      HOLDFAST_DATABASE_SYSTEM_PASSWORD: 'a-password-of-the-system',
-    },
+  return run(['apps/local/dist/prepare.js'], {
+    DATABASE_URL: databaseUrl,
+    HOLDFAST_DATABASE_API_PASSWORD: 'a-password-of-the-api',
+    HOLDFAST_DATABASE_SYSTEM_PASSWORD: 'a-password-of-the-system',
   });
 }
 
 /** A worker whose Postgres is away, which it would wait for. */
 function workerWith(redisUrl: string, caFile: string) {
-  return spawnSync(process.execPath, ['apps/worker/dist/main.js'], {
-    cwd: repositoryRoot,
-    encoding: 'utf8',
-    timeout: 20_000,
-    env: {
-      PATH: process.env.PATH,
-      DATABASE_SYSTEM_URL: 'postgresql://system@localhost:1/holdfast',
-      REDIS_URL: redisUrl,
-      REDIS_CA_FILE: caFile,
-      HOLDFAST_WORKER_PORT: '0',
-    },
+  return run(['apps/worker/dist/main.js'], {
+    DATABASE_SYSTEM_URL: 'postgresql://system@localhost:1/holdfast',
+    REDIS_URL: redisUrl,
+    REDIS_CA_FILE: caFile,
+    HOLDFAST_WORKER_PORT: '0',
   });
 }
 
