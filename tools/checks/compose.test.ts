@@ -16,6 +16,8 @@ type Service = {
   security_opt?: string[];
   user?: string;
   environment?: Record<string, string>;
+  networks?: string[] | Record<string, { aliases?: string[] } | null>;
+  volumes?: string[];
 };
 type Compose = { services: Record<string, Service> };
 
@@ -104,6 +106,24 @@ describe('docker-compose.yml', () => {
       ([, { cap_add, user }]) => cap_add !== undefined || /^(0|root)\b/.test(user ?? ''),
     );
     expect(more.map(([name]) => name)).toEqual(['certificates']);
+  });
+
+  test.each([1, 2, 3])('node-%i is reached by a network of its own, and has volumes of its own', (number) => {
+    const { environment = {}, networks = {}, volumes = [] } = compose.services[`agent-${number}`] ?? {};
+    const own = `storage-${number}`;
+    const named = Object.entries(networks).filter(([, network]) => network?.aliases !== undefined);
+    expect(named).toEqual([[own, { aliases: [`node-${number}`] }]]);
+    expect(environment.HOLDFAST_ADVERTISE_HOST).toBe(`node-${number}`);
+    expect(environment.HOLDFAST_API_URL).toBe(`http://api.${own}:7400/api/v1`);
+    // What is to reach that node has an interface there, and so the APIs do under the name that the node calls.
+    for (const name of ['api-1', 'api-2', 'worker-1', 'worker-2', 'agent-1', 'agent-2', 'agent-3']) {
+      const of = compose.services[name]?.networks ?? {};
+      expect(Array.isArray(of) ? of : Object.keys(of)).toContain(own);
+      if (name.startsWith('api-')) expect(of).toMatchObject({ [own]: { aliases: [`api.${own}`] } });
+    }
+    expect(volumes.map((volume) => volume.split(':')[0])).toEqual(
+      ['disks', 'state', 'join'].map((kind) => `agent-${number}-${kind}`),
+    );
   });
 
   test('asks for each of its secrets with a message, where a start without it would go on with an empty one', () => {

@@ -6,7 +6,8 @@ import { MIB } from '@holdfast/core/model/bytes.js';
 import { eventually } from '@holdfast/testkit/eventually.js';
 import { outputOf } from '@holdfast/testkit/nbd-tools.js';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { ComposedStack, type Volume } from './composed-stack.js';
+import { BrowserVisit } from './browser-visit.js';
+import { ACCOUNT, ComposedStack, type Volume } from './composed-stack.js';
 import { BUILD_MS_MAX, IMAGE, makeImages } from './deployment-images.js';
 import { DockerDaemon } from './docker-daemon.js';
 import { inTurn } from './in-turn.js';
@@ -35,6 +36,7 @@ const IN_CI = process.env.CI === 'true';
   () => {
     let stack: ComposedStack;
     let id: string;
+    let visit: BrowserVisit | undefined;
     let users: SteadyRequests;
     let writer: SteadyWriter;
     /** Where an operator types commands. */
@@ -45,8 +47,10 @@ const IN_CI = process.env.CI === 'true';
       stack = await ComposedStack.prepare(daemon);
       await makeImages(daemon, IMAGE, () => stack.compose(['build', '--quiet'], {}, BUILD_MS_MAX));
       await stack.compose(['up', '-d']);
+      visit = await BrowserVisit.begin();
     }, BUILD_MS_MAX);
     afterAll(async () => {
+      await visit?.end();
       await stack?.destroy();
       await daemon?.stop();
       fs.rmSync(folder, { recursive: true });
@@ -74,9 +78,11 @@ const IN_CI = process.env.CI === 'true';
     });
 
     test(
-      'the one-time link makes the first account, all nodes are ready, and a volume holds what nbdcopy wrote',
+      'the one-time link makes the first account in the console, all nodes are ready, and a volume holds what nbdcopy wrote',
       story('a volume is made', async () => {
-        await stack.signUp();
+        if (visit === undefined) await stack.signUp();
+        else await visit.makeFirstAccount(await stack.firstLink(), ACCOUNT);
+        await stack.signIn();
         await eventually(
           'three nodes are ready',
           () => stack.readyNodes(),
@@ -92,6 +98,8 @@ const IN_CI = process.env.CI === 'true';
         await outputOf('nbdcopy', '--flush', image, await stack.nbdUri(id));
         await outputOf('nbdcopy', await stack.nbdUri(id), `${image}.back`);
         await outputOf('cmp', image, `${image}.back`);
+        await visit?.seeHealthy('data');
+        expect(visit?.errors ?? []).toEqual([]);
       }),
       STORY_MAX_MS,
     );
@@ -147,7 +155,7 @@ const IN_CI = process.env.CI === 'true';
         const { items } = await stack.inCluster<{ items: { id: string; name: string }[] }>('GET', '/nodes');
         const victim = items.find((node) => node.id !== attachedNodeId)?.name.replace('node', 'agent') ?? '';
         if (how === 'crashes') await stack.crash(victim);
-        else await stack.storageNetwork('disconnect', victim);
+        else await stack.ownNetwork('disconnect', victim);
         await eventually(
           'a copy is missed',
           () => stack.volume(id),
@@ -160,7 +168,17 @@ const IN_CI = process.env.CI === 'true';
           () => writer.writes - before,
           (count) => count > 10,
         );
-        if (how !== 'crashes') await stack.storageNetwork('connect', victim);
+        if (how !== 'crashes') {
+          const others = ['node-1', 'node-2', 'node-3'].filter(
+            (name) => name !== victim.replace('agent', 'node'),
+          );
+          await eventually(
+            'that node alone is not heard',
+            () => stack.readyNodes(),
+            (names) => names.join() === others.join(),
+          );
+          await stack.ownNetwork('connect', victim);
+        }
         await stack.healthy(id, 150_000);
         waited(`${victim} ${how}`, { ...WHOLE, writeMs: 15_000 });
       }),
@@ -297,7 +315,10 @@ const IN_CI = process.env.CI === 'true';
       `without a backup volumes are recovered by the commands of docs/OPERATIONS.md${IN_CI ? ' (left out in CI for its half minute)' : ''}`,
       story('volumes are recovered', async () => {
         await stack.typed(commandsTold('Recovery of a deployment'), folder);
-        await succeeds('the first account is made anew', () => stack.signUp());
+        await succeeds('the first account is made anew', async () => {
+          await stack.signUp();
+          await stack.signIn();
+        });
         const alias = commandsTold('Where commands are typed').filter((line) => line.startsWith('alias '));
         const plan = async () =>
           JSON.parse(await stack.typed([...alias, 'holdfast recover -o json'], folder)) as {

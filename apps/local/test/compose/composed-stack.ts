@@ -10,7 +10,7 @@ import type { DockerDaemon } from './docker-daemon.js';
 
 const repositoryRoot = fileURLToPath(new URL('../../../../', import.meta.url));
 const PROJECT = 'holdfast-test';
-const ACCOUNT = { email: 'owner@example.test', password: 'a password of the test' };
+export const ACCOUNT = { email: 'owner@example.test', password: 'a password of the test' };
 const PASSWORDS = ['POSTGRES', 'REDIS', 'DATABASE_API', 'DATABASE_SYSTEM'];
 
 export type Volume = {
@@ -31,23 +31,20 @@ export class ComposedStack {
     readonly daemon: DockerDaemon,
     private readonly envFile: string,
     private readonly port: number,
+    private readonly consolePort: number,
     private root: string,
   ) {}
 
   /** @param root the folder with the compose file */
   static async prepare(daemon: DockerDaemon, root = repositoryRoot): Promise<ComposedStack> {
     const envFile = path.join(fs.mkdtempSync(path.join(os.tmpdir(), 'holdfast-compose-')), 'env');
-    const port = await freePort();
-    const ports = [
-      `HOLDFAST_PORT=${port}`,
-      `HOLDFAST_CONSOLE_PORT=${await freePort()}`,
-      'HOLDFAST_DISK_SIZE=2Gi',
-    ];
+    const [port, consolePort] = [await freePort(), await freePort()];
+    const ports = [`HOLDFAST_PORT=${port}`, `HOLDFAST_CONSOLE_PORT=${consolePort}`, 'HOLDFAST_DISK_SIZE=2Gi'];
     const secrets = PASSWORDS.map(
       (name) => `HOLDFAST_${name}_PASSWORD=${crypto.randomBytes(24).toString('hex')}`,
     );
     fs.writeFileSync(envFile, `${[...ports, ...secrets].join('\n')}\n`, { mode: 0o600 });
-    return new ComposedStack(daemon, envFile, port, root);
+    return new ComposedStack(daemon, envFile, port, consolePort, root);
   }
 
   /** Uses the compose file of this repository from now on. */
@@ -77,18 +74,30 @@ export class ComposedStack {
   typed(lines: readonly string[], folder: string): Promise<string> {
     const compose = ['docker-compose', ...this.options()].map((word) => `'${word}'`).join(' ');
     const noTerminal = 'case $1 in exec | run) verb=$1; shift; set -- "$verb" -T "$@" ;; esac';
-    const docker = `docker() { shift; ${noTerminal}; ${compose} "$@"; }`;
+    const isOther = '[ "$1" = compose ] || { command docker "$@"; return; }';
+    const docker = `docker() { ${isOther}; shift; ${noTerminal}; ${compose} "$@"; }`;
     const script = ['shopt -s expand_aliases', docker, `cd '${folder}'`, ...lines].join('\n');
-    const env = { HOLDFAST_TOKEN: this.token, HOLDFAST_BACKUP_DIR: path.join(folder, 'backups') };
+    const env = {
+      HOLDFAST_TOKEN: this.token,
+      HOLDFAST_BACKUP_DIR: path.join(folder, 'backups'),
+      COMPOSE_PROJECT_NAME: PROJECT,
+    };
     return this.daemon.run('bash', ['-euo', 'pipefail', '-c', script], env);
   }
 
-  /** Makes the first account by the last one-time link that the log tells, and signs in. */
-  async signUp(): Promise<void> {
+  /** The last one-time link that the log tells, as it is opened on this machine. */
+  async firstLink(): Promise<string> {
     const log = await this.compose(['logs', '--no-color', 'prepare']);
-    const secret = [...log.matchAll(/first-account#(hfl_\S+)/g)].at(-1)?.[1];
-    await this.call('POST', '/first-account', { ...ACCOUNT, secret, name: 'Owner' });
-    await this.signIn();
+    const [told = ''] = log.match(/http\S+first-account#hfl_\S+/g)?.slice(-1) ?? [];
+    const link = new URL(told);
+    link.port = String(this.consolePort);
+    return link.href;
+  }
+
+  /** Makes the first account by that link. */
+  async signUp(): Promise<void> {
+    const { hash } = new URL(await this.firstLink());
+    await this.call('POST', '/first-account', { ...ACCOUNT, secret: hash.slice(1), name: 'Owner' });
   }
 
   async signIn(): Promise<void> {
@@ -157,8 +166,8 @@ export class ComposedStack {
       ({ endpoint }) => endpoint !== null,
     );
     const uri = attached.endpoint?.nbdUri ?? '';
-    const service = new URL(uri).hostname;
-    return uri.replace(service, await this.address(service));
+    const name = new URL(uri).hostname;
+    return uri.replace(name, await this.address(name));
   }
 
   async container(service: string): Promise<string> {
@@ -174,9 +183,13 @@ export class ComposedStack {
     ).trim();
   }
 
-  private async address(service: string): Promise<string> {
-    const format = `{{(index .NetworkSettings.Networks "${PROJECT}_storage").IPAddress}}`;
-    return this.inspect(service, format);
+  /** The one address that a node's name stands for: it is a name in one network. */
+  private async address(name: string): Promise<string> {
+    const format = '{{range .NetworkSettings.Networks}}{{.IPAddress}} {{.Aliases}}{{println}}{{end}}';
+    const lines = (await this.inspect(name.replace('node', 'agent'), format)).split('\n');
+    const found = lines.filter((line) => line.split(/[ [\]]+/).includes(name));
+    if (found.length !== 1) throw new Error(`${name} is not a name in one network: ${lines.join('; ')}`);
+    return found[0]?.split(' ')[0] ?? '';
   }
 
   /** Kills the first process of a container, as a crash would; Docker starts it again. */
@@ -200,16 +213,12 @@ export class ComposedStack {
     await eventually(`${service} is well again`, () => this.inspect(service, format), isWell, 90_000);
   }
 
-  /** Takes a container off the storage network, or puts it back under its name. */
-  async storageNetwork(change: 'connect' | 'disconnect', service: string): Promise<void> {
-    const alias = change === 'connect' ? ['--alias', service] : [];
-    await this.daemon.run('docker', [
-      'network',
-      change,
-      ...alias,
-      `${PROJECT}_storage`,
-      await this.container(service),
-    ]);
+  /** Takes a storage container off its own network, or puts it back under its name. */
+  async ownNetwork(change: 'connect' | 'disconnect', agent: string): Promise<void> {
+    const number = agent.replace('agent-', '');
+    const alias = change === 'connect' ? ['--alias', `node-${number}`] : [];
+    const network = `${PROJECT}_storage-${number}`;
+    await this.daemon.run('docker', ['network', change, ...alias, network, await this.container(agent)]);
   }
 
   /** Without the time that parts have to end well. */

@@ -14,6 +14,7 @@ import { BUILD_MS_MAX, makeImages, IMAGE as OLD_IMAGE } from '../compose/deploym
 import { DockerDaemon, type Started } from '../compose/docker-daemon.js';
 import { SteadyRequests } from '../compose/steady-requests.js';
 import { SteadyWriter } from '../compose/steady-writer.js';
+import { commandsTold } from '../compose/told-commands.js';
 import { checkOutFromVersion, FROM_COMMIT, whyNoHistory } from './from-version.js';
 
 /** The earlier version's Dockerfile is always built whole. */
@@ -70,7 +71,10 @@ if (reason !== undefined) console.warn(`The upgrade of docker-compose.yml is not
 
         stack.upgradeFiles();
         await prepareDatabase(stack);
+        const firstAgent = order.find((service) => service.startsWith('agent'));
         for (const service of order) {
+          if (service === firstAgent)
+            await stack.typed(commandsTold('From nodes that share one network'), oldRoot);
           await replace(stack, service);
           // Workers, APIs and agents of both versions do something together that concerns all of them.
           const { id } = await attached(stack, `with-new-${service}`);
@@ -101,6 +105,7 @@ if (reason !== undefined) console.warn(`The upgrade of docker-compose.yml is not
       // A busy machine may start an API more slowly than that version's compose file waits for it.
       await succeeds('all services are up', () => started.compose(['up', '-d']));
       await succeeds('the first account is made', () => started.signUp());
+      await succeeds('its owner signs in', () => started.signIn());
       await nodesAreReady(started);
       return started;
     }
