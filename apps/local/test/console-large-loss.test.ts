@@ -69,10 +69,10 @@ inBrowser('the console', () => {
       await eventually('the silence of node-1 is known', silences, (count) => count > 0, 60_000);
       const atRisk = region('Is any data at risk?');
       await atRisk
-        .getByText(`node-1 does not answer: ${SERVED} not served`)
+        .getByText(`node-1 does not answer: ${SERVED.toLocaleString('en')} not served`)
         .waitFor({ timeout: TELLS_MS_MAX });
       await atRisk
-        .getByText(`node-1 does not answer: ${SERVED} not served, ${HELD} degraded`)
+        .getByText(`node-1 does not answer: ${SERVED.toLocaleString('en')} not served, ${HELD} degraded`)
         .waitFor({ timeout: JUDGED_MS_MAX });
       await region('When will it be safe?').getByText('Not without you').waitFor();
       await visit.picture('large-loss-overview');
@@ -130,6 +130,10 @@ inBrowser('the console', () => {
          FROM node n, generate_series(1, $1) i WHERE n.name = 'node-3'`,
         [SPARES],
       );
+      await pool.query(
+        `INSERT INTO disk SELECT (jsonb_populate_record(d, jsonb_build_object('id', gen_random_uuid(), 'node_id', s.id))).*
+         FROM disk d JOIN node n ON n.id = d.node_id AND n.name = 'node-3', node s WHERE s.name LIKE 'spare-%'`,
+      );
       await page.getByRole('link', { name: 'Overview' }).first().click();
       await region('Zone zone-c')
         .getByText(`${SPARES + 1} nodes`)
@@ -145,6 +149,49 @@ inBrowser('the console', () => {
       await region(`spare-${SPARES}`).waitFor();
       expect(await page.getByRole('region', { name: /^spare-/ }).count()).toBe(1);
       expect(await visit.problems('many-nodes')).toEqual([]);
+    },
+    STORY_TIMEOUT_MS,
+  );
+
+  test(
+    'opens a zone to its nodes and disks, each with its copies counted, a page in the place of the one before',
+    async () => {
+      await page.getByRole('link', { name: 'Overview' }).first().click();
+      await page.getByRole('button', { name: 'Nodes and disks of zone-c' }).press('Enter');
+      const nodes = region('Nodes of zone-c');
+      await nodes.getByText(`1 to 12 of ${SPARES + 1}`).waitFor();
+      const cards = nodes.getByRole('link', { name: /^(spare|node)-\d+$/ });
+      expect(await cards.count()).toBe(12);
+      await nodes.getByRole('button', { name: 'Later' }).press('Enter');
+      await nodes.getByText(`13 to 24 of ${SPARES + 1}`).waitFor();
+      expect(await cards.count()).toBe(12);
+      expect(await screens()).toBeLessThan(SCREENS_MAX);
+      await visit.queryBecomes('?zone=zone-c');
+      expect(await visit.problems('many-nodes-zone')).toEqual([]);
+
+      const { rows } = await pool.query<{ id: string; name: string; copies: number }>(
+        `SELECT d.id, d.name, count(*)::int AS copies FROM disk d JOIN node n ON n.id = d.node_id AND n.name = 'node-3'
+         JOIN replica r ON r.disk_id = d.id JOIN volume v ON v.id = r.volume_id GROUP BY d.id
+         ORDER BY count(*) FILTER (WHERE v.attached_node_id IS NULL) DESC LIMIT 1`,
+      );
+      const [disk] = rows;
+      if (disk === undefined) throw new Error('node-3 has no disk');
+      await pool.query(
+        `UPDATE replica SET failed_at = now() WHERE id IN (
+           SELECT r.id FROM replica r JOIN volume v ON v.id = r.volume_id AND v.attached_node_id IS NULL
+           WHERE r.disk_id = $1 LIMIT 2)`,
+        [disk.id],
+      );
+      await nodes.getByLabel('Search nodes of zone-c').fill('node-3');
+      const copies = disk.copies.toLocaleString('en');
+      const link = nodes.getByRole('link', { name: new RegExp(`^${disk.name} ?${copies} copies`) });
+      await link.getByText('✕ 2').waitFor({ timeout: 60_000 });
+      await link.getByText(`✓ ${(disk.copies - 2).toLocaleString('en')}`).waitFor();
+      expect(await cards.count()).toBe(1);
+      await link.press('Enter');
+      await page.getByRole('heading', { name: disk.name, level: 1 }).waitFor();
+      await page.goBack();
+      await nodes.getByText(`1 to 12 of ${SPARES + 1}`).waitFor();
     },
     STORY_TIMEOUT_MS,
   );

@@ -95,6 +95,22 @@ export function useNodePages(filter: string, { sort, limit }: { sort: string; li
   );
 }
 
+/** One page of the nodes that match. While another one is asked for, this stays. */
+export function useNodePage(page: {
+  filter: string;
+  sort: string;
+  limit: number;
+  cursor: string | undefined;
+}) {
+  const { id } = useCluster();
+  return useQuery({
+    queryKey: [...keys.nodes(id), 'page', page],
+    queryFn: () => api.nodePage(id, page),
+    refetchInterval: CAPACITY_POLL_MS,
+    placeholderData: keepPreviousData,
+  });
+}
+
 /** Nodes by their ids, up to a filter's room: those of one volume, of one page. */
 export function useNodesById(nodeIds: readonly (string | null)[]) {
   const { id } = useCluster();

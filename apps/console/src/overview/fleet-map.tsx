@@ -1,6 +1,7 @@
 'use client';
-import { Message } from '@holdfast/ui/message.js';
+import { Message, Skeleton } from '@holdfast/ui/message.js';
 import { Panel } from '@holdfast/ui/panel.js';
+import { Suspense } from 'react';
 import { useDisksOf, useReplicaCounts, useSomeNodes, useZones } from '../api/node-queries';
 import { useRisk, useSomeVolumes } from '../api/queries';
 import type { Disk, StorageNode, Zone } from '../api/types';
@@ -28,7 +29,12 @@ export function FleetMap({ className }: { className?: string }) {
           const total = data.reduce((sum, { nodes }) => sum + nodes.total, 0);
           if (total === 0)
             return <Message title="No nodes yet" body="A node appears when its agent first reports." />;
-          return total > DRAWN_NODES_MAX ? <ZoneSummaries zones={data} /> : <DrawnNodes zones={data} />;
+          if (total <= DRAWN_NODES_MAX) return <DrawnNodes zones={data} />;
+          return (
+            <Suspense fallback={<Skeleton />}>
+              <ZoneSummaries zones={data} />
+            </Suspense>
+          );
         }}
       </Loaded>
     </Panel>

@@ -110,7 +110,7 @@ function Cause({ cause, causes }: { cause: RiskCause; causes: readonly RiskCause
               href={paths.volumesThat(causeFilter(cause, causes))}
               className="inline-flex min-h-6 items-center text-muted hover:underline"
             >
-              and {count - examples.length} more
+              and {(count - examples.length).toLocaleString('en')} more
             </Link>
           )}
         </p>

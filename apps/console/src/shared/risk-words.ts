@@ -7,13 +7,17 @@ export function volumesWord(count: number): string {
   return count === 1 ? '1 volume' : `${count.toLocaleString('en')} volumes`;
 }
 
+function counted(count: number, word: string): string {
+  return `${count.toLocaleString('en')} ${word}`;
+}
+
 /** Worst first; nothing for what there is none of. */
 export function effectWords({ notServed, faulted, unknown, degraded }: Effects): string[] {
   return [
-    ...(notServed === 0 ? [] : [`${notServed} not served`]),
-    ...(faulted === 0 ? [] : [`${faulted} faulted`]),
-    ...(unknown === 0 ? [] : [`${unknown} unknown`]),
-    ...(degraded === 0 ? [] : [`${degraded} degraded`]),
+    ...(notServed === 0 ? [] : [counted(notServed, 'not served')]),
+    ...(faulted === 0 ? [] : [counted(faulted, 'faulted')]),
+    ...(unknown === 0 ? [] : [counted(unknown, 'unknown')]),
+    ...(degraded === 0 ? [] : [counted(degraded, 'degraded')]),
   ];
 }
 

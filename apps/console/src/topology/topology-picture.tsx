@@ -5,6 +5,7 @@ import { type ReactNode, useState } from 'react';
 import { useDisksOf, useNodePages, useReplicaCounts, useSomeNodes } from '../api/node-queries';
 import { useRisk, useSomeVolumes } from '../api/queries';
 import type { Disk, ReplicaCounts, StorageNode, Zone as ZoneSums } from '../api/types';
+import { Counted } from '../overview/node-card';
 import { Paged } from '../shared/paged';
 import { nodeLook } from '../states';
 import { type Copy, CopyBlocks } from './copy-blocks';
@@ -175,7 +176,10 @@ function Node({ node, drawn, pick }: Inner & { node: StorageNode }) {
               text={disk.name}
             />
             {drawn.copies === undefined ? (
-              <Count counts={drawn.counts} diskId={disk.id} />
+              <Counted
+                count={drawn.counts?.disks.find(({ diskId }) => diskId === disk.id)}
+                isSilent={look.tone === 'bad'}
+              />
             ) : (
               <CopyBlocks copies={drawn.copies.filter(({ replica }) => replica.diskId === disk.id)} />
             )}
@@ -183,15 +187,6 @@ function Node({ node, drawn, pick }: Inner & { node: StorageNode }) {
         ))}
       </ul>
     </Box>
-  );
-}
-
-function Count({ counts, diskId }: { counts: ReplicaCounts | undefined; diskId: string }) {
-  const count = counts?.disks.find((disk) => disk.diskId === diskId)?.total ?? 0;
-  return (
-    <span className="text-xs text-muted tabular-nums">
-      {count === 1 ? '1 copy' : `${count.toLocaleString('en')} copies`}
-    </span>
   );
 }
 
