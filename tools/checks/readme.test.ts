@@ -21,3 +21,12 @@ test('a first start applies as many migrations as there are', () => {
   const migrations = namesIn('packages/database/prisma/migrations').filter((name) => /^\d{14}_/.test(name));
   expect(readme).toContain(`${migrations.length} migrations applied`);
 });
+
+test('every picture of the console is shown, and every one that is shown is there', () => {
+  const there = namesIn('docs/images');
+  const shown = [...readme.matchAll(/docs\/images\/([\w-]+\.png)/g)].map(([, name]) => name);
+  expect([...new Set(shown)].toSorted()).toEqual(there.toSorted());
+  const pages = new Set(there.map((name) => name.replace(/-(desk|phone)-(light|dark)\.png$/, '')));
+  expect(there).toHaveLength(pages.size * 4);
+  expect(pages.size).toBeGreaterThanOrEqual(15);
+});
