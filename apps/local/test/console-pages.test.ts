@@ -73,6 +73,25 @@ inBrowser('the console', () => {
   );
 
   test(
+    'writes names of settings, ids and commands in a font of its own, whatever the machine has',
+    async () => {
+      await page.getByRole('link', { name: 'Settings' }).first().click();
+      const name = page.getByText(SETTING, { exact: true });
+      await name.waitFor();
+      const family = 'JetBrains Mono Variable';
+      await name.and(page.locator('.font-mono')).waitFor();
+      expect(
+        await page.evaluate(`getComputedStyle(document.querySelector('.font-mono')).fontFamily`),
+      ).toContain(family);
+      const loaded = await page.evaluate(
+        `document.fonts.ready.then((all) => [...all].filter(({ status }) => status === 'loaded').map((font) => font.family).join())`,
+      );
+      expect(loaded).toContain(family);
+    },
+    STORY_TIMEOUT_MS,
+  );
+
+  test(
     'shows who changed that setting, and that the chain of entries holds',
     async () => {
       await page.getByRole('link', { name: 'Audit' }).first().click();

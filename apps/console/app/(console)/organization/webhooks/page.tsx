@@ -100,7 +100,8 @@ const COLUMNS: Column<Webhook>[] = [
   },
   {
     header: 'Which',
-    cell: ({ filter }) => (filter === '' ? 'All events' : <code className="text-xs">{filter}</code>),
+    cell: ({ filter }) =>
+      filter === '' ? 'All events' : <code className="font-mono text-xs">{filter}</code>,
   },
   {
     header: 'State',

@@ -54,7 +54,7 @@ function WebhookPanel({ webhook }: { webhook: Webhook }) {
           facts={{
             State: <Badge tone={look.tone}>{look.word}</Badge>,
             'Sends to': <span className="break-all font-mono text-xs">{url}</span>,
-            'Which events': filter === '' ? 'All' : <code className="text-xs">{filter}</code>,
+            'Which events': filter === '' ? 'All' : <code className="font-mono text-xs">{filter}</code>,
             'Last taken': lastDeliveredAt === null ? 'Never' : <Moment at={lastDeliveredAt} />,
             'Failing since': failingSince === null ? undefined : <Moment at={failingSince} />,
           }}
