@@ -113,3 +113,34 @@ test('GraphQL shows the same', async () => {
   const rest = [...(await shown(volume)).values()].map(({ definition: _, ...item }) => item);
   expect(body.data.volumeSettings).toEqual(rest);
 });
+
+test('a setting says which volumes and which other clusters answer it for themselves, and the volumes are listed by that', async () => {
+  const overrides = async (name: string) =>
+    (await api.call('GET', `/clusters/${api.seed.clusterId}/settings/${name}`)).body.overrides;
+  const stale = await api.call('GET', `${api.volumes}?filter=overrides=snapshotMaxCount`);
+  for (const { id } of stale.body.items ?? [])
+    await api.call('PATCH', `${api.volumes}/${id}`, { body: { snapshotMaxCount: 0 } });
+  const listed = async (filter: string) => {
+    const { body } = await api.call('GET', `${api.volumes}?filter=${encodeURIComponent(filter)}`);
+    return (body.items ?? []).map(({ id }: Json) => id);
+  };
+  expect(await overrides('snapshot-max-count')).toEqual({
+    volumes: { field: 'snapshotMaxCount', total: 0 },
+    clusters: { total: 0, shown: [] },
+  });
+  const [counts, limits] = [
+    await api.createVolume({ snapshotMaxCount: 20 }),
+    await api.createVolume({ replicaRebuildingBandwidthLimit: 30, replicaSoftAntiAffinity: 'enabled' }),
+  ];
+  expect(await overrides('snapshot-max-count')).toMatchObject({ volumes: { total: 1 } });
+  expect(await listed('overrides=snapshotMaxCount')).toEqual([counts.id]);
+  expect(await listed('overrides=replicaRebuildingBandwidthLimit')).toEqual([limits.id]);
+  expect(await listed('overrides in (snapshotMaxCount, replicaSoftAntiAffinity)')).toHaveLength(2);
+  expect(await overrides('concurrent-rebuild-per-cluster-limit')).toMatchObject({ volumes: null });
+
+  const { body: other } = await api.call('POST', '/clusters', { body: { name: 'other' } });
+  await api.call('PUT', `/clusters/${other.id}/settings/snapshot-max-count`, { body: { value: 50 } });
+  expect(await overrides('snapshot-max-count')).toMatchObject({
+    clusters: { total: 1, shown: [{ id: other.id, name: 'other' }] },
+  });
+});

@@ -73,6 +73,30 @@ inBrowser('the console', () => {
   );
 
   test(
+    'keeps the search for settings in the address, and leads to the volumes that answer one for themselves',
+    async () => {
+      await visit.queryBecomes(`?q=${SETTING}`);
+      await page.getByLabel('Search settings').fill('snapshot-max-count');
+      const row = page.getByRole('listitem').filter({ hasText: 'snapshot-max-count' });
+      await row.getByText('No volume says otherwise').waitFor();
+      const { items } = await visit.stack.cliJson<{ items: { id: string }[] }>('volume', 'list');
+      const own = { snapshotMaxCount: 20 };
+      expect(await visit.stack.call('PATCH', `/volumes/${items[0]?.id}`, own)).toMatchObject({ status: 200 });
+      await page.getByLabel('Only those that volumes override').check();
+      await page.reload();
+      await visit.queryBecomes('?q=snapshot-max-count&overridden=1');
+      expect(await page.getByLabel('Search settings').inputValue()).toBe('snapshot-max-count');
+      await row.getByRole('link', { name: '1 volume says otherwise' }).waitFor();
+      expect(await visit.problems('settings-overridden')).toEqual([]);
+      await row.getByRole('link', { name: '1 volume says otherwise' }).click();
+      await page.getByRole('heading', { name: 'Volumes', exact: true }).waitFor();
+      await page.getByRole('row', { name: /web-data/ }).waitFor();
+      await visit.queryBecomes('?q=overrides=snapshotMaxCount');
+    },
+    STORY_TIMEOUT_MS,
+  );
+
+  test(
     'writes names of settings, ids and commands in a font of its own, whatever the machine has',
     async () => {
       await page.getByRole('link', { name: 'Settings' }).first().click();

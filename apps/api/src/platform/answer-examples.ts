@@ -121,9 +121,9 @@ export const ANSWER_EXAMPLES: Readonly<Record<string, string>> = {
   SessionOrganizationList:
     '{"items":[{"id":"01a1fd5b-0000-7000-8000-000000000001","name":"Local","role":"owner"}],"nextCursor":null}',
   Setting:
-    '{"name":"balance-alpha","value":1,"default":1,"isDefault":true,"definition":{"type":"number","category":"scheduling","description":"Weight of absolute free bytes against the free share in the balance score.","min":0,"max":1},"version":1}',
+    '{"name":"balance-alpha","value":1,"default":1,"isDefault":true,"overrides":{"volumes":null,"clusters":{"total":0,"shown":[]}},"definition":{"type":"number","category":"scheduling","description":"Weight of absolute free bytes against the free share in the balance score.","min":0,"max":1},"version":1}',
   SettingList:
-    '{"items":[{"name":"replica-soft-anti-affinity","value":false,"default":false,"isDefault":true,"definition":{"type":"boolean","category":"scheduling","description":"Two replicas of one volume may share a node when no better node exists."},"version":1}],"nextCursor":null}',
+    '{"items":[{"name":"replica-soft-anti-affinity","value":false,"default":false,"isDefault":true,"overrides":{"volumes":{"field":"replicaSoftAntiAffinity","total":0},"clusters":{"total":0,"shown":[]}},"definition":{"type":"boolean","category":"scheduling","description":"Two replicas of one volume may share a node when no better node exists."},"version":1}],"nextCursor":null}',
   SignInProvider: '{"name":null,"refused":null}',
   Silence:
     '{"id":"01a1fd5b-0000-7000-8000-000000000001","clusterId":"01a1fd5b-0000-7000-8000-000000000002","matcher":"rule=NodeSilent","comment":"c","startsAt":"2026-01-01T12:00:00.000Z","endsAt":"2026-01-01T12:00:00.000Z","author":"u","version":1,"createdAt":"2026-01-01T12:00:00.000Z"}',

@@ -1,7 +1,9 @@
 import type { ClusterId } from '@holdfast/core/model/ids.js';
 import { SETTINGS } from '@holdfast/core/model/setting.js';
+import { VOLUME_OVERRIDES } from '@holdfast/core/model/volume-overrides.js';
 import { definitionOf, parseSettingValue } from '@holdfast/core/settings/effective.js';
 import { findSettings, type StoredSettings } from '@holdfast/database/queries/clusters.js';
+import { findSettingOverrides, type SettingOverrides } from '@holdfast/database/queries/setting-overrides.js';
 import type { z } from 'zod';
 import { clusterNotFound } from '../clusters/require-cluster.js';
 import type { Tenant } from '../platform/tenant.js';
@@ -30,13 +32,30 @@ export async function readVolumeOverrides(
   return stored.overrides;
 }
 
-async function readStored(tenant: Tenant, clusterId: ClusterId): Promise<StoredSettings> {
-  const stored = await tenant.read((sql) => findSettings(sql, clusterId));
+type Stored = StoredSettings & { readonly overriding: SettingOverrides };
+
+async function readStored(tenant: Tenant, clusterId: ClusterId): Promise<Stored> {
+  const stored = await tenant.read(async (sql) => {
+    const settings = await findSettings(sql, clusterId);
+    return settings && { ...settings, overriding: await findSettingOverrides(sql, clusterId) };
+  });
   if (stored === undefined) throw clusterNotFound(clusterId);
   return stored;
 }
 
-function settingView(name: string, { overrides, version }: StoredSettings): SettingView {
+const NO_CLUSTERS = { total: 0, shown: [] };
+
+/** Who answers the setting otherwise, as far as the caller may see. */
+function overridesView(name: string, { volumes, clusters }: SettingOverrides): SettingView['overrides'] {
+  const field = VOLUME_OVERRIDES.find(({ follows }) => follows === name)?.field;
+  const { total, shown } = clusters.get(name) ?? NO_CLUSTERS;
+  return {
+    volumes: field === undefined ? null : { field, total: volumes.get(field) ?? 0 },
+    clusters: { total, shown: shown.map(({ id, name: cluster }) => ({ id, name: cluster })) },
+  };
+}
+
+function settingView(name: string, { overrides, overriding, version }: Stored): SettingView {
   const definition = definitionOf(name);
   const { default: byDefault, type, category, description } = definition;
   const isDefault = !Object.hasOwn(overrides, name);
@@ -45,6 +64,7 @@ function settingView(name: string, { overrides, version }: StoredSettings): Sett
     value: isDefault ? byDefault : parseSettingValue(name, overrides[name]),
     default: byDefault,
     isDefault,
+    overrides: overridesView(name, overriding),
     definition: {
       type,
       category,

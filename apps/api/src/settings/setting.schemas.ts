@@ -1,6 +1,8 @@
+import { VOLUME_OVERRIDES } from '@holdfast/core/model/volume-overrides.js';
+import { OVERRIDING_CLUSTERS_MAX } from '@holdfast/database/queries/setting-overrides.js';
 import { z } from 'zod';
 import { dto } from '../platform/dto.js';
-import { clusterIdInPath, pageOf, version } from '../platform/schemas.js';
+import { clusterIdInPath, pageOf, uuid, version } from '../platform/schemas.js';
 
 const value = z.union([z.boolean(), z.number(), z.string()]);
 
@@ -10,6 +12,37 @@ export const settingSchema = z
     value: value.describe('The value in effect, in the type that `definition` says.'),
     default: value.describe('The value in effect when the cluster sets none.'),
     isDefault: z.boolean().describe('True: the cluster sets none, and follows a default that may change.'),
+    overrides: z
+      .object({
+        volumes: z
+          .object({
+            field: z
+              .enum(VOLUME_OVERRIDES.map(({ field }) => field))
+              .describe(
+                'The field of a volume; volumes with an answer are listed by the filter `overrides=<field>`.',
+              ),
+            total: z
+              .int()
+              .min(0)
+              .describe('Volumes with an answer of their own, of those that the caller may see.'),
+          })
+          .nullable()
+          .describe('Volumes of the cluster that answer it for themselves; null where none may.'),
+        clusters: z
+          .object({
+            total: z.int().min(0).describe('How many there are.'),
+            shown: z
+              .array(
+                z.object({
+                  id: uuid.describe('Id of the cluster.'),
+                  name: z.string().describe('Name of the cluster.'),
+                }),
+              )
+              .describe(`The first of them by name, ${OVERRIDING_CLUSTERS_MAX} at most.`),
+          })
+          .describe('Other clusters of the organization that set it.'),
+      })
+      .describe('Who else answers it.'),
     definition: z
       .object({
         type: z

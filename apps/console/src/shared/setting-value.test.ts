@@ -9,7 +9,8 @@ function aSetting(definition: Partial<Setting['definition']>): Setting {
     description: 'How many at once',
     ...definition,
   } as const;
-  return { name: 'a-limit', value: 1, default: 1, isDefault: true, definition: whole, version: 1 };
+  const overrides = { volumes: null, clusters: { total: 0, shown: [] } };
+  return { name: 'a-limit', value: 1, default: 1, isDefault: true, overrides, definition: whole, version: 1 };
 }
 
 test.each<[Setting['value'], string | undefined, string]>([

@@ -3,6 +3,7 @@
 import { completeFilter } from '@holdfast/core/listing/complete-filter.js';
 import { parseFilter } from '@holdfast/core/listing/filter.js';
 import { VOLUME_FIELDS } from '@holdfast/core/listing/list-fields.js';
+import { VOLUME_OVERRIDES } from '@holdfast/core/model/volume-overrides.js';
 import type { Complete } from '../shared/filter-input';
 import type { QuickFilter } from '../shared/list-search';
 import { VOLUME_STATE } from '../states';
@@ -26,6 +27,7 @@ export const QUICK_FILTERS: readonly QuickFilter[] = [
 const VALUES = {
   state: Object.keys(VOLUME_STATE).sort(),
   robustness: ['healthy', 'degraded', 'unknown', 'faulted'],
+  overrides: VOLUME_OVERRIDES.map(({ field }) => field).sort(),
 };
 
 export const completeVolumeFilter: Complete = (head) =>

@@ -20,6 +20,8 @@ export const VOLUME_FIELDS = {
   'replicas.diskId': 'ids',
   /** A copy of it has no place. */
   unplaced: 'boolean',
+  /** Fields by which it answers for itself what its cluster's settings say otherwise. */
+  overrides: 'texts',
   /** Larger is worse; 4: its serving node does not answer. */
   risk: 'number',
 } as const satisfies FieldTypes;

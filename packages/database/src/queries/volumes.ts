@@ -1,6 +1,7 @@
 import type { ShownVolume } from '@holdfast/core/lifecycle/shown-volume.js';
 import type { VOLUME_FIELDS } from '@holdfast/core/listing/list-fields.js';
 import type { ClusterId, VolumeId } from '@holdfast/core/model/ids.js';
+import { ownAnswersOf } from '../rows/override-columns.js';
 import {
   type ReplicaRow,
   readShownReplica,
@@ -65,6 +66,7 @@ const FIELDS = {
     sql: `EXISTS (SELECT FROM replica r WHERE r.volume_id = v.id AND r.intent = 'keep' AND r.disk_id IS NULL)`,
     type: 'boolean',
   },
+  overrides: { sql: ownAnswersOf('v'), type: 'texts' },
 } as const satisfies FieldsOf<typeof VOLUME_FIELDS>;
 
 /** As the policy says too, but so that the index of an organization's volumes is used. */

@@ -63,6 +63,23 @@ export function readOverrides(row: OverrideRow): VolumeOverrides {
   });
 }
 
+/** Says in SQL which overrides a volume answers for itself: their fields, as an array of texts. */
+export function ownAnswersOf(alias: string): string {
+  const columns = VOLUME_OVERRIDES.flatMap((override) => {
+    const { field } = override;
+    if (!hasColumn(field)) return [];
+    return [
+      `CASE WHEN ${alias}.${OWN_COLUMNS[field]} <> ${literalOf(followingValue(override))} THEN '${field}' END`,
+    ];
+  });
+  const others = `ARRAY(SELECT o.key FROM jsonb_each(${alias}.overrides) o WHERE o.value NOT IN ('0', '"ignored"'))`;
+  return `(array_remove(ARRAY[${columns.join(', ')}]::text[], NULL) || ${others})`;
+}
+
+function literalOf(value: string | number): string {
+  return typeof value === 'number' ? String(value) : `'${value}'`;
+}
+
 function hasColumn(field: OverrideField): field is OwnField {
   return Object.hasOwn(OWN_COLUMNS, field);
 }

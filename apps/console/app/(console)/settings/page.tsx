@@ -1,23 +1,22 @@
 'use client';
 import { Button } from '@holdfast/ui/button.js';
-import { TextField } from '@holdfast/ui/field.js';
-import { Message } from '@holdfast/ui/message.js';
+import { Message, Skeleton } from '@holdfast/ui/message.js';
 import { Panel } from '@holdfast/ui/panel.js';
 import { Pencil } from 'lucide-react';
-import { useState } from 'react';
+import Link from 'next/link';
+import { Suspense, useState } from 'react';
 import { useSettings } from '../../../src/api/queries';
 import type { Setting } from '../../../src/api/types';
 import { useForbidden } from '../../../src/api/use-access';
+import { paths } from '../../../src/paths';
 import { SettingDialog } from '../../../src/settings/setting-dialog';
+import { useSettingsState } from '../../../src/settings/use-settings-state';
+import { FilterInput } from '../../../src/shared/filter-input';
 import { Loaded } from '../../../src/shared/loaded';
 import { PageHeader } from '../../../src/shared/page-header';
 import { matches, valueText } from '../../../src/shared/setting-value';
 
 export default function SettingsPage() {
-  const settings = useSettings();
-  const [search, setSearch] = useState('');
-  const [onlySet, setOnlySet] = useState(false);
-  const [editing, setEditing] = useState<Setting>();
   return (
     <>
       <title>Settings · Holdfast</title>
@@ -25,23 +24,41 @@ export default function SettingsPage() {
         title="Settings"
         subtitle="What holds for the whole cluster, unless a volume says otherwise."
       />
-      <div className="mb-4 flex flex-wrap items-end gap-4">
-        <div className="w-full sm:w-80">
-          <TextField
-            label="Search settings"
-            type="search"
-            value={search}
-            onChange={(event) => setSearch(event.target.value)}
-          />
-        </div>
-        <label className="flex h-8 items-center gap-2 text-sm">
-          <input type="checkbox" checked={onlySet} onChange={(event) => setOnlySet(event.target.checked)} />
-          Only those set here
-        </label>
-      </div>
+      <Suspense fallback={<Skeleton rows={8} />}>
+        <Settings />
+      </Suspense>
+    </>
+  );
+}
+
+function Settings() {
+  const settings = useSettings();
+  const [{ text, isSet, isOverridden }, change] = useSettingsState();
+  const [editing, setEditing] = useState<Setting>();
+  return (
+    <>
+      <search className="mb-4 flex flex-wrap items-center gap-x-4 gap-y-2">
+        <FilterInput
+          label="Search settings"
+          placeholder="Name, or a word of what it does"
+          value={text}
+          onChange={(next) => change({ text: next })}
+        />
+        <Check label="Only those set here" checked={isSet} onChange={(on) => change({ isSet: on })} />
+        <Check
+          label="Only those that volumes override"
+          checked={isOverridden}
+          onChange={(on) => change({ isOverridden: on })}
+        />
+      </search>
       <Loaded query={settings} what="the settings" rows={8}>
         {(data) => {
-          const found = data.filter((one) => matches(one, search) && (!onlySet || !one.isDefault));
+          const found = data.filter(
+            (one) =>
+              matches(one, text) &&
+              (!isSet || !one.isDefault) &&
+              (!isOverridden || (one.overrides.volumes?.total ?? 0) > 0),
+          );
           if (found.length === 0) return <Message title="No setting matches" />;
           return (
             <div className="flex flex-col gap-4">
@@ -54,6 +71,17 @@ export default function SettingsPage() {
       </Loaded>
       {editing !== undefined && <SettingDialog setting={editing} onDone={() => setEditing(undefined)} />}
     </>
+  );
+}
+
+type CheckProps = { label: string; checked: boolean; onChange: (checked: boolean) => void };
+
+function Check({ label, checked, onChange }: CheckProps) {
+  return (
+    <label className="flex min-h-8 items-center gap-2 text-sm">
+      <input type="checkbox" checked={checked} onChange={(event) => onChange(event.target.checked)} />
+      {label}
+    </label>
   );
 }
 
@@ -79,6 +107,7 @@ function Row({ setting, onEdit }: { setting: Setting; onEdit: CategoryProps['onE
       <span className="min-w-0 flex-1 basis-72">
         <span className="block font-mono text-sm break-words">{name}</span>
         <span className="block text-xs text-muted">{definition.description}</span>
+        <Overrides setting={setting} />
       </span>
       <span className="text-right text-sm max-sm:flex-1 max-sm:text-left">
         <span className="block font-medium tabular-nums">{valueText(value, definition)}</span>
@@ -95,6 +124,34 @@ function Row({ setting, onEdit }: { setting: Setting; onEdit: CategoryProps['onE
         <Pencil aria-hidden size={15} />
       </Button>
     </li>
+  );
+}
+
+/** Who answers it otherwise: volumes of this cluster, as a link to their list, and the other clusters that set it. */
+function Overrides({ setting: { overrides } }: { setting: Setting }) {
+  const { volumes, clusters } = overrides;
+  const names = clusters.shown.map(({ name }) => name).join(', ');
+  const more = clusters.total - clusters.shown.length;
+  return (
+    <span className="flex flex-wrap items-center gap-x-3 text-xs text-muted">
+      {volumes !== null && volumes.total > 0 && (
+        <Link
+          href={paths.volumesThat(`overrides=${volumes.field}`)}
+          className="inline-flex min-h-6 items-center text-accent hover:underline"
+        >
+          {volumes.total === 1
+            ? '1 volume says otherwise'
+            : `${volumes.total.toLocaleString('en')} volumes say otherwise`}
+        </Link>
+      )}
+      {volumes !== null && volumes.total === 0 && <span>No volume says otherwise</span>}
+      {clusters.total > 0 && (
+        <span>
+          Also set in {names}
+          {more > 0 && ` and ${more.toLocaleString('en')} more`}
+        </span>
+      )}
+    </span>
   );
 }
 
