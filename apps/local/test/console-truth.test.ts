@@ -7,8 +7,12 @@ import { ConsoleVisit } from '@holdfast/testkit/console-visit.js';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 
 const STORY_TIMEOUT_MS = 240_000;
-/** What a user waits at most until the page tells that the API does not answer, and the time of this test's own looks. */
-const TELLS_MS_MAX = 15_000;
+/** What a user waits at most until the page tells that the API does not answer. */
+const TELLS_MS_MAX = 10_000;
+/** No request outlives this: what waits longer holds back what is asked after it. */
+const REQUEST_MS_MAX = 10_000;
+/** How programs spell it, and what a socket says of itself: never shown to people. */
+const RAW = /ECONN|ETIMEDOUT|EPIPE|socket hang up|fetch failed|\{ ?(force|dryRun)|\[object|undefined|NaN/;
 const executable = findBrowser();
 /** Without a browser on the machine these tests are counted as skipped, not passed. */
 const inBrowser = executable === undefined ? describe.skip : describe;
@@ -48,11 +52,31 @@ inBrowser('the console', () => {
   );
 
   test(
+    'says of a copy without a place that it waits for one, and never that all is safe now',
+    async () => {
+      await stack.cliJson('volume', 'create', 'wide', '--size', '64Mi', '--replicas', '4');
+      await region('Is any data at risk?').getByText('Copies without a place: 1 degraded').waitFor();
+      const safe = region('When will it be safe?');
+      await safe.getByText('1 volume waits for a place or for a node to come back.').waitFor();
+      expect(await safe.getByText('Now', { exact: true }).count()).toBe(0);
+      expect(await visit.problems('truth-unplaced')).toEqual([]);
+    },
+    STORY_TIMEOUT_MS,
+  );
+
+  test(
     'shows the dead serving node as one cause, and never its volume as healthy or safe',
     async () => {
       stack.killAgent('node-1');
       const atRisk = region('Is any data at risk?');
-      await atRisk.getByText('node-1 does not answer: 1 not served, 1 degraded').waitFor({ timeout: 60_000 });
+      await atRisk
+        .getByText(/^node-1 does not answer: 1 not served, \d degraded$/)
+        .waitFor({ timeout: 60_000 });
+      // First of the causes, with the way out beside it.
+      const first = atRisk.getByRole('list', { name: 'Causes' }).getByRole('listitem').first();
+      await first.getByText('node-1 does not answer').waitFor();
+      await first.getByText(/^Start the agent on node-1, or detach by force what it served/).waitFor();
+      await first.getByRole('link', { name: 'served-here' }).waitFor();
       const safe = region('When will it be safe?');
       await safe.getByText('Not without you').waitFor();
       expect(await safe.getByText('Now', { exact: true }).count()).toBe(0);
@@ -78,10 +102,69 @@ inBrowser('the console', () => {
   );
 
   test(
+    'offers no dead node for an attach, and takes a living one by itself',
+    async () => {
+      await visit.openVolume('wide');
+      await page.getByRole('button', { name: 'Attach' }).click();
+      const dialog = page.getByRole('dialog');
+      const dead = dialog.getByRole('option', { name: /^node-1/ });
+      await dialog.getByRole('option', { name: /^node-2/ }).waitFor({ state: 'attached' });
+      expect(await dead.getAttribute('disabled')).not.toBeNull();
+      expect(await dead.textContent()).toContain('not ready');
+      expect(await dialog.getByLabel('Node').inputValue()).toBe('');
+      await dialog.getByRole('button', { name: 'Attach' }).click();
+      await page.getByText(/^nbd:/).first().waitFor({ timeout: 30_000 });
+      const { attachedNodeId } = await stack.cliJson<{ attachedNodeId: string }>('volume', 'get', 'wide');
+      expect([stack.agent('node-2').nodeId, stack.agent('node-3').nodeId]).toContain(attachedNodeId);
+    },
+    STORY_TIMEOUT_MS,
+  );
+
+  test(
+    'draws no copy on the dead node as healthy on any page, and words nothing as programs spell it',
+    async () => {
+      const nodeId = stack.agent('node-1').nodeId;
+      for (const [path, heading] of [
+        ['/', 'Overview'],
+        ['/nodes', 'Nodes and disks'],
+        [`/nodes/${nodeId}`, 'node-1'],
+        ['/topology?lose=node:node-2', 'Topology'],
+        ['/rebuilds', 'Rebuilds'],
+        ['/alerts', 'Alerts'],
+        ['/events', 'Events'],
+        ['/capacity', 'Capacity'],
+      ] as const) {
+        await page.goto(new URL(path, stack.local.consoleUrl).href);
+        await page.getByRole('heading', { name: heading, level: 1 }).waitFor();
+        await page.getByRole('status', { name: 'Loading' }).first().waitFor({ state: 'detached' });
+        expect(RAW.exec(String(await page.locator('main').textContent()))).toBeNull();
+        if (path.startsWith('/topology')) {
+          const node = page.getByRole('region', { name: 'Node node-1' });
+          await node.getByRole('link', { name: 'served-here: No answer' }).waitFor();
+          expect(await node.getByRole('link', { name: /: Healthy$/ }).count()).toBe(0);
+        }
+        if (heading === 'node-1')
+          expect(await region('Copies on it').getByText('Healthy', { exact: true }).count()).toBe(0);
+      }
+    },
+    STORY_TIMEOUT_MS,
+  );
+
+  test(
     'tells within seconds that the API hangs, on every panel, and recovers without a user',
     async () => {
       await page.getByRole('link', { name: 'Overview' }).first().click();
       await region('Is any data at risk?').getByText('node-1 does not answer').waitFor();
+      await region('Recent events').getByRole('listitem').first().waitFor();
+      const open = new Map<object, number>();
+      const asked = (request: { url(): string }) => {
+        // The stream of events stays open by its nature.
+        if (!request.url().endsWith('/stream')) open.set(request, Date.now());
+      };
+      page.on('request', asked);
+      const ended = (request: object) => open.delete(request);
+      page.on('requestfinished', ended);
+      page.on('requestfailed', ended);
       process.kill(stack.local.processes.api, 'SIGSTOP');
       try {
         await page.getByText('No answer', { exact: true }).waitFor({ timeout: TELLS_MS_MAX });
@@ -94,6 +177,9 @@ inBrowser('the console', () => {
         ])
           await region(name).getByText('Not current').first().waitFor();
         await visit.picture('truth-api-hangs');
+        const oldest = Math.min(...open.values(), Date.now());
+        expect(Date.now() - oldest).toBeLessThan(REQUEST_MS_MAX);
+        page.off('request', asked);
         await page.getByRole('link', { name: 'What if' }).first().click();
         await page.goto(new URL('/volumes', stack.local.consoleUrl).href);
         await page.getByRole('alert').first().waitFor({ timeout: 30_000 });
@@ -103,6 +189,35 @@ inBrowser('the console', () => {
       }
       await page.getByRole('row', { name: /served-there/ }).waitFor({ timeout: 30_000 });
       await page.getByText('Live', { exact: true }).waitFor({ timeout: 30_000 });
+    },
+    STORY_TIMEOUT_MS,
+  );
+
+  test(
+    'tells within seconds that the browser is cut off, with the age of every panel, and recovers without a user',
+    async () => {
+      await page.getByRole('link', { name: 'Overview' }).first().click();
+      await region('Is any data at risk?').getByText('node-1 does not answer').waitFor();
+      await region('Recent events').getByRole('listitem').first().waitFor();
+      await page.context().setOffline(true);
+      await page.getByText('No answer', { exact: true }).first().waitFor({ timeout: TELLS_MS_MAX });
+      expect(await page.getByText('Live', { exact: true }).count()).toBe(0);
+      for (const name of [
+        'Is any data at risk?',
+        'When will it be safe?',
+        'Where everything is',
+        'Recent events',
+      ])
+        await region(name)
+          .getByText(/^Not current: this is from/)
+          .first()
+          .waitFor();
+      await page.context().setOffline(false);
+      await page.getByText('Live', { exact: true }).waitFor({ timeout: 30_000 });
+      await page
+        .getByText(/^Not current/)
+        .first()
+        .waitFor({ state: 'detached', timeout: 30_000 });
     },
     STORY_TIMEOUT_MS,
   );

@@ -113,7 +113,8 @@ export function Counted({ count, isSilent }: { count: CopyCount | undefined; isS
 function Blocks({ placed }: { placed: readonly Placed[] }) {
   const silent = useSilentNodes();
   return (
-    <span className="flex flex-wrap gap-1">
+    // Each is as small as it looks, and as large as a finger wants it.
+    <span className="flex flex-wrap">
       {placed.map(({ volume, replica }) => {
         const look = replicaLook(replica, volume, silent);
         return (
@@ -122,12 +123,17 @@ function Blocks({ placed }: { placed: readonly Placed[] }) {
             href={paths.volume(volume.id)}
             title={`${volume.name}: ${look.word}`}
             aria-label={`${volume.name}: ${look.word}`}
-            className={clsx(
-              'size-3.5 rounded-[3px]',
-              TONE_FILL[look.tone],
-              look.tone === 'busy' && 'motion-safe:animate-pulse',
-            )}
-          />
+            className="inline-flex size-6 items-center justify-center rounded hover:bg-hover"
+          >
+            <span
+              aria-hidden
+              className={clsx(
+                'size-3.5 rounded-[3px]',
+                TONE_FILL[look.tone],
+                look.tone === 'busy' && 'motion-safe:animate-pulse',
+              )}
+            />
+          </Link>
         );
       })}
     </span>
