@@ -81,7 +81,7 @@ describe('a dry run changes nothing', () => {
   });
 });
 
-test.each<{ name: string; notes: string[] }>([
+test.each<{ name: string; notes: unknown[] }>([
   {
     name: `DELETE ${VOLUME}/snapshots/{snapshotId}`,
     notes: [
@@ -106,6 +106,27 @@ test.each<{ name: string; notes: string[] }>([
       'its address 127.0.0.1:7420 on node-1 ends: clients that are connected lose it, and what they write gets errors',
       'the next attachment has another address',
       'node-1 is not waited for: what clients did not flush may be lost',
+    ],
+  },
+  {
+    name: `POST ${NODE}/maintenance`,
+    notes: [
+      'while it is away 2 volumes have a copy less, and no other is built until it is back or the window has ended',
+      expect.stringMatching(/^one volume is served by it: clients lose .* when it is switched off: ./),
+    ],
+  },
+  {
+    name: `DELETE ${NODE}/disks/{diskId}`,
+    notes: [
+      'the cluster has 100 GiB less room for copies',
+      expect.stringMatching(/^what is stored at \/.* stays there$/),
+    ],
+  },
+  {
+    name: `DELETE ${NODE}`,
+    notes: [
+      'its disk is forgotten with it: the cluster has 100 GiB less room for copies',
+      'what is stored on the machine stays there',
     ],
   },
 ])('$name says what is lost by it', async ({ name, notes }) => {
@@ -319,6 +340,10 @@ async function makeCases(): Promise<Record<string, Case>> {
       body: { allowScheduling: false, evictionRequested: true },
     },
     [`POST ${NODE}/uncordon`]: { at: `${cluster}/nodes/${empty}/uncordon` },
+    [`POST ${NODE}/maintenance`]: {
+      at: `${cluster}/nodes/${nodeId}/maintenance`,
+      body: { until: new Date(Date.now() + 3_600_000).toISOString(), reason: 'a new disk' },
+    },
     [`POST ${NODE}/end-maintenance`]: { at: `${cluster}/nodes/${empty}/end-maintenance` },
     [`POST ${NODE}/drain`]: { at: `${cluster}/nodes/${node}/drain`, body: { policy: 'block-for-eviction' } },
     [`PATCH ${NODE}/disks/{diskId}`]: {

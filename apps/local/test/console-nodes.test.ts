@@ -121,11 +121,36 @@ inBrowser('the page of a node', () => {
     STORY_TIMEOUT_MS,
   );
 
+  test(
+    'tells what is missing during a maintenance before the window opens',
+    async () => {
+      await button('Maintenance…').click();
+      await dialog().getByLabel('For').selectOption({ label: 'Four hours' });
+      const plan = dialog().getByRole('region', { name: 'Plan' });
+      await plan.getByText('While it is away one volume has a copy less', { exact: false }).waitFor();
+      expect(await visit.problems('node-maintenance')).toEqual([]);
+      await dialog().getByRole('button', { name: 'Start maintenance' }).click();
+      await button('End maintenance…').click();
+      await dialog().getByRole('button', { name: 'End maintenance', exact: true }).click();
+      await button('Maintenance…').waitFor();
+    },
+    STORY_TIMEOUT_MS,
+  );
+
   test('says so when there is no such node', async () => {
     await page.goto(new URL(`/nodes/${randomUUID()}`, visit.stack.local.consoleUrl).href);
     await page.getByText('Could not load the node').waitFor();
   });
 });
+
+/** From the form of the disk, which is also what the list of nodes opens. */
+async function expectRemovalPlan(name: string): Promise<void> {
+  await button(`Change disk ${name}`).click();
+  await dialog().getByRole('button', { name: 'Remove…' }).click();
+  await dialog().getByText('less room for copies', { exact: false }).waitFor();
+  expect(await visit.problems('disk-removal')).toEqual([]);
+  await dialog().getByRole('button', { name: 'Cancel' }).click();
+}
 
 inBrowser('the page of a disk', () => {
   test(
@@ -145,6 +170,7 @@ inBrowser('the page of a disk', () => {
         expect(await remove.getAttribute('aria-disabled')).toBe(isHolding ? 'true' : null);
         if (isHolding) expect(await remove.getAttribute('title')).toContain('holds replicas');
         expect(await visit.problems(name)).toEqual([]);
+        if (!isHolding) await expectRemovalPlan(name);
         await page.getByRole('link', { name: 'node-1', exact: true }).click();
       }
     },

@@ -13,6 +13,11 @@ import {
 } from '@holdfast/core/model/ids.js';
 import { isEvictingPolicy } from '@holdfast/core/model/node-drain.js';
 import {
+  diskRemovalNotes,
+  maintenanceNotes,
+  nodeDeletionNotes,
+} from '@holdfast/core/policy/absence-notes.js';
+import {
   builtCopy,
   type CopyEffect,
   effectOn,
@@ -126,6 +131,21 @@ export const placeChange: DryRunPlanner = async (tenant, { parameters, body }) =
     diskId === undefined ? replica.nodeId === parameters.nodeId : replica.diskId === diskId,
   );
   return { copies, notes: [] };
+};
+
+export const maintenance: DryRunPlanner = async (tenant, { parameters }) => {
+  const { volumes } = await loadNode(tenant, parameters);
+  return { copies: [], notes: maintenanceNotes(volumes, asId<NodeId>(parameters.nodeId ?? '')) };
+};
+
+export const diskRemoval: DryRunPlanner = async (tenant, { parameters }) => {
+  const { fleet } = await loadNode(tenant, parameters);
+  return { copies: [], notes: diskRemovalNotes(fleet.disks, asId<DiskId>(parameters.diskId ?? '')) };
+};
+
+export const nodeDeletion: DryRunPlanner = async (tenant, { parameters }) => {
+  const { fleet } = await loadNode(tenant, parameters);
+  return { copies: [], notes: nodeDeletionNotes(fleet.disks, asId<NodeId>(parameters.nodeId ?? '')) };
 };
 
 function loadNode(tenant: Tenant, { clusterId = '', nodeId = '' }: DryRequest['parameters']) {

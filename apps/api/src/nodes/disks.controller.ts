@@ -6,7 +6,7 @@ import { findDisk, findNode, listDisks } from '@holdfast/database/queries/nodes.
 import { countOrphansOn } from '@holdfast/database/queries/orphans.js';
 import { Body, Controller, Delete, Get, Param, Patch, Post, Query, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
-import { noCopies, placeChange } from '../dry-runs/planned-effects.js';
+import { diskRemoval, placeChange } from '../dry-runs/planned-effects.js';
 import { CurrentTenant, etagOf, IfMatch } from '../platform/request.js';
 import { Route } from '../platform/route.decorator.js';
 import { ListQuery, pageView } from '../platform/schemas.js';
@@ -93,7 +93,7 @@ export class DisksController {
   @Route({
     access: 'node:write',
     summary: 'Take an empty disk off its node; what is stored at its path stays there',
-    dryRun: noCopies,
+    dryRun: diskRemoval,
     status: 204,
     refuses: ['cluster.not_found', 'disk.not_found', 'disk.in_use'],
   })

@@ -4,7 +4,7 @@ import { cancelDrain, drainNode } from '@holdfast/control/use-cases/drain-node.j
 import { endMaintenance, startMaintenance } from '@holdfast/control/use-cases/maintain-node.js';
 import type { NodeWithStorage } from '@holdfast/database/queries/nodes.js';
 import { type ActionTarget, serveAction } from '../actions/serve-action.js';
-import { nodeDrain, noteOnly } from '../dry-runs/planned-effects.js';
+import { maintenance, nodeDrain, noteOnly } from '../dry-runs/planned-effects.js';
 import { drainOperation } from '../operations/begun-operations.js';
 import { NoBody } from '../platform/schemas.js';
 import { DrainBody } from './drain.schemas.js';
@@ -72,6 +72,7 @@ export const NODE_ACTIONS = [
     mutation: 'startNodeMaintenance',
     summary: 'Open a maintenance window: no new copies are built meanwhile for what only this node lost',
     body: MaintenanceBody,
+    dryRun: maintenance,
     refuses: ['cluster.not_found', 'node.not_found'],
     takesIfMatch: true,
     act: ({ tenant, key, body, ifVersion }) =>

@@ -6,7 +6,7 @@ import { Body, Controller, Delete, Get, Param, Patch, Post, Query, Res } from '@
 import type { FastifyReply } from 'fastify';
 import { ClusterPath } from '../clusters/cluster.schemas.js';
 import { requireCluster } from '../clusters/require-cluster.js';
-import { noCopies, placeChange } from '../dry-runs/planned-effects.js';
+import { nodeDeletion, placeChange } from '../dry-runs/planned-effects.js';
 import { PlacementsService } from '../placements/placements.service.js';
 import { CurrentTenant, etagOf, IfMatch } from '../platform/request.js';
 import { Route } from '../platform/route.decorator.js';
@@ -92,7 +92,7 @@ export class NodesController {
   @Route({
     access: 'node:write',
     summary: 'Forget a node that is gone and holds nothing',
-    dryRun: noCopies,
+    dryRun: nodeDeletion,
     status: 204,
     refuses: ['node.not_found', 'node.in_use'],
   })

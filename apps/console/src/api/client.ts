@@ -84,7 +84,6 @@ function snapshotAt(clusterId: string, volumeId: string, snapshotId: string) {
   return { params: { path: { clusterId, volumeId, snapshotId } } };
 }
 
-type DiskKey = Pick<Schema<'Disk'>, 'id' | 'nodeId'>;
 export type NewDisk = {
   path: string;
   type: Schema<'Disk'>['type'];
@@ -93,9 +92,6 @@ export type NewDisk = {
   allowScheduling: boolean;
   storageReserved: number;
 };
-export type DiskChange = Partial<
-  Pick<Schema<'Disk'>, 'allowScheduling' | 'evictionRequested' | 'tags' | 'storageReserved'>
->;
 export type NewVolume = Body<'/api/v1/clusters/{clusterId}/volumes', 'post'>;
 /** A volume that is asked about before it is made. */
 export type VolumeShape = Omit<NewVolume, 'name' | 'labels' | 'projectId' | 'topologyRequirement'> & {
@@ -185,12 +181,6 @@ export const api = {
     ask(client.POST(`${NODE}/drain`, { params: { path: { clusterId, nodeId } }, body })),
   addDisk: (clusterId: string, nodeId: string, body: NewDisk) =>
     ask(client.POST(`${NODE}/disks`, { params: { path: { clusterId, nodeId } }, body })),
-  patchDisk: (clusterId: string, { nodeId, id: diskId }: DiskKey, body: DiskChange) =>
-    ask(client.PATCH(DISK, { params: { path: { clusterId, nodeId, diskId } }, body })),
-  removeDisk: (clusterId: string, { nodeId, id: diskId }: DiskKey) =>
-    askDone(client.DELETE(DISK, { params: { path: { clusterId, nodeId, diskId } } })),
-  startMaintenance: (clusterId: string, nodeId: string, body: { until: string; reason: string }) =>
-    ask(client.POST(`${NODE}/maintenance`, { params: { path: { clusterId, nodeId } }, body })),
   volumePage: (clusterId: string, page: PageAsk) =>
     ask(client.GET(`${CLUSTER}/volumes`, { params: { path: { clusterId }, query: pageQuery(page) } })),
   volume: (clusterId: string, volumeId: string) =>

@@ -1,15 +1,13 @@
 'use client';
-import { decideDiskRemoval } from '@holdfast/core/policy/decide-disk-change.js';
 import { Button } from '@holdfast/ui/button.js';
 import { useRouter } from 'next/navigation';
 import { useState } from 'react';
-import { reasonOf } from '../actions';
-import { useOrphansOn } from '../api/node-queries';
 import type { Disk } from '../api/types';
 import { useForbidden } from '../api/use-access';
 import { useCluster } from '../api/use-cluster';
 import { paths } from '../paths';
 import { DiskButton } from '../shared/disk-dialogs';
+import { DiskRemovalDialog, useRemovalReason } from '../shared/disk-removal';
 import { PlanDialog } from '../shared/plan-dialog';
 
 /** All that can be done with a disk, with its plan first. */
@@ -20,7 +18,7 @@ export function DiskActions({ disk }: { disk: Disk }) {
   const [asked, setAsked] = useState<'evict' | 'remove'>();
   const close = () => setAsked(undefined);
   const path = `/clusters/${cluster.id}/nodes/${disk.nodeId}/disks/${disk.id}`;
-  const orphans = useOrphansOn(disk.id).data ?? [];
+  const removalReason = useRemovalReason(disk);
   const isOn = disk.evictionRequested;
   return (
     <>
@@ -28,11 +26,7 @@ export function DiskActions({ disk }: { disk: Disk }) {
       <Button disabledReason={forbidden} onClick={() => setAsked('evict')}>
         {isOn ? 'End eviction…' : 'Evict copies…'}
       </Button>
-      <Button
-        variant="danger"
-        disabledReason={forbidden ?? removalReason(disk, orphans.length)}
-        onClick={() => setAsked('remove')}
-      >
+      <Button variant="danger" disabledReason={forbidden ?? removalReason} onClick={() => setAsked('remove')}>
         Remove…
       </Button>
       {asked === 'evict' && (
@@ -50,33 +44,12 @@ export function DiskActions({ disk }: { disk: Disk }) {
         />
       )}
       {asked === 'remove' && (
-        <PlanDialog
-          title={`Remove ${disk.name} from its node?`}
-          description="Its agent lets go of it. It holds no copy; what else lies on it stays."
-          request={{ method: 'DELETE', path }}
-          confirmLabel="Remove disk"
-          done={`${disk.name} is being removed.`}
-          isDangerous
+        <DiskRemovalDialog
+          disk={disk}
           onClose={close}
           onDone={() => router.replace(paths.node(disk.nodeId))}
         />
       )}
     </>
-  );
-}
-
-/** Why the disk can't be removed now, by the rule of the API; `undefined`: it can. */
-function removalReason(disk: Disk, orphans: number): string | undefined {
-  const { name, evictionRequested, storageScheduled, removalRequestedAt } = disk;
-  return reasonOf(
-    decideDiskRemoval({
-      disk: {
-        name,
-        evictionRequested,
-        storageScheduledBytes: storageScheduled,
-        removalRequestedAt: removalRequestedAt === null ? undefined : new Date(removalRequestedAt),
-      },
-      orphans,
-    }),
   );
 }

@@ -1,15 +1,17 @@
 'use client';
 import { formatBytes, GIB } from '@holdfast/core/model/bytes.js';
-import { decideDiskRemoval } from '@holdfast/core/policy/decide-disk-change.js';
 import { Button } from '@holdfast/ui/button.js';
 import { Dialog } from '@holdfast/ui/dialog.js';
 import { SelectField, TextField } from '@holdfast/ui/field.js';
 import { useState } from 'react';
-import { api, type DiskChange, type NewDisk } from '../api/client';
+import { api, type NewDisk } from '../api/client';
+import type { PlannedRequest } from '../api/dry-run';
 import type { Disk, StorageNode } from '../api/types';
 import { useForbidden } from '../api/use-access';
 import { useCluster } from '../api/use-cluster';
 import { DialogForm } from './dialog-form';
+import { DiskRemovalDialog, useRemovalReason } from './disk-removal';
+import { PlanDialog } from './plan-dialog';
 import { useNodeChange } from './use-node-change';
 
 /** Opens the form that adds a disk to the node. */
@@ -100,46 +102,63 @@ export function DiskButton({ disk, variant = 'ghost' }: { disk: Disk; variant?: 
   );
 }
 
+/** What is wanted of a disk: first the form, then what the change comes to. */
 function DiskDialog({ disk, onDone }: { disk: Disk; onDone: () => void }) {
   const cluster = useCluster();
-  const save = useNodeChange({
-    run: (form: FormData) => api.patchDisk(cluster.id, disk, changeOf(form)),
-    done: `${disk.name} is changed.`,
-    refusal: 'beside',
-    onDone,
-  });
+  const [body, setBody] = useState<PlannedRequest['body']>();
+  const [isRemoving, setRemoving] = useState(false);
+  if (isRemoving) return <DiskRemovalDialog disk={disk} onClose={onDone} />;
+  if (body !== undefined) {
+    return (
+      <PlanDialog
+        title={`Change ${disk.name}`}
+        description="Placement reads the new values from now on."
+        request={{
+          method: 'PATCH',
+          path: `/clusters/${cluster.id}/nodes/${disk.nodeId}/disks/${disk.id}`,
+          body,
+        }}
+        confirmLabel="Change disk"
+        done={`${disk.name} is changed.`}
+        onClose={onDone}
+      />
+    );
+  }
   return (
     <Dialog
       open
       onOpenChange={onDone}
       title={`Disk ${disk.name}`}
-      description={`${disk.path}, ${formatBytes(disk.storageMaximum)}`}
+      description={`${disk.path}, ${formatBytes(disk.storageMaximum)}. The next step shows the plan.`}
     >
-      <DialogForm
-        error={save.error}
-        silence="There was no answer. It may have been changed."
-        busy={save.isPending}
-        submitLabel="Save"
-        onSubmit={save.mutate}
-        onCancel={onDone}
-        aside={<RemoveButton disk={disk} onDone={onDone} />}
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          setBody(changeOf(new FormData(event.currentTarget)));
+        }}
+        className="flex flex-col gap-3"
       >
-        {(errorAt) => (
-          <>
-            <SelectField
-              label="New copies"
-              name="use"
-              defaultValue={openingOf(disk)}
-              hint="Emptying a disk builds each of its copies elsewhere first, then removes it here."
-            >
-              <option value="open">May come</option>
-              <option value="closed">Stay away; those on it stay</option>
-              <option value="evicted">Stay away; those on it move elsewhere</option>
-            </SelectField>
-            <SpecFields disk={disk} errorAt={errorAt} />
-          </>
-        )}
-      </DialogForm>
+        <SelectField
+          label="New copies"
+          name="use"
+          defaultValue={openingOf(disk)}
+          hint="Emptying a disk builds each of its copies elsewhere first, then removes it here."
+        >
+          <option value="open">May come</option>
+          <option value="closed">Stay away; those on it stay</option>
+          <option value="evicted">Stay away; those on it move elsewhere</option>
+        </SelectField>
+        <SpecFields disk={disk} errorAt={() => undefined} />
+        <div className="flex flex-wrap justify-end gap-2">
+          <span className="mr-auto">
+            <RemoveButton disk={disk} onAsked={() => setRemoving(true)} />
+          </span>
+          <Button onClick={onDone}>Cancel</Button>
+          <Button type="submit" variant="primary">
+            Show the plan
+          </Button>
+        </div>
+      </form>
     </Dialog>
   );
 }
@@ -175,34 +194,10 @@ function SpecFields({
   );
 }
 
-function RemoveButton({ disk, onDone }: { disk: Disk; onDone: () => void }) {
-  const cluster = useCluster();
-  const [isSure, setSure] = useState(false);
-  const remove = useNodeChange({
-    run: () => api.removeDisk(cluster.id, disk),
-    done: `${disk.name} is being removed.`,
-    refusal: 'noted',
-    onDone,
-  });
-  const { storageScheduled, removalRequestedAt, evictionRequested, name } = disk;
-  const decision = decideDiskRemoval({
-    disk: {
-      name,
-      evictionRequested,
-      storageScheduledBytes: storageScheduled,
-      removalRequestedAt: removalRequestedAt === null ? undefined : new Date(removalRequestedAt),
-    },
-    orphans: 0,
-  });
-  const reason = decision.kind === 'allow' ? undefined : decision.why;
+function RemoveButton({ disk, onAsked }: { disk: Disk; onAsked: () => void }) {
   return (
-    <Button
-      variant="danger"
-      disabledReason={reason}
-      busy={remove.isPending}
-      onClick={() => (isSure ? remove.mutate() : setSure(true))}
-    >
-      {isSure ? `Remove ${name} from its node` : 'Remove…'}
+    <Button variant="danger" disabledReason={useRemovalReason(disk)} onClick={onAsked}>
+      Remove…
     </Button>
   );
 }
@@ -214,7 +209,7 @@ function openingOf({ allowScheduling, evictionRequested }: Disk): Opening {
   return allowScheduling ? 'open' : 'closed';
 }
 
-function changeOf(form: FormData): DiskChange {
+function changeOf(form: FormData): NonNullable<PlannedRequest['body']> {
   const use = form.get('use');
   return { allowScheduling: use === 'open', evictionRequested: use === 'evicted', ...specOf(form) };
 }

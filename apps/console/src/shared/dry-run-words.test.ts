@@ -22,8 +22,20 @@ test('fields that change are told in words, without times and counters', () => {
 });
 
 test('what the control plane notes for itself is not told', () => {
-  const before = { state: 'attached', attachment: { nodeId: 'n1' }, endpoint: '[hidden]', layer_task: null };
-  const after = { state: 'detaching', attachment: null, endpoint: null, layer_task: { kind: 'expand' } };
+  const before = {
+    state: 'attached',
+    attachment: { nodeId: 'n1' },
+    endpoint: '[hidden]',
+    layer_task: null,
+    conditions: [],
+  };
+  const after = {
+    state: 'detaching',
+    attachment: null,
+    endpoint: null,
+    layer_task: { kind: 'expand' },
+    conditions: [{ type: 'Schedulable', status: 'False' }],
+  };
   expect(changedFields({ before, after } as never)).toEqual([
     { name: 'state', before: 'attached', after: 'detaching' },
   ]);

@@ -8,7 +8,7 @@ export type ChangedField = { readonly name: string; readonly before: string; rea
  * Times and counters that each change moves, and what the control plane notes for itself: they tell a user nothing. What comes of
  * it is told in the plan's notes.
  */
-const UNTOLD = /^(version|generation|layer_task|attachment|endpoint|attention)$|_at$/;
+const UNTOLD = /^(version|generation|conditions|layer_task|attachment|endpoint|attention)$|_at$/;
 
 export function changedFields({ before, after }: Pick<DryRun, 'before' | 'after'>): ChangedField[] {
   if (before === null || after === null) return [];

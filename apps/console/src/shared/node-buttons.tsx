@@ -1,9 +1,8 @@
 'use client';
 import { Button } from '@holdfast/ui/button.js';
-import { Dialog } from '@holdfast/ui/dialog.js';
 import { SelectField, TextField } from '@holdfast/ui/field.js';
 import { Moment } from '@holdfast/ui/moment.js';
-import { useState } from 'react';
+import { useMemo, useState } from 'react';
 import { api } from '../api/client';
 import type { StorageNode } from '../api/types';
 import { useForbidden } from '../api/use-access';
@@ -12,7 +11,6 @@ import { CopyAs } from './copy-as';
 import { copyForms } from './copy-forms';
 import { DrainButton } from './drain-panel';
 import { PlanDialog } from './plan-dialog';
-import { Refusal } from './refusal';
 import { useNodeChange } from './use-node-change';
 
 const HOUR_MS = 3_600_000;
@@ -109,61 +107,43 @@ export function CopyNodeAs({ node }: { node: StorageNode }) {
   );
 }
 
-function copiesThere({ replicas, name }: StorageNode): string {
-  if (replicas === 0) return `No copy is on ${name}.`;
-  return replicas === 1 ? `1 copy is on ${name}.` : `${replicas} copies are on ${name}.`;
-}
-
+/** How long, and why; below that what its volumes lack meanwhile. */
 function MaintenanceDialog({ node, onClose }: { node: StorageNode; onClose: () => void }) {
   const cluster = useCluster();
   const [hours, setHours] = useState<number>(LENGTHS[0].hours);
   const [reason, setReason] = useState('');
-  const start = useNodeChange({
-    run: () => {
-      const until = new Date(Date.now() + hours * HOUR_MS).toISOString();
-      return api.startMaintenance(cluster.id, node.id, { until, reason });
-    },
-    done: `The maintenance of ${node.name} has begun.`,
-    refusal: 'beside',
-    onDone: onClose,
-  });
+  // Reckoned when the length is chosen: an end that moved on would be another plan each time.
+  const until = useMemo(() => new Date(Date.now() + hours * HOUR_MS).toISOString(), [hours]);
   return (
-    <Dialog
-      open
-      onOpenChange={onClose}
+    <PlanDialog
       title={`Maintenance of ${node.name}`}
-      description="Until it ends, no new copies are built for those on this node, and none is placed on it. Volumes down to their last copy are rebuilt all the same."
-    >
-      <div className="flex flex-col gap-3">
-        <SelectField label="For" value={hours} onChange={(event) => setHours(Number(event.target.value))}>
-          {LENGTHS.map((length) => (
-            <option key={length.hours} value={length.hours}>
-              {length.word}
-            </option>
-          ))}
-        </SelectField>
-        <TextField
-          label="Reason"
-          hint="Shown wherever the window is. May be empty."
-          maxLength={200}
-          value={reason}
-          onChange={(event) => setReason(event.target.value)}
-        />
-        <section aria-label="Plan" className="text-sm">
-          <p className="font-medium">{copiesThere(node)}</p>
-          <p>
-            Those volumes have a copy less while it is away, and are made whole only once it is back or the
-            window has ended. It can be ended before its time.
-          </p>
-        </section>
-        {start.error !== null && <Refusal problem={start.error} />}
-        <div className="flex justify-end gap-2">
-          <Button onClick={onClose}>Cancel</Button>
-          <Button variant="primary" busy={start.isPending} onClick={() => start.mutate()}>
-            Start maintenance
-          </Button>
-        </div>
-      </div>
-    </Dialog>
+      description="Until it ends, no new copies are built for those on this node, and none is placed on it. Volumes down to their last copy are rebuilt all the same. It can be ended before its time."
+      request={{
+        method: 'POST',
+        path: `/clusters/${cluster.id}/nodes/${node.id}/maintenance`,
+        body: { until, reason },
+      }}
+      fields={
+        <>
+          <SelectField label="For" value={hours} onChange={(event) => setHours(Number(event.target.value))}>
+            {LENGTHS.map((length) => (
+              <option key={length.hours} value={length.hours}>
+                {length.word}
+              </option>
+            ))}
+          </SelectField>
+          <TextField
+            label="Reason"
+            hint="Shown wherever the window is. May be empty."
+            maxLength={200}
+            value={reason}
+            onChange={(event) => setReason(event.target.value)}
+          />
+        </>
+      }
+      confirmLabel="Start maintenance"
+      done={`The maintenance of ${node.name} has begun.`}
+      onClose={onClose}
+    />
   );
 }
