@@ -51,7 +51,7 @@ inBrowser('a viewer', () => {
   test.each<[path: string, writes: readonly RegExp[]]>([
     ['/', []],
     ['/volumes', [/^Create volume$/]],
-    ['/nodes', [/^Cordon$/, /^Drain…$/, /^Maintenance…$/]],
+    ['/nodes', [/^Add node…$/, /^Cordon$/, /^Drain…$/, /^Maintenance…$/]],
     ['/topology', []],
     ['/capacity', []],
     ['/rebuilds', [/^Pause the rebuild/, /^Cancel the rebuild/, /^Set limit$/]],

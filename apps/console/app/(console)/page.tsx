@@ -2,6 +2,7 @@
 import { Panel } from '@holdfast/ui/panel.js';
 import Link from 'next/link';
 import { useEvents } from '../../src/api/queries';
+import { FirstNode } from '../../src/join/first-node';
 import { FleetMap } from '../../src/overview/fleet-map';
 import { RiskPanel } from '../../src/overview/risk-panel';
 import { paths } from '../../src/paths';
@@ -21,6 +22,7 @@ export default function OverviewPage() {
     <>
       <title>Overview · Holdfast</title>
       <PageHeader title="Overview" subtitle="What is at risk, when it will be safe, what is running out." />
+      <FirstNode />
       <LostVolumesNote />
       <div className="grid items-start gap-4 xl:grid-cols-3">
         <div className="grid items-stretch gap-4 md:grid-cols-2 xl:col-span-2">

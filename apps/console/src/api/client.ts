@@ -92,6 +92,7 @@ export type NewDisk = {
   allowScheduling: boolean;
   storageReserved: number;
 };
+type NewJoinToken = { name: string; nodeName: string; lifeMinutes: number };
 export type NewVolume = Body<'/api/v1/clusters/{clusterId}/volumes', 'post'>;
 /** A volume that is asked about before it is made. */
 export type VolumeShape = Omit<NewVolume, 'name' | 'labels' | 'projectId' | 'topologyRequirement'> & {
@@ -144,6 +145,9 @@ export const api = {
   capacity: (clusterId: string, days: number) =>
     ask(client.GET(`${CLUSTER}/capacity`, { params: { path: { clusterId }, query: { days } } })),
   clusters: () => askAll((query) => client.GET('/api/v1/clusters', { params: { query } })),
+  createCluster: (name: string) => ask(client.POST('/api/v1/clusters', { body: { name } })),
+  makeJoinToken: (clusterId: string, body: NewJoinToken) =>
+    ask(client.POST(`${CLUSTER}/join-tokens`, { params: { path: { clusterId } }, body })),
   zones: async (clusterId: string) =>
     (
       await ask(

@@ -8,6 +8,9 @@ import { useCluster } from './use-cluster';
 /** A node tells of its drain's progress and its heartbeat without events. */
 const NODE_POLL_MS = 5_000;
 
+/** While a user waits for a node to join. */
+const JOIN_POLL_MS = 2_000;
+
 /** Under the nodes' key, as all that is known of one: what changes a node asks for it again. */
 export function useNode(nodeId: string) {
   const { id: clusterId } = useCluster();
@@ -73,6 +76,17 @@ export function useSomeNodes({ filter = '', sort = 'name', limit, enabled = true
     refetchInterval: CAPACITY_POLL_MS,
     placeholderData: keepPreviousData,
     enabled,
+  });
+}
+
+/** A node that is waited for; null while it is not there. Under the nodes' key, so that its coming is seen at once. */
+export function useNodeNamed(name: string) {
+  const { id } = useCluster();
+  return useQuery({
+    queryKey: [...keys.nodes(id), 'named', name],
+    queryFn: async () =>
+      (await api.nodePage(id, { filter: `name=${name}`, limit: 1, cursor: undefined })).items[0] ?? null,
+    refetchInterval: JOIN_POLL_MS,
   });
 }
 

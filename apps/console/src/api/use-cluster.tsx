@@ -21,6 +21,15 @@ export function useClusterChoice(): Choice {
   return choice;
 }
 
+/** Also where none is shown yet: then it is the one that is shown first. */
+export function useChooseCluster(): (clusterId: string) => void {
+  return useContext(ClusterContext)?.choose ?? keepChoice;
+}
+
+function keepChoice(clusterId: string): void {
+  localStorage.setItem(CHOICE, clusterId);
+}
+
 export function useCluster(): Cluster {
   return useClusterChoice().cluster;
 }
@@ -53,7 +62,7 @@ export function ClusterProvider({ children, loading, signedOut, problem }: Props
 function Chosen({ clusters, children }: { clusters: readonly Cluster[]; children: ReactNode }) {
   const [chosenId, setChosenId] = useState(() => localStorage.getItem(CHOICE));
   const choose = useCallback((clusterId: string) => {
-    localStorage.setItem(CHOICE, clusterId);
+    keepChoice(clusterId);
     setChosenId(clusterId);
   }, []);
   const cluster = clusters.find(({ id }) => id === chosenId) ?? clusters[0];

@@ -6,6 +6,7 @@ import { organizationApi } from '../api/organization';
 import { useForbidden } from '../api/use-access';
 import { useWhoAmI } from '../api/use-who-am-i';
 import { PageHeader } from '../shared/page-header';
+import { AddClusterButton } from '../shell/add-cluster';
 import { FormDialog } from './form-dialog';
 import { textIn } from './role-field';
 
@@ -33,6 +34,7 @@ export function OrganizationHeader() {
             <Button disabledReason={forbidden} onClick={() => setAsked('create')}>
               New organization…
             </Button>
+            <AddClusterButton />
           </>
         }
       />

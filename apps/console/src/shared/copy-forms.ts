@@ -27,6 +27,6 @@ export function copyForms({ cli, path, body, value }: Read, origin = window.loca
 }
 
 /** As a shell reads it as one word, whatever is in it. */
-function shellWord(text: string): string {
+export function shellWord(text: string): string {
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 }

@@ -1,5 +1,6 @@
 'use client';
 import { Message } from '@holdfast/ui/message.js';
+import { AddClusterButton } from './add-cluster';
 import { OrganizationSwitch } from './organization-switch';
 import { SessionMenu } from './session-menu';
 
@@ -10,9 +11,10 @@ export function NoCluster() {
       <title>No cluster · Holdfast</title>
       <Message
         title="This organization has no cluster yet"
-        body="Make one with: holdfast cluster create <name>. Then its nodes join it."
+        body="A cluster is a group of nodes that hold volumes. Make one, then add its nodes."
         action={
           <div className="flex flex-col items-center gap-2">
+            <AddClusterButton />
             <OrganizationSwitch />
             <SessionMenu />
           </div>

@@ -7,6 +7,7 @@ import Link from 'next/link';
 import { Suspense } from 'react';
 import { useNodePages, useZones } from '../../../src/api/node-queries';
 import type { StorageNode } from '../../../src/api/types';
+import { AddNodeButton } from '../../../src/join/add-node';
 import { DiskTable } from '../../../src/nodes/disk-table';
 import { OrphansPanel } from '../../../src/nodes/orphans-panel';
 import { paths } from '../../../src/paths';
@@ -32,6 +33,7 @@ export default function NodesPage() {
       <PageHeader
         title="Nodes and disks"
         subtitle="Which nodes hold the copies, how full they are, and whether they answer."
+        actions={<AddNodeButton />}
       />
       <Suspense fallback={<Skeleton rows={6} />}>
         <div className="flex flex-col gap-4">
@@ -78,7 +80,13 @@ function NoNodes() {
   return (
     <Message
       title="No nodes yet"
-      body={<code className="font-mono text-xs">npx holdfast local start-agent node-1</code>}
+      body={
+        <>
+          A node is a machine with disks, whose agent has joined this cluster by a token: <em>Add node</em>{' '}
+          shows the command. A local stack starts one by{' '}
+          <code className="font-mono text-xs">npx holdfast local start-agent node-1</code>.
+        </>
+      }
     />
   );
 }
