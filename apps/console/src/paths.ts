@@ -2,6 +2,7 @@
 export const paths = {
   signIn: '/sign-in',
   invitation: '/invitation',
+  device: '/device',
   overview: '/',
   volumes: '/volumes',
   volumesThat: (filter: string) => `/volumes?q=${encodeURIComponent(filter)}`,
@@ -28,5 +29,7 @@ export const paths = {
   events: '/events',
   whatIf: '/what-if',
   settings: '/settings',
+  settingsThat: (text: string) => `/settings?q=${encodeURIComponent(text)}`,
+  whatIfThat: (question: Readonly<Record<string, string>>) => `/what-if?${new URLSearchParams(question)}`,
   audit: '/audit',
 };

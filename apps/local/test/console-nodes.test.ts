@@ -152,6 +152,94 @@ async function expectRemovalPlan(name: string): Promise<void> {
   await dialog().getByRole('button', { name: 'Cancel' }).click();
 }
 
+/** Types into the command menu and chooses a line of it. */
+async function choose(typed: string, line: string | RegExp): Promise<void> {
+  await page.keyboard.press('Control+k');
+  await page.getByPlaceholder('Go to a page or a thing', { exact: false }).fill(typed);
+  await dialog()
+    .getByRole('option', { name: line, exact: typeof line === 'string' })
+    .first()
+    .click();
+}
+
+inBrowser('the command menu', () => {
+  test(
+    'goes to any page, and to any thing by its name',
+    async () => {
+      await page.goto(visit.stack.local.consoleUrl);
+      await page.getByRole('heading', { name: 'Overview' }).waitFor();
+      await choose('access keys', 'Tokens');
+      await page
+        .getByRole('heading', { name: 'Tokens', exact: true })
+        .or(button('New token…'))
+        .first()
+        .waitFor();
+      await choose('node-3', 'node-3');
+      await page.getByRole('heading', { name: 'node-3', level: 1 }).waitFor();
+      await choose('disk-2', 'node-2 / disk-2');
+      await page.getByRole('heading', { name: 'disk-2', level: 1 }).waitFor();
+      await choose('web-d', 'web-data');
+      await page.getByRole('heading', { name: 'web-data', level: 1 }).waitFor();
+    },
+    STORY_TIMEOUT_MS,
+  );
+
+  test(
+    'takes an action of a named thing to its page, with its plan there',
+    async () => {
+      await choose('node-2 drain', 'Drain node-2');
+      await page
+        .getByRole('dialog', { name: 'Drain node-2' })
+        .getByRole('region', { name: 'Plan' })
+        .waitFor();
+      await page.keyboard.press('Escape');
+      await choose('new token', 'New token…');
+      await dialog().getByRole('button', { name: 'Create token' }).waitFor();
+      await page.keyboard.press('Escape');
+      await choose('replenishment', 'Change replica-replenishment-wait-interval');
+      await dialog().getByText('replica-replenishment-wait-interval', { exact: false }).first().waitFor();
+      await page.keyboard.press('Escape');
+      await choose('node-2 lost', 'What if node-2 is lost');
+      await page.waitForURL(/\/what-if\?node=node-2$/);
+    },
+    STORY_TIMEOUT_MS,
+  );
+
+  test(
+    'says why an action can not be taken now',
+    async () => {
+      await choose('detach web-data', 'Detach web-data');
+      await note('alert').filter({ hasText: 'is not attached' }).waitFor();
+      await page.keyboard.press('Escape');
+      await page.keyboard.press('Control+k');
+      await page.getByPlaceholder('Go to a page or a thing', { exact: false }).fill('node-1');
+      await dialog().getByRole('option', { name: 'Cordon node-1' }).waitFor();
+      expect(await visit.problems('command-menu-found')).toEqual([]);
+      await page.setViewportSize(PHONE);
+      expect(await visit.problems('command-menu-phone')).toEqual([]);
+      await page.setViewportSize({ width: 1360, height: 900 });
+      await page.keyboard.press('Escape');
+      await dialog().waitFor({ state: 'detached' });
+    },
+    STORY_TIMEOUT_MS,
+  );
+
+  test(
+    'switches the theme',
+    async () => {
+      await page.emulateMedia({ colorScheme: 'light' });
+      await choose('theme', /^Switch to the/);
+      await page.locator('html[data-theme="dark"]').waitFor();
+      await choose('theme', 'Switch to the light theme');
+      await page.locator('html[data-theme="light"]').waitFor();
+      // As the browser wants it again: what follows is looked at in both.
+      await page.evaluate("localStorage.removeItem('theme')");
+      await page.reload();
+    },
+    STORY_TIMEOUT_MS,
+  );
+});
+
 inBrowser('the page of a disk', () => {
   test(
     'tells its copies, and why it can not be removed while it holds some',

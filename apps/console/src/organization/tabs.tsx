@@ -3,26 +3,14 @@ import { clsx } from 'clsx';
 import Link from 'next/link';
 import { usePathname } from 'next/navigation';
 import { paths } from '../paths';
-
-const TABS = [
-  { href: paths.organization, label: 'Members' },
-  { href: paths.projects, label: 'Projects' },
-  { href: paths.serviceAccounts, label: 'Service accounts' },
-  { href: paths.tokens, label: 'Tokens' },
-  { href: paths.sessions, label: 'Sessions' },
-  { href: paths.signInProvider, label: 'Sign-in' },
-  { href: paths.quotas, label: 'Quotas' },
-  { href: paths.grants, label: 'Grants' },
-  { href: paths.webhooks, label: 'Webhooks' },
-  { href: paths.permissions, label: 'What may I do' },
-];
+import { ORGANIZATION_PLACES } from '../shell/places';
 
 /** The pages about the organization. */
 export function OrganizationTabs() {
   const pathname = usePathname();
   return (
     <nav aria-label="Organization" className="mb-4 flex flex-wrap gap-x-1 border-b border-border">
-      {TABS.map(({ href, label }) => {
+      {ORGANIZATION_PLACES.map(({ href, label }) => {
         const current = href === paths.organization ? pathname === href : pathname.startsWith(href);
         return (
           <Link

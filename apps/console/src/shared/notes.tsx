@@ -38,6 +38,11 @@ export function noteRefusal(problem: unknown): void {
   );
 }
 
+/** Says why what was chosen elsewhere can't be done now. */
+export function noteReason(why: string): void {
+  toast.error(<span role="alert">{why}</span>, { duration: Number.POSITIVE_INFINITY });
+}
+
 /**
  * Where notes are shown: in a corner, none over another. Escape closes the newest, unless a dialog is open, whose key it then is;
  * Alt+T goes to their buttons.

@@ -19,3 +19,45 @@ export function readPageActions(root: ParentNode): PageAction[] {
     return [{ label, why: isBlocked ? button.title : undefined, run: () => button.click() }];
   });
 }
+
+/** Reads and rights come a moment after a page; what is not pressed by then is told to be missing. */
+const WAIT_MS = 10_000;
+/** A button that can't act yet may only wait for what it reads. */
+const SETTLE_MS = 2_000;
+const LOOK_MS = 100;
+
+/**
+ * Presses a button of the page that is being gone to, once it is there. It is asked for by what the user chose just now and never by an
+ * address, so that no link from elsewhere can act.
+ *
+ * @param href of the page, whose query does not count
+ * @param tell why it could not be pressed
+ */
+export function pressWhenThere(href: string, label: string, tell: (why: string) => void): void {
+  const [path] = href.split('?');
+  const begun = performance.now();
+  let blockedSince: number | undefined;
+  const timer = setInterval(() => {
+    const now = performance.now();
+    const isThere = window.location.pathname === path;
+    const button = isThere ? findButton(document, label) : undefined;
+    const why = button?.getAttribute('aria-disabled') === 'true' ? button.title : undefined;
+    if (button !== undefined && why === undefined) {
+      clearInterval(timer);
+      button.click();
+      return;
+    }
+    if (why !== undefined) blockedSince ??= now;
+    const isSettled = blockedSince !== undefined && now - blockedSince > SETTLE_MS;
+    if (!isSettled && now - begun < WAIT_MS) return;
+    clearInterval(timer);
+    tell(why === undefined || why === '' ? `${label}: there is no such button now.` : why);
+  }, LOOK_MS);
+}
+
+function findButton(root: ParentNode, label: string): HTMLButtonElement | undefined {
+  const buttons = [...root.querySelectorAll<HTMLButtonElement>('main button')];
+  return buttons.find(
+    (button) => (button.getAttribute('aria-label') ?? button.textContent?.trim()) === label,
+  );
+}

@@ -1,26 +1,28 @@
 'use client';
 import { Command } from 'cmdk';
-import { Database, Zap } from 'lucide-react';
+import { CornerDownRight, Zap } from 'lucide-react';
 import { useRouter } from 'next/navigation';
-import { useEffect, useState } from 'react';
-import { useSomeVolumes } from '../api/queries';
-import { paths } from '../paths';
-import { type PageAction, readPageActions } from '../shared/page-actions';
-import { PLACES } from './places';
+import { type ReactNode, useEffect, useState } from 'react';
+import { useForbidden } from '../api/use-access';
+import { noteReason } from '../shared/notes';
+import { type PageAction, pressWhenThere, readPageActions } from '../shared/page-actions';
+import { FoundThings } from './found-things';
+import { GLOBAL_ACTIONS, type MenuAction } from './menu-actions';
+import { GROUP, MenuContext, MenuLine } from './menu-line';
+import { menuScore } from './menu-words';
+import { ALL_PLACES } from './places';
+import { SessionLines } from './session-lines';
 
-const VOLUMES_MAX = 6;
-const NAME = /^[a-z0-9][a-z0-9.-]*$/i;
-const ITEM =
-  'flex min-h-8 cursor-pointer items-center gap-2.5 rounded-md px-2.5 text-sm data-[selected=true]:bg-hover data-[disabled=true]:cursor-not-allowed data-[disabled=true]:text-muted';
-const GROUP =
-  '[&_[cmdk-group-heading]]:px-2.5 [&_[cmdk-group-heading]]:py-1.5 [&_[cmdk-group-heading]]:text-xs [&_[cmdk-group-heading]]:text-muted';
+/** What is typed is asked for once its user has paused. */
+const TYPING_MS = 150;
 
 type Props = { onClose: () => void };
 
-/** All places, the actions of what is shown, and volumes by their names. */
+/** All places, the actions of what is shown and of the whole, and things by their names with what can be done with them. */
 export default function CommandMenu({ onClose }: Props) {
   const router = useRouter();
   const [typed, setTyped] = useState('');
+  const settled = useSettled(typed);
   const [actions] = useState<PageAction[]>(() => readPageActions(document));
   const [cameFrom] = useState(() => document.activeElement);
   // What had the focus has it again, unless what was chosen has taken it.
@@ -36,11 +38,19 @@ export default function CommandMenu({ onClose }: Props) {
     // The menu holds the focus until it is gone; a dialog that is opened now would give it back to it.
     setTimeout(run);
   }
+  const go = (href: string) => choose(() => router.push(href));
+  const act = ({ href, press }: MenuAction) =>
+    choose(() => {
+      router.push(href);
+      if (press !== undefined) pressWhenThere(href, press, noteReason);
+    });
 
+  const here = new Set(actions.map(({ label }) => label));
   return (
     <Command.Dialog
       open
       onOpenChange={onClose}
+      filter={menuScore}
       label="Command menu"
       overlayClassName="fixed inset-0 z-40 bg-black/50"
       contentClassName="fixed top-[12vh] left-1/2 z-50 w-[min(36rem,calc(100vw-2rem))] -translate-x-1/2 overflow-hidden rounded-lg border border-border bg-raised shadow-xl"
@@ -48,66 +58,70 @@ export default function CommandMenu({ onClose }: Props) {
       <Command.Input
         value={typed}
         onValueChange={setTyped}
-        placeholder="Go to a page or a volume, or do something here"
+        placeholder="Go to a page or a thing by its name, or do something"
         className="h-11 w-full border-b border-border bg-transparent px-4 text-sm outline-none placeholder:text-muted"
       />
-      <Command.List className="max-h-[60vh] overflow-y-auto p-1.5">
-        <Command.Empty className="px-2.5 py-4 text-sm text-muted">Nothing is called that.</Command.Empty>
-        {actions.length > 0 && (
-          <Command.Group heading="On this page" className={GROUP}>
-            {actions.map(({ label, why, run }, at) => (
-              <Command.Item
-                // biome-ignore lint/suspicious/noArrayIndexKey: two buttons may have one name, and the list never changes
-                key={at}
-                value={`action ${label} ${at}`}
-                disabled={why !== undefined}
-                onSelect={() => choose(run)}
-                className={ITEM}
-              >
-                <Zap aria-hidden size={15} className="shrink-0" />
-                <span>{label}</span>
-                {why !== undefined && <span className="truncate text-xs">{why}</span>}
-              </Command.Item>
+      <MenuContext value={{ go, act, choose }}>
+        <Command.List className="max-h-[60vh] overflow-y-auto p-1.5">
+          <Command.Empty className="px-2.5 py-4 text-sm text-muted">Nothing is called that.</Command.Empty>
+          {actions.length > 0 && (
+            <Command.Group heading="On this page" className={GROUP}>
+              {actions.map(({ label, why, run }, at) => (
+                <MenuLine
+                  // biome-ignore lint/suspicious/noArrayIndexKey: two buttons may have one name, and the list never changes
+                  key={at}
+                  value={`${label} here ${at}`}
+                  icon={Zap}
+                  why={why}
+                  onSelect={() => choose(run)}
+                >
+                  {label}
+                </MenuLine>
+              ))}
+            </Command.Group>
+          )}
+          <FoundThings typed={settled} />
+          <Places onGo={go} />
+          <Command.Group heading="Do" className={GROUP}>
+            {GLOBAL_ACTIONS.filter(({ label }) => !here.has(label)).map((action) => (
+              <ActionLine key={action.label} action={action} onAct={act} />
             ))}
+            <SessionLines />
           </Command.Group>
-        )}
-        <Command.Group heading="Go to" className={GROUP}>
-          {PLACES.map(({ href, label, icon: Icon, key }) => (
-            <Command.Item
-              key={href}
-              value={`place ${label}`}
-              onSelect={() => choose(() => router.push(href))}
-              className={ITEM}
-            >
-              <Icon aria-hidden size={15} className="shrink-0" />
-              {label}
-              {key !== undefined && <kbd className="ml-auto font-mono text-xs text-muted">g {key}</kbd>}
-            </Command.Item>
-          ))}
-        </Command.Group>
-        <Volumes name={typed.trim()} onChoose={(id) => choose(() => router.push(paths.volume(id)))} />
-      </Command.List>
+        </Command.List>
+      </MenuContext>
     </Command.Dialog>
   );
 }
 
-function Volumes({ name, onChoose }: { name: string; onChoose: (id: string) => void }) {
-  const isName = NAME.test(name);
-  const { data } = useSomeVolumes(isName ? `name=${name.toLowerCase()}*` : '', { enabled: isName });
-  if (!isName || data === undefined || data.length === 0) return null;
+function Places({ onGo }: { onGo: (href: string) => void }): ReactNode {
   return (
-    <Command.Group heading="Volumes" className={GROUP}>
-      {data.slice(0, VOLUMES_MAX).map((volume) => (
-        <Command.Item
-          key={volume.id}
-          value={`volume ${volume.name}`}
-          onSelect={() => onChoose(volume.id)}
-          className={ITEM}
-        >
-          <Database aria-hidden size={15} className="shrink-0" />
-          {volume.name}
-        </Command.Item>
+    <Command.Group heading="Go to" className={GROUP}>
+      {ALL_PLACES.map(({ href, label, icon, key, words = '' }) => (
+        <MenuLine key={label} value={`${label} ${words}`} icon={icon} onSelect={() => onGo(href)}>
+          {label}
+          {key !== undefined && <kbd className="ml-auto font-mono text-xs text-muted">g {key}</kbd>}
+        </MenuLine>
       ))}
     </Command.Group>
   );
+}
+
+function ActionLine({ action, onAct }: { action: MenuAction; onAct: (action: MenuAction) => void }) {
+  const forbidden = useForbidden();
+  const why = action.needs === undefined ? undefined : forbidden(action.needs);
+  return (
+    <MenuLine value={action.label} icon={CornerDownRight} why={why} onSelect={() => onAct(action)}>
+      {action.label}
+    </MenuLine>
+  );
+}
+
+function useSettled(typed: string): string {
+  const [settled, setSettled] = useState(typed);
+  useEffect(() => {
+    const timer = setTimeout(() => setSettled(typed), TYPING_MS);
+    return () => clearTimeout(timer);
+  }, [typed]);
+  return settled;
 }

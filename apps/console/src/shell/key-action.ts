@@ -18,7 +18,10 @@ export type Pressed = {
 };
 
 export const SHORTCUTS = [
-  { keys: '⌘K or Ctrl-K', does: 'Open the command menu: all pages, volumes, and what can be done here' },
+  {
+    keys: '⌘K or Ctrl-K',
+    does: 'Open the command menu: all pages, things by their names, and what can be done with them',
+  },
   { keys: '/', does: 'Search this list' },
   { keys: 'j, k', does: 'Next and previous row' },
   { keys: 'Enter', does: 'Open the row' },

@@ -5,11 +5,9 @@ import { useWhoAmI } from '../api/use-who-am-i';
 import { paths } from '../paths';
 import { useAction } from '../shared/use-action';
 
-/** The way to another organization, for a user who belongs to several. Nothing for others. */
-export function OrganizationSwitch() {
-  const own = useQuery({ queryKey: ['organization', 'own'], queryFn: organizationApi.own });
-  const current = useWhoAmI().data?.organizationId;
-  const change = useAction({
+/** Has the session see another organization. */
+export function useSwitchOrganization() {
+  return useAction({
     run: organizationApi.switchTo,
     done: 'shown',
     refusal: 'noted',
@@ -17,6 +15,13 @@ export function OrganizationSwitch() {
     // Loaded anew: what this page has read belongs to the organization before.
     onDone: () => window.location.assign(paths.overview),
   });
+}
+
+/** The way to another organization, for a user who belongs to several. Nothing for others. */
+export function OrganizationSwitch() {
+  const own = useQuery({ queryKey: ['organization', 'own'], queryFn: organizationApi.own });
+  const current = useWhoAmI().data?.organizationId;
+  const change = useSwitchOrganization();
   if (current === undefined || own.data === undefined || own.data.length < 2) return null;
   return (
     <select

@@ -7,17 +7,21 @@ import { useTheme } from 'next-themes';
 import { api } from '../api/client';
 import { paths } from '../paths';
 
-export function SessionMenu() {
+/** Ends the session. */
+export function useSignOut(): () => Promise<void> {
   const router = useRouter();
   const queryClient = useQueryClient();
-  const { resolvedTheme, setTheme } = useTheme();
-
-  async function signOut() {
+  return async () => {
     // The session may have ended already; either way this browser forgets what it has seen.
     await api.signOut().catch(() => undefined);
     queryClient.clear();
     router.replace(paths.signIn);
-  }
+  };
+}
+
+export function SessionMenu() {
+  const { resolvedTheme, setTheme } = useTheme();
+  const signOut = useSignOut();
 
   return (
     <div className="flex items-center gap-1">

@@ -1,0 +1,34 @@
+/** What the command menu makes of the text that is typed: which of its lines match, and which names are asked for. */
+
+/** Comparisons in one filter, so that a sentence that was pasted makes no long one. */
+const NAMES_MAX = 3;
+const NAME = /^[a-z0-9][a-z0-9._/-]*$/;
+
+/** Each word has to be in a line, in any order. Lines that begin with the first word come first. */
+export function menuScore(value: string, typed: string): number {
+  const words = wordsOf(typed);
+  const line = value.toLowerCase();
+  if (!words.every((word) => line.includes(word))) return 0;
+  const [first] = words;
+  if (first === undefined || line.startsWith(first)) return 1;
+  return line.split(' ').some((part) => part.startsWith(first)) ? 0.8 : 0.5;
+}
+
+/** Filter for things whose name begins with one of the words; empty: nothing that was typed can be a name. */
+export function namesFilter(typed: string): string {
+  return namesIn(typed)
+    .slice(0, NAMES_MAX)
+    .map((word) => `name=${word}*`)
+    .join(' OR ');
+}
+
+function namesIn(typed: string): string[] {
+  return [...new Set(wordsOf(typed).filter((word) => NAME.test(word)))];
+}
+
+function wordsOf(typed: string): string[] {
+  return typed
+    .toLowerCase()
+    .split(/\s+/)
+    .filter((word) => word !== '');
+}

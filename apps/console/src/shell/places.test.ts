@@ -1,0 +1,28 @@
+import fs from 'node:fs';
+import path from 'node:path';
+import { expect, test } from '@jest/globals';
+import { GLOBAL_ACTIONS } from './menu-actions';
+import { ALL_PLACES, BEFORE_SIGN_IN, FOUND_BY_NAME } from './places';
+
+const APP = path.join(import.meta.dirname, '../../app');
+
+/** As its folder names it, without groups. */
+const ROUTES = fs
+  .readdirSync(APP, { recursive: true, encoding: 'utf8' })
+  .filter((file) => path.basename(file) === 'page.tsx')
+  .map((file) => `/${path.dirname(file).replace(/^\.$|\(console\)\/?/, '')}`)
+  .sort();
+
+test('every route is reached from the command menu, or by what leads to a sign-in', () => {
+  const reached = [...ALL_PLACES.map(({ href }) => href), ...FOUND_BY_NAME, ...Object.keys(BEFORE_SIGN_IN)];
+  expect([...new Set(reached)].sort()).toEqual(ROUTES);
+});
+
+test('no two places have one name', () => {
+  const labels = ALL_PLACES.map(({ label }) => label);
+  expect(new Set(labels).size).toBe(labels.length);
+});
+
+test('actions begin on pages that there are', () => {
+  for (const { href } of GLOBAL_ACTIONS) expect(ROUTES).toContain(href);
+});
