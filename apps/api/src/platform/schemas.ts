@@ -104,8 +104,13 @@ export function pageOf<Item extends z.ZodType>(item: Item, name: string) {
     .meta({ id: name });
 }
 
-export function isoOrNull(date: Date | undefined): string | null {
-  return date?.toISOString() ?? null;
+export function isoOrNull(time: Date | string | undefined): string | null {
+  return time === undefined ? null : isoOf(time);
+}
+
+/** @param time a text is one that the database has written so */
+export function isoOf(time: Date | string): string {
+  return typeof time === 'string' ? time : time.toISOString();
 }
 
 export function conditionView(condition: {

@@ -8,12 +8,11 @@ import {
 import { replicaState } from '@holdfast/core/model/replica.js';
 import type { VolumeVerification } from '@holdfast/core/model/volume.js';
 import { endpointOf, holderOf } from '@holdfast/core/model/volume-lifecycle.js';
-import { overridesFrom } from '@holdfast/core/model/volume-overrides.js';
 import { fillOf, layerTaskOf } from '@holdfast/core/model/volume-task.js';
 import { type AccessFacts, isAllowedWithin } from '@holdfast/core/policy/decide-access.js';
 import type { PlacedReplica, VolumeWithReplicas } from '@holdfast/database/queries/volumes.js';
 import type { z } from 'zod';
-import { conditionView, isoOrNull } from '../platform/schemas.js';
+import { conditionView, isoOf, isoOrNull } from '../platform/schemas.js';
 import { recurringSnapshotView } from '../snapshots/recurring-snapshot.schemas.js';
 import type { replicaSchema, verificationSchema, volumeSchema } from './volume.schemas.js';
 
@@ -22,23 +21,32 @@ export type ReplicaView = z.infer<typeof replicaSchema>;
 
 /** A volume as the API shows it to this user. */
 export function volumeView({ volume, replicas }: VolumeWithReplicas, user: AccessFacts): VolumeView {
-  const { spec } = volume;
+  const {
+    sizeBytes,
+    numberOfReplicas,
+    dataEngine,
+    nodeSelector,
+    diskSelector,
+    topologyRequirement,
+    dataLocality,
+    ...overrides
+  } = volume.spec;
   return {
     id: volume.id,
     name: volume.name,
     organizationId: volume.organizationId,
     projectId: volume.projectId,
     clusterId: volume.clusterId,
-    size: spec.sizeBytes,
+    size: sizeBytes,
     writtenBytes: volume.writtenBytes,
-    numberOfReplicas: spec.numberOfReplicas,
-    dataEngine: spec.dataEngine,
-    nodeSelector: [...spec.nodeSelector],
-    diskSelector: [...spec.diskSelector],
-    topologyRequirement: spec.topologyRequirement.map((term) => ({ ...term })),
-    dataLocality: spec.dataLocality,
+    numberOfReplicas,
+    dataEngine,
+    nodeSelector: [...nodeSelector],
+    diskSelector: [...diskSelector],
+    topologyRequirement: topologyRequirement.map((term) => ({ ...term })),
+    dataLocality,
     labels: { ...volume.labels },
-    ...overridesFrom(({ field }) => spec[field]),
+    ...overrides,
     integrityCheckedAt: isoOrNull(volume.integrityCheckedAt),
     state: shownState(volume),
     robustness: volume.robustness,
@@ -132,7 +140,7 @@ export function replicaView({ replica, zone }: PlacedReplica): ReplicaView {
     failure: replica.failure ?? null,
     relocation: relocationView(replica),
     rebuildRetryCount: replica.rebuildRetryCount,
-    createdAt: replica.createdAt.toISOString(),
+    createdAt: isoOf(replica.createdAt),
   };
 }
 

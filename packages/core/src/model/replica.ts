@@ -98,7 +98,7 @@ export function isPotentiallyReusable(replica: Replica): boolean {
 }
 
 /** The state that users see, derived from the facts above so that the two can't disagree. */
-export function replicaState(replica: Pick<Replica, 'failedAt' | 'mode'>): ReplicaState {
+export function replicaState(replica: Pick<Replica, 'mode'> & { readonly failedAt: unknown }): ReplicaState {
   if (replica.failedAt !== undefined || replica.mode === 'ERR') return 'failed';
   if (replica.mode === 'RW') return 'running';
   if (replica.mode === 'WO') return 'rebuilding';

@@ -60,7 +60,6 @@ function rank({ category }: SettingDefinition): number {
 /** Makes a value for each override. */
 export function overridesFrom(answer: (override: VolumeOverride) => unknown): VolumeOverrides {
   const overrides: Partial<Record<OverrideField, unknown>> = {};
-  // A loop without pairs: a page of volumes comes here a hundred times.
   for (const override of VOLUME_OVERRIDES) overrides[override.field] = answer(override);
   // `answer` answers for each field; that it answers with a value of the field is its caller's promise.
   return overrides as VolumeOverrides;

@@ -3,9 +3,9 @@ import type { VOLUME_FIELDS } from '@holdfast/core/listing/list-fields.js';
 import type { ClusterId, VolumeId } from '@holdfast/core/model/ids.js';
 import { ownAnswersOf } from '../rows/override-columns.js';
 import {
-  type ReplicaRow,
   readShownReplica,
   type ShownReplica,
+  type ShownReplicaRow,
   selectShownReplica,
 } from '../rows/replica-row.js';
 import { readShownVolume, type ShownVolumeRow, selectShownVolume } from '../rows/volume-row.js';
@@ -126,10 +126,11 @@ export async function findVolume(sql: Sql, key: VolumeKey): Promise<VolumeWithRe
 
 async function withReplicas(sql: Sql, volumes: readonly ShownVolume[]): Promise<VolumeWithReplicas[]> {
   if (volumes.length === 0) return [];
-  const { rows } = await sql.query<Omit<ReplicaRow, 'explanation'> & { zone: string | null }>(
+  const { rows } = await sql.query<ShownReplicaRow & { zone: string | null }>(
     `SELECT ${SHOWN_REPLICA}, n.zone FROM replica r LEFT JOIN node n ON n.id = r.node_id
      WHERE r.volume_id = ANY($1) ORDER BY r.id`,
     [volumes.map(({ id }) => id)],
+    { times: 'text' },
   );
   const byVolume = new Map<VolumeId, PlacedReplica[]>(volumes.map(({ id }) => [id, []]));
   for (const row of rows) {

@@ -32,16 +32,57 @@ export const REPLICAS: Table<Replica> = {
   ],
 };
 
-/**
- * A replica without the explanation of its placement, which is most of a row: it lists the cluster's places, and only whoever
- * asks why a copy lies where it does reads it.
- */
-export type ShownReplica = Omit<Replica, 'explanation'>;
+type HiddenField = 'explanation' | 'unreportedSince' | 'secret' | 'version';
+type TimeField = 'healthyAt' | 'lastHealthyAt' | 'failedAt' | 'lastFailedAt' | 'createdAt';
 
-/** What {@link readShownReplica} needs. */
+/**
+ * A replica as it is shown. Not with the explanation of its placement, which is most of a row: it lists the cluster's places, and
+ * only whoever asks why a copy lies where it does reads it. Times are the texts that users see, where they come from a list.
+ */
+export type ShownReplica = Omit<Replica, HiddenField | TimeField> & {
+  [Field in TimeField]: Replica[Field] | string;
+};
+
+const HIDDEN_FIELDS: ReadonlySet<string> = new Set<HiddenField>([
+  'explanation',
+  'unreportedSince',
+  'secret',
+  'version',
+]);
+
+/** What {@link readShownReplica} needs, read with times as text. */
 export function selectShownReplica(alias: string): string {
-  const columns = REPLICAS.columns.filter(({ field }) => field !== 'explanation');
-  return `${selectList({ ...REPLICAS, columns }, alias)}, ${alias}.version`;
+  const columns = REPLICAS.columns.filter(({ field }) => !HIDDEN_FIELDS.has(field));
+  return selectList({ ...REPLICAS, columns }, alias);
+}
+
+type HiddenColumn = 'explanation' | 'unreported_since' | 'secret' | 'version';
+type TimeColumn = 'healthy_at' | 'last_healthy_at' | 'failed_at' | 'last_failed_at' | 'created_at';
+
+export type ShownReplicaRow = Omit<ReplicaRow, HiddenColumn | TimeColumn> & {
+  [Column in TimeColumn]: string | Extract<ReplicaRow[Column], null>;
+};
+
+export function readShownReplica(row: ShownReplicaRow): ShownReplica {
+  return {
+    id: row.id,
+    volumeId: row.volume_id,
+    nodeId: orUndefined(row.node_id),
+    diskId: orUndefined(row.disk_id),
+    sizeBytes: row.size_bytes,
+    intent: row.intent,
+    mode: orUndefined(row.mode),
+    provisioned: row.provisioned,
+    healthyAt: orUndefined(row.healthy_at),
+    lastHealthyAt: orUndefined(row.last_healthy_at),
+    failedAt: orUndefined(row.failed_at),
+    lastFailedAt: orUndefined(row.last_failed_at),
+    failure: orUndefined(row.failure),
+    relocation: row.relocation === null ? undefined : readRelocation(row.relocation),
+    rebuildRetryCount: row.rebuild_retry_count,
+    writtenBytes: row.written_bytes,
+    createdAt: row.created_at,
+  };
 }
 
 export type ReplicaRow = {
@@ -69,10 +110,6 @@ export type ReplicaRow = {
 };
 
 export function readReplica(row: ReplicaRow): Replica {
-  return { ...readShownReplica(row), explanation: orUndefined(row.explanation) };
-}
-
-export function readShownReplica(row: Omit<ReplicaRow, 'explanation'>): ShownReplica {
   return {
     id: row.id,
     volumeId: row.volume_id,
@@ -87,6 +124,7 @@ export function readShownReplica(row: Omit<ReplicaRow, 'explanation'>): ShownRep
     failedAt: orUndefined(row.failed_at),
     lastFailedAt: orUndefined(row.last_failed_at),
     failure: orUndefined(row.failure),
+    explanation: orUndefined(row.explanation),
     relocation: row.relocation === null ? undefined : readRelocation(row.relocation),
     rebuildRetryCount: row.rebuild_retry_count,
     unreportedSince: orUndefined(row.unreported_since),

@@ -26,12 +26,30 @@ const parsers = new Map<number, (text: string) => unknown>([
   [OID_TIMESTAMPTZ, parseTime],
 ]);
 
-const types: pg.CustomTypesConfig = {
-  getTypeParser: (oid, format) => {
-    const own = format === 'binary' ? undefined : parsers.get(oid);
-    return own ?? pg.types.getTypeParser(oid, format);
-  },
-};
+const types = typesOf(parsers);
+
+/** For statements whose times are only shown: a text is made of a text, and no date in between. */
+export const TIMES_AS_TEXT: pg.CustomTypesConfig = typesOf(
+  new Map([...parsers, [OID_TIMESTAMPTZ, timeText]]),
+);
+
+function typesOf(own: ReadonlyMap<number, (text: string) => unknown>): pg.CustomTypesConfig {
+  return {
+    getTypeParser: (oid, format) =>
+      (format === 'binary' ? undefined : own.get(oid)) ?? pg.types.getTypeParser(oid, format),
+  };
+}
+
+/** In UTC to the millisecond, as `Date.toISOString` writes it. */
+function timeText(text: string): string {
+  const isPlain = text.endsWith('+00') && text.charAt(10) === ' ';
+  if (!isPlain) {
+    const time = parseTime(text);
+    return time instanceof Date ? time.toISOString() : text;
+  }
+  const fraction = text.slice(20, -3).padEnd(3, '0').slice(0, 3);
+  return `${text.slice(0, 10)}T${text.slice(11, 19)}.${fraction}Z`;
+}
 
 /** Long enough for a Postgres that restarts, short enough that a request still gets an answer. */
 const CONNECT_TIMEOUT_MS = 5_000;

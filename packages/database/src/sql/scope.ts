@@ -3,6 +3,7 @@ import type { ClusterId, OrganizationId, ProjectId } from '@holdfast/core/model/
 import pg from 'pg';
 import { translateError } from './errors.js';
 import type { FairSlots } from './fair-slots.js';
+import { TIMES_AS_TEXT } from './pool.js';
 import { StatementNames } from './statement-names.js';
 
 /** Runs one statement. A whole transaction is handed around as one of these. */
@@ -10,8 +11,12 @@ export interface Sql {
   query<Row extends pg.QueryResultRow>(
     text: string,
     values?: readonly unknown[],
+    reading?: Reading,
   ): Promise<{ rows: Row[]; rowCount: number }>;
 }
+
+/** How values are read. Times are dates, unless `text` asks for them as they are shown. */
+export type Reading = { readonly times: 'text' };
 
 /**
  * Whose rows a piece of work may see. Under the api role an organization must be named; the system role names none
@@ -175,10 +180,15 @@ const NAMES = new StatementNames();
 
 function asSql(client: pg.PoolClient): Sql {
   const sql: Sql = {
-    async query<Row extends pg.QueryResultRow>(text: string, values: readonly unknown[] = []) {
+    async query<Row extends pg.QueryResultRow>(
+      text: string,
+      values: readonly unknown[] = [],
+      reading?: Reading,
+    ) {
       const name = NAMES.nameOf(text);
       const { rows, rowCount } = await client.query<Row>({
         ...(name && { name }),
+        ...(reading && { types: TIMES_AS_TEXT }),
         text,
         values: [...values],
       });
