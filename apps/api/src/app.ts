@@ -3,7 +3,6 @@ import cookie from '@fastify/cookie';
 import { systemRandom } from '@holdfast/database/clock-and-random.js';
 import { sharedPorts } from '@holdfast/identity/shared-port.js';
 import { addSpans } from '@holdfast/tracing/fastify-spans.js';
-import { traceOfLine } from '@holdfast/tracing/spans.js';
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, LogController } from 'fastify';
@@ -46,7 +45,7 @@ export type App = { nest: NestFastifyApplication; fastify: FastifyInstance; drai
 
 /** Builds the whole API without listening. */
 export async function createApp(config: Config): Promise<App> {
-  const logger: Logger = pino({ level: config.logLevel, base: { name: 'api' }, mixin: traceOfLine });
+  const logger: Logger = pino({ level: config.logLevel, base: { name: 'api' } });
   const ports = sharedPorts();
   const adapter = new FastifyAdapter({
     // Users over HTTP and agents over TLS on one port.

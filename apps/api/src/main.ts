@@ -19,7 +19,7 @@ if (trouble !== undefined) {
   console.error(trouble);
   process.exit(2);
 }
-const tracing = await startTracing('holdfast-api', process.env);
+const tracing = await startTracing('holdfast-api', process.env, { follows: false });
 const { nest, fastify, draining } = await createApp(config);
 await nest.listen(config.port, config.host);
 fastify.log.info({ host: config.host, port: config.port }, 'listening');

@@ -2,6 +2,13 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { beginSpan, type OpenSpan } from './spans.js';
 
+const spans = new WeakMap<object, OpenSpan>();
+
+/** Names the span of a request, for what is done because of it. `undefined`: it has none. */
+export function traceparentOfRequest(request: FastifyRequest): string | undefined {
+  return spans.get(request)?.traceparent;
+}
+
 /**
  * Adds the hooks, ahead of all others. From then on the header `traceparent` of a request names its own span, so that
  * whatever reads the header has the trace that the request is part of.
@@ -9,7 +16,6 @@ import { beginSpan, type OpenSpan } from './spans.js';
  * @param isTraced those that get a span without being part of a trace already
  */
 export function addSpans(server: FastifyInstance, isTraced: (request: FastifyRequest) => boolean): void {
-  const spans = new WeakMap<FastifyRequest, OpenSpan>();
   server.addHook('onRequest', (request, _reply, done) => {
     const { traceparent } = request.headers;
     const told = typeof traceparent === 'string' ? traceparent : undefined;

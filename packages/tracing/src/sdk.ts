@@ -4,13 +4,17 @@ import { resourceFromAttributes } from '@opentelemetry/resources';
 import { BatchSpanProcessor, NodeTracerProvider } from '@opentelemetry/sdk-trace-node';
 
 /** @returns what sends the rest and ends it */
-export function startSdk(service: string, environment: NodeJS.ProcessEnv): () => Promise<void> {
+export function startSdk(
+  service: string,
+  environment: NodeJS.ProcessEnv,
+  { follows }: { readonly follows: boolean },
+): () => Promise<void> {
   const name = environment.OTEL_SERVICE_NAME || service;
   const provider = new NodeTracerProvider({
     resource: resourceFromAttributes({ 'service.name': name, 'process.pid': process.pid }),
     spanProcessors: [new BatchSpanProcessor(new OTLPTraceExporter())],
   });
-  provider.register();
+  provider.register(follows ? {} : { contextManager: null });
   // A receiver that is gone costs spans, and nothing else.
   return () => provider.shutdown().catch(() => undefined);
 }

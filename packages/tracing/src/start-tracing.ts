@@ -12,10 +12,18 @@ export type Tracing = {
 /** Longest wait for the receiver at the end of a process. */
 const STOP_MS_MAX = 2_000;
 
-export async function startTracing(service: string, environment: NodeJS.ProcessEnv): Promise<Tracing> {
+/**
+ * @param follows Is the span that is under way known to whatever is done within it? It is by AsyncLocalStorage, which makes each
+ *   promise of the process dearer. Where not, the span is handed on by hand.
+ */
+export async function startTracing(
+  service: string,
+  environment: NodeJS.ProcessEnv,
+  { follows = true }: { readonly follows?: boolean } = {},
+): Promise<Tracing> {
   if (!isWanted(environment)) return { stop: async () => undefined };
   const { startSdk } = await import('./sdk.js');
-  const stop = startSdk(service, environment);
+  const stop = startSdk(service, environment, { follows });
   return {
     stop: () => Promise.race([stop(), new Promise<void>((end) => setTimeout(end, STOP_MS_MAX).unref())]),
   };

@@ -6,6 +6,7 @@ import { type Action, changesNothing } from '@holdfast/core/policy/permissions.j
 import { systemClock } from '@holdfast/database/clock-and-random.js';
 import { findToken, noteTokenUse, type TokenHolder } from '@holdfast/database/queries/tokens.js';
 import { type Scope, transaction } from '@holdfast/database/sql/scope.js';
+import { traceparentOfRequest } from '@holdfast/tracing/fastify-spans.js';
 import { Inject, Injectable } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import type { Config } from '../config.js';
@@ -46,7 +47,10 @@ export class Authenticator {
    */
   async requireUser(request: FastifyRequest): Promise<Tenant> {
     const actor = await this.authenticate(request);
-    const scope = this.databases.organization(actor.organizationId, actor.limits);
+    const scope = this.databases.organization(actor.organizationId, {
+      limits: actor.limits,
+      traceparent: traceparentOfRequest(request),
+    });
     const tenant = tenantOf(actor, scope, request);
     request.tenant = tenant;
     assertUsedFromWithin(actor.limits, request.ip);

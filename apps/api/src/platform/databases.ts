@@ -2,12 +2,7 @@ import { StorageFault } from '@holdfast/core/model/faults.js';
 import type { OrganizationId } from '@holdfast/core/model/ids.js';
 import { FairSlots } from '@holdfast/database/sql/fair-slots.js';
 import { createPool, type Pool } from '@holdfast/database/sql/pool.js';
-import {
-  organizationScope,
-  type Scope,
-  type ScopeLimits,
-  systemScope,
-} from '@holdfast/database/sql/scope.js';
+import { organizationScope, type Scope, systemScope } from '@holdfast/database/sql/scope.js';
 import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
 
 /**
@@ -48,9 +43,12 @@ export class Databases implements OnApplicationShutdown {
     return this.api;
   }
 
-  /** @param limits of the caller's token, within the organization */
-  organization(organizationId: OrganizationId, limits?: ScopeLimits): Scope {
-    return organizationScope(this.api, organizationId, { limits, slots: this.slots });
+  /** @param caller the limits of its token within the organization, and the span of its request */
+  organization(
+    organizationId: OrganizationId,
+    { limits, traceparent }: Pick<Scope, 'limits' | 'traceparent'> = {},
+  ): Scope {
+    return organizationScope(this.api, organizationId, { limits, slots: this.slots, traceparent });
   }
 
   system(): Scope {

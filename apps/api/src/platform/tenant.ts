@@ -99,6 +99,11 @@ export class Tenant {
     return this.scope.limits?.clusterIds;
   }
 
+  /** Names the span of the request, for what is done because of it elsewhere. */
+  get traceparent(): string | undefined {
+    return this.scope.traceparent;
+  }
+
   get now(): Date {
     return systemClock.now();
   }

@@ -85,6 +85,7 @@ export class VolumesService {
     const creations = this.creations.for({
       organizationId,
       audit: () => tenant.auditEntry(),
+      traceparent: tenant.traceparent,
       ...(onTiming === undefined ? {} : { onTiming }),
     });
     const { volume, replicas } = await createVolume({ ...tenant.volumePorts, creations }, input);

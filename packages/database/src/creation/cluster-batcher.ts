@@ -14,7 +14,6 @@ import type { DiskId } from '@holdfast/core/model/ids.js';
 import { fillOf } from '@holdfast/core/model/volume-task.js';
 import { type PassedQuota, quotaRefusal } from '@holdfast/core/policy/quota.js';
 import { FleetCache } from '@holdfast/core/scheduling/index/fleet-cache.js';
-import { currentTraceparent } from '@holdfast/tracing/spans.js';
 import type { AuditEntry } from '../queries/audit.js';
 import { conflict, nameTaken } from '../sql/errors.js';
 import { type Scope, type Sql, transaction } from '../sql/scope.js';
@@ -73,11 +72,11 @@ export class ClusterBatcher {
     return !this.isRunning && this.waiting.length === 0;
   }
 
-  create(request: CreationRequest, audit: (() => AuditEntry) | undefined): Promise<Created> {
+  create(request: CreationRequest, asked: Pick<Waiting, 'audit' | 'traceparent'>): Promise<Created> {
     if (this.waiting.length >= WAITING_MAX) throw tooMany();
     return new Promise<Created>((resolve, reject) => {
-      const asked = { askedAtMs: performance.now(), traceparent: currentTraceparent() };
-      this.waiting.push({ request, audit, ...asked, attempt: 1, resolve, reject });
+      const askedAtMs = performance.now();
+      this.waiting.push({ request, ...asked, askedAtMs, attempt: 1, resolve, reject });
       void this.run();
     });
   }

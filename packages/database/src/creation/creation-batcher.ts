@@ -12,6 +12,8 @@ export type CreationCaller = {
   organizationId: OrganizationId;
   /** What goes into the audit log with the volume. */
   audit?: () => AuditEntry;
+  /** Names the span of its request, in whose trace the volume is made. */
+  traceparent?: string | undefined;
   /** Called with where the time of a creation went. */
   onTiming?: (timing: CreationTiming) => void;
 };
@@ -27,11 +29,11 @@ export class CreationBatcher {
   ) {}
 
   /** The port for one caller. */
-  for({ organizationId, audit, onTiming }: CreationCaller): VolumeCreations {
+  for({ organizationId, audit, traceparent, onTiming }: CreationCaller): VolumeCreations {
     return {
       create: async (request) => {
         const batcher = this.batcher(organizationId, request.clusterId);
-        const { volume, timing } = await batcher.create(request, audit);
+        const { volume, timing } = await batcher.create(request, { audit, traceparent });
         onTiming?.(timing);
         return volume;
       },

@@ -33,6 +33,8 @@ export type Scope = {
   readonly granted?: boolean | undefined;
   /** Shares the pool's connections among organizations; left out: whoever comes first has them. */
   readonly slots?: FairSlots | undefined;
+  /** Names the span for which the work is done, and in whose trace the jobs are that come of it; left out: none. */
+  readonly traceparent?: string | undefined;
 };
 
 export type ScopeLimits = {
@@ -47,9 +49,9 @@ export function systemScope(pool: pg.Pool): Scope {
 export function organizationScope(
   pool: pg.Pool,
   organizationId: OrganizationId,
-  { limits, slots }: Pick<Scope, 'limits' | 'slots'> = {},
+  { limits, slots, traceparent }: Pick<Scope, 'limits' | 'slots' | 'traceparent'> = {},
 ): Scope {
-  return { pool, organizationId, limits, slots };
+  return { pool, organizationId, limits, slots, traceparent };
 }
 
 type Mode = 'write' | 'write-unsynced' | 'rehearsal' | 'snapshot';
@@ -135,7 +137,7 @@ async function runConnected<T>(scope: Scope, mode: Mode, work: (sql: Sql) => Pro
     client = await scope.pool.connect();
     // One round trip for both: the organization is set for this transaction only, so that none leaks to the next.
     await client.query(`${BEGIN[mode]}; ${setOrganization(scope)}`);
-    const result = await work(asSql(client));
+    const result = await work(asSql(client, scope));
     await client.query(mode === 'rehearsal' ? 'SET CONSTRAINTS ALL IMMEDIATE; ROLLBACK' : 'COMMIT');
     client.release();
     return result;
@@ -175,10 +177,17 @@ export function connectionOf(sql: Sql): pg.PoolClient {
   return client;
 }
 
+/** The span of each running transaction whose scope names one. */
+const traces = new WeakMap<Sql, string>();
+
+export function traceparentOf(sql: Sql): string | undefined {
+  return traces.get(sql);
+}
+
 /** The same on all connections of this process. */
 const NAMES = new StatementNames();
 
-function asSql(client: pg.PoolClient): Sql {
+function asSql(client: pg.PoolClient, { traceparent }: Scope): Sql {
   const sql: Sql = {
     async query<Row extends pg.QueryResultRow>(
       text: string,
@@ -196,6 +205,7 @@ function asSql(client: pg.PoolClient): Sql {
     },
   };
   connections.set(sql, client);
+  if (traceparent !== undefined) traces.set(sql, traceparent);
   return sql;
 }
 

@@ -1,7 +1,7 @@
 import { DUE_AT_ONCE } from '@holdfast/control/ports/store.js';
 import type { ClusterId, VolumeId } from '@holdfast/core/model/ids.js';
 import { currentTraceparent } from '@holdfast/tracing/spans.js';
-import type { Sql } from '../sql/scope.js';
+import { type Sql, traceparentOf } from '../sql/scope.js';
 
 /** Wakes the relay, which turns outbox rows into jobs. */
 export const OUTBOX_CHANNEL = 'holdfast_outbox';
@@ -55,7 +55,13 @@ export async function writeOutbox(sql: Sql, { volumes, clusters, lookedAfter }: 
      SELECT pg_notify('${CHANGE_CHANNEL}', concat_ws(' ', organization_id, cluster_id, kind, id)),
        (SELECT count(*) FROM told)
      FROM targets`,
-    [[...volumes], [...clusters], DUE_AT_ONCE, lookedAfter ?? null, currentTraceparent() ?? null],
+    [
+      [...volumes],
+      [...clusters],
+      DUE_AT_ONCE,
+      lookedAfter ?? null,
+      traceparentOf(sql) ?? currentTraceparent() ?? null,
+    ],
   );
 }
 
