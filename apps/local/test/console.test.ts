@@ -114,13 +114,23 @@ inBrowser('the console', () => {
     async () => {
       const volume = await stack.cliJson<Volume>('volume', 'get', 'web-data');
       const client = await connectNbd(volume.endpoint?.nbdUri ?? '');
-      for (let offset = 0; offset < 256 * MIB; offset += MIB) {
-        await client.write(offset, [pattern(offset, MIB)], MIB, { fua: false });
+      // What is written is followed while the writer goes on.
+      for (const through of [64, 256]) {
+        for (let offset = through === 64 ? 0 : 64 * MIB; offset < through * MIB; offset += MIB) {
+          await client.write(offset, [pattern(offset, MIB)], MIB, { fua: false });
+        }
+        await client.flush();
+        await page.getByText(`1 GiB, ${through} MiB written`).waitFor({ timeout: 30_000 });
       }
-      await client.flush();
       stack.killAgent('node-2');
       await page.getByText('Degraded').first().waitFor({ timeout: 15_000 });
       await page.getByText('Failed').first().waitFor({ timeout: 15_000 });
+      // That its place would be a good one explains nothing of a copy that has failed.
+      const why = page.getByRole('region', { name: 'Why there', exact: true });
+      const failed = why.getByRole('option', { name: /^The copy on node-2/ });
+      await why.getByLabel('Explain').selectOption(await failed.textContent());
+      await why.getByText(/^(No answer|Failed)$/).waitFor();
+      expect(await why.getByText('Fits', { exact: true }).count()).toBe(0);
       const rebuilds = page.getByRole('region', { name: 'Rebuilds', exact: true });
       await rebuilds.getByText(/^The copy on node-2 may come back: no new one is built until /).waitFor();
       await expectAccessible('volume-degraded');
@@ -137,6 +147,8 @@ inBrowser('the console', () => {
       await stack.cli('setting', 'set', CLUSTER_LIMIT, '0');
       const started = stack.cli('local', 'start-agent', 'node-2');
       await page.getByText(`No rebuild may start: ${CLUSTER_LIMIT} is 0.`).waitFor({ timeout: 60_000 });
+      const safe = page.getByRole('region', { name: 'When will it be safe?', exact: true });
+      expect(await safe.getByText('Now', { exact: true }).count()).toBe(0);
       await visit.picture('overview-waiting');
       await stack.cli('setting', 'reset', CLUSTER_LIMIT);
       await page.getByRole('progressbar').first().waitFor({ timeout: 60_000 });
@@ -146,6 +158,11 @@ inBrowser('the console', () => {
       await page.getByRole('button', { name: 'Pause the rebuild of web-data' }).click();
       await page.getByText('Paused', { exact: true }).waitFor({ timeout: 15_000 });
       await expectAccessible('rebuild-paused');
+      await page.getByRole('link', { name: 'Overview' }).first().click();
+      await safe.getByText('Not while rebuilds are paused').waitFor();
+      await safe.getByText('1 volume waits for a paused rebuild.').waitFor();
+      expect(await safe.getByText('Now', { exact: true }).count()).toBe(0);
+      await page.getByRole('link', { name: 'Rebuilds' }).first().click();
       await page.getByRole('button', { name: 'Resume the rebuild of web-data' }).click();
       await page.getByRole('button', { name: 'Pause the rebuild of web-data' }).waitFor({ timeout: 15_000 });
       await stack.cli('setting', 'set', BANDWIDTH_SETTING, '0');
@@ -231,6 +248,11 @@ inBrowser('the console', () => {
       await page.getByRole('button', { name: 'Try it' }).click();
       await page.getByText('0 of 2 new volumes fit; 1 existing volume loses 1 replica').waitFor();
       await page.getByRole('row', { name: /web-data Fits nowhere No disk can take this replica/ }).waitFor();
+      // What gives one copy a place does not answer the whole question, and says so.
+      await page
+        .getByRole('heading', { name: 'What would make copy 3 of volume 1 fit, smallest first' })
+        .waitFor();
+      await page.getByText('The volumes after it may need more.').waitFor();
       await page.getByRole('row', { name: /zone-b .* gone/ }).waitFor();
       await expectAccessible('what-if');
       await page.getByLabel('zone-b', { exact: true }).uncheck();

@@ -30,9 +30,12 @@ function Part({ title, note, children }: { title: string; note?: string; childre
 export function CureList({
   cures,
   search,
+  what = 'it',
   buttonsOf,
 }: Pick<PlacementExplanation, 'cures'> & {
   search: PlacementExplanation['cureSearch'];
+  /** What they give a place, where that is not all that was asked about. */
+  what?: string;
   /** The way to carry one out; left out where the cluster is a supposed one. */
   buttonsOf?: (cure: PlacementExplanation['cures'][number]) => ReactNode;
 }) {
@@ -41,7 +44,7 @@ export function CureList({
     : `The scheduler was run with each of them. ${search.tried} changes were tried; there may be others as small.`;
   return (
     <div className="px-4">
-      <h3 className="text-xs font-semibold text-muted">What would make it fit, smallest first</h3>
+      <h3 className="text-xs font-semibold text-muted">What would make {what} fit, smallest first</h3>
       <p className="pb-1 text-xs text-muted">{note}</p>
       <ol className="list-decimal pl-5 text-sm">
         {cures.map((cure) => (

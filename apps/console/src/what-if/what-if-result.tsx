@@ -74,7 +74,14 @@ function Shape({ shape }: { shape: Simulation['shapes'][number] }) {
           </p>
           {firstFailure.explanation.cures.length > 0 && (
             <div className="-mx-4 mt-2">
-              <CureList cures={firstFailure.explanation.cures} search={firstFailure.explanation.cureSearch} />
+              <CureList
+                cures={firstFailure.explanation.cures}
+                search={firstFailure.explanation.cureSearch}
+                what={`copy ${firstFailure.replicaNumber} of volume ${firstFailure.volumeNumber}`}
+              />
+              {asked - fit > 1 && (
+                <p className="px-4 pt-1 text-xs text-muted">The volumes after it may need more.</p>
+              )}
             </div>
           )}
         </>
