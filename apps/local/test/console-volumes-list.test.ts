@@ -132,6 +132,43 @@ inBrowser('the list of volumes', () => {
   );
 
   test(
+    'keeps what is selected in the address, one by one or as all that match, until something else is searched for',
+    async () => {
+      const tools = page.getByRole('toolbar', { name: 'Actions on the selected volumes' });
+      for (const name of ['sel-a', 'sel-b', 'sel-c'])
+        await visit.stack.cliJson('volume', 'create', name, '--size', '64Mi', '--replicas', '1');
+      await page.getByLabel('Search volumes').fill('sel-');
+      await page.waitForURL(/[?&]q=sel-/);
+      await page.getByLabel('Select sel-b').check();
+      await tools.getByText('1 selected').waitFor();
+      await page.waitForURL(/selected=[0-9a-f-]{36}$/);
+      await page.reload();
+      await tools.getByText('1 selected').waitFor();
+      expect(await page.getByLabel('Select sel-b').isChecked()).toBe(true);
+
+      await tools.getByRole('button', { name: 'Select all that match' }).click();
+      await tools.getByText('All that match: 3 selected').waitFor();
+      await page.getByLabel('Select sel-a').uncheck();
+      await page.waitForURL(/selected=all&but=[0-9a-f-]{36}$/);
+      await page.reload();
+      await tools.getByText('All that match: 2 selected').waitFor();
+      expect(await visit.problems('volumes-selection')).toEqual([]);
+      await tools.getByRole('button', { name: 'Delete' }).click();
+      const dialog = page.getByRole('dialog');
+      await dialog.getByText('2 of 2 can be done').waitFor();
+      expect(await dialog.getByText('sel-a').count()).toBe(0);
+      await dialog.getByRole('button', { name: 'Cancel' }).click();
+
+      await page.getByLabel('Search volumes').fill('pg-');
+      await tools.waitFor({ state: 'detached' });
+      await page.waitForURL(/[?&]q=pg-/);
+      await page.getByLabel('Search volumes').fill('');
+      await page.waitForURL((url) => !url.searchParams.has('q'));
+    },
+    STORY_TIMEOUT_MS,
+  );
+
+  test(
     'goes anywhere and acts from the command menu, and gives the focus back',
     async () => {
       await page.getByRole('link', { name: 'pg-a', exact: true }).focus();

@@ -1,4 +1,8 @@
-/** State of the list of volumes, all of it in the address: what is searched for, the order, the columns, and how dense the rows are. */
+/**
+ * State of the list of volumes, all of it in the address: what is searched for, the order, the columns, how dense the rows are, and which
+ * of them are selected.
+ */
+import { NOTHING, readSelection, type Selection, writeSelection } from './selection';
 
 export const COLUMNS = [
   'health',
@@ -21,6 +25,7 @@ export type ListState = {
   readonly sort: string;
   readonly columns: readonly ColumnId[];
   readonly density: Density;
+  readonly selection: Selection;
 };
 
 /** Worst first, so that the list starts with what needs a look. */
@@ -29,6 +34,7 @@ const DEFAULTS: ListState = {
   sort: '-risk,name',
   columns: ['health', 'copies', 'state', 'attached', 'size', 'written'],
   density: 'normal',
+  selection: NOTHING,
 };
 
 const SORT = /^-?[A-Za-z]+(,-?[A-Za-z]+)?$/;
@@ -43,16 +49,18 @@ export function readListState(params: URLSearchParams): ListState {
     sort: SORT.test(sort) ? sort : DEFAULTS.sort,
     columns: named === undefined ? DEFAULTS.columns : COLUMNS.filter((one) => named.includes(one)),
     density: density ?? DEFAULTS.density,
+    selection: readSelection(params),
   };
 }
 
 /** The query of an address, without what is usual; empty for the usual list. */
-export function writeListState({ text, sort, columns, density }: ListState): string {
+export function writeListState({ text, sort, columns, density, selection }: ListState): string {
   const params = new URLSearchParams();
   if (text !== '') params.set('q', text);
   if (sort !== DEFAULTS.sort) params.set('sort', sort);
   if (columns.join() !== DEFAULTS.columns.join()) params.set('columns', columns.join());
   if (density !== DEFAULTS.density) params.set('density', density);
+  writeSelection(params, selection);
   return params.toString();
 }
 

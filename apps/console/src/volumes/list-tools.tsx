@@ -12,6 +12,7 @@ import {
   readListState,
   writeListState,
 } from './list-state';
+import { NOTHING } from './selection';
 import type { ChangeState } from './use-list-state';
 import { useSavedViews } from './use-saved-views';
 
@@ -68,7 +69,8 @@ function Views({ state, change }: Props) {
   function submit(event: FormEvent) {
     event.preventDefault();
     if (name.trim() === '') return;
-    save({ name: name.trim(), query: writeListState(state) });
+    // A view shows whatever matches, and what is selected now is not a part of it.
+    save({ name: name.trim(), query: writeListState({ ...state, selection: NOTHING }) });
     setName('');
   }
 

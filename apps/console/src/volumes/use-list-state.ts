@@ -12,11 +12,13 @@ export function useListState(): [ListState, ChangeState] {
   const state = useMemo(() => readListState(new URLSearchParams(params)), [params]);
   const change = useCallback(
     (part: Partial<ListState>) => {
-      const query = writeListState({ ...state, ...part });
+      // Of the address as it is now: what was changed a moment ago may not have come back from it yet.
+      const now = readListState(new URLSearchParams(window.location.search));
+      const query = writeListState({ ...now, ...part });
       // Without the router, which would ask the server for a page that is here already.
       window.history.replaceState(null, '', query === '' ? path : `${path}?${query}`);
     },
-    [path, state],
+    [path],
   );
   return [state, change];
 }

@@ -20,6 +20,7 @@ import { NodeName } from '../shared/node-name';
 import { VOLUME_STATE } from '../states';
 import { VOLUME_COLUMNS, type VolumeColumn } from './columns';
 import { type ColumnId, type Density, directionOf, nextSort } from './list-state';
+import { isSelected, NOTHING, type Selection, selectionOf, toggled } from './selection';
 import { useIsNarrow } from './use-is-narrow';
 
 const ROW_PX: Record<Density, number> = { compact: 28, normal: 36, comfortable: 44 };
@@ -39,8 +40,8 @@ type Props = {
   density: Density;
   sort: string;
   onSort: (sort: string) => void;
-  selected: ReadonlySet<string>;
-  onSelect: (ids: ReadonlySet<string>) => void;
+  selected: Selection;
+  onSelect: (next: Selection) => void;
   /** Rows near the end are shown: more are wanted. */
   onEnd: () => void;
 };
@@ -76,7 +77,7 @@ export function VolumeGrid({ rows, columns, density, sort, onSort, selected, onS
   const before = (items[0]?.start ?? top) - top;
   const after = virtual.getTotalSize() - ((items.at(-1)?.end ?? top) - top);
   const follow = useFollow();
-  const isAll = rows.length > 0 && rows.every(({ id }) => selected.has(id));
+  const isAll = rows.length > 0 && rows.every(({ id }) => isSelected(selected, id));
   const shown = columns.map((id) => ({ id, column: VOLUME_COLUMNS[id] }));
   const leastRem = shown.reduce((sum, { column }) => sum + column.widthRem, CHECK_REM + NAME_REM_MIN);
   return (
@@ -103,7 +104,7 @@ export function VolumeGrid({ rows, columns, density, sort, onSort, selected, onS
               <Check
                 label="Select all that are loaded"
                 checked={isAll}
-                onChange={() => onSelect(new Set(isAll ? [] : rows.map(({ id }) => id)))}
+                onChange={() => onSelect(isAll ? NOTHING : selectionOf(rows.map(({ id }) => id)))}
               />
             </th>
             <Header column={{ header: 'Name', sort: 'name' }} sort={sort} onSort={onSort} />
@@ -125,7 +126,7 @@ export function VolumeGrid({ rows, columns, density, sort, onSort, selected, onS
                 index={index}
                 px={rowPx}
                 columns={columns}
-                isSelected={selected.has(volume.id)}
+                isSelected={isSelected(selected, volume.id)}
                 onToggle={toggle}
               />
             );
@@ -150,12 +151,6 @@ function useFollow() {
     event.preventDefault();
     router.push(link.pathname);
   };
-}
-
-function toggled(selected: ReadonlySet<string>, id: string): ReadonlySet<string> {
-  const next = new Set(selected);
-  if (!next.delete(id)) next.add(id);
-  return next;
 }
 
 /** Room of rows that are not drawn. */

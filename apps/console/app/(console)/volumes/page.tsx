@@ -5,6 +5,7 @@ import { Panel } from '@holdfast/ui/panel.js';
 import { Plus } from 'lucide-react';
 import { Suspense, useCallback, useEffect, useState } from 'react';
 import { useRisk, useVolumePages } from '../../../src/api/queries';
+import type { Volume } from '../../../src/api/types';
 import { useForbidden } from '../../../src/api/use-access';
 import { sentence } from '../../../src/sentence';
 import { ListSearch } from '../../../src/shared/list-search';
@@ -14,7 +15,9 @@ import { BulkActions } from '../../../src/volumes/bulk-actions';
 import { CreateVolume } from '../../../src/volumes/create-volume';
 import type { ListState } from '../../../src/volumes/list-state';
 import { ListTools } from '../../../src/volumes/list-tools';
+import { EVERYTHING, isNothing, NOTHING, SELECTED_MAX, type Selection } from '../../../src/volumes/selection';
 import { type ChangeState, useListState } from '../../../src/volumes/use-list-state';
+import { useSelectedItems, useSelection } from '../../../src/volumes/use-selection';
 import { completeVolumeFilter, filterOf, problemOf, QUICK_FILTERS } from '../../../src/volumes/volume-filter';
 import { VolumeGrid } from '../../../src/volumes/volume-grid';
 
@@ -29,7 +32,11 @@ export default function VolumesPage() {
 function Volumes() {
   const [state, change] = useListState();
   const [creating, setCreating] = useState(false);
-  const search = useCallback((text: string) => change({ text }), [change]);
+  // What is selected belongs to what was searched for: an action must not go on with what is not shown any more.
+  const search = useCallback(
+    (text: string) => change(text === state.text ? { text } : { text, selection: NOTHING }),
+    [change, state.text],
+  );
   const forbidden = useForbidden()('volume:write');
   const create = (
     <Button variant="primary" disabledReason={forbidden} onClick={() => setCreating(true)}>
@@ -71,7 +78,7 @@ function VolumeTable({ state, change, onCreate, onClear }: TableProps) {
   const [filter, problem] = useReadableFilter(text);
   const volumes = useVolumePages(filter, sort);
   const risk = useRisk();
-  const [selected, setSelected] = useState<ReadonlySet<string>>(NONE);
+  const [selected, setSelected] = useSelection(state, change);
   const { hasNextPage, isFetchingNextPage, fetchNextPage } = volumes;
   const askNext = useCallback(() => {
     if (hasNextPage && !isFetchingNextPage) void fetchNextPage();
@@ -104,15 +111,35 @@ function VolumeTable({ state, change, onCreate, onClear }: TableProps) {
               <p role="status" className="border-t border-border px-4 py-2 text-xs text-muted">
                 {shownText(rows.length, total, hasNextPage)}
               </p>
-              <BulkActions
-                items={rows.filter(({ id }) => selected.has(id))}
-                onClear={() => setSelected(NONE)}
-              />
+              <Selected selection={selected} select={setSelected} rows={rows} pages={volumes} />
             </>
           );
         }}
       </Loaded>
     </>
+  );
+}
+
+type SelectedProps = {
+  selection: Selection;
+  select: (next: Selection) => void;
+  rows: readonly Volume[];
+  pages: Pick<ReturnType<typeof useVolumePages>, 'hasNextPage' | 'isFetchingNextPage' | 'fetchNextPage'>;
+};
+
+/** What can be done with what is selected, and the way to all that match. */
+function Selected({ selection, select, rows, pages }: SelectedProps) {
+  const { items, missing } = useSelectedItems(selection, rows, pages);
+  const isFull = !selection.isAll && selection.ids.size === SELECTED_MAX;
+  return (
+    <BulkActions
+      items={items}
+      missing={missing}
+      isAll={selection.isAll}
+      onAll={selection.isAll || isNothing(selection) ? undefined : () => select(EVERYTHING)}
+      note={isFull ? `At most ${SELECTED_MAX} one by one` : undefined}
+      onClear={() => select(NOTHING)}
+    />
   );
 }
 
@@ -126,8 +153,6 @@ function useReadableFilter(text: string): [filter: string, problem: string | und
   }, [filter, problem]);
   return [problem === undefined ? filter : last, problem];
 }
-
-const NONE: ReadonlySet<string> = new Set();
 
 function shownText(loaded: number, total: number | undefined, hasMore: boolean): string {
   if (total !== undefined) return `${loaded.toLocaleString('en')} shown of ${total.toLocaleString('en')}`;
