@@ -1,7 +1,8 @@
 // The console with 10,000 volumes, 1,000 nodes and 50 rebuilds that report: a real browser, a real console and API over a real
-// Postgres. Beside each figure stands what a bare page of the same server costs in the same run and browser.
+// Postgres. Beside each figure stands what a bare page of the same server with the same data costs in the same run and browser.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { findBrowser, openBrowser } from '@holdfast/testkit/browser.js';
+import { BARE_PATH, bareListScript } from './console/bare-list.js';
 import { type LargeCluster, reportRebuilds, startLargeCluster } from './console/large-cluster.js';
 import { WatchedPage } from './console/watched-page.js';
 import { percentile, report } from './report.js';
@@ -16,10 +17,9 @@ const MIB = 2 ** 20;
 const SCROLL_MS = 5_000;
 /** Time in which everything that an event leads to has ended. */
 const SETTLE_MS = 4_000;
-/** A page of the same server with nothing in it; what is measured there is put into it. */
-const BARE = '/livez';
-const BARE_ROWS = `document.body.innerHTML = '<input aria-label="Search"><button>Sort</button><div id="rows"></div>';
-  document.getElementById('rows').innerHTML = Array.from({ length: 2000 }, (_, n) => '<p>row ' + n + '</p>').join('');`;
+/** Rows that the console asks for at first; and as many as are passed in a scroll. */
+const FIRST_ROWS = 100;
+const SCROLLED_ROWS = 1_000;
 
 type Measured = { readonly cluster: LargeCluster; readonly watched: WatchedPage; readonly quick: boolean };
 type Target = { readonly unit: string; readonly target?: number; readonly baseline?: number };
@@ -49,6 +49,9 @@ function tell(name: string, metric: string, value: number, target: Target): void
   report({ bench: 'console', case: name, metric, value, better: 'lower', ...target });
 }
 
+/** What the bare page costs; left out where that is nothing that can be measured, since nothing is a multiple of it. */
+const beside = (baseline: number): Pick<Target, 'baseline'> => (baseline > 0 ? { baseline } : {});
+
 const median = (values: readonly number[]) =>
   percentile(
     [...values].sort((a, b) => a - b),
@@ -70,15 +73,25 @@ async function openVolumes(measured: Measured): Promise<void> {
   await firstRow(measured).waitFor();
 }
 
+async function openBareList({ cluster, watched }: Measured, rows = FIRST_ROWS, isLive = true): Promise<void> {
+  await watched.page.goto(`${cluster.consoleUrl}${BARE_PATH}`);
+  await watched.page.evaluate(bareListScript({ clusterId: cluster.seed.clusterId, rows, isLive }));
+}
+
 async function measureLoad(measured: Measured): Promise<void> {
   const { cluster, watched } = measured;
-  const bare = { paint: [] as number[] };
-  const ours = { paint: [] as number[], row: [] as number[], script: [] as number[] };
+  const bare = { paint: [] as number[], row: [] as number[], bytes: [] as number[] };
+  const ours = { paint: [] as number[], row: [] as number[], script: [] as number[], bytes: [] as number[] };
   for (let load = 0; load < LOADS; load += 1) {
     await watched.forgetFiles();
-    await watched.page.goto(`${cluster.consoleUrl}${BARE}`);
-    await sleep(500);
+    const bareCost = await watched.costOf(async () => {
+      await openBareList(measured);
+      bare.row.push(await watched.nowMs());
+      await sleep(500);
+    });
     bare.paint.push(await watched.largestPaintMs());
+    bare.bytes.push(bareCost.bytes);
+    await watched.forgetFiles();
     const cost = await watched.costOf(async () => {
       await openVolumes(measured);
       ours.row.push(await watched.nowMs());
@@ -86,12 +99,17 @@ async function measureLoad(measured: Measured): Promise<void> {
     });
     ours.paint.push(await watched.largestPaintMs());
     ours.script.push(cost.scriptBytes);
+    ours.bytes.push(cost.bytes);
   }
   const name = 'first load of the list';
   tell(name, 'script, compressed', median(ours.script) / KIB, { unit: 'kB', target: 300 });
+  tell(name, 'received, with styles, fonts and data', median(ours.bytes) / KIB, {
+    unit: 'kB',
+    baseline: median(bare.bytes) / KIB,
+  });
   const baseline = median(bare.paint);
   tell(name, 'largest paint', median(ours.paint), { unit: 'ms', target: 1_500, baseline });
-  tell(name, 'first row', median(ours.row), { unit: 'ms', target: 1_500, baseline });
+  tell(name, 'first row', median(ours.row), { unit: 'ms', target: 1_500, baseline: median(bare.row) });
   const overview = await watched.costOf(async () => {
     await watched.page.goto(cluster.consoleUrl);
     await watched.page.getByText('Where everything is').waitFor();
@@ -102,18 +120,20 @@ async function measureLoad(measured: Measured): Promise<void> {
     target: 1_500,
     baseline,
   });
-  tell('load of the overview', 'received', overview.bytes / KIB, { unit: 'kB' });
+  tell('load of the overview', 'received', overview.bytes / KIB, {
+    unit: 'kB',
+    baseline: median(bare.bytes) / KIB,
+  });
 }
 
 async function measureScroll(measured: Measured): Promise<void> {
-  const { cluster, watched } = measured;
+  const { watched } = measured;
   const p95 = async () =>
     percentile(
       (await watched.framesMs(SCROLL_MS)).sort((a, b) => a - b),
       0.95,
     );
-  await watched.page.goto(`${cluster.consoleUrl}${BARE}`);
-  await watched.page.evaluate(BARE_ROWS);
+  await openBareList(measured, SCROLLED_ROWS, false);
   const baseline = await p95();
   await openVolumes(measured);
   await sleep(SETTLE_MS);
@@ -121,35 +141,52 @@ async function measureScroll(measured: Measured): Promise<void> {
 }
 
 async function measureNewVolume(measured: Measured): Promise<void> {
-  const { cluster, watched, quick } = measured;
+  await openBareList(measured);
+  const bare = await costOfNewVolumes(measured, 'bare');
   await openVolumes(measured);
+  const ours = await costOfNewVolumes(measured, 'a');
+  const name = 'a new volume';
+  tell(name, 'received', ours.bytes / KIB, { unit: 'kB', target: 20, ...beside(bare.bytes / KIB) });
+  tell(name, 'main thread', ours.ms, { unit: 'ms', target: 100, ...beside(bare.ms) });
+}
+
+/** Of one, beyond what the page costs meanwhile in any case. */
+async function costOfNewVolumes({ cluster, watched, quick }: Measured, names: string) {
   await sleep(2 * SETTLE_MS);
   const rest = await watched.costOf(() => sleep(SETTLE_MS));
   const costs: { bytes: number; ms: number }[] = [];
   for (let made = 0; made < (quick ? 3 : 10); made += 1) {
     const cost = await watched.costOf(async () => {
-      await cluster.call('POST', '/volumes', { name: `a-new-${made}`, size: 2 ** 30, numberOfReplicas: 3 });
+      const name = `${names}-new-${made}`;
+      await cluster.call('POST', '/volumes', { name, size: 2 ** 30, numberOfReplicas: 3 });
       await sleep(SETTLE_MS);
     });
     costs.push({ bytes: cost.bytes, ms: cost.mainThreadMs });
   }
-  const name = 'a new volume';
-  const bytes = median(costs.map((cost) => cost.bytes)) - rest.bytes;
-  const ms = median(costs.map((cost) => cost.ms)) - rest.mainThreadMs;
-  tell(name, 'received', bytes / KIB, { unit: 'kB', target: 20, baseline: rest.bytes / KIB });
-  tell(name, 'main thread', ms, { unit: 'ms', target: 100, baseline: rest.mainThreadMs });
+  return {
+    bytes: median(costs.map((cost) => cost.bytes)) - rest.bytes,
+    ms: median(costs.map((cost) => cost.ms)) - rest.mainThreadMs,
+  };
 }
 
 async function measureIdle(measured: Measured): Promise<void> {
   const { cluster, watched, quick } = measured;
   const seconds = quick ? 15 : 30;
+  await openBareList(measured);
+  await sleep(2 * SETTLE_MS);
+  const bare = await watched.costOf(() => sleep(seconds * 1000));
+  const baselines = { kib: bare.bytes / KIB / seconds, ms: bare.mainThreadMs / seconds };
   for (const path of ['/volumes', '/']) {
     await watched.page.goto(`${cluster.consoleUrl}${path}`);
     await sleep(2 * SETTLE_MS);
     const cost = await watched.costOf(() => sleep(seconds * 1000));
     const name = `idle, ${path === '/' ? 'overview' : 'list'}`;
-    tell(name, 'received', cost.bytes / KIB / seconds, { unit: 'kB/s', target: 100 });
-    tell(name, 'main thread', cost.mainThreadMs / seconds, { unit: 'ms/s' });
+    tell(name, 'received', cost.bytes / KIB / seconds, {
+      unit: 'kB/s',
+      target: 100,
+      baseline: baselines.kib,
+    });
+    tell(name, 'main thread', cost.mainThreadMs / seconds, { unit: 'ms/s', baseline: baselines.ms });
   }
 }
 
@@ -192,10 +229,11 @@ async function measureInteractions(measured: Measured): Promise<void> {
       0.75,
     );
   };
-  await watched.page.goto(`${cluster.consoleUrl}${BARE}`);
-  await watched.page.evaluate(BARE_ROWS);
-  const baseline = await p75('Search', 'Sort');
   const stop = await reportRebuilds(cluster, REBUILDS);
+  await openBareList(measured);
+  await sleep(SETTLE_MS);
+  const baseline = await p75('Search', 'Sort');
+  const bare = await watched.costOf(() => sleep(10_000));
   await openVolumes(measured);
   await sleep(SETTLE_MS);
   const value = await p75('Search volumes', 'Name');
@@ -209,8 +247,8 @@ async function measureInteractions(measured: Measured): Promise<void> {
     await sleep(2 * SETTLE_MS);
     const cost = await watched.costOf(() => sleep(10_000));
     const name = `${REBUILDS} rebuilds reporting, ${path === '/' ? 'overview' : 'rebuilds'}`;
-    tell(name, 'received', cost.bytes / KIB / 10, { unit: 'kB/s' });
-    tell(name, 'main thread', cost.mainThreadMs / 10, { unit: 'ms/s' });
+    tell(name, 'received', cost.bytes / KIB / 10, { unit: 'kB/s', baseline: bare.bytes / KIB / 10 });
+    tell(name, 'main thread', cost.mainThreadMs / 10, { unit: 'ms/s', baseline: bare.mainThreadMs / 10 });
   }
   await stop();
 }
@@ -218,7 +256,6 @@ async function measureInteractions(measured: Measured): Promise<void> {
 /** As many changes as an hour brings at one in three seconds, as fast as they are taken. */
 async function measureMemory(measured: Measured): Promise<void> {
   const { cluster, watched, quick } = measured;
-  await openVolumes(measured);
   const { rows } = await cluster.pool.query<{ id: string }>('SELECT id FROM volume ORDER BY name LIMIT 50');
   const change = async (count: number, round: string) => {
     for (let at = 0; at < count; at += 1) {
@@ -228,13 +265,17 @@ async function measureMemory(measured: Measured): Promise<void> {
     }
     await sleep(SETTLE_MS);
   };
-  await change(quick ? 50 : 300, 'a');
-  const before = await watched.heapBytes();
-  await change(quick ? 150 : 1_200, 'b');
-  const value = (await watched.heapBytes()) - before;
-  tell(`memory, ${quick ? 150 : 1_200} changes`, 'growth', value / MIB, {
-    unit: 'MiB',
-    target: 5,
-    baseline: before / MIB,
-  });
+  const growth = async (round: string) => {
+    await change(quick ? 50 : 300, `${round}-a`);
+    const before = await watched.heapBytes();
+    await change(quick ? 150 : 1_200, `${round}-b`);
+    return { before, growth: (await watched.heapBytes()) - before };
+  };
+  await openBareList(measured);
+  const bare = await growth('bare');
+  await openVolumes(measured);
+  const ours = await growth('ours');
+  const name = `memory, ${quick ? 150 : 1_200} changes`;
+  tell(name, 'growth', ours.growth / MIB, { unit: 'MiB', target: 5, ...beside(bare.growth / MIB) });
+  tell(name, 'heap before', ours.before / MIB, { unit: 'MiB', baseline: bare.before / MIB });
 }
