@@ -2,10 +2,11 @@
  * The API process: authenticates, validates, decides with core, writes intent to Postgres, and answers.
  *
  * It holds no state: killed at any moment it loses at most the answers under way, and several may run at once. It
- * does not wait for Postgres to be up; /readyz says so until then. A Postgres that it will never trust ends it with the reason.
+ * does not wait for Postgres to be up; /readyz says so until then. A Postgres that it will never trust, or that a newer version has
+ * taken over, ends it with the reason.
  */
 import './heap-growth.js';
-import { databaseTrouble } from '@holdfast/database/sql/connection-trouble.js';
+import { endOnTrouble } from '@holdfast/database/sql/connection-trouble.js';
 import { startTracing } from '@holdfast/tracing/start-tracing.js';
 import { createApp } from './app.js';
 import { type Config, readConfig } from './config.js';
@@ -14,11 +15,10 @@ import { type Config, readConfig } from './config.js';
 const SHUTDOWN_TIMEOUT_MS = 8_000;
 
 const config = configured();
-const trouble = await databaseTrouble(config.databaseSystemUrl);
-if (trouble !== undefined) {
-  console.error(trouble);
+await endOnTrouble(config.databaseSystemUrl, (trouble) => {
+  console.error(`holdfast: ${trouble}`);
   process.exit(2);
-}
+});
 const tracing = await startTracing('holdfast-api', process.env, { follows: false });
 const { nest, fastify, draining } = await createApp(config);
 await nest.listen(config.port, config.host);

@@ -119,6 +119,27 @@ describe('joining', () => {
     expect((await agent.beat(aHeartbeat('newer'))).status).toBe(200);
   });
 
+  test('as an agent from before an upgrade that was finished is refused, and its token is not used up', async () => {
+    const token = await joinToken();
+    const running = await api.agent('before');
+    const beats = () => running.beat(aHeartbeat('before', { node: { protocol: undefined } }));
+    expect((await beats()).status).toBe(200);
+    await api.owner.query(`INSERT INTO version_floor VALUES (1, '', $1, now())`, [AGENT_PROTOCOL_VERSION]);
+    try {
+      const older = await new TestAgent(api, 'older').join({ token });
+      expect(older).toMatchObject(REFUSED(409, 'node.agent_older'));
+      expect(older.body.detail).toContain('is of an older Holdfast');
+      const answer = await beats();
+      expect(answer).toMatchObject(REFUSED(409, 'node.agent_older'));
+      const { rows } = await api.owner.query(`SELECT id FROM node WHERE name = 'before'`);
+      expect(await eventsOf(rows[0].id)).toContain('AgentRefused');
+      const fitting = await new TestAgent(api, 'older').join({ token, protocol: AGENT_PROTOCOL_VERSION });
+      expect(fitting.status).toBe(200);
+    } finally {
+      await api.owner.query('DELETE FROM version_floor');
+    }
+  });
+
   test('takes nothing that is not signed by its own key, and no other kinds of keys', async () => {
     const whole = await makeRequest(makeKey(), 'forged');
     const other = await makeRequest(makeKey(), 'forged');

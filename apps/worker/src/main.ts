@@ -1,6 +1,6 @@
 import { startTracing } from '@holdfast/tracing/start-tracing.js';
 import 'reflect-metadata';
-import { databaseTrouble } from '@holdfast/database/sql/connection-trouble.js';
+import { endOnTrouble } from '@holdfast/database/sql/connection-trouble.js';
 import { redisTrouble } from '@holdfast/jobs/redis-trouble.js';
 import { NestFactory } from '@nestjs/core';
 import { readConfig, type WorkerConfig } from './config.js';
@@ -19,16 +19,18 @@ function configured(): WorkerConfig {
   }
 }
 
-/** Ends the process where Postgres or Redis will never be trusted as they are; those that are only away are waited for. */
+/**
+ * Ends the process where Postgres or Redis will never be trusted as they are, or a newer version has taken the database over; those
+ * that are only away are waited for.
+ */
 async function requireTrust({ databaseUrl, redisUrl, redisCaFile }: WorkerConfig): Promise<void> {
-  const found = await Promise.all([
-    databaseTrouble(databaseUrl),
-    redisUrl === undefined ? undefined : redisTrouble(redisUrl, redisCaFile),
-  ]);
-  const troubles = found.filter((trouble) => trouble !== undefined);
-  if (troubles.length === 0) return;
-  console.error(troubles.join('\n'));
-  process.exit(2);
+  const end = (trouble: string) => {
+    console.error(`holdfast: ${trouble}`);
+    process.exit(2);
+  };
+  const ofRedis = redisUrl === undefined ? undefined : await redisTrouble(redisUrl, redisCaFile);
+  if (ofRedis !== undefined) end(ofRedis);
+  await endOnTrouble(databaseUrl, end);
 }
 
 async function main(): Promise<void> {

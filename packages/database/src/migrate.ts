@@ -67,20 +67,31 @@ export async function migrate(
   }
 }
 
+/** Names of the migrations that this program knows, in order. */
+export function migrationNames(): Promise<string[]> {
+  return namesIn(MIGRATIONS_DIRECTORY);
+}
+
 /** The migrations that this program knows, in order. */
 export async function knownMigrations(): Promise<{ name: string; checksum: string }[]> {
   return (await readMigrations(MIGRATIONS_DIRECTORY)).map(({ name, checksum }) => ({ name, checksum }));
 }
 
 async function readMigrations(directory: string): Promise<Migration[]> {
-  const entries = await fs.readdir(directory, { withFileTypes: true });
-  const names = entries.filter((entry) => entry.isDirectory()).map((entry) => entry.name);
   return Promise.all(
-    names.sort().map(async (name) => {
+    (await namesIn(directory)).map(async (name) => {
       const sql = await fs.readFile(path.join(directory, name, 'migration.sql'), 'utf8');
       return { name, sql, checksum: createHash('sha256').update(sql).digest('hex') };
     }),
   );
+}
+
+async function namesIn(directory: string): Promise<string[]> {
+  const entries = await fs.readdir(directory, { withFileTypes: true });
+  return entries
+    .filter((entry) => entry.isDirectory())
+    .map((entry) => entry.name)
+    .sort();
 }
 
 async function readApplied(client: pg.Client): Promise<Applied[]> {

@@ -70,6 +70,7 @@ export class AgentController {
       'node.identity_refused',
       'node.clock_off',
       'node.agent_newer',
+      'node.agent_older',
     ],
   })
   async join(@Req() request: FastifyRequest, @Body() body: JoinBody) {
@@ -101,7 +102,13 @@ export class AgentController {
     access: 'agent',
     summary: 'Report what a node is and holds',
     answer: HeartbeatReplyDto,
-    refuses: ['cluster.not_found', 'node.name_taken', 'node.address_refused', 'node.agent_newer'],
+    refuses: [
+      'cluster.not_found',
+      'node.name_taken',
+      'node.address_refused',
+      'node.agent_newer',
+      'node.agent_older',
+    ],
   })
   async heartbeat(
     @CurrentAgent() agent: AgentActor,

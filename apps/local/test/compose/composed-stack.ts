@@ -224,7 +224,13 @@ export class ComposedStack {
   /** Without the time that parts have to end well. */
   async destroy(): Promise<void> {
     await this.compose(['kill']);
-    await this.compose(['down', '--volumes', '--remove-orphans', '--timeout', '1']);
+    // Docker may still hold an end of a network for a moment whose container is gone.
+    const isDown = () =>
+      this.compose(['down', '--volumes', '--remove-orphans', '--timeout', '1']).then(
+        () => 'down',
+        (error: unknown) => String(error),
+      );
+    await eventually('all of it is removed', isDown, (outcome) => outcome === 'down');
     fs.rmSync(path.dirname(this.envFile), { recursive: true });
   }
 }

@@ -93,6 +93,16 @@ if (reason !== undefined) console.warn(`The upgrade of docker-compose.yml is not
         expect(await writer.wrongChunks()).toEqual([]);
         for (const service of order) expect(await imageOf(stack, service)).toBe(NEW_IMAGE);
 
+        const finished = await stack.typed(commandsTold('The end of an upgrade'), oldRoot);
+        expect(finished).toContain('the upgrade is finished');
+        await stack.compose(['up', '-d', '--no-deps', 'agent-3'], { HOLDFAST_IMAGE: OLD_IMAGE });
+        await eventually(
+          'an old agent is refused with the reason',
+          () => stack?.compose(['logs', '--no-color', 'agent-3']),
+          (log) => log?.includes('the agent is of an older Holdfast') === true,
+          STEP_MAX_MS,
+        );
+
         const back = stack.compose(['run', '--rm', '--no-deps', 'prepare'], { HOLDFAST_IMAGE: OLD_IMAGE });
         await expect(back).rejects.toThrow(/which this Holdfast does not know: it is of a newer one/);
       },

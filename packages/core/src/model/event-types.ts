@@ -58,7 +58,7 @@ export const EVENT_TYPES = {
   NodeIdentityRevoked: warning('node', "a user takes the certificate of the node's agent back"),
   AgentRefused: error(
     'node',
-    "an agent reports under a living agent's name, or is of a newer version than the control plane",
+    "an agent reports under a living agent's name, is of a newer version than the control plane, or of one from before an upgrade that was finished",
   ),
 
   DiskReady: info('disk', 'the disk can be used again'),

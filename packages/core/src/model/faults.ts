@@ -47,6 +47,7 @@ export const FAULTS = {
   'node.identity_refused': { kind: 'unauthenticated', retry: 'never' },
   'node.address_refused': { kind: 'forbidden', retry: 'never' },
   'node.agent_newer': { kind: 'conflict', retry: 'backoff' },
+  'node.agent_older': { kind: 'conflict', retry: 'backoff' },
   'node.clock_off': { kind: 'conflict', retry: 'backoff' },
   'join_token.not_found': { kind: 'not-found', retry: 'never' },
   'join_token.refused': { kind: 'forbidden', retry: 'never' },

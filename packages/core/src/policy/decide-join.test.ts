@@ -10,6 +10,7 @@ const FACTS: JoinFacts = {
   now: NOW,
   agentClock: NOW,
   protocol: AGENT_PROTOCOL_VERSION,
+  oldestProtocol: undefined,
   token: TOKEN,
   known: { kind: 'nothing' },
 };

@@ -4,8 +4,8 @@
  * Its request proves that it has the key. A key that the name's identity is known by renews its certificate; every other
  * key needs a join token, and one that names the node where the name has an identity already.
  */
+import { refuseAgentVersion } from './agent-version.js';
 import { type Decision, refuse } from './decision.js';
-import { refuseNewerAgent } from './newer-agent.js';
 
 /** Largest difference between an agent's clock and the control plane's. */
 export const CLOCK_OFF_SECONDS_MAX = 300;
@@ -24,6 +24,8 @@ export type JoinFacts = {
   readonly agentClock: Date;
   /** Version of the agents' protocol that it speaks; `undefined`: it does not say. */
   readonly protocol: number | undefined;
+  /** The lowest version that is heard; `undefined`: all earlier ones are. */
+  readonly oldestProtocol: number | undefined;
   /** The token that it was sent with; `undefined`: none, or an unknown one. */
   readonly token: JoinTokenFacts | undefined;
   /** What is known under the name. */
@@ -42,6 +44,7 @@ export type JoinFacts = {
 
 type JoinRefusal =
   | 'node.agent_newer'
+  | 'node.agent_older'
   | 'node.clock_off'
   | 'node.identity_refused'
   | 'node.name_taken'
@@ -54,7 +57,7 @@ export type JoinDecision =
 
 export function decideJoin(facts: JoinFacts): JoinDecision {
   const { name, token, known } = facts;
-  const unfit = refuseNewerAgent(name, facts.protocol) ?? clockRefusal(facts);
+  const unfit = refuseAgentVersion(name, facts.protocol, facts.oldestProtocol) ?? clockRefusal(facts);
   if (unfit !== undefined) return unfit;
   if (known.kind === 'identity' && known.isSameKey) {
     // A key that may be in other hands never counts again, whatever token comes with it.

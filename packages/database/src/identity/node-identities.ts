@@ -5,6 +5,7 @@ import { decideJoin, type JoinFacts } from '@holdfast/core/policy/decide-join.js
 import { systemRandom } from '../clock-and-random.js';
 import { type Scope, type Sql, snapshot, transaction } from '../sql/scope.js';
 import { insertEvent } from '../store/events.js';
+import { loadVersionFloor } from '../version-floor.js';
 import { type JoinToken, lockJoinToken, noteJoin } from './join-tokens.js';
 
 export type NodeIdentity = {
@@ -64,7 +65,9 @@ export function joinNode(
     if (own !== undefined && own.name !== name) throw otherName(own.name);
     const clusterId = own?.cluster_id ?? token?.clusterId;
     const known = clusterId === undefined ? NOTHING : await findKnown(sql, clusterId, request);
-    const decision = decideJoin({ name, now, agentClock, protocol, token, known: known.facts });
+    const oldestProtocol = (await loadVersionFloor(sql))?.agentProtocol;
+    const facts = { name, now, agentClock, protocol, oldestProtocol, token, known: known.facts };
+    const decision = decideJoin(facts);
     if (decision.kind === 'refuse') {
       const { code, why, cures } = decision;
       throw new StorageFault(code, { publicMessage: why, cures });

@@ -4,7 +4,7 @@ import { conditionOf } from '@holdfast/core/model/condition.js';
 import { StorageFault } from '@holdfast/core/model/faults.js';
 import { asId, type ClusterId, type NodeId } from '@holdfast/core/model/ids.js';
 import { type AgentVerdict, judgeAgent, nameTaken } from '@holdfast/core/policy/agent-identity.js';
-import { refuseNewerAgent } from '@holdfast/core/policy/newer-agent.js';
+import { refuseAgentVersion } from '@holdfast/core/policy/agent-version.js';
 import { systemRandom } from '../clock-and-random.js';
 import { type NodeRow, readNode } from '../rows/node-row.js';
 import type { Sql } from '../sql/scope.js';
@@ -23,6 +23,7 @@ type AgentRow = NodeRow & {
   control_secret: string | null;
   past_boot_ids: string[] | null;
   refused_boot_id: string | null;
+  oldest_protocol: number | null;
 };
 
 /**
@@ -33,13 +34,15 @@ type AgentRow = NodeRow & {
 export async function storeNode(sql: Sql, clusterId: ClusterId, report: Report): Promise<Stored> {
   const { node } = report.heartbeat;
   const { rows } = await sql.query<AgentRow>(
-    'SELECT * FROM node WHERE cluster_id = $1 AND name = $2 FOR UPDATE',
+    `SELECT *, (SELECT agent_protocol FROM version_floor) AS oldest_protocol
+     FROM node WHERE cluster_id = $1 AND name = $2 FOR UPDATE`,
     [clusterId, node.name],
   );
   const row = rows[0];
-  const newer = refuseNewerAgent(node.name, node.protocol);
-  if (newer !== undefined) {
-    const { code, why, cures } = newer;
+  // A node that is not known yet has joined before, where the oldest version that is heard counted too.
+  const unfit = refuseAgentVersion(node.name, node.protocol, row?.oldest_protocol ?? undefined);
+  if (unfit !== undefined) {
+    const { code, why, cures } = unfit;
     return refuse(sql, row, report, new StorageFault(code, { publicMessage: why, cures }));
   }
   if (row === undefined) return { nodeId: await createNode(sql, clusterId, report), rebooted: true };
@@ -120,8 +123,9 @@ async function createNode(
   const { node } = heartbeat;
   const { rowCount } = await sql.query(
     `INSERT INTO node (id, organization_id, cluster_id, name, zone, region, reported_zone, reported_region,
-       control_url, control_secret, nbd_host, nbd_port, boot_id, pid, agent_version, last_heartbeat_at, created_at)
-     SELECT $2, c.organization_id, c.id, $3, $4, $5, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $13
+       control_url, control_secret, nbd_host, nbd_port, boot_id, pid, agent_version, last_heartbeat_at, created_at,
+       agent_protocol)
+     SELECT $2, c.organization_id, c.id, $3, $4, $5, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $13, $14
      FROM cluster c WHERE c.id = $1`,
     [clusterId, nodeId, node.name, ...reportedValues(node, now)],
   );
@@ -142,7 +146,8 @@ async function updateNode(sql: Sql, nodeId: NodeId, { heartbeat: { node }, now }
        zone = CASE WHEN reported_zone IS DISTINCT FROM $2 THEN $2 ELSE zone END, reported_zone = $2,
        region = CASE WHEN reported_region IS DISTINCT FROM $3 THEN $3 ELSE region END, reported_region = $3,
        control_url = $4, control_secret = $5, nbd_host = $6, nbd_port = $7, boot_id = $8, pid = $9,
-       agent_version = $10, last_heartbeat_at = CASE WHEN last_heartbeat_at > now() THEN $11 ELSE greatest(last_heartbeat_at, $11) END,
+       agent_version = $10, agent_protocol = $12,
+       last_heartbeat_at = CASE WHEN last_heartbeat_at > now() THEN $11 ELSE greatest(last_heartbeat_at, $11) END,
        version = version + CASE WHEN (reported_zone, reported_region, control_url, nbd_host, nbd_port, boot_id)
          IS DISTINCT FROM ($2::text, $3::text, $4::text, $6::text, $7::int, $8::uuid) THEN 1 ELSE 0 END
      WHERE id = $1`,
@@ -152,6 +157,7 @@ async function updateNode(sql: Sql, nodeId: NodeId, { heartbeat: { node }, now }
 
 /** Values of the columns that each heartbeat sets, in the order of both statements. */
 function reportedValues(node: Heartbeat['node'], now: Date) {
-  const { zone, region, controlUrl, controlSecret, nbdHost, nbdPort, bootId, pid, version } = node;
-  return [zone, region, controlUrl, controlSecret, nbdHost, nbdPort, bootId, pid, version, now];
+  const { zone, region, controlUrl, controlSecret, nbdHost, nbdPort, bootId, pid, version, protocol } = node;
+  const reported = [zone, region, controlUrl, controlSecret, nbdHost, nbdPort, bootId, pid, version];
+  return [...reported, now, protocol ?? null];
 }

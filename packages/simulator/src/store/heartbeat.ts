@@ -14,10 +14,10 @@ import type { StorageDisk } from '@holdfast/core/model/node.js';
 import { speaksFor, type Volume } from '@holdfast/core/model/volume.js';
 import { afterReboot, holderOf } from '@holdfast/core/model/volume-lifecycle.js';
 import { judgeAgent, nameTaken } from '@holdfast/core/policy/agent-identity.js';
+import { refuseAgentVersion } from '@holdfast/core/policy/agent-version.js';
 import { diskEvent, diskRemovedNews } from '@holdfast/core/policy/disk-events.js';
 import { diskMovedNews, hasMoved } from '@holdfast/core/policy/disk-move.js';
 import { type SettledDisk, settledBy, wishesOf } from '@holdfast/core/policy/disk-wishes.js';
-import { refuseNewerAgent } from '@holdfast/core/policy/newer-agent.js';
 import { isListed } from '@holdfast/core/policy/unreported-copies.js';
 import { unreportedDisks } from '@holdfast/core/policy/unreported-disks.js';
 import { writtenOn } from './apply-change.js';
@@ -93,7 +93,7 @@ function refusalOf(
   heard: HeardAt,
 ): StorageFault | undefined {
   const { name, protocol } = heard.heartbeat.node;
-  const newer = refuseNewerAgent(name, protocol);
+  const newer = refuseAgentVersion(name, protocol, undefined);
   if (newer !== undefined)
     return new StorageFault(newer.code, { publicMessage: newer.why, cures: newer.cures });
   if (known === undefined || !isSecond(transaction, known, heard)) return undefined;
