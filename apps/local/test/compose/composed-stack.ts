@@ -197,7 +197,7 @@ export class ComposedStack {
     process.kill(Number(await this.inspect(service, '{{.State.Pid}}')), 'SIGKILL');
   }
 
-  /** Kills a container for good: Docker does not start it again by itself. */
+  /** Kills a container for good: Docker does not start it again unasked. */
   async kill(service: string): Promise<void> {
     await this.daemon.run('docker', ['kill', await this.container(service)]);
   }
