@@ -40,7 +40,11 @@ test(
       '64Mi',
       '--replicas',
       '3',
+      '--label',
+      'team=search',
     );
+    await stack.cliJson('volume', 'set', 'data', '--snapshot-max-count', '50');
+    await stack.cli('snapshot', 'schedule', 'set', 'data', 'nightly', '--cron', '0 3 * * *', '--retain', '7');
     await stack.cliJson('volume', 'attach', 'data', '--node', 'node-1');
     await writeVolume(stack, 'data', 0, data);
     await stack.cliJson('volume', 'create', 'other', '--size', '16Mi', '--replicas', '2');
@@ -83,7 +87,15 @@ test(
     );
     const done = await stack.cli('recover', '--from-cluster', clusterId, '--yes');
     expect(done.exitCode).toBe(0);
-    expect(await volume('data')).toMatchObject({ id: first.id, size: 64 * MIB, numberOfReplicas: 3 });
+    expect(await volume('data')).toMatchObject({
+      id: first.id,
+      size: 64 * MIB,
+      numberOfReplicas: 3,
+      labels: { team: 'search' },
+      snapshotMaxCount: 50,
+    });
+    const schedules = await stack.cliJson<{ items: object[] }>('snapshot', 'schedule', 'list', 'data');
+    expect(schedules.items).toMatchObject([{ name: 'nightly', cron: '0 3 * * *', retain: 7 }]);
     expect((await volume('data')).replicas.map(({ id }) => id).sort()).toEqual(
       first.replicas.map(({ id }) => id).sort(),
     );

@@ -201,5 +201,5 @@ function recordText(record: Recovery['record']): string {
 }
 
 const NOT_READ =
-  "Copies do not store a volume's labels, schedules of snapshots and settings of its own: set these again afterwards.";
+  "A volume's labels, schedules of snapshots and settings of its own are as of its last attach; copies of older versions do not store them. What was set since, set again afterwards.";
 const RECOVERIES = '/clusters/{clusterId}/recoveries';

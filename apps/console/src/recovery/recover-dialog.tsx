@@ -89,5 +89,5 @@ export function RecoverDialog({ item, onClose }: { item: Recovery; onClose: () =
 function descriptionOf({ isKnown }: Recovery): string {
   return isKnown
     ? 'The volume is there and gets its copies back, with every write that they hold.'
-    : 'It is made again with its id, and with every write that these copies hold. Engines of before can write to none of them any more. Its labels, schedules and settings of its own were not stored with them: set them again.';
+    : 'It is made again with its id, and with every write that these copies hold. Engines of before can write to none of them any more. Its labels, schedules and settings of its own are as of its last attach, and those of older versions were not stored: set again what is missing.';
 }

@@ -1,6 +1,6 @@
 import { A_SPEC, AN_OWNER, aReplica, aVolume, NOON, testId } from '@holdfast/testkit/builders.js';
 import { describe, expect, test } from '@jest/globals';
-import type { CopyDescription } from '../model/copy-description.js';
+import { type CopyDescription, volumeDescriptionSchema } from '../model/copy-description.js';
 import type { CopyRecord } from '../model/copy-record.js';
 import { asId, type ReplicaId } from '../model/ids.js';
 import type { Orphan, OrphanInContext } from '../model/orphan.js';
@@ -212,6 +212,27 @@ describe('recoveryChanges', () => {
       replica: { id: A, secret: `key of ${A}`, provisioned: true, healthyAt: NOON },
       booking: { sizeBytes: A_SPEC.sizeBytes, ifSettingsVersion: 7 },
     });
+  });
+
+  test('make it with its labels, schedules and answers to settings, as its copies were told last', () => {
+    const stored = {
+      ...STORED,
+      labels: { team: 'search', app: 'db' },
+      overrides: { snapshotMaxCount: 50 },
+      schedules: [{ name: 'nightly', cron: '0 3 * * *', retain: 7 }],
+    };
+    const volume = volumeDescriptionSchema.parse(stored);
+    const view = aView([A, B, C].map((replicaId) => aCopy(replicaId, { description: { volume } })));
+    const [made] = recoveryChanges(view, planRecovery(view), NOON);
+    expect(made).toMatchObject({
+      volume: {
+        labels: { app: 'db', team: 'search' },
+        spec: { snapshotMaxCount: 50, replicaAutoBalance: 'ignored' },
+        recurringSnapshots: [{ name: 'nightly', cron: '0 3 * * *', retain: 7, lastRun: undefined }],
+      },
+    });
+    const { recurringSnapshots } = (made as Extract<typeof made, { kind: 'volume.create' }>).volume;
+    expect(recurringSnapshots[0]?.nextRunAt.getTime()).toBeGreaterThan(NOON.getTime());
   });
 
   test('give a restored volume only what it misses, and leave its record and epoch to the next attach', () => {

@@ -1,10 +1,13 @@
 /** Rows of a recovered volume: what the copies know of it, and safe defaults for the rest. */
 import type { Change } from '../model/changes.js';
-import type { CopyDescription } from '../model/copy-description.js';
+import type { CopyDescription, VolumeDescription } from '../model/copy-description.js';
+import { nextCronTime } from '../model/cron.js';
 import { Bug } from '../model/faults.js';
+import { sortedLabels } from '../model/labels.js';
 import type { DataEngine, DiskType } from '../model/node.js';
 import type { OrphanInContext } from '../model/orphan.js';
 import type { FoundCopy, RecoveryPlan, RecoveryView } from '../model/recovery.js';
+import type { RecurringSnapshot } from '../model/recurring-snapshot.js';
 import { newReplica, type Replica } from '../model/replica.js';
 import { newVolume, type Volume } from '../model/volume.js';
 import { DETACHED } from '../model/volume-lifecycle.js';
@@ -71,7 +74,9 @@ function volumeOf(
   }
   const diskType = fleet.disks.find(({ id }) => id === used[0]?.orphan.diskId)?.type ?? 'filesystem';
   const { dataLocality, nodeSelector, diskSelector, topologyRequirement } = description.volume ?? {};
+  const { labels, overrides, schedules = [] } = description.volume ?? {};
   const wanted = {
+    ...overrides,
     sizeBytes,
     dataEngine: engineOf(diskType),
     numberOfReplicas: plan.numberOfReplicas,
@@ -86,13 +91,25 @@ function volumeOf(
   // Copies that are left out count too: they may have been opened later than those that are used.
   const epochs = copies.flatMap(({ orphan }) => [orphan.description?.epoch ?? 0, orphan.record?.epoch ?? 0]);
   return {
-    ...newVolume({ ...facts, spec, fill: undefined }),
+    ...newVolume({ ...facts, spec, fill: undefined, labels: labels && sortedLabels(labels) }),
+    recurringSnapshots: schedulesFrom(schedules, now),
     lifecycle: DETACHED,
     epoch: Math.max(...epochs) + 1,
     record: plan.record,
     restoredAt: now,
     writtenBytes: Math.max(...used.map(({ orphan }) => orphan.writtenBytes)),
   };
+}
+
+/** Due from now on: times that have passed while the volume was lost are not made up for. */
+function schedulesFrom(
+  schedules: NonNullable<VolumeDescription['schedules']>,
+  now: Date,
+): RecurringSnapshot[] {
+  return schedules.flatMap((schedule) => {
+    const nextRunAt = nextCronTime(schedule.cron, now);
+    return nextRunAt === undefined ? [] : [{ ...schedule, nextRunAt, lastRun: undefined }];
+  });
 }
 
 /** Its data is on the disk already, so the booking has no limit: a disk that is too full shows it, and takes no further copies. */

@@ -5,12 +5,50 @@
  * backup, this is what a volume is made again from (docs/adr/0253-a-lost-database-is-read-back-from-the-copies.md).
  */
 import { z } from 'zod';
+import { cronProblem } from './cron.js';
 import type { ClusterId, DiskId, OrganizationId, ProjectId, VolumeId } from './ids.js';
+import { LABEL_KEY, LABEL_VALUE, LABELS_MAX } from './labels.js';
 import { bytesField, counterField, idField, uuidField } from './message-fields.js';
+import { RECURRING_SNAPSHOTS_MAX, RETAIN_MAX, RETAIN_MIN } from './recurring-snapshot.js';
 import type { Volume } from './volume.js';
+import {
+  followingValue,
+  overrideBounds,
+  overrideWords,
+  VOLUME_OVERRIDES,
+  type VolumeOverride,
+  type VolumeOverrides,
+} from './volume-overrides.js';
 
 const place = z.string().min(1).max(128).optional();
 const tags = z.array(z.string().min(1).max(128)).max(32);
+
+/** An answer that this version does not know counts as none: the volume then follows its cluster in that. */
+function overrideSchema(override: VolumeOverride) {
+  const words = overrideWords(override);
+  const { min, max } = overrideBounds(override) ?? { min: 0, max: Number.MAX_SAFE_INTEGER };
+  const known: z.ZodType<string | number> =
+    words === undefined ? z.number().min(min).max(max) : z.enum(words);
+  return known.optional().catch(undefined);
+}
+
+// Each schema takes the values that the type of its field is made of, by the same definition.
+const overrides = z.object(
+  Object.fromEntries(VOLUME_OVERRIDES.map((override) => [override.field, overrideSchema(override)])),
+) as unknown as z.ZodType<Partial<VolumeOverrides>>;
+
+const labels = z
+  .record(z.string().regex(LABEL_KEY), z.string().regex(LABEL_VALUE))
+  .refine((all) => Object.keys(all).length <= LABELS_MAX);
+
+const schedule = z.object({
+  name: z.string().min(1).max(63),
+  cron: z
+    .string()
+    .max(100)
+    .refine((text) => cronProblem(text) === undefined),
+  retain: z.int().min(RETAIN_MIN).max(RETAIN_MAX),
+});
 
 /**
  * What a copy stores of its volume: enough to make its row again. Written when the copy is made and with each new
@@ -31,6 +69,12 @@ export const volumeDescriptionSchema = z.object({
     .array(z.object({ zone: place, region: place }))
     .max(32)
     .optional(),
+  // A volume is whole without these three, so what can't be read of them is left out.
+  labels: labels.optional().catch(undefined),
+  /** Its own answers to settings of its cluster; one that follows the cluster is left out. */
+  overrides: overrides.optional().catch(undefined),
+  /** Of recurring snapshots. */
+  schedules: z.array(schedule).max(RECURRING_SNAPSHOTS_MAX).optional().catch(undefined),
 });
 
 /** GET /v1/replicas/{id}/description: what the copy stores of itself. 404 when there is none, or of an older agent. */
@@ -54,7 +98,8 @@ export type VolumeDescription = z.infer<typeof volumeDescriptionSchema>;
 export type CopyDescription = z.infer<typeof copyDescriptionSchema>;
 
 export function describeVolume(volume: Volume): VolumeDescription {
-  const { name, clusterId, organizationId, projectId, spec } = volume;
+  const { name, clusterId, organizationId, projectId, spec, labels, recurringSnapshots } = volume;
+  const own = VOLUME_OVERRIDES.filter((override) => spec[override.field] !== followingValue(override));
   const { numberOfReplicas, dataLocality, nodeSelector, diskSelector, topologyRequirement } = spec;
   return {
     name,
@@ -66,5 +111,8 @@ export function describeVolume(volume: Volume): VolumeDescription {
     nodeSelector: [...nodeSelector],
     diskSelector: [...diskSelector],
     topologyRequirement: topologyRequirement.map((term) => ({ ...term })),
+    ...(labels === undefined ? {} : { labels: { ...labels } }),
+    overrides: Object.fromEntries(own.map(({ field }) => [field, spec[field]])),
+    schedules: recurringSnapshots.map(({ name, cron, retain }) => ({ name, cron, retain })),
   };
 }
