@@ -99,7 +99,7 @@ if (reason !== undefined) console.warn(`The upgrade of docker-compose.yml is not
         await eventually(
           'an old agent is refused with the reason',
           () => stack?.compose(['logs', '--no-color', 'agent-3']),
-          (log) => log?.includes('the agent is of an older Holdfast') === true,
+          (log) => log?.includes('the agent of node node-3 is of an older Holdfast') === true,
           STEP_MAX_MS,
         );
 

@@ -27,7 +27,7 @@ describe('refuseAgentVersion', () => {
     },
     {
       spoken: undefined,
-      says: `node-1 does not say which version .* ${THIS} is the oldest`,
+      says: `node-1 is of an older Holdfast: it does not say .* ${THIS} is the oldest`,
       cure: 'start the agent',
     },
   ])('says which version speaks and which is heard', ({ spoken, says, cure }) => {

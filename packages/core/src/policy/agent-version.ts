@@ -28,13 +28,14 @@ export function refuseAgentVersion(
       ['upgrade the APIs and workers first', 'or start the agent of the version before on this node'],
     );
   if (oldest === undefined || version >= oldest) return undefined;
+  // What matters comes first: agents log the beginning of a long answer only.
   const what =
     spoken === undefined
-      ? "does not say which version of the agents' protocol it speaks"
-      : `speaks version ${version} of the agents' protocol`;
+      ? "it does not say which version of the agents' protocol it speaks"
+      : `it speaks version ${version} of the agents' protocol`;
   return refuse(
     'node.agent_older',
-    `the agent of node ${name} ${what}, and since the last upgrade was finished ${oldest} is the oldest one that is heard: the agent is of an older Holdfast`,
+    `the agent of node ${name} is of an older Holdfast: ${what}, and since the last upgrade was finished ${oldest} is the oldest one that is heard`,
     ['start the agent of the version that the APIs and workers have'],
   );
 }
