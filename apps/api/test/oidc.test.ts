@@ -31,8 +31,8 @@ beforeEach(() => {
   provider.visitor = ['sub-ada', ada];
 });
 
-async function begin() {
-  const started = await api.call('GET', '/oidc/start', { token: null });
+async function begin(query = '') {
+  const started = await api.call('GET', `/oidc/start${query}`, { token: null });
   expect(started.status).toBe(303);
   const cookie = String(started.headers['set-cookie']).split(';')[0] ?? '';
   return { cookie, back: await provider.visit(String(started.headers.location)) };
@@ -63,6 +63,50 @@ test('a user of the provider becomes a member with the role of the group, and ha
     `SELECT result, actor_kind FROM audit_entry WHERE action = 'GET /api/v1/oidc/callback'`,
   );
   expect(rows).toEqual([{ result: 'done', actor_kind: 'user/session' }]);
+});
+
+describe('the page that a user was going to', () => {
+  const going = (next: string) => `?${new URLSearchParams({ next })}`;
+
+  test('is where a sign-in ends', async () => {
+    const next = '/volumes?q=name%3Dpg*&sort=-size';
+    const { cookie, back } = await begin(going(next));
+    expect(await end(back, cookie)).toMatchObject({
+      status: 303,
+      headers: { location: `${CONSOLE}${next}` },
+    });
+    // The provider has not been told of it.
+    expect(back.href).not.toContain('volumes');
+  });
+
+  test('is where a further attempt leads after one that was refused', async () => {
+    provider.visitor = ['sub-eve', { ...provider.visitor[1], email: 'eve@evil.test', name: 'Eve' }];
+    const { cookie, back } = await begin(going('/nodes'));
+    expect(await end(back, cookie)).toMatchObject({
+      status: 303,
+      headers: { location: `${CONSOLE}/sign-in?next=%2Fnodes` },
+    });
+  });
+
+  test.each([
+    '//evil.test',
+    '/\\evil.test',
+    '\\\\evil.test',
+    'https://evil.test/',
+    '/\t/evil.test',
+    '/..//evil.test',
+  ])('can not be elsewhere: %j', async (next) => {
+    const answer = await api.call('GET', `/oidc/start${going(next)}`, { token: null });
+    expect(answer).toMatchObject({ status: 422, body: { code: 'request.invalid' } });
+    expect(answer.headers['set-cookie']).toBeUndefined();
+  });
+
+  test('is not taken from the address that the provider sends the browser to', async () => {
+    const { cookie, back } = await begin();
+    back.searchParams.set('next', '//evil.test');
+    const { headers } = await end(back, cookie);
+    expect(new URL(String(headers.location)).origin).toBe(CONSOLE);
+  });
 });
 
 test('the role follows the groups, and the name at the provider stays the user when the address changes', async () => {

@@ -1,10 +1,11 @@
 import { StorageFault } from '@holdfast/core/model/faults.js';
 import { asId, type OrganizationId, type UserId } from '@holdfast/core/model/ids.js';
+import { isReturnPath } from '@holdfast/core/model/return-path.js';
 import { systemClock, systemRandom } from '@holdfast/database/clock-and-random.js';
 import { enterManaged } from '@holdfast/database/queries/managed-accounts.js';
 import { enterByProvider, findOrganizationByName } from '@holdfast/database/queries/provider-accounts.js';
 import { transaction } from '@holdfast/database/sql/scope.js';
-import { Body, Controller, Get, Inject, Param, Post, Res } from '@nestjs/common';
+import { Body, Controller, Get, Inject, Param, Post, Query, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { SignInLimits } from '../auth/sign-in-limits.js';
@@ -38,9 +39,19 @@ class OidcDto extends dto(
     .meta({ id: 'SignInProvider' }),
 ) {}
 
+const next = z
+  .string()
+  .refine(isReturnPath, 'must be a path of the console, such as /volumes')
+  .default('/')
+  .describe(
+    'Page of the console that the sign-in leads to: its path, with its query. Left out: the first one.',
+  );
+
+class BeginQuery extends dto(z.object({ next })) {}
 class BeginBody extends dto(
   z.strictObject({
     organization: z.string().trim().min(1).max(63).describe("The organization's name, as it is spelled."),
+    next,
   }),
 ) {}
 class CallbackPath extends dto(
@@ -87,10 +98,10 @@ export class OidcController {
     status: 303,
     refuses: ['auth.no_provider', 'auth.provider_failed'],
   })
-  async start(@Res() reply: FastifyReply): Promise<void> {
+  async start(@Query() { next }: BeginQuery, @Res() reply: FastifyReply): Promise<void> {
     const entry = this.requireInstallation();
     const redirectUrl = this.signIns.consoleAt(CALLBACK, reply.request);
-    const url = await this.signIns.begin(entry, redirectUrl, reply);
+    const url = await this.signIns.begin(entry, { redirectUrl, next }, reply);
     await reply.redirect(url.href, 303);
   }
 
@@ -107,7 +118,7 @@ export class OidcController {
     refuses: ['auth.no_provider', 'auth.provider_failed', 'request.rate_limited'],
   })
   async startForOrganization(
-    @Body() { organization }: BeginBody,
+    @Body() { organization, next }: BeginBody,
     @Res({ passthrough: true }) reply: FastifyReply,
   ) {
     const { request } = reply;
@@ -116,7 +127,7 @@ export class OidcController {
       if (entry === undefined) throw noProvider(organization);
       const { organizationId } = entry.provider;
       const redirectUrl = this.signIns.consoleAt(callbackPathOf(organizationId), request);
-      return { url: (await this.signIns.begin(entry, redirectUrl, reply)).href };
+      return { url: (await this.signIns.begin(entry, { redirectUrl, next }, reply)).href };
     });
   }
 

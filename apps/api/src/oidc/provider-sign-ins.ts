@@ -5,6 +5,7 @@
 import { faultOf } from '@holdfast/control/use-cases/use-case.js';
 import { Bug, isFault, StorageFault } from '@holdfast/core/model/faults.js';
 import type { OrganizationId, UserId } from '@holdfast/core/model/ids.js';
+import { isReturnPath } from '@holdfast/core/model/return-path.js';
 import {
   decideProviderSignIn,
   type ProviderRules,
@@ -25,13 +26,20 @@ import { Databases } from '../platform/databases.js';
 import { RefusedWrites } from '../platform/refused-writes.js';
 import { CONFIG, LOGGER } from '../platform/tokens.js';
 import { traceIdOf } from '../platform/trace-id.js';
-import { attemptSchema, type OidcClient, type ProviderUser } from './oidc-client.js';
+import { type Attempt, attemptSchema, type OidcClient, type ProviderUser } from './oidc-client.js';
 import type { CookieSeal } from './sealed-cookie.js';
 
 /** As long as a user may take at the provider. */
 const ATTEMPT_MS = 10 * 60_000;
 /** As long as the console may take to ask why it was refused. */
 const TOLD_MS = 60_000;
+const FIRST_PAGE = '/';
+
+/**
+ * What the cookie of a sign-in holds. The page that it leads to is in there and not in the address at the provider, which may keep
+ * addresses and send back others. Checked at both ends; a cookie that an api process of an older version has sealed has none.
+ */
+const sealedAttempt = attemptSchema.extend({ next: z.string().refine(isReturnPath).default(FIRST_PAGE) });
 
 const refusalSchema = z.object({ refused: z.string() });
 
@@ -62,6 +70,8 @@ export type EnteredUser = {
   readonly hasEndedAccess?: boolean;
 };
 
+type Going = { readonly redirectUrl: URL; readonly next: string };
+
 @Injectable()
 export class ProviderSignIns {
   constructor(
@@ -75,13 +85,15 @@ export class ProviderSignIns {
   /**
    * Begins a sign-in: the browser gets a cookie, and an address to go to.
    *
+   * @param going back from the provider, and on from there to a page of the console
    * @throws StorageFault `auth.provider_failed`
    */
-  async begin(entry: SignInEntry, redirectUrl: URL, reply: FastifyReply): Promise<URL> {
+  async begin(entry: SignInEntry, going: Going, reply: FastifyReply): Promise<URL> {
+    const { redirectUrl, next } = going;
     const { url, attempt } = await entry.client.begin(redirectUrl).catch((error: unknown) => {
       throw this.failed(error);
     });
-    this.seal(entry, attempt, { reply, ms: ATTEMPT_MS });
+    this.seal(entry, { ...attempt, next }, { reply, ms: ATTEMPT_MS });
     return url;
   }
 
@@ -93,8 +105,10 @@ export class ProviderSignIns {
   ): Promise<void> {
     const { request } = reply;
     this.clearCookie(reply);
+    const begun = sealedAttempt.safeParse(this.opened(entry, request)).data;
+    const next = begun?.next ?? FIRST_PAGE;
     try {
-      const user = await this.admitted(entry, await this.answerOf(entry, request), request);
+      const user = await this.admitted(entry, await this.answerOf(entry, begun, request), request);
       const { organizationId } = user;
       const { userId, role, hasEndedAccess } = await enter(user);
       const detail = hasEndedAccess === true ? { endedAccess: true } : {};
@@ -104,7 +118,7 @@ export class ProviderSignIns {
       // The provider has just said who the user is, and no change of the account takes that back.
       const isStillProven = () => Promise.resolve(true);
       await openSession(scope, session, { audit, isStillProven, config: this.config, reply });
-      await reply.redirect(this.consoleAt('/', request).href, 303);
+      await reply.redirect(this.consoleAt(next, request).href, 303);
     } catch (error) {
       if (!isFault(error)) throw error;
       // Whom the rules refuse is told of where they are read.
@@ -112,7 +126,9 @@ export class ProviderSignIns {
         this.refusedSignIns.note(request, { reason: error.code, account: '' });
       // Not in the address: a link could tell anything there in this console's name.
       this.seal(entry, { refused: error.details.publicMessage }, { reply, ms: TOLD_MS });
-      await reply.redirect(this.consoleAt('/sign-in', request).href, 303);
+      // Another attempt leads there too.
+      const again = next === FIRST_PAGE ? '' : `?${new URLSearchParams({ next })}`;
+      await reply.redirect(this.consoleAt(`/sign-in${again}`, request).href, 303);
     }
   }
 
@@ -142,15 +158,18 @@ export class ProviderSignIns {
     return new URL(path, consoleUrl ?? oidc?.consoleUrl ?? `${protocol}://${host}`);
   }
 
-  private async answerOf(entry: SignInEntry, request: FastifyRequest): Promise<ProviderUser> {
-    const attempt = attemptSchema.safeParse(this.opened(entry, request));
-    if (!attempt.success) {
+  private async answerOf(
+    entry: SignInEntry,
+    begun: Attempt | undefined,
+    request: FastifyRequest,
+  ): Promise<ProviderUser> {
+    if (begun === undefined) {
       throw new StorageFault('auth.invalid', {
         publicMessage: 'the sign-in has taken too long, or began elsewhere',
       });
     }
     const search = request.url.slice(request.url.indexOf('?'));
-    return entry.client.end(search, attempt.data).catch((error: unknown) => {
+    return entry.client.end(search, begun).catch((error: unknown) => {
       throw this.failed(error);
     });
   }

@@ -31,7 +31,10 @@ export default function SignInPage() {
     setError(undefined);
     try {
       if (byProvider) {
-        window.location.assign(await signInProviderApi.begin(String(form.get('organization')).trim()));
+        const organization = String(form.get('organization')).trim();
+        window.location.assign(
+          await signInProviderApi.begin(organization, returnPath(window.location.search)),
+        );
         return;
       }
       await api.signIn(String(form.get('email')), String(form.get('password')));
@@ -83,7 +86,10 @@ export default function SignInPage() {
         {byProvider ? 'Use a password' : "Use an organization's provider"}
       </Button>
       {typeof provider?.name === 'string' && (
-        <a className="text-center text-sm underline" href="/api/v1/oidc/start">
+        <a
+          className="text-center text-sm underline"
+          href={signInProviderApi.startAt(returnPath(window.location.search))}
+        >
           Sign in with {provider.name}
         </a>
       )}

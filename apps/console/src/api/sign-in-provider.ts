@@ -22,7 +22,13 @@ export const signInProviderApi = {
     ask(client.PUT(PROVIDER, { params: { path: { organizationId } }, body })),
   remove: (organizationId: string) =>
     askDone(client.DELETE(PROVIDER, { params: { path: { organizationId } } })),
-  /** Where the browser is to go, at the provider of the organization with that name. */
-  begin: async (organization: string) =>
-    (await ask(client.POST('/api/v1/oidc/start', { body: { organization } }))).url,
+  /**
+   * Where the browser is to go, at the provider of the organization with that name.
+   *
+   * @param next page that the sign-in leads to
+   */
+  begin: async (organization: string, next: string) =>
+    (await ask(client.POST('/api/v1/oidc/start', { body: { organization, next } }))).url,
+  /** Address at which a sign-in by the installation's provider begins. */
+  startAt: (next: string) => `/api/v1/oidc/start?${new URLSearchParams({ next })}`,
 };

@@ -1,4 +1,5 @@
 /** Where a user was going when a sign-in came between. */
+import { isReturnPath } from '@holdfast/core/model/return-path.js';
 import { paths } from '../paths';
 
 const PARAM = 'next';
@@ -8,10 +9,8 @@ export function signInFor(going: string): string {
   return going === paths.overview ? paths.signIn : `${paths.signIn}?${PARAM}=${encodeURIComponent(going)}`;
 }
 
-/** Only pages of the console are returned to: an address from elsewhere may have been put there by the author of a link. */
+/** @param search of the address of the sign-in, which the author of a link may have made */
 export function returnPath(search: string): string {
   const next = new URLSearchParams(search).get(PARAM) ?? paths.overview;
-  const base = 'http://console.invalid';
-  const isOurs = next.startsWith('/') && URL.canParse(next, base) && new URL(next, base).origin === base;
-  return isOurs && !next.startsWith(paths.signIn) ? next : paths.overview;
+  return isReturnPath(next) ? next : paths.overview;
 }
