@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { createPool } from '@holdfast/database/sql/pool.js';
 import { systemScope } from '@holdfast/database/sql/scope.js';
 import { pruneHistory } from '@holdfast/database/store/prune.js';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { TEST_SECRETS } from '@holdfast/testkit/test-database.js';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import pg from 'pg';
 import { ApiFixture } from './api-fixture.js';
 import { EventStreamClient } from './event-stream-client.js';
@@ -44,6 +45,48 @@ test('events and changes arrive as they happen, and a stream resumes where it wa
     expect.stringContaining('stream-3'),
   ]);
   second.close();
+});
+
+describe('an export', () => {
+  const raw = (query: string, cluster: string = api.seed.clusterId) =>
+    api.app.fastify.inject({
+      url: `/api/v1/clusters/${cluster}/events/export?${query}`,
+      headers: { authorization: `Bearer ${TEST_SECRETS.token}` },
+    });
+  const messagesOf = (text: string): string[] =>
+    text
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line).message);
+
+  test('has the events of a filter, oldest first, and goes on behind the last one', async () => {
+    for (const name of ['=1+1', 'two', 'three']) await insert(api.owner, `exported ${name}`);
+    await insert(api.owner, '=1+1');
+    const filter = encodeURIComponent('type=Tested OR type=Never');
+    const all = messagesOf((await raw(`filter=${filter}`)).body);
+    expect(all.slice(-4)).toEqual(['exported =1+1', 'exported two', 'exported three', '=1+1']);
+    const lines = (await raw(`filter=${filter}`)).body.trimEnd().split('\n');
+    const [, number] = String(JSON.parse(lines.at(-3) ?? '').id).split('-');
+    expect(messagesOf((await raw(`filter=${filter}&after=${number}`)).body)).toEqual([
+      'exported three',
+      '=1+1',
+    ]);
+    expect(messagesOf((await raw(`filter=${filter}&limit=1`)).body)).toEqual(all.slice(0, 1));
+  });
+
+  test('is a table that no spreadsheet runs', async () => {
+    const csv = await raw(`format=csv&filter=${encodeURIComponent('type=Tested')}`);
+    expect(csv.headers['content-type']).toContain('text/csv');
+    const [head, ...rows] = csv.body.trimEnd().split('\r\n');
+    expect(head).toBe('id,at,severity,type,subjectKind,subjectId,volumeId,message,causeId,effects');
+    expect(rows.at(-1)).toContain(",'=1+1,");
+  });
+
+  test('is refused where the list is', async () => {
+    expect((await raw('filter=nonsense')).statusCode).toBe(422);
+    expect((await raw('limit=100001')).statusCode).toBe(422);
+    expect((await raw('', randomUUID())).statusCode).toBe(404);
+  });
 });
 
 test('an event whose transaction commits late is neither lost nor overtaken', async () => {

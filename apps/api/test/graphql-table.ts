@@ -172,6 +172,7 @@ export const LEFT_OUT: Readonly<Record<string, string>> = {
   device_start: BEFORE_SIGN_IN,
   device_token: BEFORE_SIGN_IN,
   device_waiting: 'a session looks at it on the page of the console',
+  events_export: 'it is one stream of lines; `events` has the same events in pages',
   firstaccount_create: BEFORE_SIGN_IN,
   invitations_accept: BEFORE_SIGN_IN,
   invitations_joinBySession: OF_BROWSERS,

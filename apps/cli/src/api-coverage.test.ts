@@ -109,6 +109,7 @@ const REACHED: Readonly<Record<string, string>> = {
   grants_patch: 'grant set',
   grants_delete: 'grant delete',
   nodes_disks: 'disk list',
+  events_export: 'event export',
   events_list: 'event list',
   jointokens_list: 'node join-tokens',
   jointokens_create: 'node join-token',

@@ -4,6 +4,7 @@ import { listAuditEntries } from '@holdfast/database/queries/audit.js';
 import { Body, Controller, Get, Post, Query, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { Databases } from '../platform/databases.js';
+import { contentTypeOf, exportLines, requireExportable } from '../platform/export-lines.js';
 import { CurrentTenant } from '../platform/request.js';
 import { Route } from '../platform/route.decorator.js';
 import { ListQuery, pageView } from '../platform/schemas.js';
@@ -11,7 +12,7 @@ import type { Tenant } from '../platform/tenant.js';
 import { AuditExportQuery, AuditPage, AuditVerificationDto, VerifyAuditBody } from './audit.schemas.js';
 import { auditEntryView, verificationView } from './audit.view.js';
 import { AuditSealing } from './audit-sealing.js';
-import { exportAudit, requireExportable } from './export-audit.js';
+import { AUDIT_EXPORT } from './export-audit.js';
 
 /** Links per request, about a second; the caller goes on where the answer ends. */
 const VERIFIED_MAX = 50_000;
@@ -40,9 +41,8 @@ export class AuditController {
     @Query() query: AuditExportQuery,
     @Res() reply: FastifyReply,
   ): Promise<void> {
-    await requireExportable(tenant, query);
-    const type = query.format === 'csv' ? 'text/csv; charset=utf-8; header=present' : 'application/x-ndjson';
-    void reply.type(type).send(Readable.from(exportAudit(tenant, query)));
+    await requireExportable(tenant, AUDIT_EXPORT, query);
+    void reply.type(contentTypeOf(query)).send(Readable.from(exportLines(tenant, AUDIT_EXPORT, query)));
   }
 
   @Post('verify')

@@ -1,6 +1,7 @@
 import type { BrokenLink } from '@holdfast/database/audit/verify.js';
 import { z } from 'zod';
 import { dto } from '../platform/dto.js';
+import { exportQuery } from '../platform/export-lines.js';
 import { pageOf, time } from '../platform/schemas.js';
 
 const fields = z.record(z.string(), z.unknown()).nullable();
@@ -43,31 +44,7 @@ export const auditEntrySchema = z
 
 export class AuditPage extends dto(pageOf(auditEntrySchema, 'AuditList')) {}
 
-/** An organization that makes ten changes a second fills this in three hours. */
-const EXPORTED_MAX = 100_000;
-
-export class AuditExportQuery extends dto(
-  z.object({
-    format: z
-      .enum(['ndjson', 'csv'])
-      .default('ndjson')
-      .describe('One JSON object a line, or CSV with a header.'),
-    filter: z.string().optional().describe('As for the list.'),
-    after: z.coerce
-      .number()
-      .int()
-      .min(0)
-      .default(0)
-      .describe('Begins after the entry of this id: the last one of the export before.'),
-    limit: z.coerce
-      .number()
-      .int()
-      .min(1)
-      .max(EXPORTED_MAX)
-      .default(EXPORTED_MAX)
-      .describe('Entries at most.'),
-  }),
-) {}
+export class AuditExportQuery extends dto(exportQuery('Entries')) {}
 
 export class VerifyAuditBody extends dto(
   z.object({

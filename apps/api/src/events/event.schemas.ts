@@ -1,6 +1,7 @@
 import type { EventPosition, StoredEvent } from '@holdfast/database/queries/events.js';
 import { z } from 'zod';
 import { dto } from '../platform/dto.js';
+import { exportQuery } from '../platform/export-lines.js';
 import { pageOf, time, uuid } from '../platform/schemas.js';
 
 export const eventSchema = z
@@ -71,3 +72,4 @@ export class StreamQuery extends dto(
 ) {}
 
 export class EventPage extends dto(pageOf(eventSchema, 'EventList')) {}
+export class EventExportQuery extends dto(exportQuery('Events')) {}

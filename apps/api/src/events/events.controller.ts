@@ -1,17 +1,20 @@
 import type { ServerResponse } from 'node:http';
+import { Readable } from 'node:stream';
 import { type EventSource, listEvents } from '@holdfast/database/queries/events.js';
 import { type BeforeApplicationShutdown, Controller, Get, Headers, Param, Query, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { ClusterPath } from '../clusters/cluster.schemas.js';
 import { requireUsableCluster } from '../clusters/require-cluster.js';
+import { contentTypeOf, exportLines, requireExportable } from '../platform/export-lines.js';
 import { CurrentTenant } from '../platform/request.js';
 import { Route } from '../platform/route.decorator.js';
 import { ListQuery, pageView } from '../platform/schemas.js';
 import type { Tenant } from '../platform/tenant.js';
 import { beginEventStream, writeBounded } from './bounded-response.js';
-import { EventPage, eventView, StreamQuery } from './event.schemas.js';
+import { EventExportQuery, EventPage, eventView, StreamQuery } from './event.schemas.js';
 import type { StreamSink } from './event-stream.js';
 import { EventStreams } from './event-streams.js';
+import { eventExport } from './export-events.js';
 import { OpenStreams } from './open-streams.js';
 
 @Controller('api/v1')
@@ -34,6 +37,25 @@ export class EventsController implements BeforeApplicationShutdown {
       const page = await listEvents(sql, clusterId, query);
       return pageView(page, eventView);
     });
+  }
+
+  @Get('clusters/:clusterId/events/export')
+  @Route({
+    access: 'event:read',
+    summary: 'Export events, oldest first, as a stream of lines',
+    produces: ['application/x-ndjson', 'text/csv'],
+    refuses: ['cluster.not_found'],
+  })
+  async export(
+    @CurrentTenant() tenant: Tenant,
+    @Param() { clusterId }: ClusterPath,
+    @Query() query: EventExportQuery,
+    @Res() reply: FastifyReply,
+  ): Promise<void> {
+    await tenant.read((sql) => requireUsableCluster(sql, clusterId));
+    const exported = eventExport(clusterId);
+    await requireExportable(tenant, exported, query);
+    void reply.type(contentTypeOf(query)).send(Readable.from(exportLines(tenant, exported, query)));
   }
 
   @Get('events')

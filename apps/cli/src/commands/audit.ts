@@ -6,6 +6,7 @@ import { formatItem, formatList } from '../output/format.js';
 import { age, parseCount } from '../output/quantities.js';
 import type { Column } from '../output/table.js';
 import type { AuditEntry, AuditVerification } from '../types.js';
+import { addExportOptions, type ExportOptions, exportQuery, writeOut } from './export-options.js';
 
 const DEFAULT_LIMIT = '20';
 
@@ -49,20 +50,14 @@ function addList(audit: Command): void {
 }
 
 function addExport(audit: Command): void {
-  audit
-    .command('export')
-    .option('--format <format>', 'ndjson or csv', 'ndjson')
-    .option('--filter <filter>', 'such as "at>2026-01-01T00:00:00Z"')
-    .option('--after <id>', 'begin after the entry of this id', '0')
+  addExportOptions(audit.command('export'), 'at>2026-01-01T00:00:00Z')
     .description('write entries to the output, oldest first, at most 100,000')
-    .action(async (options: { format: string; filter?: string; after: string }, command: Command) => {
+    .action(async (options: ExportOptions, command: Command) => {
       const context = new Context(command);
-      const { format, filter } = options;
-      if (format !== 'ndjson' && format !== 'csv') throw new CliError(EXIT.usage, `${format} is no format`);
-      const after = Number(options.after);
-      const query = { format, after, ...(filter === undefined ? {} : { filter }) } as const;
-      const stream = await bodyOf(context.api.GET('/audit/export', { params: { query }, parseAs: 'stream' }));
-      for await (const chunk of stream ?? []) process.stdout.write(chunk);
+      const query = exportQuery(options);
+      await writeOut(
+        await bodyOf(context.api.GET('/audit/export', { params: { query }, parseAs: 'stream' })),
+      );
     });
 }
 

@@ -1,12 +1,12 @@
 'use client';
 import { Message, Skeleton } from '@holdfast/ui/message.js';
 import { Panel } from '@holdfast/ui/panel.js';
-import { Download } from 'lucide-react';
 import { useAuditPages } from '../../../src/api/queries';
 import { useAllowed, useForbidden } from '../../../src/api/use-access';
 import { AuditLine } from '../../../src/audit/audit-line';
 import { VerifyChain } from '../../../src/audit/verify-chain';
 import { paths } from '../../../src/paths';
+import { ExportLinks } from '../../../src/shared/export-links';
 import type { QuickFilter } from '../../../src/shared/list-search';
 import { PageHeader } from '../../../src/shared/page-header';
 import { SearchedPages } from '../../../src/shared/searched-pages';
@@ -41,15 +41,7 @@ export default function AuditPage() {
       <PageHeader
         title="Audit"
         subtitle="Who changed what, or was refused it, newest first. Entries form a chain that shows when one is changed or gone."
-        actions={
-          <a
-            href="/api/v1/audit/export?format=csv"
-            download
-            className="inline-flex h-8 items-center gap-2 rounded-md border border-border-strong px-3 text-sm hover:bg-hover"
-          >
-            <Download aria-hidden size={15} /> Export as CSV
-          </a>
-        }
+        actions={<ExportLinks path="/api/v1/audit/export" what="entries" />}
       />
       <div className="flex flex-col gap-4">
         <VerifyChain />

@@ -1,8 +1,10 @@
 'use client';
 import { Message } from '@holdfast/ui/message.js';
 import { CAUSES_FILTER, useEventPages } from '../../../src/api/queries';
+import { useCluster } from '../../../src/api/use-cluster';
 import { paths } from '../../../src/paths';
 import { EventsList } from '../../../src/shared/events-list';
+import { ExportLinks } from '../../../src/shared/export-links';
 import type { QuickFilter } from '../../../src/shared/list-search';
 import { PageHeader } from '../../../src/shared/page-header';
 import { SearchedPages } from '../../../src/shared/searched-pages';
@@ -20,10 +22,15 @@ const QUICK_FILTERS: readonly QuickFilter[] = [
 ];
 
 export default function EventsPage() {
+  const cluster = useCluster();
   return (
     <>
       <title>Events · Holdfast</title>
-      <PageHeader title="Events" subtitle="What happened in this cluster, newest first." />
+      <PageHeader
+        title="Events"
+        subtitle="What happened in this cluster, newest first."
+        actions={<ExportLinks path={`/api/v1/clusters/${cluster.id}/events/export`} what="events" />}
+      />
       <SearchedPages
         title="All events"
         path={paths.events}
