@@ -44,6 +44,39 @@ inBrowser('the console', () => {
   );
 
   test(
+    'copies what a list asks, as a command that the CLI runs and as its answer, and exports it as a file',
+    async () => {
+      await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+      await page.goto(at('/events?q=type%3DVolumeCreated'));
+      const copied = async (label: string) => {
+        await page.getByRole('button', { name: 'Copy as' }).click();
+        await page.getByRole('button', { name: label }).click();
+        await page.getByText(`Copied as ${label}.`).last().waitFor();
+        await page.keyboard.press('Escape');
+        return String(await page.evaluate('navigator.clipboard.readText()'));
+      };
+      const [, ...args] = (await copied('CLI')).replaceAll("'", '').split(' ').slice(1);
+      const { stdout } = await visit.stack.cli(...args);
+      expect(JSON.parse(stdout).items).toMatchObject([{ type: 'VolumeCreated' }]);
+      expect(JSON.parse(await copied('JSON')).items).toMatchObject([{ type: 'VolumeCreated' }]);
+      const curl = await copied('curl');
+      expect(curl).toContain('$HOLDFAST_TOKEN');
+      expect(curl).not.toContain(visit.stack.local.token);
+
+      await page.getByRole('button', { name: 'Export' }).click();
+      await page.getByText('at most 100,000', { exact: false }).waitFor();
+      expect(await visit.problems('events-export')).toEqual([]);
+      const href = await page.getByRole('link', { name: /^CSV/ }).getAttribute('href');
+      const csv = String(
+        await page.evaluate(`fetch(${JSON.stringify(href)}).then((answer) => answer.text())`),
+      );
+      expect(csv.trimEnd().split('\r\n')).toHaveLength(2);
+      await page.keyboard.press('Escape');
+    },
+    STORY_TIMEOUT_MS,
+  );
+
+  test(
     'finds a setting, sets it, and takes it back to its default',
     async () => {
       await page.getByRole('link', { name: 'Settings' }).first().click();

@@ -8,6 +8,7 @@ import { RiskPanel } from '../../src/overview/risk-panel';
 import { paths } from '../../src/paths';
 import { LostVolumesNote } from '../../src/recovery/lost-volumes-note';
 import { CapacityPanel } from '../../src/shared/capacity-panel';
+import { CopyQuestionAs } from '../../src/shared/copy-question';
 import { EventsList } from '../../src/shared/events-list';
 import { Loaded } from '../../src/shared/loaded';
 import { PageHeader } from '../../src/shared/page-header';
@@ -21,7 +22,11 @@ export default function OverviewPage() {
   return (
     <>
       <title>Overview · Holdfast</title>
-      <PageHeader title="Overview" subtitle="What is at risk, when it will be safe, what is running out." />
+      <PageHeader
+        title="Overview"
+        subtitle="What is at risk, when it will be safe, what is running out."
+        actions={<CopyQuestionAs question={{ path: '/clusters/{clusterId}' }} />}
+      />
       <FirstNode />
       <LostVolumesNote />
       <div className="grid items-start gap-4 xl:grid-cols-3">

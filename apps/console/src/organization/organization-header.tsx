@@ -1,18 +1,23 @@
 'use client';
 import { Button } from '@holdfast/ui/button.js';
 import { TextField } from '@holdfast/ui/field.js';
+import { usePathname } from 'next/navigation';
 import { useState } from 'react';
 import { organizationApi } from '../api/organization';
 import { useForbidden } from '../api/use-access';
 import { useWhoAmI } from '../api/use-who-am-i';
+import { CopyQuestionAs } from '../shared/copy-question';
 import { PageHeader } from '../shared/page-header';
 import { AddClusterButton } from '../shell/add-cluster';
 import { FormDialog } from './form-dialog';
 import { textIn } from './role-field';
+import { tabQuestion } from './tab-question';
 
 /** Whose cluster this is, who one is in it, and its name. */
 export function OrganizationHeader() {
   const { data } = useWhoAmI();
+  const pathname = usePathname();
+  const asks = data === undefined ? undefined : tabQuestion(pathname, data.organizationId);
   const forbidden = useForbidden()('organization:write');
   const [asked, setAsked] = useState<'rename' | 'create'>();
   const close = () => setAsked(undefined);
@@ -35,6 +40,7 @@ export function OrganizationHeader() {
               New organization…
             </Button>
             <AddClusterButton />
+            {asks !== undefined && <CopyQuestionAs {...asks} />}
           </>
         }
       />

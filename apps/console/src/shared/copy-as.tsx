@@ -1,16 +1,25 @@
 'use client';
 import { Popover } from '@holdfast/ui/popover.js';
 import { Copy } from 'lucide-react';
-import { noteDone } from './notes';
+import { noteDone, noteRefusal } from './notes';
 
 /** The same thing in another form: for a terminal, for a program, for a look at all of it. */
-export type CopyForm = { readonly label: 'CLI' | 'curl' | 'JSON'; readonly text: string };
+export type CopyForm = {
+  readonly label: 'CLI' | 'curl' | 'JSON';
+  readonly text: string;
+  /** What is copied, where it is asked for only then; `text` says what that is. */
+  readonly load?: () => Promise<string>;
+};
 
 /** A menu of forms to carry elsewhere. */
 export function CopyAs({ forms }: { forms: readonly CopyForm[] }) {
-  async function copy({ label, text }: CopyForm) {
-    await navigator.clipboard.writeText(text);
-    noteDone(`Copied as ${label}.`);
+  async function copy({ label, text, load }: CopyForm) {
+    try {
+      await navigator.clipboard.writeText(load === undefined ? text : await load());
+      noteDone(`Copied as ${label}.`);
+    } catch (problem) {
+      noteRefusal(problem);
+    }
   }
   return (
     <Popover label="Copy as" icon={<Copy aria-hidden size={15} />}>

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { copyForms } from './copy-forms';
+import { copyForms, questionForms } from './copy-forms';
 
 describe('what is copied', () => {
   test('of a volume is a command, a request and the whole of it', () => {
@@ -17,4 +17,20 @@ describe('what is copied', () => {
     expect(cli).toBe(`echo '{"name":"it'\\''s"}' | npx holdfast volume show 'a'\\''b; rm'`);
     expect(curl).toContain(`-d '{"name":"it'\\''s"}'`);
   });
+});
+
+test('a question of a page is asked by the CLI and by curl with its filter, without a token', () => {
+  const question = {
+    path: '/clusters/{clusterId}/events',
+    query: { filter: "type=A OR message='b c'", sort: '' },
+  };
+  const forms = questionForms(question, { clusterId: 'c1', isList: true }, 'https://holdfast.example');
+  const query = 'filter=type%3DA+OR+message%3D%27b+c%27';
+  expect(forms).toEqual([
+    { label: 'CLI', text: `npx holdfast api GET '/clusters/{clusterId}/events?${query}' --paginate` },
+    {
+      label: 'curl',
+      text: `curl -sS -H "authorization: Bearer $HOLDFAST_TOKEN" 'https://holdfast.example/api/v1/clusters/c1/events?${query}'`,
+    },
+  ]);
 });

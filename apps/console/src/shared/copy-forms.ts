@@ -26,6 +26,41 @@ export function copyForms({ cli, path, body, value }: Read, origin = window.loca
   ];
 }
 
+/** One GET of the API, as a page asks it. */
+export type Question = {
+  /** Below `/api/v1`; `{clusterId}` stands for the cluster that is shown, there as in the CLI. */
+  readonly path: string;
+  /** Empty values are left out. */
+  readonly query?: Readonly<Record<string, string>>;
+};
+
+/** Address of the question, below the origin. */
+export function addressOf({ path, query = {} }: Question, clusterId: string): string {
+  return `/api/v1${path.replaceAll('{clusterId}', clusterId)}${queryText(query)}`;
+}
+
+/** The question by the CLI, which fills in its own cluster and asks for all pages, and by curl. */
+export function questionForms(
+  question: Question,
+  { clusterId, isList }: { clusterId: string; isList: boolean },
+  origin = window.location.origin,
+): CopyForm[] {
+  const { path, query = {} } = question;
+  const cli = ['api', 'GET', `${path}${queryText(query)}`, ...(isList ? ['--paginate'] : [])];
+  return [
+    { label: 'CLI', text: `npx holdfast ${cli.map(shellWord).join(' ')}` },
+    {
+      label: 'curl',
+      text: `curl -sS ${AUTHORIZATION} ${shellWord(`${origin}${addressOf(question, clusterId)}`)}`,
+    },
+  ];
+}
+
+function queryText(query: Readonly<Record<string, string>>): string {
+  const given = Object.entries(query).filter(([, value]) => value !== '');
+  return given.length === 0 ? '' : `?${new URLSearchParams(given)}`;
+}
+
 /** As a shell reads it as one word, whatever is in it. */
 export function shellWord(text: string): string {
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;

@@ -17,6 +17,7 @@ import { reasonOf } from '../actions';
 import { useSetting, useSnapshots, useVolumeSettings } from '../api/queries';
 import type { Snapshot, Volume } from '../api/types';
 import { useForbidden } from '../api/use-access';
+import { CopyQuestionAs } from '../shared/copy-question';
 import { Loaded } from '../shared/loaded';
 import { CloneDialog } from './clone-dialog';
 import { DeleteSnapshotDialog, RevertDialog, TakeSnapshotDialog } from './snapshot-dialogs';
@@ -50,7 +51,7 @@ export function SnapshotsPanel({ volume }: { volume: Volume }) {
       hint="Newest first; the line is what the volume stands on"
       flush
       aside={
-        <span className="flex gap-2">
+        <span className="flex flex-wrap gap-2">
           <Button
             disabledReason={
               forbidden ??
@@ -66,6 +67,10 @@ export function SnapshotsPanel({ volume }: { volume: Volume }) {
           <Button disabledReason={forbidden ?? reasonOf(taking)} onClick={() => setDialog({ kind: 'take' })}>
             Take snapshot
           </Button>
+          <CopyQuestionAs
+            question={{ path: `/clusters/{clusterId}/volumes/${volume.id}/snapshots` }}
+            isList
+          />
         </span>
       }
     >

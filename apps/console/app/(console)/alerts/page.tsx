@@ -13,10 +13,17 @@ import type { Alert, Silence } from '../../../src/api/types';
 import { useForbidden } from '../../../src/api/use-access';
 import { useCluster } from '../../../src/api/use-cluster';
 import { capitalized } from '../../../src/sentence';
+import { CopyQuestionAs } from '../../../src/shared/copy-question';
 import { Loaded } from '../../../src/shared/loaded';
 import { PageHeader } from '../../../src/shared/page-header';
 import { Paged } from '../../../src/shared/paged';
 import { useAction } from '../../../src/shared/use-action';
+
+/** As the page lists them: those that fire, then those that are silenced. */
+const ALERTS = {
+  path: '/clusters/{clusterId}/alerts',
+  query: { filter: 'state in (firing, silenced)', sort: 'state,-since' },
+};
 
 const STATES = {
   firing: { tone: 'bad', word: 'Firing' },
@@ -35,6 +42,7 @@ export default function AlertsPage() {
       <PageHeader
         title="Alerts"
         subtitle="What an operator has to look after: each cause once, with what follows from it."
+        actions={<CopyQuestionAs question={ALERTS} isList />}
       />
       <div className="flex flex-col gap-4">
         <Panel title="Now" hint="All that fire, then those that are silenced" flush>

@@ -6,6 +6,7 @@ import { useAllowed, useForbidden } from '../../../src/api/use-access';
 import { AuditLine } from '../../../src/audit/audit-line';
 import { VerifyChain } from '../../../src/audit/verify-chain';
 import { paths } from '../../../src/paths';
+import { CopyQuestionAs } from '../../../src/shared/copy-question';
 import { ExportLinks } from '../../../src/shared/export-links';
 import type { QuickFilter } from '../../../src/shared/list-search';
 import { PageHeader } from '../../../src/shared/page-header';
@@ -41,7 +42,12 @@ export default function AuditPage() {
       <PageHeader
         title="Audit"
         subtitle="Who changed what, or was refused it, newest first. Entries form a chain that shows when one is changed or gone."
-        actions={<ExportLinks path="/api/v1/audit/export" what="entries" />}
+        actions={
+          <>
+            <ExportLinks path="/api/v1/audit/export" what="entries" />
+            <CopyQuestionAs question={{ path: '/audit' }} isList hasFilter />
+          </>
+        }
       />
       <div className="flex flex-col gap-4">
         <VerifyChain />

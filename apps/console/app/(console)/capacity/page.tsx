@@ -12,6 +12,7 @@ import type { Kind } from '../../../src/capacity/verdict';
 import { VerdictPanel } from '../../../src/capacity/verdict-panel';
 import { paths } from '../../../src/paths';
 import { CapacityPanel } from '../../../src/shared/capacity-panel';
+import { CopyQuestionAs } from '../../../src/shared/copy-question';
 import { Loaded } from '../../../src/shared/loaded';
 import { PageHeader } from '../../../src/shared/page-header';
 
@@ -27,6 +28,7 @@ export default function CapacityPage() {
       <PageHeader
         title="Capacity"
         subtitle="What is used and promised, how many more volumes fit, and when it will be full."
+        actions={<CopyQuestionAs question={{ path: '/clusters/{clusterId}/capacity' }} />}
       />
       <Loaded query={zones} what="the nodes" rows={6}>
         {(data) =>

@@ -3,6 +3,7 @@ import { Message } from '@holdfast/ui/message.js';
 import { CAUSES_FILTER, useEventPages } from '../../../src/api/queries';
 import { useCluster } from '../../../src/api/use-cluster';
 import { paths } from '../../../src/paths';
+import { CopyQuestionAs } from '../../../src/shared/copy-question';
 import { EventsList } from '../../../src/shared/events-list';
 import { ExportLinks } from '../../../src/shared/export-links';
 import type { QuickFilter } from '../../../src/shared/list-search';
@@ -29,7 +30,12 @@ export default function EventsPage() {
       <PageHeader
         title="Events"
         subtitle="What happened in this cluster, newest first."
-        actions={<ExportLinks path={`/api/v1/clusters/${cluster.id}/events/export`} what="events" />}
+        actions={
+          <>
+            <ExportLinks path={`/api/v1/clusters/${cluster.id}/events/export`} what="events" />
+            <CopyQuestionAs question={{ path: '/clusters/{clusterId}/events' }} isList hasFilter />
+          </>
+        }
       />
       <SearchedPages
         title="All events"

@@ -12,6 +12,7 @@ import { DiskTable } from '../../../src/nodes/disk-table';
 import { OrphansPanel } from '../../../src/nodes/orphans-panel';
 import { paths } from '../../../src/paths';
 import { LostVolumesPanel } from '../../../src/recovery/lost-volumes-panel';
+import { CopyQuestionAs } from '../../../src/shared/copy-question';
 import { AddDiskButton } from '../../../src/shared/disk-dialogs';
 import { DrainNote } from '../../../src/shared/drain-panel';
 import { FilterInput } from '../../../src/shared/filter-input';
@@ -33,7 +34,15 @@ export default function NodesPage() {
       <PageHeader
         title="Nodes and disks"
         subtitle="Which nodes hold the copies, how full they are, and whether they answer."
-        actions={<AddNodeButton />}
+        actions={
+          <>
+            <AddNodeButton />
+            <CopyQuestionAs
+              question={{ path: '/clusters/{clusterId}/nodes', query: { sort: 'zone,name' } }}
+              isList
+            />
+          </>
+        }
       />
       <Suspense fallback={<Skeleton rows={6} />}>
         <div className="flex flex-col gap-4">

@@ -6,16 +6,23 @@ import { Moment } from '@holdfast/ui/moment.js';
 import { Panel } from '@holdfast/ui/panel.js';
 import { type Column, Table } from '@holdfast/ui/table.js';
 import Link from 'next/link';
+import { ACTIVE_REBUILDS } from '../../../src/api/client';
 import { useActiveRebuilds, useEndedRebuilds, useQueueLength } from '../../../src/api/rebuild-queries';
 import type { Rebuild } from '../../../src/api/types';
 import { paths } from '../../../src/paths';
 import { RebuildLimitPanel } from '../../../src/rebuilds/rebuild-limit-panel';
+import { CopyQuestionAs } from '../../../src/shared/copy-question';
 import { PageHeader } from '../../../src/shared/page-header';
 import { Paged } from '../../../src/shared/paged';
 import { RebuildProgress } from '../../../src/shared/rebuild-progress';
 import { useNames } from '../../../src/shared/use-names';
 import { WaitingCopies } from '../../../src/shared/waiting-copies';
 import { REBUILD_STATE } from '../../../src/states';
+
+const ACTIVE = {
+  path: '/clusters/{clusterId}/rebuilds',
+  query: { filter: ACTIVE_REBUILDS, sort: 'queueOrder' },
+};
 
 type Names = ReturnType<typeof useNames>;
 
@@ -76,7 +83,11 @@ export default function RebuildsPage() {
   return (
     <>
       <title>Rebuilds · Holdfast</title>
-      <PageHeader title="Rebuilds" subtitle="What runs, what waits and for what, and how it went before." />
+      <PageHeader
+        title="Rebuilds"
+        subtitle="What runs, what waits and for what, and how it went before."
+        actions={<CopyQuestionAs question={ACTIVE} isList />}
+      />
       <div className="flex flex-col gap-4">
         <Panel
           title="Running and waiting"

@@ -12,6 +12,7 @@ import { paths } from '../../../src/paths';
 import { SettingDialog } from '../../../src/settings/setting-dialog';
 import { useSettingsState } from '../../../src/settings/use-settings-state';
 import { FilterInput } from '../../../src/shared/filter-input';
+import { CopyQuestionAs } from '../../../src/shared/copy-question';
 import { Loaded } from '../../../src/shared/loaded';
 import { PageHeader } from '../../../src/shared/page-header';
 import { matches, valueText } from '../../../src/shared/setting-value';
@@ -23,6 +24,7 @@ export default function SettingsPage() {
       <PageHeader
         title="Settings"
         subtitle="What holds for the whole cluster, unless a volume says otherwise."
+        actions={<CopyQuestionAs question={{ path: '/clusters/{clusterId}/settings' }} />}
       />
       <Suspense fallback={<Skeleton rows={8} />}>
         <Settings />

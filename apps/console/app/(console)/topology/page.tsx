@@ -6,6 +6,7 @@ import { Suspense } from 'react';
 import { useZones } from '../../../src/api/node-queries';
 import type { Zone } from '../../../src/api/types';
 import { paths } from '../../../src/paths';
+import { CopyQuestionAs } from '../../../src/shared/copy-question';
 import { Loaded } from '../../../src/shared/loaded';
 import { PageHeader } from '../../../src/shared/page-header';
 import { type Domain, domainText, readDomain } from '../../../src/topology/domains';
@@ -22,6 +23,7 @@ export default function TopologyPage() {
       <PageHeader
         title="Topology"
         subtitle="What fails together: regions, zones, nodes and disks, with their copies. Press a name to see what breaks with it."
+        actions={<CopyQuestionAs question={{ path: '/clusters/{clusterId}/zones' }} isList />}
       />
       <Loaded query={zones} what="the nodes" rows={6}>
         {(data) =>

@@ -8,6 +8,7 @@ import { useRisk, useVolumePages } from '../../../src/api/queries';
 import type { Volume } from '../../../src/api/types';
 import { useForbidden } from '../../../src/api/use-access';
 import { sentence } from '../../../src/sentence';
+import { CopyQuestionAs } from '../../../src/shared/copy-question';
 import { ListSearch } from '../../../src/shared/list-search';
 import { Loaded } from '../../../src/shared/loaded';
 import { PageHeader } from '../../../src/shared/page-header';
@@ -43,10 +44,17 @@ function Volumes() {
       <Plus aria-hidden size={15} /> Create volume
     </Button>
   );
+  const query = { filter: filterOf(state.text), sort: state.sort };
+  const actions = (
+    <>
+      {create}
+      <CopyQuestionAs question={{ path: '/clusters/{clusterId}/volumes', query }} isList />
+    </>
+  );
   return (
     <>
       <title>Volumes · Holdfast</title>
-      <PageHeader title="Volumes" subtitle="What needs a look comes first." actions={create} />
+      <PageHeader title="Volumes" subtitle="What needs a look comes first." actions={actions} />
       <Panel title="All volumes">
         <div className="-m-4">
           <ListSearch

@@ -15,6 +15,7 @@ import { Breadcrumbs } from '../../../../../../src/shared/breadcrumbs';
 import { CapacityBar, usageOf } from '../../../../../../src/shared/capacity-panel';
 import { ConditionsPanel } from '../../../../../../src/shared/conditions-panel';
 import { CopiesPanel } from '../../../../../../src/shared/copies-panel';
+import { CopyQuestionAs } from '../../../../../../src/shared/copy-question';
 import { FactsList } from '../../../../../../src/shared/facts-list';
 import { LabelsPanel } from '../../../../../../src/shared/labels-panel';
 import { Loaded } from '../../../../../../src/shared/loaded';
@@ -60,7 +61,14 @@ function DiskDetail({ disk, nodeName }: { disk: Disk; nodeName: string }) {
             </span>
           </span>
         }
-        actions={<DiskActions disk={disk} />}
+        actions={
+          <>
+            <DiskActions disk={disk} />
+            <CopyQuestionAs
+              question={{ path: `/clusters/{clusterId}/nodes/${disk.nodeId}/disks/${disk.id}` }}
+            />
+          </>
+        }
       />
       <div className="grid items-start gap-4 xl:grid-cols-3">
         <div className="flex min-w-0 flex-col gap-4 xl:col-span-2">
