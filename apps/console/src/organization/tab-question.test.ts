@@ -1,7 +1,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { expect, test } from '@jest/globals';
-import { ORGANIZATION_PLACES } from '../shell/places';
+import { ORGANIZATION_PLACES } from '../shared/places';
 import { tabQuestion } from './tab-question';
 
 const document: unknown = JSON.parse(

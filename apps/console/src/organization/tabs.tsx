@@ -3,7 +3,7 @@ import { clsx } from 'clsx';
 import Link from 'next/link';
 import { usePathname } from 'next/navigation';
 import { paths } from '../paths';
-import { ORGANIZATION_PLACES } from '../shell/places';
+import { ORGANIZATION_PLACES } from '../shared/places';
 
 /** The pages about the organization. */
 export function OrganizationTabs() {

@@ -2,7 +2,7 @@
 import { useRouter } from 'next/navigation';
 import { useClusterChoice } from '../api/use-cluster';
 import { paths } from '../paths';
-import { AddClusterButton } from './add-cluster';
+import { AddClusterButton } from '../shared/add-cluster';
 
 /** The name of the cluster that is shown, the way to another one where there are several, and the way to a new one. */
 export function ClusterSwitch() {

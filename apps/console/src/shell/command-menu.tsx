@@ -6,11 +6,11 @@ import { type ReactNode, useEffect, useState } from 'react';
 import { useForbidden } from '../api/use-access';
 import { noteReason } from '../shared/notes';
 import { type PageAction, pressWhenThere, readPageActions } from '../shared/page-actions';
+import { ALL_PLACES } from '../shared/places';
 import { FoundThings } from './found-things';
 import { GLOBAL_ACTIONS, type MenuAction } from './menu-actions';
 import { GROUP, MenuContext, MenuLine } from './menu-line';
 import { menuScore } from './menu-words';
-import { ALL_PLACES } from './places';
 import { SessionLines } from './session-lines';
 
 /** What is typed is asked for once its user has paused. */

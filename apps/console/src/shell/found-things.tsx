@@ -1,4 +1,5 @@
 'use client';
+import { useQuery } from '@tanstack/react-query';
 import { Command } from 'cmdk';
 import {
   Bell,
@@ -16,7 +17,6 @@ import { organizationApi } from '../api/organization';
 import { useAlertsNow, useSettings, useSomeVolumes } from '../api/queries';
 import { useAllowed, useForbidden } from '../api/use-access';
 import { webhooksApi } from '../api/webhooks';
-import { useOrganizationList } from '../organization/list-panel';
 import { paths } from '../paths';
 import { diskActions, type MenuAction, nodeActions, volumeActions } from './menu-actions';
 import { GROUP, MenuLine, useChoosing } from './menu-line';
@@ -152,15 +152,20 @@ function Alerts({ typed }: { typed: string }) {
 }
 
 function Projects({ typed }: { typed: string }) {
-  const { data = [] } = useOrganizationList('projects', organizationApi.projects);
+  const { data = [] } = useNamed('projects', organizationApi.projects);
   const things = data.map(({ id, name }) => ({ id, name, href: paths.project(id), words: 'project' }));
   return <Things heading="Projects" icon={FolderTree} things={things.filter(matching(typed))} />;
 }
 
 function Webhooks({ typed }: { typed: string }) {
-  const { data = [] } = useOrganizationList('webhooks', webhooksApi.webhooks);
+  const { data = [] } = useNamed('webhooks', webhooksApi.webhooks);
   const things = data.map(({ id, name }) => ({ id, name, href: paths.webhook(id), words: 'webhook' }));
   return <Things heading="Webhooks" icon={Webhook} things={things.filter(matching(typed))} />;
+}
+
+/** Under the keys of the organization's pages, whose lists these are. */
+function useNamed<T>(name: string, ask: () => Promise<T>) {
+  return useQuery({ queryKey: ['organization', name], queryFn: ask });
 }
 
 function matching(typed: string) {

@@ -1,5 +1,5 @@
 /** What a key does anywhere in the console, and where it does nothing. */
-import { PLACES } from './places';
+import { PLACES } from '../shared/places';
 
 export type KeyAction =
   | { readonly kind: 'menu' | 'search' | 'help' | 'next-row' | 'previous-row' | 'select-row' | 'await-place' }

@@ -5,7 +5,7 @@ import Link from 'next/link';
 import { usePathname } from 'next/navigation';
 import { type KeyboardEvent, type ReactNode, useEffect, useId, useRef, useState } from 'react';
 import { paths } from '../paths';
-import { PLACES } from './places';
+import { PLACES } from '../shared/places';
 
 /**
  * Every page of the console: beside the content, and on narrow screens behind a menu button, so that all can be reached.

@@ -1,6 +1,6 @@
 'use client';
 import { Message } from '@holdfast/ui/message.js';
-import { AddClusterButton } from './add-cluster';
+import { AddClusterButton } from '../shared/add-cluster';
 import { OrganizationSwitch } from './organization-switch';
 import { SessionMenu } from './session-menu';
 

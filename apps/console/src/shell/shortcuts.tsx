@@ -4,8 +4,8 @@ import { Search } from 'lucide-react';
 import dynamic from 'next/dynamic';
 import { useRouter } from 'next/navigation';
 import { useEffect, useRef, useState } from 'react';
+import { PLACES } from '../shared/places';
 import { keyAction, SHORTCUTS } from './key-action';
-import { PLACES } from './places';
 import { focusRow, selectRow } from './row-focus';
 
 /** Asked for when it is first opened: most visits do without it. */

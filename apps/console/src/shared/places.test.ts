@@ -1,7 +1,6 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { expect, test } from '@jest/globals';
-import { GLOBAL_ACTIONS } from './menu-actions';
 import { ALL_PLACES, BEFORE_SIGN_IN, FOUND_BY_NAME } from './places';
 
 const APP = path.join(import.meta.dirname, '../../app');
@@ -21,8 +20,4 @@ test('every route is reached from the command menu, or by what leads to a sign-i
 test('no two places have one name', () => {
   const labels = ALL_PLACES.map(({ label }) => label);
   expect(new Set(labels).size).toBe(labels.length);
-});
-
-test('actions begin on pages that there are', () => {
-  for (const { href } of GLOBAL_ACTIONS) expect(ROUTES).toContain(href);
 });

@@ -9,8 +9,8 @@ import { api } from '../api/client';
 import { useForbidden } from '../api/use-access';
 import { useChooseCluster } from '../api/use-cluster';
 import { paths } from '../paths';
-import { DialogForm } from '../shared/dialog-form';
-import { useAction } from '../shared/use-action';
+import { DialogForm } from './dialog-form';
+import { useAction } from './use-action';
 
 /** @param isSmall beside the name of the cluster, where there is room for a sign only */
 type Props = { isSmall?: boolean };
