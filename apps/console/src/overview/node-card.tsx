@@ -8,14 +8,10 @@ import { useSilentNodes } from '../api/silent-nodes';
 import type { Disk, Replica, ReplicaCounts, StorageNode, Volume } from '../api/types';
 import { paths } from '../paths';
 import { CapacityBar, usageOf } from '../shared/capacity-panel';
+import { type CopyCount, CountedCopies } from '../shared/counted-copies';
 import { nodeLook, replicaLook } from '../states';
 
 export type Placed = { volume: Volume; replica: Replica };
-/** `silent`: on nodes that do not answer, left out where the node says it. */
-export type CopyCount = Pick<ReplicaCounts['disks'][number], 'total' | 'failed' | 'rebuilding'> & {
-  readonly silent?: number;
-};
-
 /** A node with its disks, and what lies on each. */
 export function NodeCard({
   node,
@@ -84,29 +80,12 @@ function DiskLine({ disk, placed, count, isSilent }: DiskLineProps) {
       <div className="mb-1 flex min-h-4 items-center gap-2">
         <Link href={paths.disk(disk.nodeId, disk.id)} className="flex items-center gap-2 hover:underline">
           <span className="text-xs text-muted">{disk.name}</span>
-          {placed === undefined && <Counted count={count} isSilent={isSilent} />}
+          {placed === undefined && <CountedCopies count={count} isSilent={isSilent} />}
         </Link>
         {placed !== undefined && <Blocks placed={placed} />}
       </div>
       <CapacityBar label={disk.name} usage={usageOf([disk])} />
     </div>
-  );
-}
-
-/** Copies by how they are, where blocks would be too many to be told apart. */
-export function Counted({ count, isSilent }: { count: CopyCount | undefined; isSilent: boolean }) {
-  if (count === undefined) return <span className="text-xs text-faint">no copies</span>;
-  const { total, failed, rebuilding, silent = isSilent ? total : 0 } = count;
-  const healthy = total - failed - rebuilding - silent;
-  return (
-    <span className="flex flex-wrap gap-x-2 text-xs tabular-nums">
-      <span>{total === 1 ? '1 copy' : `${total.toLocaleString('en')} copies`}</span>
-      {isSilent && <span className="text-bad">✕ no answer</span>}
-      {!isSilent && silent > 0 && <span className="text-bad">✕ {silent.toLocaleString('en')} no answer</span>}
-      {!isSilent && healthy > 0 && <span className="text-good">✓ {healthy.toLocaleString('en')}</span>}
-      {!isSilent && rebuilding > 0 && <span className="text-busy">↻ {rebuilding}</span>}
-      {!isSilent && failed > 0 && <span className="text-bad">✕ {failed}</span>}
-    </span>
   );
 }
 

@@ -6,8 +6,7 @@ import { useDisksOf, useNodePage, useReplicaCounts } from '../api/node-queries';
 import type { StorageNode, Zone } from '../api/types';
 import { FilterInput } from '../shared/filter-input';
 import { Loaded } from '../shared/loaded';
-import { nodeSearch } from '../shared/node-search';
-import { nodesIn } from '../topology/domains';
+import { nodeSearch, nodesIn } from '../shared/node-search';
 import { NodeCard } from './node-card';
 
 /** Nodes that are drawn at a time, about a screen of them. */

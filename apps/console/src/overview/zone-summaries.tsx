@@ -7,8 +7,9 @@ import { useSomeNodes } from '../api/node-queries';
 import type { StorageNode, Zone } from '../api/types';
 import { paths } from '../paths';
 import { CapacityBar, usageOfSums } from '../shared/capacity-panel';
+import { CountedCopies } from '../shared/counted-copies';
 import { NODE_STANDINGS } from '../states';
-import { Counted, NodeFrame } from './node-card';
+import { NodeFrame } from './node-card';
 import { ZoneNodes } from './zone-nodes';
 
 /** Nodes of a zone that are drawn because they need a look; a zone that is down as a whole needs one, and not a hundred. */
@@ -83,7 +84,7 @@ function Summary({ zone, unwell, isOpen, onOpen }: SummaryProps) {
           </Badge>
         ))}
       </p>
-      <Counted count={replicas} isSilent={false} />
+      <CountedCopies count={replicas} isSilent={false} />
       <CapacityBar label={name} usage={usageOfSums([storage])} />
       {shown.map((node) => (
         <UnwellNode key={node.id} node={node} />

@@ -1,6 +1,6 @@
 import { parseFilter } from '@holdfast/core/listing/filter.js';
 import { describe, expect, test } from '@jest/globals';
-import { nodeSearch } from './node-search';
+import { nodeSearch, nodesIn } from './node-search';
 
 describe('a search for nodes', () => {
   test.each<[text: string, filter: string]>([
@@ -13,4 +13,8 @@ describe('a search for nodes', () => {
     expect(nodeSearch(text)).toBe(filter);
     expect(() => parseFilter(nodeSearch(text), { name: 'text', zone: 'text', tags: 'texts' })).not.toThrow();
   });
+});
+
+test('the nodes of a zone are found by a filter, those without labels by empty ones', () => {
+  expect(nodesIn({ zone: 'z-2', region: null })).toBe('zone="z-2" AND region=""');
 });

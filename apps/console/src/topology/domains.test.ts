@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { domainText, lossOf, lossParameters, nodesIn, readDomain, regionsOf } from './domains';
+import { domainText, lossOf, lossParameters, readDomain, regionsOf } from './domains';
 
 const ZONES = [
   { zone: null, region: null },
@@ -12,10 +12,6 @@ test('zones are grouped by region, those without labels last', () => {
     { name: 'north', zones: [ZONES[2], ZONES[1]] },
     { name: null, zones: [ZONES[0]] },
   ]);
-});
-
-test('the nodes of a zone are found by a filter, those without labels by empty ones', () => {
-  expect(nodesIn({ zone: 'z-2', region: null })).toBe('zone="z-2" AND region=""');
 });
 
 test.each([

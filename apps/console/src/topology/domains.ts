@@ -24,11 +24,6 @@ function compare(a: string | null, b: string | null): number {
   return a.localeCompare(b, 'en', { numeric: true });
 }
 
-/** Filter for the nodes of a zone; those without a label have empty ones there. */
-export function nodesIn({ zone, region }: Labelled): string {
-  return `zone="${zone ?? ''}" AND region="${region ?? ''}"`;
-}
-
 /** A domain as a parameter of the page's address: `zone:zone-a`. */
 export function domainText({ kind, name }: Domain): string {
   return `${kind}:${name}`;

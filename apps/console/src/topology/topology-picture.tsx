@@ -5,11 +5,12 @@ import { type ReactNode, useState } from 'react';
 import { useDisksOf, useNodePages, useReplicaCounts, useSomeNodes } from '../api/node-queries';
 import { useRisk, useSomeVolumes } from '../api/queries';
 import type { Disk, ReplicaCounts, StorageNode, Zone as ZoneSums } from '../api/types';
-import { Counted } from '../overview/node-card';
+import { CountedCopies } from '../shared/counted-copies';
+import { nodesIn } from '../shared/node-search';
 import { Paged } from '../shared/paged';
 import { nodeLook } from '../states';
 import { type Copy, CopyBlocks } from './copy-blocks';
-import { type Domain, domainText, nodesIn, type RegionOf, regionsOf } from './domains';
+import { type Domain, domainText, type RegionOf, regionsOf } from './domains';
 
 /** A page of volumes: beyond it copies are counted instead of drawn. */
 const DRAWN_VOLUMES_MAX = 100;
@@ -176,7 +177,7 @@ function Node({ node, drawn, pick }: Inner & { node: StorageNode }) {
               text={disk.name}
             />
             {drawn.copies === undefined ? (
-              <Counted
+              <CountedCopies
                 count={drawn.counts?.disks.find(({ diskId }) => diskId === disk.id)}
                 isSilent={look.tone === 'bad'}
               />
