@@ -1,5 +1,5 @@
 // Baseline of the API's benchmark: bare fastify and pg that send Postgres the statements which the API was seen to send for
-// the same request, one after the other, and answer with the rows of the last that gave any.
+// the same request, one after the other, and answer with their rows: a list of volumes holds the volumes and their replicas.
 // Argument: a file with a BarePlan. Prints its port.
 import fs from 'node:fs';
 import { createPool } from '@holdfast/database/sql/pool.js';
@@ -35,21 +35,21 @@ server.post<{ Params: { index: string }; Body: object }>('/create/:index', async
 });
 
 async function answer(statements: readonly Statement[]): Promise<unknown> {
-  let last: unknown = {};
+  const answered: unknown[] = [];
   const client = await pool.connect();
   try {
     for (const { text, values } of statements) {
       const isFleet = text.includes('AS transaction_id');
       const { rows } = await client.query(text, isFleet ? [values[0], seen, values[2]] : [...values]);
       if (isFleet) seen = rows[0].transaction_id;
-      if (rows?.length > 0) last = rows;
+      if (rows?.length > 0) answered.push(rows);
     }
     client.release();
   } catch (error) {
     client.release(true);
     throw error;
   }
-  return last;
+  return answered;
 }
 
 /** The recorded creation, of another volume on other disks. */
