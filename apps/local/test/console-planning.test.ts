@@ -1,4 +1,4 @@
-/** Where copies go, in a real browser and on one stack: how much fits and until when, what a loss does, and where a new volume would go. */
+/** Where copies go, in a real browser and on one stack: how much fits and until when, what a loss, drains and new nodes do, and where a new volume would go. */
 import { findBrowser } from '@holdfast/testkit/browser.js';
 import { writeCapacityHistory } from '@holdfast/testkit/capacity-history.js';
 import { ConsoleVisit } from '@holdfast/testkit/console-visit.js';
@@ -210,6 +210,59 @@ inBrowser('placement in the console', () => {
       await dialog().getByRole('button', { name: 'Do it' }).click();
       await why.getByText('Fits nowhere').waitFor({ state: 'detached', timeout: 60_000 });
       await page.getByRole('region', { name: 'Settings of this volume' }).getByText('Set here').waitFor();
+      expect(visit.errors).toEqual([]);
+    },
+    STORY_TIMEOUT_MS,
+  );
+});
+
+inBrowser('the what-if', () => {
+  beforeAll(() => page.setViewportSize(DESK));
+  const group = (name: string) => page.getByRole('group', { name, exact: true });
+  const ask = () => page.getByRole('button', { name: 'Try it' }).click();
+  const asked = (name: string) => new URL(page.url()).searchParams.get(name);
+
+  test(
+    'takes a policy for each drained node and several groups of new nodes, and keeps them in the address',
+    async () => {
+      await page.goto(
+        new URL('/what-if?drain=node-1&policy=block-for-eviction', visit.stack.local.consoleUrl).href,
+      );
+      await group('Drain nodes').getByLabel('node-2').check();
+      await page.getByText('Another policy for some of the drained nodes').click();
+      await page.getByLabel('When node-2 may be switched off').selectOption('always-allow');
+      await page.getByText('Tags, new nodes, kinds of disks, settings').click();
+      await group('Group 1 of new nodes').getByLabel('New nodes', { exact: true }).fill('1');
+      await group('Group 1 of new nodes').getByLabel('Zone').fill('zone-d');
+      await page.getByRole('button', { name: 'Add a group of new nodes' }).click();
+      await group('Group 2 of new nodes').getByLabel('Zone').fill('zone-e');
+      await group('Group 2 of new nodes').getByLabel('Disks of each').fill('2');
+      await ask();
+      // The disks that were asked for: one of 100 GiB in the one zone, two in the other.
+      await page.getByRole('row', { name: /^zone-d not there .* of 100 GiB/ }).waitFor();
+      await page.getByRole('row', { name: /^zone-e not there .* of 200 GiB/ }).waitFor();
+      await page.reload();
+      await group('Group 2 of new nodes').getByLabel('Zone').and(page.locator('[value="zone-e"]')).waitFor();
+      expect(await page.getByLabel('When node-2 may be switched off').inputValue()).toBe('always-allow');
+      expect(await page.getByLabel('When node-1 may be switched off').inputValue()).toBe('');
+      expect(await visit.problems('what-if-groups')).toEqual([]);
+    },
+    STORY_TIMEOUT_MS,
+  );
+
+  test(
+    'fits a phone, and takes a group away again',
+    async () => {
+      await page.setViewportSize(PHONE);
+      expect(await visit.problems('what-if-groups-phone')).toEqual([]);
+      expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(PHONE.width);
+      await page.getByRole('button', { name: 'Remove group 2' }).click();
+      await page.locator('button:focus', { hasText: 'Add a group of new nodes' }).waitFor();
+      await ask();
+      await page.waitForURL((url) => !url.searchParams.has('newNodes.2'));
+      expect([asked('newNodes'), asked('policy.node-2')]).toEqual(['1', 'always-allow']);
+      await page.getByRole('row', { name: /zone-e/ }).waitFor({ state: 'detached' });
+      await page.getByRole('row', { name: /zone-d/ }).waitFor();
       expect(visit.errors).toEqual([]);
     },
     STORY_TIMEOUT_MS,

@@ -103,7 +103,7 @@ export type WhatIf = {
   volumes: VolumeShape[];
   lose: { zones: string[]; nodes: string[]; disks: string[] };
   add: NonNullable<SimulateBody['add']>;
-  drain: { node: string; policy: DrainPolicy }[];
+  drain: { node: string; policy?: DrainPolicy }[];
   settings: NonNullable<SimulateBody['settings']>;
   howManyMore: boolean;
 };

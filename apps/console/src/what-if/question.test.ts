@@ -1,6 +1,6 @@
 import { GIB } from '@holdfast/core/model/bytes.js';
 import { expect, test } from '@jest/globals';
-import { fieldValue, parametersOf, questionOf } from './question';
+import { fieldValue, groupsOf, parametersOf, questionOf } from './question';
 
 test('what a form asks is asked again from its address', () => {
   const form = new FormData();
@@ -95,4 +95,71 @@ test('further fields that were left as they were are no part of the address', ()
   }))
     form.append(name, value);
   expect(parametersOf(form).toString()).toBe('newNodeGib=7');
+});
+
+test('each drained node may have a policy of its own; the others have that of all', () => {
+  const drainOf = (query: string) => questionOf(new URLSearchParams(query))?.drain;
+  expect(drainOf('drain=a&drain=b&drain=c&policy=always-allow&policy.b=block-for-eviction')).toEqual([
+    { node: 'a', policy: 'always-allow' },
+    { node: 'b', policy: 'block-for-eviction' },
+    { node: 'c', policy: 'always-allow' },
+  ]);
+  expect(drainOf('drain=a&policy.b=always-allow')).toEqual([{ node: 'a', policy: 'block-for-eviction' }]);
+  expect(drainOf('drain=a&drain=2&policy=as-set&policy.2=always-allow')).toEqual([
+    { node: 'a' },
+    { node: '2', policy: 'always-allow' },
+  ]);
+});
+
+test('several groups of new nodes, each with its disks, come back from their address', () => {
+  const form = new FormData();
+  for (const [name, value] of Object.entries({
+    newNodes: '2',
+    newNodeName: 'new-node',
+    newNodeZone: 'zone-d',
+    newNodeDisks: '1',
+    newNodeGib: '50',
+    'newNodes.2': '1',
+    'newNodeName.2': 'new-group-2',
+    'newNodeZone.2': '',
+    'newNodeDisks.2': '1',
+    'newNodeGib.2': '100',
+    'newNodes.4': '3',
+    'newNodeName.4': 'big',
+    'newNodeZone.4': 'zone-e',
+    'newNodeTags.4': 'ssd',
+    'newNodeDisks.4': '2',
+    'newNodeGib.4': '2000',
+  }))
+    form.append(name, value);
+  const address = new URLSearchParams(parametersOf(form).toString());
+  // A group that was left as it is offered is still there.
+  expect(address.get('newNodes.2')).toBe('1');
+  expect(address.has('newNodeName.2')).toBe(false);
+  expect(groupsOf(address)).toEqual([1, 2, 4]);
+  expect(questionOf(address)?.add?.nodes).toEqual([
+    { name: 'new-node', count: 2, zone: 'zone-d', disks: [{ size: 50 * GIB }] },
+    { name: 'new-group-2', count: 1, disks: [{ size: 100 * GIB }] },
+    {
+      name: 'big',
+      count: 3,
+      zone: 'zone-e',
+      tags: ['ssd'],
+      disks: [{ size: 2000 * GIB }, { size: 2000 * GIB }],
+    },
+  ]);
+});
+
+test('a group that an address does not count is not asked, the first included', () => {
+  const address = new URLSearchParams('newNodes.3=1&newNodeZone.2=z');
+  expect(questionOf(address)?.add?.nodes).toMatchObject([{ name: 'new-group-3', count: 1 }]);
+});
+
+test.each([
+  ['node=a', { lose: { nodes: ['a'] }, drain: [], add: { nodes: [] } }],
+  ['disk=a/disk-1', { lose: { disks: ['a/disk-1'] }, drain: [], add: { nodes: [] } }],
+  ['drain=a', { drain: [{ node: 'a', policy: 'block-for-eviction' }], add: { nodes: [] } }],
+  ['newNodes=2', { add: { nodes: [{ name: 'new-node', count: 2, disks: [{ size: 100 * GIB }] }] } }],
+])('an address as it was before there were groups asks the same: %s', (query, question) => {
+  expect(questionOf(new URLSearchParams(query))).toMatchObject(question);
 });

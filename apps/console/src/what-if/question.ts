@@ -14,39 +14,83 @@ const DEFAULTS: Readonly<Record<string, string>> = {
   diskCount: '1',
   diskType: 'filesystem',
   newNodes: '0',
+  newNodeName: 'new-node',
   newNodeDisks: '1',
   newNodeGib: '100',
   policy: 'block-for-eviction',
   limit: '',
 };
 
-/** Fields that most questions do without; their part of the form is open where the address has one of them. */
-export const FURTHER_FIELDS = [
+/** Policy of a drain that names none: the cluster's own holds, or the one that the question's settings name. */
+export const POLICY_AS_SET = 'as-set';
+
+/** A field of a further group of new nodes, such as `newNodeZone.2`. Those of the first have no number. */
+const GROUP_FIELD = /^(newNode\w*)\.([2-9]|[1-9]\d+)$/;
+
+/** Fields that most questions do without. */
+const FURTHER_FIELDS: readonly string[] = [
   'nodeTags',
   'diskTags',
   'diskCount',
   'diskType',
   'newDiskTags',
   'newNodes',
+  'newNodeName',
   'newNodeZone',
   'newNodeDisks',
   'newNodeGib',
   'newNodeTags',
   'settings',
-] as const;
+];
+
+/** The policy that one drained node has of its own. */
+export const policyField = (node: string) => `policy.${node}`;
+
+/** A field of one group of new nodes: `newNodes` alone stands for an address from when there was one group. */
+export const groupField = (field: string, group: number) => (group === 1 ? field : `${field}.${group}`);
+
+/** Numbers of the groups of new nodes. The first is always there: it is left out by asking for 0 nodes. */
+export function groupsOf(asked: URLSearchParams): number[] {
+  const groups = new Set([1]);
+  for (const name of asked.keys()) {
+    const [, field, group] = GROUP_FIELD.exec(name) ?? [];
+    if (field === 'newNodes') groups.add(Number(group));
+  }
+  return [...groups].sort((a, b) => a - b);
+}
+
+/** The groups that the question names, in its order: a problem points at one by its place among them. */
+export function groupsAsked(asked: URLSearchParams): number[] {
+  return groupsOf(asked).filter((group) => Number(fieldValue(asked, groupField('newNodes', group))) !== 0);
+}
+
+/** Whether the part of the form that most questions do without has something of the address, and is to be open. */
+export function hasFurther(asked: URLSearchParams): boolean {
+  return FURTHER_FIELDS.some((field) => asked.has(field)) || groupsOf(asked).length > 1;
+}
 
 /** Value of a field that holds one. */
 export function fieldValue(asked: URLSearchParams, field: string): string {
-  const otherwise = field === 'count' && asked.size > 0 ? '0' : DEFAULTS[field];
+  const otherwise = field === 'count' && asked.size > 0 ? '0' : defaultOf(field);
   return asked.get(field) ?? otherwise ?? '';
+}
+
+function defaultOf(name: string): string | undefined {
+  const [, field, group] = GROUP_FIELD.exec(name) ?? [];
+  if (field === undefined) return DEFAULTS[name];
+  if (field === 'newNodes') return '1';
+  // No name that the nodes of another group get: those of the first are `new-node`, `new-node-2` and so on.
+  return field === 'newNodeName' ? `new-group-${group}` : DEFAULTS[field];
 }
 
 /** The address's parameters of a form: fields that were left empty are left out, and of the further ones those left as they were. */
 export function parametersOf(form: FormData): URLSearchParams {
   const parameters = new URLSearchParams();
-  const further: readonly string[] = FURTHER_FIELDS;
   for (const [name, value] of form) {
-    const isAsBefore = further.includes(name) && value === DEFAULTS[name];
+    const [, field] = GROUP_FIELD.exec(name) ?? [];
+    // How many nodes a further group has is what says that there is such a group.
+    const mayBeLeftOut = field !== 'newNodes' && FURTHER_FIELDS.includes(field ?? name);
+    const isAsBefore = mayBeLeftOut && value === defaultOf(name);
     if (typeof value === 'string' && value !== '' && !isAsBefore) parameters.append(name, value);
   }
   return parameters;
@@ -71,7 +115,6 @@ export function questionOf(asked: URLSearchParams): WhatIf | undefined {
     type: fieldValue(asked, 'diskType') === 'block' ? ('block' as const) : ('filesystem' as const),
     ...some('tags', wordsOf(asked.get('newDiskTags'))),
   };
-  const policy = policyOf(fieldValue(asked, 'policy'));
   return {
     volumes: count === 0 ? [] : [shape],
     lose: { zones: asked.getAll('zone'), nodes: asked.getAll('node'), disks: asked.getAll('disk') },
@@ -79,7 +122,7 @@ export function questionOf(asked: URLSearchParams): WhatIf | undefined {
       nodes: newNodesOf(asked, numberOf, bytesOf),
       disks: asked.getAll('diskNode').map((node) => ({ node, ...disk })),
     },
-    drain: asked.getAll('drain').map((node) => ({ node, policy })),
+    drain: asked.getAll('drain').map((node) => ({ node, ...policyOf(node, asked) })),
     settings: settingsOf(asked),
     howManyMore: asked.has('howManyMore'),
   };
@@ -89,19 +132,19 @@ type NewNode = NonNullable<NonNullable<WhatIf['add']>['nodes']>[number];
 type NumberOf = (field: string) => number;
 
 function newNodesOf(asked: URLSearchParams, numberOf: NumberOf, bytesOf: NumberOf): NewNode[] {
-  const count = numberOf('newNodes');
-  if (count === 0) return [];
-  const zone = asked.get('newNodeZone');
-  const size = bytesOf('newNodeGib');
-  return [
-    {
-      name: 'new-node',
-      count,
+  return groupsAsked(asked).map((group) => {
+    const field = (name: string) => groupField(name, group);
+    const zone = asked.get(field('newNodeZone'));
+    const size = bytesOf(field('newNodeGib'));
+    const disks = Math.min(numberOf(field('newNodeDisks')), DISKS_MAX);
+    return {
+      name: fieldValue(asked, field('newNodeName')),
+      count: numberOf(field('newNodes')),
       ...(zone === null ? {} : { zone }),
-      ...some('tags', wordsOf(asked.get('newNodeTags'))),
-      disks: Array.from({ length: Math.min(numberOf('newNodeDisks'), DISKS_MAX) }, () => ({ size })),
-    },
-  ];
+      ...some('tags', wordsOf(asked.get(field('newNodeTags')))),
+      disks: Array.from({ length: disks }, () => ({ size })),
+    };
+  });
 }
 
 /** More disks of a node than the API takes, so that it says what is wrong; an address could name a number that fills the memory. */
@@ -134,7 +177,9 @@ function some<Name extends string>(name: Name, words: string[]): { [Key in Name]
   return words.length === 0 ? {} : ({ [name]: words } as { [Key in Name]?: string[] });
 }
 
-/** An address that was typed may name any; the first stands for what there is not. */
-function policyOf(text: string): DrainPolicy {
-  return DRAIN_POLICIES.find((policy) => policy === text) ?? DRAIN_POLICIES[0];
+/** The node's own policy, else that of all. An address that was typed may name any; the first stands for what there is not. */
+function policyOf(node: string, asked: URLSearchParams): { policy?: DrainPolicy } {
+  const text = asked.get(policyField(node)) ?? fieldValue(asked, 'policy');
+  if (text === POLICY_AS_SET) return {};
+  return { policy: DRAIN_POLICIES.find((policy) => policy === text) ?? DRAIN_POLICIES[0] };
 }

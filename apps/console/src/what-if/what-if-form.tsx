@@ -1,5 +1,4 @@
 'use client';
-import { DRAIN_POLICIES } from '@holdfast/core/model/node-drain.js';
 import { REPLICA_COUNT_MAX } from '@holdfast/core/model/volume.js';
 import { Button } from '@holdfast/ui/button.js';
 import { SelectField, TextField } from '@holdfast/ui/field.js';
@@ -8,9 +7,11 @@ import { useDisksOf, useSomeNodes } from '../api/node-queries';
 import { isProblem } from '../api/problem';
 import type { Zone } from '../api/types';
 import { useForbidden } from '../api/use-access';
-import { POLICY_WORDS } from '../shared/drain-words';
 import { nodeSearch } from '../shared/node-search';
-import { FURTHER_FIELDS, fieldValue, parametersOf, REBUILD_LIMIT } from './question';
+import { Choices } from './choices';
+import { DrainedNodes } from './drained-nodes';
+import { NewNodes } from './new-nodes';
+import { fieldValue, hasFurther, parametersOf, REBUILD_LIMIT } from './question';
 
 /** Nodes that are offered at once, as many as one filter names. */
 const OFFERED_MAX = 25;
@@ -87,14 +88,7 @@ export function WhatIfForm({ zones, asked, error, busy, onSubmit }: Props) {
       {choices('Lose zones', 'zone', zoneNames)}
       {choices('Lose nodes', 'node', names)}
       {choices('Lose disks', 'disk', places)}
-      {choices('Drain nodes', 'drain', names)}
-      <SelectField label="When a drained node may be switched off" name="policy">
-        {DRAIN_POLICIES.map((policy) => (
-          <option key={policy} value={policy}>
-            {POLICY_WORDS[policy]}
-          </option>
-        ))}
-      </SelectField>
+      <DrainedNodes offered={names} asked={asked} />
       {choices('Add a disk to nodes', 'diskNode', names)}
       <TextField label="GiB of each new disk" name="diskGib" type="number" min="0.001" step="any" required />
       <TextField
@@ -126,7 +120,7 @@ function Further({ asked, errorAt }: FurtherProps) {
   const inAddress = new URLSearchParams(asked);
   const tags = 'With spaces between them';
   return (
-    <details open={FURTHER_FIELDS.some((field) => inAddress.has(field))}>
+    <details open={hasFurther(inAddress)}>
       <summary className="min-h-6 cursor-pointer text-sm font-medium">
         Tags, new nodes, kinds of disks, settings
       </summary>
@@ -149,32 +143,7 @@ function Further({ asked, errorAt }: FurtherProps) {
           <option value="block">Block device</option>
         </SelectField>
         <TextField label="Tags of added disks" name="newDiskTags" hint={tags} />
-        <TextField
-          label="New nodes"
-          name="newNodes"
-          type="number"
-          min={0}
-          required
-          error={errorAt('/add/nodes/0/count')}
-        />
-        <TextField label="Zone of new nodes" name="newNodeZone" error={errorAt('/add/nodes/0/zone')} />
-        <TextField label="Tags of new nodes" name="newNodeTags" hint={tags} />
-        <TextField
-          label="Disks of each new node"
-          name="newNodeDisks"
-          type="number"
-          min={0}
-          required
-          error={errorAt('/add/nodes/0/disks')}
-        />
-        <TextField
-          label="GiB of each of these disks"
-          name="newNodeGib"
-          type="number"
-          min="0.001"
-          step="any"
-          required
-        />
+        <NewNodes asked={asked} errorAt={errorAt} />
         <div className="col-span-2">
           <TextField
             label="Settings with other values"
@@ -219,35 +188,4 @@ function useOffered(text: string): { names: readonly string[]; places: readonly 
       return node === undefined ? [] : [`${node}/${name}`];
     }),
   };
-}
-
-type ChoicesProps = { legend: string; name: string; offered: readonly string[]; asked: string };
-
-/** What is chosen, and was asked for, stays whatever is offered beside it. */
-function Choices({ legend, name, offered, asked }: ChoicesProps) {
-  const [chosen, setChosen] = useState<readonly string[]>([]);
-  const inAddress = new URLSearchParams(asked).getAll(name);
-  const values = [...new Set([...inAddress, ...chosen, ...offered])].sort();
-  const choose = (value: string, isOn: boolean) =>
-    setChosen(isOn ? [...chosen, value] : chosen.filter((one) => one !== value));
-  if (values.length === 0) return null;
-  return (
-    <fieldset>
-      <legend className="text-xs font-medium text-muted">{legend}</legend>
-      <div className="flex max-h-48 flex-wrap gap-x-4 overflow-y-auto">
-        {values.map((value) => (
-          <label key={value} className="flex min-h-6 items-center gap-2 text-sm">
-            <input
-              type="checkbox"
-              name={name}
-              value={value}
-              defaultChecked={inAddress.includes(value)}
-              onChange={(event) => choose(value, event.target.checked)}
-            />
-            {value}
-          </label>
-        ))}
-      </div>
-    </fieldset>
-  );
 }

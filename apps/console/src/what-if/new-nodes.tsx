@@ -1,0 +1,95 @@
+'use client';
+import { Button } from '@holdfast/ui/button.js';
+import { TextField } from '@holdfast/ui/field.js';
+import { useRef } from 'react';
+import { fieldValue, groupField, groupsAsked, groupsOf } from './question';
+import { useFromAddress } from './use-from-address';
+
+type Props = { asked: string; errorAt: (pointer: string) => string | undefined };
+
+/** Groups of new nodes that are alike, each with its disks. What is typed in one stays while others come and go. */
+export function NewNodes({ asked, errorAt }: Props) {
+  const [groups, setGroups] = useFromAddress(asked, groupsOf);
+  const adder = useRef<HTMLDivElement>(null);
+
+  function remove(group: number) {
+    setGroups(groups.filter((one) => one !== group));
+    // The button that had the focus goes with its group, and would leave the keyboard at the top of the page.
+    adder.current?.querySelector('button')?.focus();
+  }
+
+  return (
+    <div className="col-span-2 flex flex-col gap-3">
+      {groups.map((group) => (
+        <Group
+          key={group}
+          group={group}
+          asked={asked}
+          errorAt={errorAt}
+          {...(group === 1 ? {} : { onRemove: () => remove(group) })}
+        />
+      ))}
+      <div ref={adder}>
+        <Button onClick={() => setGroups([...groups, Math.max(...groups) + 1])}>
+          Add a group of new nodes
+        </Button>
+      </div>
+    </div>
+  );
+}
+
+type GroupProps = Props & { group: number; onRemove?: () => void };
+
+function Group({ group, asked, errorAt, onRemove }: GroupProps) {
+  const address = new URLSearchParams(asked);
+  const index = groupsAsked(address).indexOf(group);
+  const errorOf = (pointer: string) => errorAt(`/add/nodes/${index}/${pointer}`);
+  const field = (name: string) => {
+    const its = groupField(name, group);
+    // A group that is added later is not there yet when the form is filled from the address.
+    return { name: its, defaultValue: fieldValue(address, its) };
+  };
+  return (
+    <fieldset className="grid grid-cols-2 gap-3 rounded-md border border-border px-3 pt-1 pb-3">
+      <legend className="px-1 text-xs font-medium text-muted">Group {group} of new nodes</legend>
+      <TextField
+        {...field('newNodes')}
+        label="New nodes"
+        type="number"
+        min={group === 1 ? 0 : 1}
+        required
+        error={errorOf('count')}
+      />
+      <TextField {...field('newNodeName')} label="Name of the first" error={errorOf('name')} />
+      <TextField {...field('newNodeZone')} label="Zone of new nodes" error={errorOf('zone')} />
+      <TextField
+        {...field('newNodeTags')}
+        label="Tags of new nodes"
+        hint="With spaces between them"
+        error={errorOf('tags')}
+      />
+      <TextField
+        {...field('newNodeDisks')}
+        label="Disks of each new node"
+        type="number"
+        min={0}
+        required
+        error={errorOf('disks')}
+      />
+      <TextField
+        {...field('newNodeGib')}
+        label="GiB of each disk"
+        type="number"
+        min="0.001"
+        step="any"
+        required
+        error={errorOf('disks/0/size')}
+      />
+      {onRemove !== undefined && (
+        <div className="col-span-2">
+          <Button onClick={onRemove}>Remove group {group}</Button>
+        </div>
+      )}
+    </fieldset>
+  );
+}
