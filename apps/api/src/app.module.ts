@@ -46,6 +46,7 @@ import { Housekeeping } from './platform/housekeeping.js';
 import { IdempotencyInterceptor } from './platform/idempotency.interceptor.js';
 import { Listening } from './platform/listening.js';
 import { ProblemFilter } from './platform/problem.filter.js';
+import { ProcessLife } from './platform/process-life.js';
 import { RefusedWrites } from './platform/refused-writes.js';
 import { ShortAddressesController } from './platform/short-addresses.controller.js';
 import { CONFIG, LOGGER, SHARED_PORTS } from './platform/tokens.js';
@@ -141,6 +142,7 @@ export function appModule({ config, logger, ports }: Surroundings): DynamicModul
       AgentCertificates,
       RequestQuotas,
       LiveChanges,
+      ProcessLife,
       OpenStreams,
       EventStreams,
       Housekeeping,

@@ -1,6 +1,8 @@
 import { GIB } from '@holdfast/core/model/bytes.js';
+import { eventually } from '@holdfast/testkit/eventually.js';
 import { TEST_SECRETS } from '@holdfast/testkit/test-database.js';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import pg from 'pg';
 import { ApiFixture } from './api-fixture.js';
 
 let api: ApiFixture;
@@ -213,6 +215,35 @@ describe('Idempotency-Key', () => {
       expect(again).toMatchObject({ status: 201, body: { id: first.body.id } });
     },
   );
+
+  test('a repeat is refused as long as the process lives that has begun it, and carried out once it is gone', async () => {
+    const other = new pg.Client({ connectionString: api.database.ownerUrl });
+    await other.connect();
+    const lock = '4711';
+    await other.query('SELECT pg_advisory_lock($1)', [lock]);
+    const body = { name: 'begun', size: GIB };
+    const first = await create('begun', body);
+    await api.owner.query(
+      `UPDATE idempotency_key SET status = NULL, body = NULL, holder = $1 WHERE key = 'begun'`,
+      [lock],
+    );
+    expect(await create('begun', body)).toMatchObject({
+      status: 409,
+      body: { code: 'idempotency.in_flight' },
+    });
+    await other.end();
+    const again = () => create('begun', body);
+    const answer = await eventually('its lock is free', again, ({ status }) => status !== 409);
+    expect(answer).toMatchObject({ status: 201, body: { id: first.body.id } });
+  });
+
+  test('a request names the lock of its process, which no other process can take', async () => {
+    await create('held', { name: 'held', size: GIB });
+    const { rows } = await api.owner.query(
+      `SELECT pg_try_advisory_lock(holder) AS taken FROM idempotency_key WHERE key = 'held'`,
+    );
+    expect(rows).toEqual([{ taken: false }]);
+  });
 });
 
 describe('ETag and If-Match', () => {

@@ -13,6 +13,7 @@ import { Reflector } from '@nestjs/core';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { from, lastValueFrom, type Observable } from 'rxjs';
 import { Databases } from './databases.js';
+import { ProcessLife } from './process-life.js';
 import './request.js';
 import { ROUTE_OPTIONS, type RouteOptions } from './route.decorator.js';
 
@@ -22,12 +23,14 @@ const KEY = /^[\x21-\x7e]{1,255}$/;
  * A POST with an Idempotency-Key is done once: its repeat gets the first one's answer.
  *
  * The key is reserved before the work, with an id for what it creates. When the process dies in between, a repeat runs
- * again after the lock's time with that same id, so that it can't create a second one.
+ * again with that same id, so that it can't create a second one: at once where the database sees the process gone, and otherwise
+ * after the lock's time.
  */
 @Injectable()
 export class IdempotencyInterceptor implements NestInterceptor {
   constructor(
     private readonly databases: Databases,
+    private readonly life: ProcessLife,
     private readonly reflector: Reflector,
   ) {}
 
@@ -51,7 +54,7 @@ export class IdempotencyInterceptor implements NestInterceptor {
     { key, isSecret }: { key: string; isSecret: boolean },
     next: CallHandler,
   ): Promise<unknown> {
-    const idempotent = describeRequest(request, key);
+    const idempotent = { ...describeRequest(request, key), holder: this.life.holder };
     const scope = this.databases.organization(idempotent.organizationId);
     const reservation = await transaction(scope, (sql) => reserveKey(sql, idempotent));
     switch (reservation.kind) {
@@ -99,7 +102,7 @@ function secretNotKept(kept: unknown): StorageFault {
   });
 }
 
-function describeRequest(request: FastifyRequest, key: string): IdempotentRequest {
+function describeRequest(request: FastifyRequest, key: string): Omit<IdempotentRequest, 'holder'> {
   if (request.tenant === undefined) throw new Error('only requests of people are described');
   if (!KEY.test(key)) {
     const detail = 'must be 1 to 255 printable characters without spaces';

@@ -2,7 +2,7 @@ import type { OrganizationId, TokenId } from '@holdfast/core/model/ids.js';
 import type { Sql } from '../sql/scope.js';
 import { asJson } from '../sql/table.js';
 
-/** Longer than any request runs. After it, a request whose process died may be repeated. */
+/** Longer than any request runs. After it a request may be repeated whose process died unseen, as with the machine under it. */
 const LOCK_SECONDS = 90;
 const KEPT_HOURS = 24;
 
@@ -13,6 +13,8 @@ export type IdempotentRequest = {
   requestHash: string;
   /** For what the request creates; a repeat gets the id of the first try. */
   resourceId: string;
+  /** Lock of the process that carries it out; `undefined`: it has none now. */
+  holder: string | undefined;
   now: Date;
 };
 
@@ -33,19 +35,21 @@ type KeyRow = {
 /** Takes the key for this request, or says what became of the request that had it before. */
 export async function reserveKey(sql: Sql, request: IdempotentRequest): Promise<Reservation> {
   const { organizationId, tokenId, key, now } = request;
+  const holder = request.holder ?? null;
   await sql.query(
     `DELETE FROM idempotency_key WHERE created_at < $1::timestamptz - interval '${KEPT_HOURS} hours'`,
     [now],
   );
   const inserted = await sql.query(
-    `INSERT INTO idempotency_key (organization_id, token_id, key, request_hash, resource_id, locked_until, created_at)
-     VALUES ($1, $2, $3, $4, $5, $6::timestamptz + interval '${LOCK_SECONDS} seconds', $6)
+    `INSERT INTO idempotency_key (organization_id, token_id, key, request_hash, resource_id, locked_until, created_at, holder)
+     VALUES ($1, $2, $3, $4, $5, $6::timestamptz + interval '${LOCK_SECONDS} seconds', $6, $7)
      ON CONFLICT (organization_id, token_id, key) DO NOTHING`,
-    [organizationId, tokenId, key, request.requestHash, request.resourceId, now],
+    [organizationId, tokenId, key, request.requestHash, request.resourceId, now, holder],
   );
   if (inserted.rowCount === 1) return { kind: 'run', resourceId: request.resourceId };
   const { rows } = await sql.query<KeyRow>(
-    `SELECT request_hash, resource_id, locked_until > $4 AS locked, status, body
+    `SELECT request_hash, resource_id, status, body,
+       locked_until > $4 AND NOT (holder IS NOT NULL AND pg_try_advisory_xact_lock(holder)) AS locked
      FROM idempotency_key WHERE organization_id = $1 AND token_id = $2 AND key = $3 FOR UPDATE`,
     [organizationId, tokenId, key, now],
   );
@@ -55,9 +59,9 @@ export async function reserveKey(sql: Sql, request: IdempotentRequest): Promise<
   if (row.status !== null) return { kind: 'replay', status: row.status, body: row.body };
   if (row.locked) return { kind: 'in-flight' };
   await sql.query(
-    `UPDATE idempotency_key SET locked_until = $4::timestamptz + interval '${LOCK_SECONDS} seconds'
+    `UPDATE idempotency_key SET locked_until = $4::timestamptz + interval '${LOCK_SECONDS} seconds', holder = $5
      WHERE organization_id = $1 AND token_id = $2 AND key = $3`,
-    [organizationId, tokenId, key, now],
+    [organizationId, tokenId, key, now, holder],
   );
   return { kind: 'run', resourceId: row.resource_id };
 }

@@ -7,6 +7,8 @@ export type ListenerOptions = {
   url: string;
   applicationName: string;
   channels: readonly string[];
+  /** Advisory lock that the connection holds, and loses with it: others tell by it whether this process lives. */
+  lock?: string;
   onNotification: (channel: string, payload: string) => void;
   /** After each connect: notifications sent while disconnected are lost, so a subscriber that relies on them reads again. */
   onConnected: () => void;
@@ -17,10 +19,15 @@ export type ListenerOptions = {
 export class Listener {
   private client: pg.Client | undefined;
   private stopped = false;
+  private connected = false;
   private readonly running: Promise<void>;
 
   constructor(private readonly options: ListenerOptions) {
     this.running = this.run();
+  }
+
+  get isConnected(): boolean {
+    return this.connected;
   }
 
   async stop(): Promise<void> {
@@ -37,16 +44,17 @@ export class Listener {
         this.options.onTrouble(error);
       }
       this.client = undefined;
+      this.connected = false;
       if (!this.stopped) await delay(RECONNECT_PAUSE_MS);
     }
   }
 
   private async listenUntilCut(): Promise<void> {
-    const { url, applicationName, channels, onNotification, onConnected, onTrouble } = this.options;
+    const { url, applicationName, channels, lock, onNotification, onConnected, onTrouble } = this.options;
     const client = new pg.Client({
       connectionString: url,
       application_name: applicationName,
-      // A connection that only listens would not notice that the other side is gone.
+      // A connection that only listens or holds a lock would not notice that the other side is gone.
       keepAlive: true,
     });
     this.client = client;
@@ -56,6 +64,8 @@ export class Listener {
     await client.connect();
     // Identifiers of ours, never of a user's.
     await client.query(channels.map((channel) => `LISTEN ${channel}`).join('; '));
+    if (lock !== undefined) await client.query('SELECT pg_advisory_lock($1)', [lock]);
+    this.connected = true;
     onConnected();
     await ended;
   }
