@@ -14,11 +14,11 @@ import type { UseCasePorts } from './use-case.js';
  * @throws StorageFault `request.invalid` that names what the fleet does not have
  */
 export async function loadWhatIf(
-  { store }: Pick<UseCasePorts, 'store'>,
+  { store, clock }: Pick<UseCasePorts, 'store' | 'clock'>,
   clusterId: ClusterId,
   request: SimulationRequest,
 ): Promise<WhatIfView> {
-  const places = affectedPlaces(request, await store.loadFleet(clusterId));
+  const places = affectedPlaces(request, await store.loadFleet(clusterId), clock.now());
   const { fleet, volumes } = await store.loadAffectedVolumes(clusterId, places, EXISTING_VOLUMES_MAX + 1);
   const speeds = await store.loadRebuildSpeeds(clusterId, SPEEDS_MAX);
   return { fleet, speeds, volumes: volumes.map((volume) => ({ ...volume, isVisible: true })) };

@@ -179,8 +179,18 @@ test('affected are lost places, and those that are emptied by the request or alr
   const fleet = aFleet(FOUR);
   const nodes = fleet.nodes.map((node) => (node.id === 'c' ? { ...node, evictionRequested: true } : node));
   const request = { lose: { disks: ['b-d'] }, drain: [{ node: 'a', policy: 'block-for-eviction' }] };
-  expect(affectedPlaces(request, { ...fleet, nodes })).toEqual({
+  expect(affectedPlaces(request, { ...fleet, nodes }, NOON)).toEqual({
     nodeIds: ['a', 'c'],
     diskIds: ['a-d', 'b-d', 'c-d'],
   });
+});
+
+test('affected are places by the settings of the request, and beside the nodes that it adds', () => {
+  const fleet = aFleet({ a: { disks: { 'a-d': {} } } });
+  const request = {
+    settings: { 'node-drain-policy': 'block-for-eviction' },
+    add: { nodes: [{ name: 'new', disks: [{ sizeBytes: 10 * GIB }] }] },
+    drain: [{ node: 'a' }],
+  };
+  expect(affectedPlaces(request, fleet, NOON)).toEqual({ nodeIds: ['a'], diskIds: ['a-d'] });
 });

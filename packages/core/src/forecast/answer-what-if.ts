@@ -5,7 +5,7 @@
 import { isEvictingPolicy } from '../model/node-drain.js';
 import type { RebuildSpeed } from '../model/rebuild.js';
 import type { AffectedPlaces, FleetView } from '../model/views.js';
-import { changedFleet, drains, type LostPlaces, lostPlaces } from '../scheduling/simulation/changed-fleet.js';
+import { changedFleet, type LostPlaces, lostPlaces } from '../scheduling/simulation/changed-fleet.js';
 import { simulatePlacements } from '../scheduling/simulation/simulate-placements.js';
 import type { SimulationRequest, SimulationResult } from '../scheduling/simulation/simulation.js';
 import { type Forecast, forecast } from './forecast.js';
@@ -55,13 +55,14 @@ export function answerWhatIf(request: SimulationRequest, view: WhatIfView, now: 
  *
  * @throws StorageFault `request.invalid` that names what the fleet does not have
  */
-export function affectedPlaces(request: SimulationRequest, fleet: FleetView): AffectedPlaces {
+export function affectedPlaces(request: SimulationRequest, fleet: FleetView, now: Date): AffectedPlaces {
   const lost = lostPlaces(request, fleet);
-  const wanted = drains(request, fleet);
+  const known = new Set(fleet.nodes.map(({ id }) => id));
   const nodeIds = new Set(lost.nodeIds);
-  for (const { id, drain, evictionRequested } of fleet.nodes) {
-    const policy = wanted.get(id) ?? drain?.policy;
-    if (evictionRequested || (policy !== undefined && isEvictingPolicy(policy))) nodeIds.add(id);
+  // By the settings and beside the new nodes of the request: a drain may follow the one, and be refused without the other.
+  for (const { id, drain, evictionRequested } of changedFleet(request, fleet, lost, now).nodes) {
+    const isEmptied = evictionRequested || (drain !== undefined && isEvictingPolicy(drain.policy));
+    if (isEmptied && known.has(id)) nodeIds.add(id);
   }
   const diskIds = fleet.disks
     .filter(({ id, nodeId, evictionRequested }) => {
