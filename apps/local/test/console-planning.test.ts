@@ -237,6 +237,9 @@ inBrowser('the what-if', () => {
       await page.getByRole('button', { name: 'Add a group of new nodes' }).click();
       await group('Group 2 of new nodes').getByLabel('Zone').fill('zone-e');
       await group('Group 2 of new nodes').getByLabel('Disks of each').fill('2');
+      await page.getByRole('button', { name: 'Add disks of another kind' }).click();
+      await group('Disks of kind 2').getByLabel('For nodes').fill('node-3');
+      await group('Disks of kind 2').getByLabel('Kind of disks').selectOption('block');
       await ask();
       // The disks that were asked for: one of 100 GiB in the one zone, two in the other.
       await page.getByRole('row', { name: /^zone-d not there .* of 100 GiB/ }).waitFor();
@@ -244,6 +247,7 @@ inBrowser('the what-if', () => {
       await page.reload();
       await group('Group 2 of new nodes').getByLabel('Zone').and(page.locator('[value="zone-e"]')).waitFor();
       expect(await page.getByLabel('When node-2 may be switched off').inputValue()).toBe('always-allow');
+      expect(await group('Disks of kind 2').getByLabel('For nodes').inputValue()).toBe('node-3');
       expect(await page.getByLabel('When node-1 may be switched off').inputValue()).toBe('');
       expect(await visit.problems('what-if-groups')).toEqual([]);
     },

@@ -1,6 +1,6 @@
 import { GIB } from '@holdfast/core/model/bytes.js';
 import { expect, test } from '@jest/globals';
-import { fieldValue, groupsOf, parametersOf, questionOf } from './question';
+import { diskGroupsOf, fieldValue, groupsOf, parametersOf, questionOf } from './question';
 
 test('what a form asks is asked again from its address', () => {
   const form = new FormData();
@@ -162,4 +162,21 @@ test.each([
   ['newNodes=2', { add: { nodes: [{ name: 'new-node', count: 2, disks: [{ size: 100 * GIB }] }] } }],
 ])('an address as it was before there were groups asks the same: %s', (query, question) => {
   expect(questionOf(new URLSearchParams(query))).toMatchObject(question);
+});
+
+test('disks of several kinds are added, each to the nodes that it names', () => {
+  const address = new URLSearchParams({
+    diskNode: 'a',
+    'diskNode.3': 'b, c',
+    'diskGib.3': '5',
+    'diskType.3': 'block',
+    'newDiskTags.3': 'fast',
+  });
+  const further = { size: 5 * GIB, count: 1, type: 'block', tags: ['fast'] };
+  expect(questionOf(address)?.add?.disks).toEqual([
+    { node: 'a', size: 100 * GIB, count: 1, type: 'filesystem' },
+    { node: 'b', ...further },
+    { node: 'c', ...further },
+  ]);
+  expect(diskGroupsOf(address)).toEqual([3]);
 });

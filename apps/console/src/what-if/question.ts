@@ -24,8 +24,8 @@ const DEFAULTS: Readonly<Record<string, string>> = {
 /** Policy of a drain that names none: the cluster's own holds, or the one that the question's settings name. */
 export const POLICY_AS_SET = 'as-set';
 
-/** A field of a further group of new nodes, such as `newNodeZone.2`. Those of the first have no number. */
-const GROUP_FIELD = /^(newNode\w*)\.([2-9]|[1-9]\d+)$/;
+/** A field of a further group of new nodes or added disks, such as `newNodeZone.2`. Those of the first have no number. */
+const GROUP_FIELD = /^(newNode\w*|disk(?:Node|Gib|Count|Type)|newDiskTags)\.([2-9]|[1-9]\d+)$/;
 
 /** Fields that most questions do without. */
 const FURTHER_FIELDS: readonly string[] = [
@@ -46,15 +46,25 @@ const FURTHER_FIELDS: readonly string[] = [
 /** The policy that one drained node has of its own. */
 export const policyField = (node: string) => `policy.${node}`;
 
-/** A field of one group of new nodes: `newNodes` alone stands for an address from when there was one group. */
+/** A field of one group: `newNodes` alone stands for an address from when there was one group. */
 export const groupField = (field: string, group: number) => (group === 1 ? field : `${field}.${group}`);
 
 /** Numbers of the groups of new nodes. The first is always there: it is left out by asking for 0 nodes. */
 export function groupsOf(asked: URLSearchParams): number[] {
-  const groups = new Set([1]);
+  return [1, ...furtherGroups(asked, 'newNodes')];
+}
+
+/** Numbers of the further groups of added disks: those of the first go to nodes that are chosen from a list. */
+export function diskGroupsOf(asked: URLSearchParams): number[] {
+  return furtherGroups(asked, 'diskNode');
+}
+
+/** @param teller the field that each further group has */
+function furtherGroups(asked: URLSearchParams, teller: string): number[] {
+  const groups = new Set<number>();
   for (const name of asked.keys()) {
     const [, field, group] = GROUP_FIELD.exec(name) ?? [];
-    if (field === 'newNodes') groups.add(Number(group));
+    if (field === teller) groups.add(Number(group));
   }
   return [...groups].sort((a, b) => a - b);
 }
@@ -66,7 +76,8 @@ export function groupsAsked(asked: URLSearchParams): number[] {
 
 /** Whether the part of the form that most questions do without has something of the address, and is to be open. */
 export function hasFurther(asked: URLSearchParams): boolean {
-  return FURTHER_FIELDS.some((field) => asked.has(field)) || groupsOf(asked).length > 1;
+  const groups = groupsOf(asked).length + diskGroupsOf(asked).length;
+  return FURTHER_FIELDS.some((field) => asked.has(field)) || groups > 1;
 }
 
 /** Value of a field that holds one. */
@@ -109,18 +120,12 @@ export function questionOf(asked: URLSearchParams): WhatIf | undefined {
     ...some('nodeSelector', wordsOf(asked.get('nodeTags'))),
     ...some('diskSelector', wordsOf(asked.get('diskTags'))),
   };
-  const disk = {
-    size: bytesOf('diskGib'),
-    count: numberOf('diskCount'),
-    type: fieldValue(asked, 'diskType') === 'block' ? ('block' as const) : ('filesystem' as const),
-    ...some('tags', wordsOf(asked.get('newDiskTags'))),
-  };
   return {
     volumes: count === 0 ? [] : [shape],
     lose: { zones: asked.getAll('zone'), nodes: asked.getAll('node'), disks: asked.getAll('disk') },
     add: {
       nodes: newNodesOf(asked, numberOf, bytesOf),
-      disks: asked.getAll('diskNode').map((node) => ({ node, ...disk })),
+      disks: newDisksOf(asked, numberOf, bytesOf),
     },
     drain: asked.getAll('drain').map((node) => ({ node, ...policyOf(node, asked) })),
     settings: settingsOf(asked),
@@ -145,6 +150,28 @@ function newNodesOf(asked: URLSearchParams, numberOf: NumberOf, bytesOf: NumberO
       disks: Array.from({ length: disks }, () => ({ size })),
     };
   });
+}
+
+type NewDisk = NonNullable<NonNullable<WhatIf['add']>['disks']>[number];
+
+/** Those of the first group are for nodes that were chosen, those of a further one for nodes that are named. */
+function newDisksOf(asked: URLSearchParams, numberOf: NumberOf, bytesOf: NumberOf): NewDisk[] {
+  const disksFor = (nodes: readonly string[], group: number): NewDisk[] => {
+    const field = (name: string) => groupField(name, group);
+    const disk = {
+      size: bytesOf(field('diskGib')),
+      count: numberOf(field('diskCount')),
+      type: fieldValue(asked, field('diskType')) === 'block' ? ('block' as const) : ('filesystem' as const),
+      ...some('tags', wordsOf(asked.get(field('newDiskTags')))),
+    };
+    return nodes.map((node) => ({ node, ...disk }));
+  };
+  return [
+    ...disksFor(asked.getAll('diskNode'), 1),
+    ...diskGroupsOf(asked).flatMap((group) =>
+      disksFor(wordsOf(asked.get(groupField('diskNode', group))), group),
+    ),
+  ];
 }
 
 /** More disks of a node than the API takes, so that it says what is wrong; an address could name a number that fills the memory. */

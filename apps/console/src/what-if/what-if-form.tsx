@@ -10,6 +10,7 @@ import { useForbidden } from '../api/use-access';
 import { nodeSearch } from '../shared/node-search';
 import { Choices } from './choices';
 import { DrainedNodes } from './drained-nodes';
+import { FurtherDisks } from './further-disks';
 import { NewNodes } from './new-nodes';
 import { fieldValue, hasFurther, parametersOf, REBUILD_LIMIT } from './question';
 
@@ -143,6 +144,7 @@ function Further({ asked, errorAt }: FurtherProps) {
           <option value="block">Block device</option>
         </SelectField>
         <TextField label="Tags of added disks" name="newDiskTags" hint={tags} />
+        <FurtherDisks asked={asked} />
         <NewNodes asked={asked} errorAt={errorAt} />
         <div className="col-span-2">
           <TextField
