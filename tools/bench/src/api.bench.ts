@@ -15,9 +15,9 @@ import { createPool } from '@holdfast/database/sql/pool.js';
 import type { BarePlan } from './api/bare-server.js';
 import { measureCreates, volumeBody } from './api/creates.js';
 import { addFleet } from './api/fleet.js';
-import { get } from './api/load.js';
+import { get, load } from './api/load.js';
 import { PAGE, recordRequests } from './api/recorded-requests.js';
-import { measurePair } from './api/rounds.js';
+import { CONNECTIONS, measurePair, ROUNDS } from './api/rounds.js';
 import { type Process, startApi } from './api/start-api.js';
 import { measureStreams } from './api/streams.js';
 import { peakMemoryBytes, pidOf } from './reconcile/process-usage.js';
@@ -120,6 +120,8 @@ async function measureTracing({
   ];
   for (const { name, addresses, count } of kinds) {
     const ask = (index: number) => get(addresses[index % addresses.length] ?? '', seed.token);
+    // The other process has answered as many by now: code that is compiled against code that is not would be no comparison.
+    await load({ port: traced.port, connections: CONNECTIONS, count: (ROUNDS + 1) * count, request: ask });
     const ports = { api: traced.port, bare: api.port };
     const pair = { ports, api: ask, bare: ask, ratioTarget: TRACED_RATIO, status: 200, count };
     await measurePair({ ...pair, name: `${name}, traced beside untraced` });

@@ -2,7 +2,7 @@
 import { percentile, report } from '../report.js';
 import { type Answer, type LoadResult, load } from './load.js';
 
-const CONNECTIONS = 16;
+export const CONNECTIONS = 16;
 export const ROUNDS = 5;
 
 /** One kind of request, to the API and to the bare server. */
