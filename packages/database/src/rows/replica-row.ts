@@ -59,31 +59,12 @@ export function selectShownReplica(alias: string): string {
 type HiddenColumn = 'explanation' | 'unreported_since' | 'secret' | 'version';
 type TimeColumn = 'healthy_at' | 'last_healthy_at' | 'failed_at' | 'last_failed_at' | 'created_at';
 
-export type ShownReplicaRow = Omit<ReplicaRow, HiddenColumn | TimeColumn> & {
-  [Column in TimeColumn]: string | Extract<ReplicaRow[Column], null>;
+/** What both readings have, each with its kind of times. */
+type SharedRow<Time> = Omit<ReplicaRow, HiddenColumn | TimeColumn> & {
+  [Column in TimeColumn]: Time | Extract<ReplicaRow[Column], null>;
 };
 
-export function readShownReplica(row: ShownReplicaRow): ShownReplica {
-  return {
-    id: row.id,
-    volumeId: row.volume_id,
-    nodeId: orUndefined(row.node_id),
-    diskId: orUndefined(row.disk_id),
-    sizeBytes: row.size_bytes,
-    intent: row.intent,
-    mode: orUndefined(row.mode),
-    provisioned: row.provisioned,
-    healthyAt: orUndefined(row.healthy_at),
-    lastHealthyAt: orUndefined(row.last_healthy_at),
-    failedAt: orUndefined(row.failed_at),
-    lastFailedAt: orUndefined(row.last_failed_at),
-    failure: orUndefined(row.failure),
-    relocation: row.relocation === null ? undefined : readRelocation(row.relocation),
-    rebuildRetryCount: row.rebuild_retry_count,
-    writtenBytes: row.written_bytes,
-    createdAt: row.created_at,
-  };
-}
+export type ShownReplicaRow = SharedRow<string>;
 
 export type ReplicaRow = {
   id: ReplicaId;
@@ -111,6 +92,20 @@ export type ReplicaRow = {
 
 export function readReplica(row: ReplicaRow): Replica {
   return {
+    ...readShared<Date>(row),
+    explanation: orUndefined(row.explanation),
+    unreportedSince: orUndefined(row.unreported_since),
+    secret: row.secret,
+    version: row.version,
+  };
+}
+
+export function readShownReplica(row: ShownReplicaRow): ShownReplica {
+  return readShared(row);
+}
+
+function readShared<Time>(row: SharedRow<Time>) {
+  return {
     id: row.id,
     volumeId: row.volume_id,
     nodeId: orUndefined(row.node_id),
@@ -124,14 +119,10 @@ export function readReplica(row: ReplicaRow): Replica {
     failedAt: orUndefined(row.failed_at),
     lastFailedAt: orUndefined(row.last_failed_at),
     failure: orUndefined(row.failure),
-    explanation: orUndefined(row.explanation),
     relocation: row.relocation === null ? undefined : readRelocation(row.relocation),
     rebuildRetryCount: row.rebuild_retry_count,
-    unreportedSince: orUndefined(row.unreported_since),
     writtenBytes: row.written_bytes,
-    secret: row.secret,
     createdAt: row.created_at,
-    version: row.version,
   };
 }
 
