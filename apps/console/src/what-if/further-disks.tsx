@@ -1,32 +1,17 @@
 'use client';
 import { Button } from '@holdfast/ui/button.js';
 import { SelectField, TextField } from '@holdfast/ui/field.js';
-import { useRef } from 'react';
+import { GroupList } from './group-list';
 import { diskGroupsOf, fieldValue, groupField } from './question';
 import { useFromAddress } from './use-from-address';
 
 /** Disks of other kinds than those above, each kind for the nodes that it names. */
 export function FurtherDisks({ asked }: { asked: string }) {
   const [groups, setGroups] = useFromAddress(asked, diskGroupsOf);
-  const adder = useRef<HTMLDivElement>(null);
-
-  function remove(group: number) {
-    setGroups(groups.filter((one) => one !== group));
-    // The button that had the focus goes with its group, and would leave the keyboard at the top of the page.
-    adder.current?.querySelector('button')?.focus();
-  }
-
   return (
-    <div className="col-span-2 flex flex-col gap-3">
-      {groups.map((group) => (
-        <Group key={group} group={group} asked={asked} onRemove={() => remove(group)} />
-      ))}
-      <div ref={adder}>
-        <Button onClick={() => setGroups([...groups, Math.max(1, ...groups) + 1])}>
-          Add disks of another kind
-        </Button>
-      </div>
-    </div>
+    <GroupList groups={groups} onChange={setGroups} adding="Add disks of another kind">
+      {(group, remove) => <Group key={group} group={group} asked={asked} onRemove={remove} />}
+    </GroupList>
   );
 }
 

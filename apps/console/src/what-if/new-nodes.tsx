@@ -1,7 +1,7 @@
 'use client';
 import { Button } from '@holdfast/ui/button.js';
 import { TextField } from '@holdfast/ui/field.js';
-import { useRef } from 'react';
+import { GroupList } from './group-list';
 import { fieldValue, groupField, groupsAsked, groupsOf } from './question';
 import { useFromAddress } from './use-from-address';
 
@@ -10,31 +10,18 @@ type Props = { asked: string; errorAt: (pointer: string) => string | undefined }
 /** Groups of new nodes that are alike, each with its disks. What is typed in one stays while others come and go. */
 export function NewNodes({ asked, errorAt }: Props) {
   const [groups, setGroups] = useFromAddress(asked, groupsOf);
-  const adder = useRef<HTMLDivElement>(null);
-
-  function remove(group: number) {
-    setGroups(groups.filter((one) => one !== group));
-    // The button that had the focus goes with its group, and would leave the keyboard at the top of the page.
-    adder.current?.querySelector('button')?.focus();
-  }
-
   return (
-    <div className="col-span-2 flex flex-col gap-3">
-      {groups.map((group) => (
+    <GroupList groups={groups} onChange={setGroups} adding="Add a group of new nodes">
+      {(group, remove) => (
         <Group
           key={group}
           group={group}
           asked={asked}
           errorAt={errorAt}
-          {...(group === 1 ? {} : { onRemove: () => remove(group) })}
+          {...(group === 1 ? {} : { onRemove: remove })}
         />
-      ))}
-      <div ref={adder}>
-        <Button onClick={() => setGroups([...groups, Math.max(...groups) + 1])}>
-          Add a group of new nodes
-        </Button>
-      </div>
-    </div>
+      )}
+    </GroupList>
   );
 }
 
