@@ -60,6 +60,13 @@ test('a port answers HTTP, and TLS once it has a certificate, which a new one ta
   }
 });
 
+test('an idle connection is kept for longer than proxies keep theirs, and clients are told for how long', async () => {
+  const { port } = await listen();
+  const told = await fetch(`http://127.0.0.1:${port}/x`);
+  expect(told.headers.get('keep-alive')).toBe('timeout=72');
+  await told.text();
+});
+
 test('a request whose bytes come one by one is answered', async () => {
   const { port } = await listen();
   const socket = net.connect(port, '127.0.0.1').setNoDelay();

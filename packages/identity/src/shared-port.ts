@@ -26,6 +26,7 @@ export function sharedPorts(): SharedPorts {
   return {
     make(handler) {
       const server = http.createServer(handler);
+      server.keepAliveTimeout = KEEP_ALIVE_MS;
       const secure = https.createServer({ ...TLS_OPTIONS, ...context }, handler);
       secure.keepAliveTimeout = KEEP_ALIVE_MS;
       // It never listens: what its own listening would set up, the tracking of connections, is set up by this.
@@ -45,7 +46,10 @@ export function sharedPorts(): SharedPorts {
   };
 }
 
-/** An idle connection of an agent outlives the longest pause between two heartbeats. */
+/**
+ * An idle connection of an agent outlives the longest pause between two heartbeats, and one of a proxy all that a proxy keeps one
+ * for: a request that is sent over a connection which the server is just closing gets no answer.
+ */
 const KEEP_ALIVE_MS = 72_000;
 
 const TLS_OPTIONS = {

@@ -23,13 +23,15 @@ const STORY_MAX_MS = 180_000;
 const IMAGE_BYTES_MAX = 400 * 1000 * 1000;
 /**
  * Milliseconds that a request, or a write of a volume, waits for its good answer at most while all that it needs is there: repeats and
- * hangs are part of that, and a busy machine.
+ * hangs are part of that.
  */
 const WHOLE = { requestMs: 5_000, writeMs: 5_000 };
 const { daemon, reason } = await DockerDaemon.start();
 if (reason !== undefined) console.warn(`The deployment of docker-compose.yml is not tested: ${reason}`);
 const story = inTurn();
 const IN_CI = process.env.CI === 'true';
+/** CI runs other suites beside this one, on as many cores as it has: all takes some times as long, and what hangs is still seen. */
+const SLOWNESS = IN_CI ? 4 : 1;
 
 (reason === undefined ? describe : describe.skip)(
   `the deployment of docker-compose.yml${reason === undefined ? '' : ` (left out: ${reason})`}`,
@@ -154,13 +156,13 @@ const IN_CI = process.env.CI === 'true';
         const { attachedNodeId } = await stack.volume(id);
         const { items } = await stack.inCluster<{ items: { id: string; name: string }[] }>('GET', '/nodes');
         const victim = items.find((node) => node.id !== attachedNodeId)?.name.replace('node', 'agent') ?? '';
+        const failed = await stack.copiesFailed(id);
         if (how === 'crashes') await stack.crash(victim);
         else await stack.ownNetwork('disconnect', victim);
         await eventually(
           'a copy is missed',
-          () => stack.volume(id),
-          ({ robustness }) => robustness !== 'healthy',
-          60_000,
+          () => stack.copiesFailed(id),
+          (count) => count > failed,
         );
         const before = writer.writes;
         await eventually(
@@ -359,8 +361,8 @@ const IN_CI = process.env.CI === 'true';
       console.log(
         `${what}: a request that reads waited ${read} ms, one that changes ${change} ms, a write ${write} ms`,
       );
-      expect(Math.max(read, change)).toBeLessThan(requestMs);
-      expect(write).toBeLessThan(writeMs);
+      expect(Math.max(read, change)).toBeLessThan(requestMs * SLOWNESS);
+      expect(write).toBeLessThan(writeMs * SLOWNESS);
     }
   },
 );

@@ -152,6 +152,13 @@ export class ComposedStack {
     return this.inCluster<Volume>('GET', `/volumes/${id}`);
   }
 
+  /** How often copies of the volume have failed so far. Its state tells that for some seconds only, which a busy machine may miss. */
+  async copiesFailed(id: string): Promise<number> {
+    const filter = encodeURIComponent(`volumeId=${id} AND type=ReplicaFailed`);
+    const { items } = await this.inCluster<{ items: unknown[] }>('GET', `/events?limit=200&filter=${filter}`);
+    return items.length;
+  }
+
   /** Waits until the volume has all its copies; answers that fail meanwhile do not count. */
   healthy(id: string, timeoutMs = 90_000): Promise<Volume | undefined> {
     const ask = () => this.volume(id).catch(() => undefined);
