@@ -71,6 +71,27 @@ describe('the risk of a cluster', () => {
     ]);
   });
 
+  test('counts what the silent node holds copies of before each volume has been judged', async () => {
+    const { id } = await api.createVolume({ numberOfReplicas: 3 });
+    await api.owner.query(`UPDATE volume SET state = 'detached', robustness = 'healthy' WHERE id = $1`, [id]);
+    await api.owner.query('UPDATE replica SET healthy_at = now() WHERE volume_id = $1', [id]);
+    const known = { ...NONE, total: 4, healthy: 1, notServed: 1, degraded: 1 };
+    const placed = async (nodeId: string | undefined, copies: number) => {
+      await api.owner.query(
+        `UPDATE replica SET node_id = $2, disk_id = (SELECT id FROM disk WHERE node_id = $2 LIMIT 1)
+         WHERE id IN (SELECT id FROM replica WHERE volume_id = $1 LIMIT $3)`,
+        [id, nodeId, copies],
+      );
+      return (await risk()).volumes;
+    };
+    // On a node that answers it has all its copies; with none elsewhere nothing is known of it.
+    expect(await placed(nodes[0], 3)).toEqual({ ...known, healthy: 2 });
+    expect(await placed(nodes[1], 3)).toEqual({ ...known, unknown: 1 });
+    expect(await placed(nodes[0], 2)).toEqual({ ...known, degraded: 2 });
+    for (const rows of ['replica WHERE volume_id', 'volume WHERE id'])
+      await api.owner.query(`DELETE FROM ${rows} = $1`, [id]);
+  });
+
   test('has for each cause a filter that lists what it counts, also where a volume could count for two', async () => {
     const single = async (placed: string, values: unknown[]) => {
       const { id } = await api.createVolume({ numberOfReplicas: 1 });

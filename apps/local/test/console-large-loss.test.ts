@@ -15,8 +15,8 @@ const executable = findBrowser();
 /** Without a browser on the machine these tests are counted as skipped, not passed. */
 const inBrowser = executable === undefined ? describe.skip : describe;
 
-/** Five seconds, and as many for a machine that runs other tests. */
-const TELLS_MS_MAX = 10_000;
+/** What hangs is told. How long it takes is measured by `npm run bench -- console`, which has a machine for itself. */
+const TELLS_MS_MAX = 60_000;
 /** A page of a list, on two cores that judge two thousand volumes meanwhile. */
 const LISTS_MS_MAX = 15_000;
 /** Each of 2,000 volumes has been judged: half a minute of both cores, and several times that beside other suites. */
@@ -66,13 +66,12 @@ inBrowser('the console', () => {
       const names = (kind: string, count: number) => Array.from({ length: count }, (_, n) => `${kind}-${n}`);
       await copyVolume(pool, { volumeId: await idOf('served'), names: names('served', SERVED - 1) });
       await copyVolume(pool, { volumeId: await idOf('held'), names: names('held', HELD - 1) });
-      // Those that it served are counted as soon as its silence is known, before each has been judged.
+      // All are counted as soon as its silence is known, before each has been judged.
       const silences = () => countOf("event WHERE type = 'NodeNotReady'");
       await eventually('the silence of node-1 is known', silences, (count) => count > 0, 60_000);
       const atRisk = region('Is any data at risk?');
-      await atRisk
-        .getByText(`node-1 does not answer: ${SERVED.toLocaleString('en')} not served`)
-        .waitFor({ timeout: TELLS_MS_MAX });
+      const words = `node-1 does not answer: ${SERVED.toLocaleString('en')} not served, ${HELD} degraded`;
+      await atRisk.getByText(words).waitFor({ timeout: TELLS_MS_MAX });
       // While events of two thousand volumes come in, a list comes as on a quiet day: none is held back by being asked for anew.
       await page.getByRole('link', { name: 'Volumes' }).first().click();
       await page
@@ -80,9 +79,11 @@ inBrowser('the console', () => {
         .first()
         .waitFor({ timeout: LISTS_MS_MAX });
       await page.getByRole('link', { name: 'Overview' }).first().click();
-      await atRisk
-        .getByText(`node-1 does not answer: ${SERVED.toLocaleString('en')} not served, ${HELD} degraded`)
-        .waitFor({ timeout: JUDGED_MS_MAX });
+      const unjudged = () => countOf("volume WHERE robustness = 'healthy'");
+      await eventually('each has been judged', unjudged, (count) => count === 0, JUDGED_MS_MAX);
+      // By then the worker says of each what was counted before.
+      await page.reload();
+      await atRisk.getByText(words).waitFor({ timeout: TELLS_MS_MAX });
       await region('When will it be safe?').getByText('Not without you').waitFor();
       await visit.picture('large-loss-overview');
       expect(await screens()).toBeLessThan(SCREENS_MAX);

@@ -8,6 +8,7 @@ import type { Change, VolumePatch } from '../model/changes.js';
 import type { EventType } from '../model/event-types.js';
 import { isNodeReady } from '../model/node.js';
 import { isHealthy, type Replica } from '../model/replica.js';
+import { robustnessAtRest, robustnessInUse } from '../model/robustness.js';
 import type { VolumeView } from '../model/views.js';
 import type { Attention, Robustness } from '../model/volume.js';
 import { diskById, isOnReadyNode, nodeById, nodeName, volumeEvent } from '../model/volume-facts.js';
@@ -70,19 +71,14 @@ export function robustnessOf({ volume, replicas, fleet }: VolumeView): Robustnes
   if (state === 'attached' || state === 'detaching') {
     const holder = nodeById(fleet, holderOf(volume));
     if (holder === undefined || !isNodeReady(holder)) return 'unknown';
-    return byCount(replicas.filter(({ mode }) => mode === 'RW').length, wanted);
+    return robustnessInUse(replicas.filter(({ mode }) => mode === 'RW').length, wanted);
   }
   const healthy = replicas.filter(isHealthy);
   if (healthy.length === 0) {
     return replicas.some(({ failedAt }) => failedAt !== undefined) ? 'faulted' : 'unknown';
   }
   const reachable = healthy.filter((replica) => isOnReadyNode(replica, fleet)).length;
-  return reachable === 0 ? 'unknown' : byCount(reachable, wanted);
-}
-
-function byCount(copies: number, wanted: number): Robustness {
-  if (copies >= wanted) return 'healthy';
-  return copies > 0 ? 'degraded' : 'faulted';
+  return robustnessAtRest(reachable, wanted);
 }
 
 function attentionOf(view: VolumeView, now: Date): Attention | undefined {

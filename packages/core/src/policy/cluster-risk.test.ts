@@ -11,6 +11,7 @@ function aVolume(name: string, part: Partial<RiskVolume> = {}): RiskVolume {
     id: asId(name),
     name,
     robustness: 'degraded',
+    atRest: undefined,
     attention: undefined,
     holderId: asId<NodeId>('n1'),
     nodeIds: [asId<NodeId>('n1'), N2],
@@ -39,6 +40,20 @@ test('all volumes of a silent node are effects of one cause, served ones apart',
   ]);
   expect(causes[0]?.examples.map(({ name }) => name)).toEqual(['a', 'b', 'c']);
   expect(volumes).toEqual({ total: 10, healthy: 7, notServed: 1, faulted: 0, unknown: 1, degraded: 1 });
+});
+
+test.each<[string, Partial<RiskVolume>, object]>([
+  ['it serves', { holderId: N2 }, { notServed: 1 }],
+  ['no engine serves, with other copies', { atRest: { reachable: 2, wanted: 3 } }, { degraded: 1 }],
+  ['no engine serves, without other copies', { atRest: { reachable: 0, wanted: 1 } }, { unknown: 1 }],
+  ['no engine serves, with enough other copies', { atRest: { reachable: 3, wanted: 3 } }, { healthy: 10 }],
+  ['another node serves', {}, { healthy: 10 }],
+])('of a silent node, a volume that %s is told before it was judged', (_what, part, want) => {
+  const { volumes } = risk([aVolume('a', { robustness: 'healthy', holderId: undefined, ...part })], {
+    silentNodes: SILENT,
+  });
+  const none = { total: 10, healthy: 9, notServed: 0, faulted: 0, unknown: 0, degraded: 0 };
+  expect(volumes).toEqual({ ...none, ...want });
 });
 
 test('a silent node without a volume is a cause all the same', () => {

@@ -6,13 +6,17 @@
  * copies themselves.
  */
 import { compareIds, type DiskId, type NodeId, type VolumeId } from '../model/ids.js';
+import { robustnessAtRest } from '../model/robustness.js';
 import type { Robustness } from '../model/volume.js';
 
-/** What a volume that is not healthy waits for. */
+/** A volume that may not be healthy, and what it waits for then. */
 export type RiskVolume = {
   readonly id: VolumeId;
   readonly name: string;
-  readonly robustness: Exclude<Robustness, 'healthy'>;
+  /** As the worker has judged it last: with a silent node's thousands of volumes it may be a minute ago. */
+  readonly robustness: Robustness;
+  /** Of one that no engine serves and that has copies on silent nodes; `undefined`: of another. */
+  readonly atRest: AtRest | undefined;
   /** Code of what a user has to decide; `undefined`: nothing. */
   readonly attention: string | undefined;
   readonly holderId: NodeId | undefined;
@@ -25,14 +29,21 @@ export type RiskVolume = {
   readonly isHeld: boolean;
 };
 
+/** Full copies on nodes that answer, and copies that the volume is to have. */
+type AtRest = { readonly reachable: number; readonly wanted: number };
+
+/** One that is not healthy, as it is shown. */
+type TroubledVolume = RiskVolume & { readonly robustness: Exclude<Robustness, 'healthy'> };
+
 /** A node or a disk that is not as it should be. */
 export type RiskPlace<Id> = { readonly id: Id; readonly name: string; readonly since: Date | undefined };
 
 export type RiskFacts = {
   /** All volumes of the cluster, the healthy ones too. */
   readonly volumesTotal: number;
+  /** All that were not healthy when judged last, and all that silent nodes serve or hold copies of. */
   readonly volumes: readonly RiskVolume[];
-  /** Further volumes that are not healthy, of which nothing else was read: so many that a cause more tells nothing. */
+  /** Further such volumes, of which nothing else was read: so many that a cause more tells nothing. */
   readonly unread: number;
   /** Nodes whose agents do not answer. */
   readonly silentNodes: readonly RiskPlace<NodeId>[];
@@ -53,7 +64,7 @@ export type RiskCause = {
   readonly since: Date | undefined;
   readonly effects: RiskCounts;
   /** The worst of its volumes first. */
-  readonly examples: readonly Pick<RiskVolume, 'id' | 'name' | 'robustness'>[];
+  readonly examples: readonly Pick<TroubledVolume, 'id' | 'name' | 'robustness'>[];
 };
 
 /** What the volumes that are not healthy wait for. Each counts once, for the first that fits. */
@@ -81,7 +92,9 @@ const EXAMPLES_MAX = 5;
 const WORST_FIRST = ['faulted', 'unknown', 'degraded'] as const;
 
 export function clusterRisk(facts: RiskFacts): ClusterRisk {
-  const { volumes, volumesTotal, unread } = facts;
+  const { volumesTotal, unread } = facts;
+  const silent = new Set(facts.silentNodes.map(({ id }) => id));
+  const volumes = facts.volumes.flatMap((volume) => troubled(volume, silent));
   const listed = waitsOf(volumes);
   const waits = { ...listed, other: listed.other + unread };
   const counts = countsOf(volumes, facts);
@@ -96,17 +109,30 @@ export function clusterRisk(facts: RiskFacts): ClusterRisk {
     },
     verdict: notHealthy === 0 ? 'safe' : stuck === 0 ? 'working' : 'stuck',
     waits,
-    causes: causesOf(facts),
+    causes: causesOf(volumes, facts),
   };
 }
 
-function causesOf(facts: RiskFacts): RiskCause[] {
+/** What follows from a node's silence is told with it, before each volume has been judged. */
+function troubled(volume: RiskVolume, silent: ReadonlySet<NodeId>): TroubledVolume[] {
+  const { robustness, holderId, atRest } = volume;
+  const isServedThere = holderId !== undefined && silent.has(holderId);
+  const now = robustness === 'healthy' ? robustnessNow(atRest, isServedThere) : robustness;
+  return now === 'healthy' ? [] : [{ ...volume, robustness: now }];
+}
+
+function robustnessNow(atRest: AtRest | undefined, isServedThere: boolean): Robustness {
+  if (isServedThere) return 'unknown';
+  return atRest === undefined ? 'healthy' : robustnessAtRest(atRest.reachable, atRest.wanted);
+}
+
+function causesOf(troubledVolumes: readonly TroubledVolume[], facts: RiskFacts): RiskCause[] {
   const nodes = facts.silentNodes.map((place) => emptyCause('node', place));
   const disks = facts.failedDisks.map((place) => emptyCause('disk', place));
   const others = [emptyCause('placement'), emptyCause('copies')];
-  const causes = [...nodes, ...disks, ...others].map((cause) => ({ cause, volumes: [] as RiskVolume[] }));
+  const causes = [...nodes, ...disks, ...others].map((cause) => ({ cause, volumes: [] as TroubledVolume[] }));
   const byKey = new Map(causes.map((one) => [keyOf(one.cause.kind, one.cause.subjectId), one]));
-  for (const volume of facts.volumes) byKey.get(causeKey(volume, byKey))?.volumes.push(volume);
+  for (const volume of troubledVolumes) byKey.get(causeKey(volume, byKey))?.volumes.push(volume);
   return causes
     .map(({ cause, volumes }) => withEffects(cause, volumes, facts))
     .filter(({ kind, effects }) => kind === 'node' || kind === 'disk' || sumOf(effects) > 0)
@@ -124,7 +150,7 @@ function keyOf(kind: RiskCauseKind, id: string | undefined): string {
   return id === undefined ? kind : `${kind} ${id}`;
 }
 
-function causeKey(volume: RiskVolume, known: ReadonlyMap<string, unknown>): string {
+function causeKey(volume: TroubledVolume, known: ReadonlyMap<string, unknown>): string {
   const { holderId, nodeIds, diskIds, isUnplaced } = volume;
   const places = [
     ...(holderId === undefined ? [] : [keyOf('node', holderId)]),
@@ -134,7 +160,7 @@ function causeKey(volume: RiskVolume, known: ReadonlyMap<string, unknown>): stri
   return places.find((key) => known.has(key)) ?? (isUnplaced ? 'placement' : 'copies');
 }
 
-function withEffects(cause: RiskCause, volumes: readonly RiskVolume[], facts: RiskFacts): RiskCause {
+function withEffects(cause: RiskCause, volumes: readonly TroubledVolume[], facts: RiskFacts): RiskCause {
   const worst = [...volumes].sort(compareVolumes).slice(0, EXAMPLES_MAX);
   return {
     ...cause,
@@ -144,7 +170,7 @@ function withEffects(cause: RiskCause, volumes: readonly RiskVolume[], facts: Ri
 }
 
 /** A volume whose serving node is silent counts as not served, whatever is known of its copies. */
-function countsOf(volumes: readonly RiskVolume[], { silentNodes }: RiskFacts): RiskCounts {
+function countsOf(volumes: readonly TroubledVolume[], { silentNodes }: RiskFacts): RiskCounts {
   const silent = new Set(silentNodes.map(({ id }) => id));
   const counts = { notServed: 0, faulted: 0, unknown: 0, degraded: 0 };
   for (const { holderId, robustness } of volumes) {
@@ -154,19 +180,19 @@ function countsOf(volumes: readonly RiskVolume[], { silentNodes }: RiskFacts): R
   return counts;
 }
 
-function waitsOf(volumes: readonly RiskVolume[]): RiskWaits {
+function waitsOf(volumes: readonly TroubledVolume[]): RiskWaits {
   const waits = { user: 0, paused: 0, running: 0, queued: 0, other: 0 };
   for (const volume of volumes) waits[waitOf(volume)] += 1;
   return waits;
 }
 
-function waitOf({ attention, robustness, rebuild, isHeld }: RiskVolume): keyof RiskWaits {
+function waitOf({ attention, robustness, rebuild, isHeld }: TroubledVolume): keyof RiskWaits {
   if (attention !== undefined || robustness === 'faulted') return 'user';
   if (isHeld || rebuild === 'paused') return 'paused';
   return rebuild ?? 'other';
 }
 
-function compareVolumes(a: RiskVolume, b: RiskVolume): number {
+function compareVolumes(a: TroubledVolume, b: TroubledVolume): number {
   return (
     WORST_FIRST.indexOf(a.robustness) - WORST_FIRST.indexOf(b.robustness) ||
     a.name.localeCompare(b.name, 'en', { numeric: true }) ||

@@ -19,27 +19,40 @@ type VolumeRow = {
   node_ids: NodeId[] | null;
   disk_ids: DiskId[] | null;
   unplaced: boolean | null;
+  wanted: number;
+  is_on_silent: boolean | null;
+  reachable: number;
   rebuild: 'running' | 'queued' | 'paused' | null;
 };
 
 /**
- * Served by indexes of the volumes that are not healthy, whose rebuilds and copies are then read one by one. Those that a silent node
- * serves are among them at once, and not only when each has been judged, which takes a while for thousands.
+ * Volumes that may not be healthy, each found by an index. What a silent node serves or holds is among them at once, and not only when
+ * each has been judged, which takes a while for thousands. An engine that answers knows its own copies better: what it serves is left out.
  */
-const NOT_HEALTHY = `
-  SELECT v.id, v.name, CASE v.robustness WHEN 'healthy' THEN 'unknown' ELSE v.robustness END AS robustness,
-    v.state, v.attention->>'code' AS attention, v.attached_node_id AS holder_id, v.rebuild_hold IS NOT NULL AS held, r.node_ids, r.disk_ids, r.unplaced, b.rebuild
-  FROM volume v
+const CONCERNED = `
+  SELECT id FROM volume WHERE cluster_id = $1 AND robustness <> 'healthy'
+  UNION SELECT id FROM volume WHERE cluster_id = $1 AND attached_node_id = ANY ($2)
+  UNION SELECT v.id FROM replica r JOIN volume v ON v.id = r.volume_id
+    WHERE r.node_id = ANY ($2) AND v.cluster_id = $1 AND v.state NOT IN ('attached', 'detaching')`;
+
+/** Their copies and rebuilds are then read one by one. */
+const VOLUMES = `
+  SELECT v.id, v.name, v.robustness, v.state, v.attention->>'code' AS attention, v.attached_node_id AS holder_id,
+    v.rebuild_hold IS NOT NULL AS held, v.number_of_replicas AS wanted, r.node_ids, r.disk_ids, r.unplaced, r.is_on_silent, r.reachable, b.rebuild
+  FROM (${CONCERNED}) concerned
+  JOIN volume v ON v.id = concerned.id
   CROSS JOIN LATERAL (
-    SELECT array_agg(DISTINCT r.node_id) FILTER (WHERE r.node_id IS NOT NULL) AS node_ids,
-      array_agg(DISTINCT r.disk_id) FILTER (WHERE r.disk_id IS NOT NULL) AS disk_ids,
-      bool_or(r.disk_id IS NULL) AS unplaced
-    FROM replica r WHERE r.volume_id = v.id AND r.intent = 'keep') r
+    SELECT array_agg(DISTINCT r.node_id) FILTER (WHERE r.intent = 'keep' AND r.node_id IS NOT NULL) AS node_ids,
+      array_agg(DISTINCT r.disk_id) FILTER (WHERE r.intent = 'keep' AND r.disk_id IS NOT NULL) AS disk_ids,
+      bool_or(r.disk_id IS NULL) FILTER (WHERE r.intent = 'keep') AS unplaced,
+      bool_or(r.node_id = ANY ($2)) AS is_on_silent,
+      count(*) FILTER (
+        WHERE r.healthy_at IS NOT NULL AND r.failed_at IS NULL AND r.node_id <> ALL ($2))::int AS reachable
+    FROM replica r WHERE r.volume_id = v.id) r
   LEFT JOIN LATERAL (
     SELECT CASE WHEN b.paused THEN 'paused' ELSE b.state END AS rebuild
     FROM rebuild b WHERE b.volume_id = v.id AND b.state IN ('running', 'queued')
     ORDER BY b.paused, b.state DESC LIMIT 1) b ON true
-  WHERE v.cluster_id = $1 AND (v.robustness <> 'healthy' OR v.attached_node_id = ANY ($2))
   ORDER BY v.id LIMIT ${VOLUMES_MAX}`;
 
 const READY = `conditions @> '[{"type": "Ready", "status": "True"}]'`;
@@ -53,23 +66,21 @@ export async function loadRiskFacts(sql: Sql, clusterId: ClusterId): Promise<Ris
     [clusterId],
   );
   const silentIds = nodes.rows.map(({ id }) => id);
-  const totals = await sql.query<{ total: number; not_healthy: number }>(
-    `SELECT count(*)::int AS total,
-       (SELECT count(*)::int FROM volume
-        WHERE cluster_id = $1 AND (robustness <> 'healthy' OR attached_node_id = ANY ($2))) AS not_healthy
+  const totals = await sql.query<{ total: number; concerned: number }>(
+    `SELECT count(*)::int AS total, (SELECT count(*)::int FROM (${CONCERNED}) concerned) AS concerned
      FROM volume WHERE cluster_id = $1`,
     [clusterId, silentIds],
   );
-  const volumes = await sql.query<VolumeRow>(NOT_HEALTHY, [clusterId, silentIds]);
+  const volumes = await sql.query<VolumeRow>(VOLUMES, [clusterId, silentIds]);
   const disks = await sql.query<PlaceRow<DiskId>>(
     `SELECT d.id, n.name || '/' || d.name AS name, d.conditions FROM disk d JOIN node n ON n.id = d.node_id
      WHERE d.cluster_id = $1 AND NOT d.${READY} AND n.${READY} ORDER BY name`,
     [clusterId],
   );
-  const { total = 0, not_healthy: notHealthy = 0 } = totals.rows[0] ?? {};
+  const { total = 0, concerned = 0 } = totals.rows[0] ?? {};
   return {
     volumesTotal: total,
-    unread: Math.max(0, notHealthy - volumes.rows.length),
+    unread: Math.max(0, concerned - volumes.rows.length),
     volumes: volumes.rows.map(readVolume),
     silentNodes: nodes.rows.map(readPlace),
     failedDisks: disks.rows.map(readPlace),
@@ -78,12 +89,15 @@ export async function loadRiskFacts(sql: Sql, clusterId: ClusterId): Promise<Ris
 
 function readVolume(row: VolumeRow): RiskVolume {
   const isUnplaced = row.unplaced ?? false;
+  const isServed = row.state === 'attached' || row.state === 'detaching';
+  const isAtRest = !isServed && row.is_on_silent === true;
   // Its copies are being made: that ends as a rebuild does.
   const isMade = row.state === 'creating' && !isUnplaced;
   return {
     id: row.id,
     name: row.name,
     robustness: row.robustness,
+    atRest: isAtRest ? { reachable: row.reachable, wanted: row.wanted } : undefined,
     attention: row.attention ?? undefined,
     holderId: row.holder_id ?? undefined,
     nodeIds: row.node_ids ?? [],
