@@ -9,8 +9,6 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 const STORY_TIMEOUT_MS = 240_000;
 /** What a user waits at most until the page tells that the API does not answer. */
 const TELLS_MS_MAX = 10_000;
-/** No request outlives this: what waits longer holds back what is asked after it. */
-const REQUEST_MS_MAX = 10_000;
 /** How programs spell it, and what a socket says of itself: never shown to people. */
 const RAW = /ECONN|ETIMEDOUT|EPIPE|socket hang up|fetch failed|\{ ?(force|dryRun)|\[object|undefined|NaN/;
 const executable = findBrowser();
@@ -138,6 +136,12 @@ inBrowser('the console', () => {
         await page.getByRole('heading', { name: heading, level: 1 }).waitFor();
         await page.getByRole('status', { name: 'Loading' }).first().waitFor({ state: 'detached' });
         expect(RAW.exec(String(await page.locator('main').textContent()))).toBeNull();
+        if (path === '/') {
+          const map = region('Where everything is');
+          await map.getByRole('link', { name: 'served-there: No answer' }).waitFor();
+          await map.getByRole('link', { name: 'served-here: No answer' }).waitFor();
+          expect(await map.getByRole('link', { name: 'served-here: Healthy' }).count()).toBe(0);
+        }
         if (path.startsWith('/topology')) {
           const node = page.getByRole('region', { name: 'Node node-1' });
           await node.getByRole('link', { name: 'served-here: No answer' }).waitFor();
@@ -156,15 +160,6 @@ inBrowser('the console', () => {
       await page.getByRole('link', { name: 'Overview' }).first().click();
       await region('Is any data at risk?').getByText('node-1 does not answer').waitFor();
       await region('Recent events').getByRole('listitem').first().waitFor();
-      const open = new Map<object, number>();
-      const asked = (request: { url(): string }) => {
-        // The stream of events stays open by its nature.
-        if (!request.url().endsWith('/stream')) open.set(request, Date.now());
-      };
-      page.on('request', asked);
-      const ended = (request: object) => open.delete(request);
-      page.on('requestfinished', ended);
-      page.on('requestfailed', ended);
       process.kill(stack.local.processes.api, 'SIGSTOP');
       try {
         await page.getByText('No answer', { exact: true }).waitFor({ timeout: TELLS_MS_MAX });
@@ -177,12 +172,10 @@ inBrowser('the console', () => {
         ])
           await region(name).getByText('Not current').first().waitFor();
         await visit.picture('truth-api-hangs');
-        const oldest = Math.min(...open.values(), Date.now());
-        expect(Date.now() - oldest).toBeLessThan(REQUEST_MS_MAX);
-        page.off('request', asked);
         await page.getByRole('link', { name: 'What if' }).first().click();
         await page.goto(new URL('/volumes', stack.local.consoleUrl).href);
-        await page.getByRole('alert').first().waitFor({ timeout: 30_000 });
+        // A page that is opened now has nothing to show, and says so as soon as its own question has been given up.
+        await page.getByText(/^Could not load/).waitFor({ timeout: 30_000 });
         await visit.picture('truth-opened-meanwhile');
       } finally {
         process.kill(stack.local.processes.api, 'SIGCONT');
