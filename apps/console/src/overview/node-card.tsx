@@ -79,7 +79,7 @@ function DiskLine({ disk, placed, count, isSilent }: DiskLineProps) {
     <div>
       <div className="mb-1 flex min-h-4 items-center gap-2">
         <Link href={paths.disk(disk.nodeId, disk.id)} className="flex items-center gap-2 hover:underline">
-          <span className="text-xs text-muted">{disk.name}</span>
+          <span className="max-w-32 shrink-0 truncate text-xs text-muted">{disk.name}</span>
           {placed === undefined && <CountedCopies count={count} isSilent={isSilent} />}
         </Link>
         {placed !== undefined && <Blocks placed={placed} />}
@@ -121,5 +121,5 @@ function Blocks({ placed }: { placed: readonly Placed[] }) {
 
 function attachedText(count: number): string {
   if (count === 0) return 'No volume attached here';
-  return count === 1 ? '1 volume attached here' : `${count} volumes attached here`;
+  return count === 1 ? '1 volume attached here' : `${count.toLocaleString('en')} volumes attached here`;
 }
