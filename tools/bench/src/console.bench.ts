@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { findBrowser, openBrowser } from '@holdfast/testkit/browser.js';
 import { BARE_PATH, bareListScript } from './console/bare-list.js';
 import { type LargeCluster, reportRebuilds, startLargeCluster } from './console/large-cluster.js';
+import { measureLostNode } from './console/lost-node.js';
 import { WatchedPage } from './console/watched-page.js';
 import { percentile, report } from './report.js';
 import type { RunOptions } from './run-options.js';
@@ -43,6 +44,15 @@ export async function run({ quick }: RunOptions): Promise<void> {
     await browser.close();
     await cluster.stop();
   }
+  await tellLostNode(executable, quick);
+}
+
+/** On a stack of its own, after the others: each figure has the machine for itself. */
+async function tellLostNode(executable: string, quick: boolean): Promise<void> {
+  const { volumes, noticedMs, shownMs } = await measureLostNode(executable, quick);
+  const name = `a node lost with ${volumes.toLocaleString('en')} volumes`;
+  tell(name, 'from its kill until it is missed', noticedMs, { unit: 'ms' });
+  tell(name, 'from then until shown, effects counted', shownMs, { unit: 'ms', target: 5_000 });
 }
 
 function tell(name: string, metric: string, value: number, target: Target): void {
