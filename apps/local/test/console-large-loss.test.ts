@@ -11,6 +11,8 @@ import { startTestDatabase, type TestDatabase } from '@holdfast/testkit/test-dat
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 
 const STORY_TIMEOUT_MS = 300_000;
+const DESK = { width: 1360, height: 900 };
+const PHONE = { width: 390, height: 844 };
 const executable = findBrowser();
 /** Without a browser on the machine these tests are counted as skipped, not passed. */
 const inBrowser = executable === undefined ? describe.skip : describe;
@@ -87,6 +89,10 @@ inBrowser('the console', () => {
       await region('When will it be safe?').getByText('Not without you').waitFor();
       await visit.picture('large-loss-overview');
       expect(await screens()).toBeLessThan(SCREENS_MAX);
+      await page.setViewportSize(PHONE);
+      expect(await visit.problems('large-loss-phone')).toEqual([]);
+      expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(PHONE.width);
+      await page.setViewportSize(DESK);
     },
     STORY_TIMEOUT_MS,
   );

@@ -148,6 +148,7 @@ inBrowser('the console', () => {
       const started = stack.cli('local', 'start-agent', 'node-2');
       await page.getByText(`No rebuild may start: ${CLUSTER_LIMIT} is 0.`).waitFor({ timeout: 60_000 });
       const safe = page.getByRole('region', { name: 'When will it be safe?', exact: true });
+      await safe.getByText('Not while rebuilds are paused').waitFor();
       expect(await safe.getByText('Now', { exact: true }).count()).toBe(0);
       await visit.picture('overview-waiting');
       await stack.cli('setting', 'reset', CLUSTER_LIMIT);

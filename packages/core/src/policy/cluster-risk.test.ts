@@ -19,12 +19,14 @@ function aVolume(name: string, part: Partial<RiskVolume> = {}): RiskVolume {
     isUnplaced: false,
     rebuild: undefined,
     isHeld: false,
+    waitingReason: undefined,
     ...part,
   };
 }
 
 function risk(volumes: RiskVolume[], part: Partial<RiskFacts> = {}) {
-  return clusterRisk({ volumesTotal: 10, volumes, unread: 0, silentNodes: [], failedDisks: [], ...part });
+  const none = { unread: 0, silentNodes: [], failedDisks: [], rebuildStop: undefined };
+  return clusterRisk({ volumesTotal: 10, volumes, ...none, ...part });
 }
 
 test('a cluster without a volume that is not healthy is safe', () => {
@@ -93,6 +95,18 @@ test.each<[string, Partial<RiskVolume>, string, string]>([
   ['a place or a return', {}, 'other', 'stuck'],
 ])('a volume that waits for %s', (_what, part, wait, verdict) => {
   const { waits, verdict: told } = risk([aVolume('a', part)]);
+  expect(waits).toEqual({ user: 0, paused: 0, running: 0, queued: 0, other: 0, [wait]: 1 });
+  expect(told).toBe(verdict);
+});
+
+test.each<[string, Partial<RiskVolume>, string, string]>([
+  ['a queued rebuild', { rebuild: 'queued' }, 'paused', 'stuck'],
+  ['the start of a rebuild', { waitingReason: 'ClusterLimit' }, 'paused', 'stuck'],
+  ['something else', { waitingReason: 'NodeMaintenance' }, 'other', 'stuck'],
+  ['a rebuild that runs', { rebuild: 'running' }, 'running', 'working'],
+])('where a setting lets no rebuild start, a volume that waits for %s', (_what, part, wait, verdict) => {
+  const rebuildStop = { reason: 'ClusterLimit', message: '', cures: [] } as const;
+  const { waits, verdict: told } = risk([aVolume('a', part)], { rebuildStop });
   expect(waits).toEqual({ user: 0, paused: 0, running: 0, queued: 0, other: 0, [wait]: 1 });
   expect(told).toBe(verdict);
 });

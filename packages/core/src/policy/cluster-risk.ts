@@ -6,6 +6,7 @@
  * copies themselves.
  */
 import { compareIds, type DiskId, type NodeId, type VolumeId } from '../model/ids.js';
+import type { RebuildStop } from '../model/rebuild-limits.js';
 import { robustnessAtRest } from '../model/robustness.js';
 import type { Robustness } from '../model/volume.js';
 
@@ -27,6 +28,8 @@ export type RiskVolume = {
   readonly rebuild: 'running' | 'queued' | 'paused' | undefined;
   /** Its rebuilds are held back, by a user or by a failed check. */
   readonly isHeld: boolean;
+  /** Code of why no rebuild of it is queued; `undefined`: one is, or none is needed. */
+  readonly waitingReason: string | undefined;
 };
 
 /** Full copies on nodes that answer, and copies that the volume is to have. */
@@ -49,6 +52,8 @@ export type RiskFacts = {
   readonly silentNodes: readonly RiskPlace<NodeId>[];
   /** Disks that can't be used although their nodes answer. */
   readonly failedDisks: readonly RiskPlace<DiskId>[];
+  /** A setting lets no rebuild of the cluster start. */
+  readonly rebuildStop: RebuildStop | undefined;
 };
 
 export type RiskCounts = Readonly<Record<'notServed' | Exclude<Robustness, 'healthy'>, number>>;
@@ -71,7 +76,7 @@ export type RiskCause = {
 export type RiskWaits = {
   /** A user has to act: nothing else ends it. */
   readonly user: number;
-  /** A user has paused it, or holds it. */
+  /** A user has paused it, holds it, or lets no rebuild start by a setting. */
   readonly paused: number;
   readonly running: number;
   readonly queued: number;
@@ -95,7 +100,7 @@ export function clusterRisk(facts: RiskFacts): ClusterRisk {
   const { volumesTotal, unread } = facts;
   const silent = new Set(facts.silentNodes.map(({ id }) => id));
   const volumes = facts.volumes.flatMap((volume) => troubled(volume, silent));
-  const listed = waitsOf(volumes);
+  const listed = waitsOf(volumes, facts);
   const waits = { ...listed, other: listed.other + unread };
   const counts = countsOf(volumes, facts);
   const notHealthy = volumes.length + unread;
@@ -180,15 +185,18 @@ function countsOf(volumes: readonly TroubledVolume[], { silentNodes }: RiskFacts
   return counts;
 }
 
-function waitsOf(volumes: readonly TroubledVolume[]): RiskWaits {
+function waitsOf(volumes: readonly TroubledVolume[], facts: RiskFacts): RiskWaits {
   const waits = { user: 0, paused: 0, running: 0, queued: 0, other: 0 };
-  for (const volume of volumes) waits[waitOf(volume)] += 1;
+  for (const volume of volumes) waits[waitOf(volume, facts)] += 1;
   return waits;
 }
 
-function waitOf({ attention, robustness, rebuild, isHeld }: TroubledVolume): keyof RiskWaits {
+function waitOf(volume: TroubledVolume, { rebuildStop }: RiskFacts): keyof RiskWaits {
+  const { attention, robustness, rebuild, isHeld, waitingReason } = volume;
   if (attention !== undefined || robustness === 'faulted') return 'user';
   if (isHeld || rebuild === 'paused') return 'paused';
+  const isToStart = rebuild === 'queued' || waitingReason === rebuildStop?.reason;
+  if (rebuildStop !== undefined && isToStart) return 'paused';
   return rebuild ?? 'other';
 }
 

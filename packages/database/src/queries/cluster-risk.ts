@@ -1,9 +1,11 @@
 /** What a look at a cluster's risk is worked out from: the volumes that are not healthy, and the nodes and disks that are not ready. */
 import { conditionOf } from '@holdfast/core/model/condition.js';
 import type { ClusterId, DiskId, NodeId, VolumeId } from '@holdfast/core/model/ids.js';
+import { rebuildsStoppedBy } from '@holdfast/core/model/rebuild-limits.js';
 import type { RiskFacts, RiskPlace, RiskVolume } from '@holdfast/core/policy/cluster-risk.js';
 import { readConditions, type StoredCondition } from '../rows/json.js';
 import type { Sql } from '../sql/scope.js';
+import { loadSettings } from '../store/load-views.js';
 
 /** Volumes judged in one look: all of one that lost a zone. Past that the look tells of these, and counts the rest as unknown. */
 const VOLUMES_MAX = 20_000;
@@ -22,6 +24,7 @@ type VolumeRow = {
   wanted: number;
   is_on_silent: boolean | null;
   reachable: number;
+  waiting_reason: string | null;
   rebuild: 'running' | 'queued' | 'paused' | null;
 };
 
@@ -38,7 +41,9 @@ const CONCERNED = `
 /** Their copies and rebuilds are then read one by one. */
 const VOLUMES = `
   SELECT v.id, v.name, v.robustness, v.state, v.attention->>'code' AS attention, v.attached_node_id AS holder_id,
-    v.rebuild_hold IS NOT NULL AS held, v.number_of_replicas AS wanted, r.node_ids, r.disk_ids, r.unplaced, r.is_on_silent, r.reachable, b.rebuild
+    v.rebuild_hold IS NOT NULL AS held, v.number_of_replicas AS wanted, r.node_ids, r.disk_ids, r.unplaced, r.is_on_silent, r.reachable, b.rebuild,
+    (SELECT c->>'reason' FROM jsonb_array_elements(v.conditions) c
+     WHERE c->>'type' = 'RebuildWaiting' AND c->>'status' = 'True') AS waiting_reason
   FROM (${CONCERNED}) concerned
   JOIN volume v ON v.id = concerned.id
   CROSS JOIN LATERAL (
@@ -59,12 +64,13 @@ const READY = `conditions @> '[{"type": "Ready", "status": "True"}]'`;
 
 type PlaceRow<Id> = { id: Id; name: string; conditions: StoredCondition<'Ready'>[] };
 
-/** Of what the caller may see; a cluster that is not there has nothing at risk. */
+/** Of what the caller may see. */
 export async function loadRiskFacts(sql: Sql, clusterId: ClusterId): Promise<RiskFacts> {
   const nodes = await sql.query<PlaceRow<NodeId>>(
     `SELECT id, name, conditions FROM node WHERE cluster_id = $1 AND NOT ${READY} ORDER BY name`,
     [clusterId],
   );
+  const { settings } = await loadSettings(sql, clusterId);
   const silentIds = nodes.rows.map(({ id }) => id);
   const totals = await sql.query<{ total: number; concerned: number }>(
     `SELECT count(*)::int AS total, (SELECT count(*)::int FROM (${CONCERNED}) concerned) AS concerned
@@ -84,6 +90,7 @@ export async function loadRiskFacts(sql: Sql, clusterId: ClusterId): Promise<Ris
     volumes: volumes.rows.map(readVolume),
     silentNodes: nodes.rows.map(readPlace),
     failedDisks: disks.rows.map(readPlace),
+    rebuildStop: rebuildsStoppedBy(settings),
   };
 }
 
@@ -105,6 +112,7 @@ function readVolume(row: VolumeRow): RiskVolume {
     isUnplaced,
     rebuild: isMade ? 'running' : (row.rebuild ?? undefined),
     isHeld: row.held,
+    waitingReason: row.waiting_reason ?? undefined,
   };
 }
 
