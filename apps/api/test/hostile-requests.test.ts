@@ -252,6 +252,52 @@ describe('a heartbeat is refused', () => {
   );
 });
 
+describe('a GraphQL request that is none is refused as the fault of its sender', () => {
+  const invalid = { extensions: { code: 'request.invalid', problem: { code: 'request.invalid' } } };
+  test.each<[string, unknown]>([
+    ['a number for a query', { query: 1 }],
+    ['a truth for a query', { query: true }],
+    ['a list for a query', { query: ['{ __typename }'] }],
+  ])('such as %s in its place', async (_what, body) => {
+    for (const url of ['/graphql', '/graphql/stream']) {
+      const answer = await api.app.fastify.inject({
+        method: 'POST',
+        url,
+        headers: { authorization: `Bearer ${TEST_SECRETS.token}` },
+        payload: body as object,
+      });
+      expect([url, answer.statusCode]).toEqual([url, 422]);
+      expect(answer.body).toContain('"code":"request.invalid"');
+    }
+  });
+
+  test('two queries in an address', async () => {
+    const answer = await api.app.fastify.inject({
+      url: '/graphql?query={__typename}&query={__typename}',
+      headers: { authorization: `Bearer ${TEST_SECRETS.token}` },
+    });
+    expect(answer.statusCode).toBe(422);
+  });
+
+  test.each(['1e300', '1.5', '-9007199254740993', '"1"', 'true', '[1]', '{a: 1}'])(
+    'the size %s in the document',
+    async (size) => {
+      const { status, body } = await api.graphql(
+        `mutation ($clusterId: ID!) { createVolume(clusterId: $clusterId, input: { name: "n", size: ${size} }) { id } }`,
+      );
+      expect([status, body]).toMatchObject([400, { data: null, errors: [invalid] }]);
+    },
+  );
+
+  test.each(['{ nothing }', '{', '{ ...a } fragment a on Query { ...a }'])(
+    'the document %s, with a problem document in its error',
+    async (query) => {
+      const { status, body } = await api.graphql(query);
+      expect([status, body.errors[0]]).toMatchObject([400, invalid]);
+    },
+  );
+});
+
 describe('GraphQL, of a short request for very much,', () => {
   const volumes = 'volumes(clusterId: $clusterId, first: 200) { edges { node { ...A } } }';
   /** Ten times a list in a list, each of the page that is read where the request does not say how many. */

@@ -37,7 +37,7 @@ export async function registerGraphql(
       noteRefusedRequest(services.refused, request, error);
       return sendProblem(error, request, reply);
     });
-    scope.addHook('preValidation', requireShortQuery);
+    scope.addHook('preValidation', requireQueryText);
     const schema = withDeadline(graphqlSchema(services));
     const always = [boundedRequest, readableValues];
     const rules = introspection ? always : [...always, NoSchemaIntrospectionCustomRule];
@@ -55,16 +55,22 @@ export async function registerGraphql(
   });
 }
 
-/** Before it is parsed: reading a long query is work, too. Bodies that are no query are refused as such later. */
-async function requireShortQuery(request: FastifyRequest): Promise<void> {
+/**
+ * Before it is parsed: reading a long query is work, too, and one that is no text ends in a failure of the parser. Bodies that are no
+ * query at all are refused as such later.
+ */
+async function requireQueryText(request: FastifyRequest): Promise<void> {
   const parts = [request.body, request.query].flat();
-  const isLong = parts.some((part) => {
+  for (const part of parts) {
     const query = typeof part === 'object' && part !== null && 'query' in part ? part.query : undefined;
-    return typeof query === 'string' && query.length > QUERY_CHARS_MAX;
-  });
-  if (!isLong) return;
-  const detail = `may have ${QUERY_CHARS_MAX} characters`;
-  throw new StorageFault('request.invalid', {
+    if (query === undefined || query === null) continue;
+    if (typeof query !== 'string') throw invalidQuery('must be a text');
+    if (query.length > QUERY_CHARS_MAX) throw invalidQuery(`may have ${QUERY_CHARS_MAX} characters`);
+  }
+}
+
+function invalidQuery(detail: string): StorageFault {
+  return new StorageFault('request.invalid', {
     publicMessage: `query ${detail}`,
     errors: [{ pointer: '/query', detail }],
   });
@@ -128,7 +134,7 @@ function unwrapped(error: GraphQLError): GraphQLError[] {
 function withProblem(error: GraphQLError, request: FastifyRequest | undefined): GraphQLError {
   const { originalError } = error;
   // Of GraphQL itself: the query could not be read, or asks for what there is not.
-  if (originalError === undefined || originalError instanceof GraphQLError) return error;
+  if (originalError === undefined || originalError instanceof GraphQLError) return unreadable(error, request);
   const known = faultOf(originalError);
   const requestId = request?.id ?? '';
   if (known === undefined) request?.log.error({ err: originalError }, 'GraphQL request failed');
@@ -140,6 +146,23 @@ function withProblem(error: GraphQLError, request: FastifyRequest | undefined): 
     nodes: error.nodes ?? null,
     path: error.path ?? null,
     extensions: { code: problem.code, problem },
+  });
+}
+
+/** An error of GraphQL's own, which says where in the document it is: with a problem document beside it, as all others have. */
+function unreadable(error: GraphQLError, request: FastifyRequest | undefined): GraphQLError {
+  const fault = new StorageFault('request.invalid', { publicMessage: error.message });
+  const problem = inTrace(
+    problemOf(fault, request?.id ?? '', 400),
+    request === undefined ? '' : traceIdOf(request),
+  );
+  const { nodes, source, positions, path, extensions } = error;
+  return new GraphQLError(error.message, {
+    nodes: nodes ?? null,
+    source: source ?? null,
+    positions: positions ?? null,
+    path: path ?? null,
+    extensions: { ...extensions, code: problem.code, problem },
   });
 }
 

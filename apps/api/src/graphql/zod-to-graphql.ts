@@ -4,9 +4,11 @@
  * Named schemas become types of that name, nested objects get their parent's name and their field's. Integers are up
  * to 2^53 − 1, which GraphQL's own Int is not.
  */
+import { inspect } from 'node:util';
 import { Bug } from '@holdfast/core/model/faults.js';
 import {
   GraphQLBoolean,
+  GraphQLError,
   type GraphQLFieldConfigArgumentMap,
   type GraphQLFieldConfigMap,
   GraphQLFloat,
@@ -28,8 +30,15 @@ import type { Fields, GraphqlContext } from './fields.js';
 export const SafeInteger = new GraphQLScalarType<number, number>({
   name: 'SafeInteger',
   description: 'A whole number of at most 2^53 − 1 in size.',
-  serialize: toSafeInteger,
-  parseValue: toSafeInteger,
+  serialize: (value) => {
+    if (isSafeInteger(value)) return value;
+    throw new Bug(`${String(value)} is to be answered as a whole number`);
+  },
+  // An error of GraphQL's own kind: what a client writes into a document is its mistake, and no failure of the server.
+  parseValue: (value) => {
+    if (isSafeInteger(value)) return value;
+    throw new GraphQLError(`${inspect(value)} is not a whole number of at most 2^53 − 1`);
+  },
 });
 
 export const Value = new GraphQLScalarType({
@@ -44,9 +53,8 @@ export const NODE_INTERFACE = new GraphQLInterfaceType({
   fields: { id: { type: new GraphQLNonNull(GraphQLID) } },
 });
 
-function toSafeInteger(value: unknown): number {
-  if (typeof value === 'number' && Number.isSafeInteger(value)) return value;
-  throw new TypeError(`${String(value)} is not a whole number of at most 2^53 − 1`);
+function isSafeInteger(value: unknown): value is number {
+  return typeof value === 'number' && Number.isSafeInteger(value);
 }
 
 /** Types that have been made, by name: GraphQL wants each name once. */
