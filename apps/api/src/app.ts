@@ -20,11 +20,13 @@ import { serveMetrics } from './metrics/serve-metrics.js';
 import { OrphansService } from './orphans/orphans.service.js';
 import { PlacementsService } from './placements/placements.service.js';
 import { callerGone } from './platform/caller-gone.js';
+import { answerClientError } from './platform/client-errors.js';
 import { Databases } from './platform/databases.js';
 import { serveDocumentation } from './platform/documentation-page.js';
 import { drainLargeBody } from './platform/drain-large-body.js';
 import { addDraining, type Draining } from './platform/draining.js';
 import { addEntityTags } from './platform/entity-tags.js';
+import { refuseOtherMethods } from './platform/other-methods.js';
 import { sendProblem } from './platform/problem.filter.js';
 import { requireReadable } from './platform/readable-request.js';
 import { RefusedWrites } from './platform/refused-writes.js';
@@ -58,7 +60,8 @@ export async function createApp(config: Config): Promise<App> {
     logController: new LogController({ disableRequestLogging: true }),
     // What is refused before there is a route for it: half an escape, a part that is too long.
     frameworkErrors: (error: Error, request: FastifyRequest, reply: FastifyReply) =>
-      sendProblem(error, request, reply),
+      sendProblem(error, request, reply.headers(headersOf(request, config))),
+    clientErrorHandler: answerClientError,
     genReqId: (request: IncomingMessage) => {
       const given = request.headers['x-request-id'];
       return typeof given === 'string' && REQUEST_ID.test(given) ? given : systemRandom.id();
@@ -66,8 +69,9 @@ export async function createApp(config: Config): Promise<App> {
   });
   const fastify: FastifyInstance = adapter.getInstance();
   // Of agents there are so many calls that only those which belong to a trace are told.
-  addSpans(fastify, ({ url }) => isOfUsers(url));
+  addSpans(fastify, isOfUsers);
   addHooks(fastify, config);
+  refuseOtherMethods(fastify);
   const draining = addDraining(fastify);
   const nest = await NestFactory.create<NestFastifyApplication>(
     appModule({ config, logger, ports }),
@@ -75,8 +79,12 @@ export async function createApp(config: Config): Promise<App> {
     {
       logger: false,
       abortOnError: false,
+      // Nest would read forms as well, which a page of any other site can send with no question asked.
+      bodyParser: false,
     },
   );
+  // JSON and nothing else: all other types are 415.
+  fastify.removeContentTypeParser('text/plain');
   await nest.register(cookie);
   requireAgentFirst(fastify, nest.get(AgentAuthenticator));
   const [streams, databases] = [nest.get(OpenStreams), nest.get(Databases)];
@@ -124,9 +132,24 @@ const HEADERS = {
 };
 const TLS_HEADERS = { ...HEADERS, 'strict-transport-security': 'max-age=31536000; includeSubDomains' };
 
+/** By the route and not by the text of the address: `/%61pi/v1/tokens` and `http://any.example/api/v1/tokens` lead to it as well. */
+function pathOf({ routeOptions, url }: FastifyRequest): string {
+  return routeOptions.url ?? url;
+}
+
 /** Is it asked by users or their programs, and not by agents or what watches the process? */
-function isOfUsers(url: string): boolean {
-  return url.startsWith('/graphql') || (url.startsWith('/api/') && !url.startsWith('/api/v1/agent/'));
+function isOfUsers(request: FastifyRequest): boolean {
+  const path = pathOf(request);
+  return path.startsWith('/graphql') || (path.startsWith('/api/') && !path.startsWith('/api/v1/agent/'));
+}
+
+function headersOf(request: FastifyRequest, config: Config): Record<string, string> {
+  const isData = /^\/(?:api|graphql)/.test(pathOf(request));
+  return {
+    'x-request-id': request.id,
+    ...(isOverTls(request, config) ? TLS_HEADERS : HEADERS),
+    ...(isData ? { 'cache-control': 'no-store' } : {}),
+  };
 }
 
 function addHooks(fastify: FastifyInstance, config: Config): void {
@@ -134,9 +157,7 @@ function addHooks(fastify: FastifyInstance, config: Config): void {
     if (route.url === HEARTBEAT) route.bodyLimit = HEARTBEAT_BYTES_MAX;
   });
   fastify.addHook('onRequest', async (request, reply) => {
-    const headers = isOverTls(request, config) ? TLS_HEADERS : HEADERS;
-    void reply.header('x-request-id', request.id).headers(headers);
-    if (request.url.startsWith('/api/')) void reply.header('cache-control', 'no-store');
+    void reply.headers(headersOf(request, config));
     request.callerGone = () => callerGone(reply.raw);
     await drainLargeBody(request);
   });
@@ -144,7 +165,7 @@ function addHooks(fastify: FastifyInstance, config: Config): void {
   fastify.addHook('preValidation', requireReadable);
   fastify.addHook('onResponse', async (request, reply) => {
     const { method, url } = request;
-    const quiet = reply.statusCode < 400 && !isOfUsers(url);
+    const quiet = reply.statusCode < 400 && !isOfUsers(request);
     const { tenant, agent } = request;
     const line = {
       requestId: request.id,

@@ -1,5 +1,8 @@
 /** Requests whose text, numbers or shape nothing of ours would send: refused at the edge, as problem documents. */
 import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import net from 'node:net';
+import { text } from 'node:stream/consumers';
 import { GIB } from '@holdfast/core/model/bytes.js';
 import { asId, type DiskId } from '@holdfast/core/model/ids.js';
 import { aDiskReport, aHeartbeat } from '@holdfast/testkit/builders.js';
@@ -250,6 +253,119 @@ describe('a heartbeat is refused', () => {
       expect(await beat({ node: { nbdHost } })).toMatchObject({ body: { code: 'node.address_refused' } });
     },
   );
+});
+
+describe('what is no request at all is answered with a problem document', () => {
+  /** All that comes back over a connection on which this was sent. */
+  async function answerTo(sent: string): Promise<{ status: number; head: string; body: string }> {
+    const socket = net.connect(await api.listen(), '127.0.0.1');
+    await once(socket, 'connect');
+    socket.write(sent);
+    const [head = '', body = ''] = (await text(socket)).split('\r\n\r\n');
+    return { status: Number(head.split(' ')[1]), head, body };
+  }
+
+  test.each([
+    ['a method that HTTP does not have', 'FOO /api/v1/clusters HTTP/1.1\r\n\r\n', 400, 'request.invalid'],
+    ['bytes that are no text', '\u0000\u0001\r\n\r\n', 400, 'request.invalid'],
+    [
+      'a length and chunks at once',
+      'POST /api/v1/projects HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n',
+      400,
+      'request.invalid',
+    ],
+    [
+      'an address of 20,000 characters',
+      `GET /api/v1/volumes?filter=${'a'.repeat(20_000)} HTTP/1.1\r\nHost: a\r\n\r\n`,
+      431,
+      'request.too_large',
+    ],
+    [
+      'headers of 20,000 characters',
+      `GET /livez HTTP/1.1\r\nHost: a\r\nX-A: ${'a'.repeat(20_000)}\r\n\r\n`,
+      431,
+      'request.too_large',
+    ],
+  ])('such as that of %s', async (_what, sent, status, code) => {
+    const answer = await answerTo(sent);
+    expect(answer).toMatchObject({ status, head: expect.stringContaining('application/problem+json') });
+    expect(JSON.parse(answer.body)).toMatchObject({ status, code, requestId: expect.any(String) });
+  });
+});
+
+describe('an address written in another way is the same address', () => {
+  test.each(['http://elsewhere.example/api/v1/clusters', '/%61pi/v1/clusters', '/api/v1/%63lusters'])(
+    '%s keeps its answer from caches, and has its tag',
+    async (url) => {
+      const socket = net.connect(await api.listen(), '127.0.0.1');
+      const head = [`GET ${url} HTTP/1.1`, 'Host: a', `Authorization: Bearer ${TEST_SECRETS.token}`];
+      socket.write(`${[...head, 'Connection: close'].join('\r\n')}\r\n\r\n`);
+      const answer = await text(socket);
+      expect(answer).toMatch(/^HTTP\/1.1 200 /);
+      expect(answer).toMatch(/\r\ncache-control: no-store\r\n/i);
+      expect(answer).toMatch(/\r\netag: /i);
+    },
+  );
+
+  test.each(['/graphql?query={__typename}', `/api/v1/${'a'.repeat(300)}`])(
+    'the answer of %s is kept from caches too, and not guessed at',
+    async (url) => {
+      const answer = await api.app.fastify.inject({
+        url,
+        headers: { authorization: `Bearer ${TEST_SECRETS.token}` },
+      });
+      expect(answer.headers).toMatchObject({
+        'cache-control': 'no-store',
+        'x-content-type-options': 'nosniff',
+        'x-request-id': expect.any(String),
+      });
+    },
+  );
+});
+
+describe('a method that an address does not have', () => {
+  test.each([
+    ['PUT', '/api/v1/projects', 'GET, HEAD, POST'],
+    ['POST', `/api/v1/projects/${randomUUID()}`, 'DELETE, GET, HEAD, PATCH'],
+    ['OPTIONS', '/api/v1/clusters', 'GET, HEAD, POST'],
+    ['DELETE', '/livez', 'GET, HEAD'],
+  ])('%s %s is answered with those that it has', async (method, url, allow) => {
+    const answer = await api.app.fastify.inject({ method: method as 'PUT', url });
+    expect([answer.statusCode, answer.headers.allow, answer.json().code]).toEqual([
+      405,
+      allow,
+      'request.method_not_allowed',
+    ]);
+  });
+
+  test('while an unknown address is not there by any', async () => {
+    const answer = await api.app.fastify.inject({ method: 'PUT', url: '/api/v1/nothing/here' });
+    expect([answer.statusCode, answer.headers.allow]).toEqual([404, undefined]);
+  });
+});
+
+describe('a body is JSON', () => {
+  test.each(['application/x-www-form-urlencoded', 'text/plain', 'multipart/form-data', 'text/json'])(
+    'and %s is refused',
+    async (type) => {
+      const answer = await api.call('POST', '/projects', {
+        payload: type.includes('form-url') ? 'name=by-form' : '{"name":"by-text"}',
+        headers: { 'content-type': type },
+      });
+      expect(answer).toMatchObject({ status: 415, body: { code: 'request.invalid' } });
+    },
+  );
+});
+
+test('a stream of which only the head is asked holds nothing open', async () => {
+  for (const path of ['/events/stream', `/clusters/${api.seed.clusterId}/events/stream`]) {
+    const answer = await fetch(`http://127.0.0.1:${await api.listen()}/api/v1${path}`, {
+      method: 'HEAD',
+      headers: { authorization: `Bearer ${TEST_SECRETS.token}` },
+      signal: AbortSignal.timeout(5_000),
+    });
+    expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'text/event-stream']);
+  }
 });
 
 describe('a GraphQL request that is none is refused as the fault of its sender', () => {

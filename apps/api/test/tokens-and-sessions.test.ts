@@ -375,6 +375,30 @@ describe('a session', () => {
   });
 });
 
+describe('a sign-in', () => {
+  const body = () => ({ email: api.seed.email, password: TEST_SECRETS.password });
+
+  test.each([
+    ["another site's page", { 'sec-fetch-site': 'cross-site' }, 403],
+    ["another origin's page, by an old browser", { origin: 'https://elsewhere.example' }, 403],
+    ['a page without an origin', { origin: 'null' }, 403],
+    ['its own page', { 'sec-fetch-site': 'same-origin' }, 201],
+    ['a program, which says nothing of it', {}, 201],
+  ] as const)('from %s: %p is answered with %p', async (_where, headers, status) => {
+    const answer = await api.call('POST', '/sessions', { token: null, body: body(), headers });
+    expect([answer.status, answer.headers['set-cookie'] !== undefined]).toEqual([status, status === 201]);
+  });
+
+  test('by a form, which a page of any site can send, is none', async () => {
+    const answer = await api.call('POST', '/sessions', {
+      token: null,
+      payload: new URLSearchParams(body()).toString(),
+      headers: { 'content-type': 'application/x-www-form-urlencoded' },
+    });
+    expect(answer).toMatchObject({ status: 415, body: { code: 'request.invalid' } });
+  });
+});
+
 /** Longer than the pause between two looks at the tokens of open streams. */
 const CHECKED_MS = 4_000;
 

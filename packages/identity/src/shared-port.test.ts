@@ -2,6 +2,8 @@ import { once } from 'node:events';
 import http from 'node:http';
 import https from 'node:https';
 import net from 'node:net';
+import { text } from 'node:stream/consumers';
+import tls from 'node:tls';
 import { afterEach, expect, test } from '@jest/globals';
 import { makeAuthority, makeControlPlaneCertificate } from './authority.js';
 import { CONTROL_PLANE_NAME } from './names.js';
@@ -96,4 +98,19 @@ test('a server that closes waits for no connection that says nothing, nor for on
   server.closeIdleConnections();
   await closed;
   silent.destroy();
+});
+
+test('a client that sends its request by the drop is waited for a minute, and over TLS it is told of what is no request', async () => {
+  const now = new Date();
+  const authority = await makeAuthority(now);
+  const life = { now, notAfter: new Date(now.getTime() + 60_000) };
+  const { certificatePem: cert, keyPem: key } = await makeControlPlaneCertificate(authority, life);
+  ports.setCertificate({ cert, key, ca: authority.certificatePem });
+  const { server, port } = await listen();
+  expect(server.requestTimeout).toBe(60_000);
+  server.on('clientError', (_error, socket) => socket.end('as everywhere'));
+  const client = tls.connect({ port, ca: authority.certificatePem, servername: CONTROL_PLANE_NAME });
+  await once(client, 'secureConnect');
+  client.write('no request\r\n\r\n');
+  expect(await text(client)).toBe('as everywhere');
 });

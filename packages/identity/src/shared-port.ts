@@ -29,6 +29,9 @@ export function sharedPorts(): SharedPorts {
       server.keepAliveTimeout = KEEP_ALIVE_MS;
       const secure = https.createServer({ ...TLS_OPTIONS, ...context }, handler);
       secure.keepAliveTimeout = KEEP_ALIVE_MS;
+      for (const one of [server, secure]) one.requestTimeout = REQUEST_TIMEOUT_MS;
+      // What is no request is answered in one way, over TLS too.
+      secure.on('clientError', (error, socket) => void server.emit('clientError', error, socket));
       // It never listens: what its own listening would set up, the tracking of connections, is set up by this.
       secure.emit('listening');
       secures.push(secure);
@@ -51,6 +54,9 @@ export function sharedPorts(): SharedPorts {
  * for: a request that is sent over a connection which the server is just closing gets no answer.
  */
 const KEEP_ALIVE_MS = 72_000;
+
+/** A client that sends its request by the drop holds its connection, and what has come of the body, no longer than this. */
+const REQUEST_TIMEOUT_MS = 60_000;
 
 const TLS_OPTIONS = {
   minVersion: 'TLSv1.3',

@@ -150,6 +150,18 @@ function secretOf(request: FastifyRequest, cookieName: string): string | undefin
   return cookie;
 }
 
+/**
+ * For what gives a browser a cookie without asking for one: another site's page could else sign a user in as a user of its choice,
+ * and read later what was typed there. A request that says nothing of where it comes from is no browser's, and may.
+ *
+ * @throws StorageFault `auth.forbidden`
+ */
+export function assertNoOtherSite(request: FastifyRequest): void {
+  const { origin, 'sec-fetch-site': site } = request.headers;
+  if ((origin === undefined && site === undefined) || isFromOwnPages(request)) return;
+  throw forbidden('a browser signs in from pages of its own site only: the request names another one');
+}
+
 /** Browsers say where a request comes from. One that says nothing is no browser's, and has no business with a cookie. */
 function isFromOwnPages({ headers, host }: FastifyRequest): boolean {
   const site = headers['sec-fetch-site'];

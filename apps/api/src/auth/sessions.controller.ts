@@ -24,6 +24,7 @@ import { ListQuery, pageView } from '../platform/schemas.js';
 import type { Tenant } from '../platform/tenant.js';
 import { CONFIG } from '../platform/tokens.js';
 import { traceIdOf } from '../platform/trace-id.js';
+import { assertNoOtherSite } from './authenticator.js';
 import { cookieName, cookieOptions } from './cookies.js';
 import { endedMeanwhile, openSession } from './open-session.js';
 import { RefusedSignIns } from './refused-sign-ins.js';
@@ -63,9 +64,10 @@ export class SessionsController {
     summary: 'Sign in',
     answer: SessionDto,
     status: 201,
-    refuses: ['auth.invalid', 'request.rate_limited'],
+    refuses: ['auth.invalid', 'auth.forbidden', 'request.rate_limited'],
   })
   async signIn(@Body() body: SignInBody, @Res({ passthrough: true }) reply: FastifyReply) {
+    assertNoOtherSite(reply.request);
     const user = await this.checkSignIn(body, reply.request);
     const { user_id: userId, organization_id: organizationId, role } = user;
     const scope = this.databases.organization(organizationId);

@@ -107,6 +107,8 @@ export class EventsController implements BeforeApplicationShutdown {
     lastEventId: string | undefined,
     reply: FastifyReply,
   ): Promise<void> {
+    // Of an answer without an end only the head is wanted: opened, the stream would be held for a client that reads nothing of it.
+    if (reply.request.method === 'HEAD') return void reply.type('text/event-stream').send();
     const end = await this.opening.open(tenant, { source, lastEventId }, () => {
       const response = beginEventStream(reply);
       response.write('retry: 1000\n\n');

@@ -24,8 +24,8 @@ export function addEntityTags(fastify: FastifyInstance): void {
   });
 }
 
-function isTagged({ method, url }: FastifyRequest, { statusCode }: FastifyReply): boolean {
-  return method === 'GET' && statusCode === 200 && url.startsWith('/api/v1/');
+function isTagged({ method, routeOptions }: FastifyRequest, { statusCode }: FastifyReply): boolean {
+  return method === 'GET' && statusCode === 200 && routeOptions.url?.startsWith('/api/v1/') === true;
 }
 
 function tagOf(payload: Buffer, versionTag: unknown): string {

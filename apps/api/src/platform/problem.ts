@@ -68,7 +68,10 @@ export function problemOf(fault: StorageFault, requestId: string, status = statu
 }
 
 /** Statuses that a code's kind does not give: broken stored data is no fault of the request, so it is the server's failure. */
-const STATUS_OF_CODE: Partial<Record<FaultCode, number>> = { 'fleet.inconsistent': 500 };
+const STATUS_OF_CODE: Partial<Record<FaultCode, number>> = {
+  'fleet.inconsistent': 500,
+  'request.method_not_allowed': 405,
+};
 
 export function statusOf(fault: StorageFault): number {
   return statusOfCode(fault.code);

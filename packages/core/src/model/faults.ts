@@ -19,6 +19,7 @@ export const FAULTS = {
   'request.invalid': { kind: 'invalid', retry: 'never' },
   'request.too_large': { kind: 'too-large', retry: 'never' },
   'request.not_found': { kind: 'not-found', retry: 'never' },
+  'request.method_not_allowed': { kind: 'invalid', retry: 'never' },
   'request.stale': { kind: 'precondition', retry: 'never' },
   'request.rate_limited': { kind: 'limited', retry: 'backoff' },
   'request.timed_out': { kind: 'unavailable', retry: 'never' },
