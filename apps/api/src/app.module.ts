@@ -44,6 +44,7 @@ import { PlacementsService } from './placements/placements.service.js';
 import { Databases } from './platform/databases.js';
 import { Housekeeping } from './platform/housekeeping.js';
 import { IdempotencyInterceptor } from './platform/idempotency.interceptor.js';
+import { IfMatchInterceptor } from './platform/if-match.interceptor.js';
 import { Listening } from './platform/listening.js';
 import { ProblemFilter } from './platform/problem.filter.js';
 import { ProcessLife } from './platform/process-life.js';
@@ -162,6 +163,7 @@ export function appModule({ config, logger, ports }: Surroundings): DynamicModul
       RecurringSnapshotsService,
       { provide: APP_GUARD, useClass: AuthGuard },
       { provide: APP_PIPE, useClass: ValidationPipe },
+      { provide: APP_INTERCEPTOR, useClass: IfMatchInterceptor },
       { provide: APP_INTERCEPTOR, useClass: DryRunInterceptor },
       { provide: APP_INTERCEPTOR, useClass: IdempotencyInterceptor },
       { provide: APP_FILTER, useClass: ProblemFilter },

@@ -273,6 +273,71 @@ describe('ETag and If-Match', () => {
     expect(await patch(headers.etag)).toMatchObject({ status: 412, body: { code: 'request.stale' } });
     expect(await patch('"nonsense"')).toMatchObject({ status: 412 });
     expect(await patch('*')).toMatchObject({ status: 200 });
+    const { headers: now } = await api.call('GET', path);
+    expect(await patch(`"other", ${headers.etag}`)).toMatchObject({ status: 412 });
+    expect(await patch(`"other", ${headers.etag}, ${now.etag}`)).toMatchObject({ status: 200 });
+  });
+
+  test('of a copy is what dropping and moving it compare', async () => {
+    await api.node('node-tags', 'zone-tags');
+    const { id, replicas } = await api.createVolume();
+    const [replica] = replicas as { id: string }[];
+    const path = `${api.volumes}/${id}/replicas/${replica?.id}`;
+    const { etag } = (await api.call('GET', path)).headers;
+    const drop = (tag: unknown) =>
+      api.call('DELETE', `${path}?dryRun=true`, { headers: { 'if-match': String(tag) } });
+    const dropped = await drop(etag);
+    expect([dropped.status, dropped.body.code]).not.toEqual([412, 'request.stale']);
+    await api.owner.query('UPDATE volume SET version = version + 1 WHERE id = $1', [id]);
+    expect(await drop(etag)).toMatchObject({ status: 412, body: { code: 'request.stale' } });
+  });
+
+  describe('of what has no version is compared as a whole', () => {
+    const make = async () => {
+      const { body } = await api.call('POST', '/tokens', { body: { name: 'tagged' } });
+      return { id: String(body.id) };
+    };
+    const end = (id: string, tag: unknown) =>
+      api.call('DELETE', `/tokens/${id}`, { headers: { 'if-match': String(tag) } });
+
+    test('before it is deleted', async () => {
+      const { id } = await make();
+      const { etag } = (await api.call('GET', `/tokens/${id}`)).headers;
+      expect(await end(id, '"nonsense"')).toMatchObject({ status: 412, body: { code: 'request.stale' } });
+      expect(await api.call('GET', `/tokens/${id}`)).toMatchObject({ status: 200 });
+      expect(await end(id, etag)).toMatchObject({ status: 204 });
+      expect(await end(id, etag)).toMatchObject({ status: 404, body: { code: 'token.not_found' } });
+    });
+
+    test('before an action on it', async () => {
+      const { id } = await make();
+      const { etag } = (await api.call('GET', `/tokens/${id}`)).headers;
+      const rotate = (tag: unknown) =>
+        api.call('POST', `/tokens/${id}/rotate`, { body: {}, headers: { 'if-match': String(tag) } });
+      expect(await rotate('"nonsense"')).toMatchObject({ status: 412 });
+      expect(await rotate(`"other", ${etag}`)).toMatchObject({ status: 200 });
+    });
+
+    test('by a session of a browser too, which is let in by its cookie', async () => {
+      const { id } = await make();
+      const { etag } = (await api.call('GET', `/tokens/${id}`)).headers;
+      const signedIn = await api.call('POST', '/sessions', {
+        token: null,
+        body: { email: api.seed.email, password: TEST_SECRETS.password },
+      });
+      const cookie = String(signedIn.headers['set-cookie']).split(';')[0] ?? '';
+      const given = { cookie, 'sec-fetch-site': 'same-origin', 'if-match': String(etag) };
+      const ended = await api.call('DELETE', `/tokens/${id}`, { token: null, headers: given });
+      expect(ended.status).toBe(204);
+    });
+
+    test('and what can not be read has no tag that is current', async () => {
+      const answer = await api.call('POST', '/sessions/password', {
+        body: { currentPassword: 'x', newPassword: 'long enough to be one' },
+        headers: { 'if-match': '"1"' },
+      });
+      expect(answer).toMatchObject({ status: 412 });
+    });
   });
 });
 

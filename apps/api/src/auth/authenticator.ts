@@ -137,7 +137,7 @@ export function assertWithinClusters({ actor }: Tenant, access: Action, paramete
 }
 
 /** From the header, else from the session cookie; a cookie must come from our own pages when something is changed. */
-function secretOf(request: FastifyRequest, cookieName: string): string | undefined {
+export function secretOf(request: FastifyRequest, cookieName: string): string | undefined {
   const bearer = /^Bearer\s+(\S+)$/i.exec(request.headers.authorization ?? '')?.[1];
   if (bearer !== undefined) return bearer;
   const cookie = request.cookies[cookieName];

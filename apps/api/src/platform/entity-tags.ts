@@ -34,8 +34,8 @@ function tagOf(payload: Buffer, versionTag: unknown): string {
   return version === undefined ? `"${hash}"` : etagOf(`${version}-${hash}`);
 }
 
-/** RFC 9110 compares weakly here: a cache may have added `W/`. */
-function isKnown(given: string | undefined, tag: string): boolean {
+/** Is the tag one of a list? RFC 9110 compares weakly here: a cache may have added `W/`. */
+export function isKnown(given: string | undefined, tag: string): boolean {
   if (given === undefined) return false;
   return given.split(',').some((one) => ['*', tag].includes(one.trim().replace(/^W\//, '')));
 }

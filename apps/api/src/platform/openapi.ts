@@ -2,6 +2,7 @@
  * Makes the OpenAPI document from what the controllers say of themselves: Nest's own metadata for paths and
  * parameters, `@Route` for the rest, and zod's JSON Schemas.
  */
+import { changesNothing } from '@holdfast/core/policy/permissions.js';
 import { RequestMethod, type Type } from '@nestjs/common';
 import { METHOD_METADATA, PATH_METADATA } from '@nestjs/common/constants.js';
 import { z } from 'zod';
@@ -12,7 +13,6 @@ import { REQUEST_EXAMPLES } from './examples.js';
 import { type HandlerParameter, handlerParameters, routeOptionsOf } from './handler-parameters.js';
 import { problemExample, problemSchema } from './problem.js';
 import { refusalsOf } from './refusals.js';
-import { readIfMatch } from './request.js';
 import type { RouteOptions } from './route.decorator.js';
 
 type JsonSchema = Record<string, unknown>;
@@ -111,9 +111,16 @@ function* routesOf(controller: Type): Generator<DescribedRoute> {
       body: parameterSchema(parameters, 'body'),
       query: parameterSchema(parameters, 'query'),
       parameters: parameterSchema(parameters, 'path'),
-      takesIfMatch: parameters.some(({ factory }) => factory === readIfMatch),
+      // Those of them without a version of their own compare the tag of what was read.
+      takesIfMatch: takesIfMatch(method, options),
     };
   }
+}
+
+/** Every write of a user does: by the version of what it changes, or by the tag that its read carries (`IfMatchInterceptor`). */
+function takesIfMatch(method: RequestMethod, { access }: RouteOptions): boolean {
+  if (method === RequestMethod.GET) return false;
+  return access !== 'public' && access !== 'agent' && !changesNothing(access);
 }
 
 /** The schema of the handler's parameter that takes the body, the query or the path. */

@@ -42,12 +42,18 @@ export const CurrentAgent = createParamDecorator((_data: unknown, context: Execu
   return agent;
 });
 
-/** The version that `If-Match` names; undefined when there is no such header, or it matches anything. */
+/**
+ * The version that `If-Match` names; undefined when there is no such header, or it matches anything. Of several the newest: versions
+ * only grow, so that whoever knows it knows the others to be old.
+ */
 export function readIfMatch(_data: unknown, context: ExecutionContext): number | undefined {
   const header = requestOf(context).headers['if-match'];
   if (header === undefined || header.trim() === '*') return undefined;
-  const match = /^\s*"(\d{1,15})(?:-[\w-]+)?"\s*$/.exec(header);
-  if (match !== null) return Number(match[1]);
+  const versions = header.split(',').flatMap((tag) => {
+    const match = /^\s*"(\d{1,15})(?:-[\w-]+)?"\s*$/.exec(tag);
+    return match === null ? [] : [Number(match[1])];
+  });
+  if (versions.length > 0) return Math.max(...versions);
   // No resource of ours has such a tag, so it is certainly not the current one.
   throw new StorageFault('request.stale', { publicMessage: `If-Match ${header} is not the current ETag` });
 }

@@ -1,8 +1,9 @@
 import { requestReplicaRemoval } from '@holdfast/control/use-cases/request-replica-removal.js';
 import { StorageFault } from '@holdfast/core/model/faults.js';
-import { Body, Controller, Delete, Get, Param, Post } from '@nestjs/common';
+import { Body, Controller, Delete, Get, Param, Post, Res } from '@nestjs/common';
+import type { FastifyReply } from 'fastify';
 import { replicaRemoval } from '../dry-runs/planned-effects.js';
-import { CurrentTenant, IfMatch } from '../platform/request.js';
+import { CurrentTenant, etagOf, IfMatch } from '../platform/request.js';
 import { Route } from '../platform/route.decorator.js';
 import type { Tenant } from '../platform/tenant.js';
 import { MoveBody, MovePlanDto, wishOf } from './move.schemas.js';
@@ -34,8 +35,14 @@ export class ReplicasController {
     answer: ReplicaDto,
     refuses: ['volume.not_found', 'replica.not_found'],
   })
-  async get(@CurrentTenant() tenant: Tenant, @Param() path: ReplicaPath): Promise<ReplicaView> {
-    const { replicas } = await this.volumes.get(tenant, path);
+  async get(
+    @CurrentTenant() tenant: Tenant,
+    @Param() path: ReplicaPath,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<ReplicaView> {
+    const { volume, replicas } = await this.volumes.get(tenant, path);
+    // A copy changes with its volume, whose version is what `If-Match` compares when one is dropped or moved.
+    void reply.header('etag', etagOf(volume.version));
     const found = replicas.find(({ replica }) => replica.id === path.replicaId);
     if (found === undefined) {
       throw new StorageFault('replica.not_found', { publicMessage: `there is no replica ${path.replicaId}` });
@@ -67,8 +74,9 @@ export class ReplicasController {
     @CurrentTenant() tenant: Tenant,
     @Param() path: ReplicaPath,
     @IfMatch() ifVersion: number | undefined,
+    @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<ReplicaView> {
-    const view = await this.get(tenant, path);
+    const view = await this.get(tenant, path, reply);
     await requestReplicaRemoval(tenant.volumePorts, {
       volumeId: path.volumeId,
       replicaId: path.replicaId,

@@ -6,7 +6,7 @@ import { ClusterPath } from '../clusters/cluster.schemas.js';
 import { specChange, volumeDeletion } from '../dry-runs/planned-effects.js';
 import { deletionOperation } from '../operations/begun-operations.js';
 import { begun } from '../operations/operation-address.js';
-import { CurrentTenant, IfMatch, tagged } from '../platform/request.js';
+import { CurrentTenant, etagOf, IfMatch, tagged } from '../platform/request.js';
 import { Route } from '../platform/route.decorator.js';
 import { ListQuery, NoBody, pageView } from '../platform/schemas.js';
 import type { Tenant } from '../platform/tenant.js';
@@ -161,7 +161,14 @@ export class VolumesController {
     answer: SalvageAdviceDto,
     refuses: ['volume.not_found'],
   })
-  adviseSalvage(@CurrentTenant() tenant: Tenant, @Param() path: VolumePath) {
+  async adviseSalvage(
+    @CurrentTenant() tenant: Tenant,
+    @Param() path: VolumePath,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ) {
+    // Before the advice: a salvage that names this version is then refused if anything of the volume has changed since.
+    const { volume } = await this.volumes.get(tenant, path);
+    void reply.header('etag', etagOf(volume.version));
     return this.volumes.adviseSalvage(tenant, path);
   }
 
