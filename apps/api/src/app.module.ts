@@ -46,6 +46,7 @@ import { Housekeeping } from './platform/housekeeping.js';
 import { IdempotencyInterceptor } from './platform/idempotency.interceptor.js';
 import { IfMatchInterceptor } from './platform/if-match.interceptor.js';
 import { Listening } from './platform/listening.js';
+import { NextLinkInterceptor } from './platform/next-link.interceptor.js';
 import { ProblemFilter } from './platform/problem.filter.js';
 import { ProcessLife } from './platform/process-life.js';
 import { RefusedWrites } from './platform/refused-writes.js';
@@ -163,6 +164,7 @@ export function appModule({ config, logger, ports }: Surroundings): DynamicModul
       RecurringSnapshotsService,
       { provide: APP_GUARD, useClass: AuthGuard },
       { provide: APP_PIPE, useClass: ValidationPipe },
+      { provide: APP_INTERCEPTOR, useClass: NextLinkInterceptor },
       { provide: APP_INTERCEPTOR, useClass: IfMatchInterceptor },
       { provide: APP_INTERCEPTOR, useClass: DryRunInterceptor },
       { provide: APP_INTERCEPTOR, useClass: IdempotencyInterceptor },

@@ -367,6 +367,24 @@ describe('lists', () => {
     expect(other).toMatchObject({ status: 422, body: { errors: [{ pointer: 'cursor' }] } });
   });
 
+  test('lead by a link from each page to the next, and from the last to none', async () => {
+    for (let at = 0; at < 3; at += 1) await api.call('POST', '/tokens', { body: { name: `link-${at}` } });
+    for (const first of [
+      '/tokens?limit=1&filter=name=link-*&sort=-name',
+      `${api.volumes}?limit=1&sort=-name`,
+    ]) {
+      let [next, pages, cursor]: [string | undefined, number, unknown] = [first, 0, ''];
+      while (next !== undefined && pages < 20) {
+        const { status, headers, body } = await api.call('GET', next);
+        expect(status).toBe(200);
+        cursor = body.nextCursor;
+        pages += 1;
+        next = /^<\/api\/v1(.+)>; rel="next"$/.exec(String(headers.link))?.[1];
+      }
+      expect([first, pages >= 3, cursor]).toEqual([first, true, null]);
+    }
+  });
+
   test.each([
     ['state=creating', true],
     ['state=attached', false],
