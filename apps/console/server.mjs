@@ -11,7 +11,10 @@ const hostname = process.env.HOLDFAST_CONSOLE_HOST ?? '127.0.0.1';
 const port = Number(process.env.HOLDFAST_CONSOLE_PORT ?? 7401);
 const dir = path.dirname(fileURLToPath(import.meta.url));
 
-const tellCaller = callerTeller(process.env.HOLDFAST_TRUSTED_PROXIES);
+const tellCaller = callerTeller(
+  process.env.HOLDFAST_TRUSTED_PROXIES,
+  process.env.HOLDFAST_CONSOLE_SECRET || undefined,
+);
 
 const app = next({ dev: false, dir, hostname, port });
 await app.prepare();

@@ -28,6 +28,7 @@ import { addDraining, type Draining } from './platform/draining.js';
 import { addEntityTags } from './platform/entity-tags.js';
 import { refuseOtherMethods } from './platform/other-methods.js';
 import { sendProblem } from './platform/problem.filter.js';
+import { trustedHops, withoutUnproven } from './platform/proxy-trust.js';
 import { requireReadable } from './platform/readable-request.js';
 import { RefusedWrites } from './platform/refused-writes.js';
 import { traceIdOf } from './platform/trace-id.js';
@@ -51,11 +52,11 @@ export async function createApp(config: Config): Promise<App> {
   const ports = sharedPorts();
   const adapter = new FastifyAdapter({
     // Users over HTTP and agents over TLS on one port.
-    serverFactory: (handler: RequestListener) => ports.make(handler),
+    serverFactory: (handler: RequestListener) => ports.make(withoutUnproven(handler, config)),
     loggerInstance: logger,
     bodyLimit: BODY_BYTES_MAX,
     // A user's address is the right-most one in the chain of proxies that is no trusted proxy's.
-    trustProxy: [...(config.trustedProxies ?? [])],
+    trustProxy: trustedHops(config),
     // One line per request, written by the hook below, with the status and the time it took.
     logController: new LogController({ disableRequestLogging: true }),
     // What is refused before there is a route for it: half an escape, a part that is too long.

@@ -39,6 +39,8 @@ const environment = z.object({
   HOLDFAST_OIDC_NETWORKS: networks,
   /** Proxies whose word for a user's address, host and protocol is taken (addresses or CIDR, by commas or spaces). */
   HOLDFAST_TRUSTED_PROXIES: proxies,
+  /** By which the console on the same machine proves to be no other program of it. */
+  HOLDFAST_CONSOLE_SECRET: z.string().min(16).optional(),
   /** Life of a node's certificate in hours. Agents renew them when half of it is over. */
   HOLDFAST_NODE_CERTIFICATE_HOURS: z.coerce
     .number()
@@ -63,6 +65,8 @@ export type Config = {
   agentNetworks: readonly string[];
   /** Addresses and networks of the proxies whose `X-Forwarded-…` headers are taken; left out: none. */
   trustedProxies?: readonly string[] | undefined;
+  /** What the console on the same machine sends along; left out: there is none. */
+  consoleSecret?: string | undefined;
   webhookNetworks?: readonly string[] | undefined;
   oidcNetworks?: readonly string[] | undefined;
   nodeCertificateHours: number;
@@ -96,6 +100,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     graphqlIntrospection: data.HOLDFAST_GRAPHQL_INTROSPECTION,
     agentNetworks: data.HOLDFAST_AGENT_NETWORKS,
     trustedProxies: data.HOLDFAST_TRUSTED_PROXIES,
+    consoleSecret: data.HOLDFAST_CONSOLE_SECRET,
     webhookNetworks: data.HOLDFAST_WEBHOOK_NETWORKS,
     oidcNetworks: data.HOLDFAST_OIDC_NETWORKS,
     nodeCertificateHours: data.HOLDFAST_NODE_CERTIFICATE_HOURS,

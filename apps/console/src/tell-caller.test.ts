@@ -18,9 +18,9 @@ const CLAIMED = {
   forwarded: 'for=192.0.2.66',
 };
 
-function told(peer: string, given: Headers, trusted?: string): Headers {
+function told(peer: string, given: Headers, trusted?: string, secret?: string): Headers {
   const headers: Headers = { host: 'console.example', ...given };
-  callerTeller(trusted)({ headers, socket: { remoteAddress: peer } });
+  callerTeller(trusted, secret)({ headers, socket: { remoteAddress: peer } });
   return headers;
 }
 
@@ -40,6 +40,14 @@ describe('the console', () => {
       'x-forwarded-host': 'evil.example',
       'x-forwarded-proto': 'https',
     });
+  });
+
+  test('sends the secret that it shares with the API, and none that a browser sends', () => {
+    const claimed = { 'x-holdfast-console-secret': 'guessed' };
+    expect(told('203.0.113.9', claimed, '', 'shared')).toMatchObject({
+      'x-holdfast-console-secret': 'shared',
+    });
+    expect(told('203.0.113.9', claimed)).not.toHaveProperty('x-holdfast-console-secret');
   });
 
   test('does not start with a proxy that is no address', () => {

@@ -24,6 +24,7 @@ export function storeJoinToken(home: string, secrets: LocalSecrets, joinToken: s
   writeJsonPrivately(path.join(home, 'secrets.json'), { ...secrets, agentToken: joinToken });
 }
 
-function randomText(): string {
+/** A secret that no file keeps: enough for processes that start with it. */
+export function randomText(): string {
   return crypto.randomBytes(SECRET_BYTES).toString('base64url');
 }

@@ -24,7 +24,7 @@ import {
 import { StackPostgres } from './postgres.js';
 import { type PreparedDatabase, prepareDatabase, withFingerprint } from './prepare-database.js';
 import { type LocalApi, waitForAttached, waitForNode, waitForOk } from './readiness.js';
-import { ensureSecrets, storeJoinToken } from './secrets.js';
+import { ensureSecrets, randomText, storeJoinToken } from './secrets.js';
 import type { StackLog } from './stack-log.js';
 import { SupervisedProcess } from './supervised-process.js';
 
@@ -57,6 +57,9 @@ export class Stack {
     await claimHome(config.home);
     return new Stack(config, log);
   }
+
+  /** Of this run of the stack: by it the API knows the console, however often either is started again. */
+  private readonly consoleSecret = randomText();
 
   private constructor(
     private readonly config: StackConfig,
@@ -257,9 +260,10 @@ export class Stack {
       HOLDFAST_API_HOST: this.config.apiHost,
       // Browsers come over plain HTTP, by the console on loopback.
       HOLDFAST_COOKIE_SECURE: 'false',
-      // The console says whom it speaks for.
-      HOLDFAST_TRUSTED_PROXIES: `${HOST} ${process.env.HOLDFAST_TRUSTED_PROXIES ?? ''}`,
+      // The console says whom it speaks for. Its address is that of every program here, so it shows that it is the one.
+      HOLDFAST_CONSOLE_SECRET: this.consoleSecret,
       ...surroundings([
+        'HOLDFAST_TRUSTED_PROXIES',
         'HOLDFAST_TOKEN_DAYS_MAX',
         'HOLDFAST_GRAPHQL_INTROSPECTION',
         'HOLDFAST_NODE_CERTIFICATE_HOURS',
@@ -294,6 +298,7 @@ export class Stack {
       ...baseEnvironment(),
       HOLDFAST_CONSOLE_HOST: HOST,
       ...surroundings(['HOLDFAST_TRUSTED_PROXIES']),
+      HOLDFAST_CONSOLE_SECRET: this.consoleSecret,
       HOLDFAST_CONSOLE_PORT: String(this.config.ports.console),
       HOLDFAST_API_ORIGIN: `http://${HOST}:${this.config.ports.api}`,
     };
