@@ -4,8 +4,15 @@
  * to the browser's console, or get a failure from the server.
  */
 import { findBrowser } from '@holdfast/testkit/browser.js';
-import { consoleRoutes, troublesOf } from '@holdfast/testkit/console-pages.js';
+import {
+  type AskedList,
+  consoleRoutes,
+  listsAskedBy,
+  listsToCopy,
+  troublesOf,
+} from '@holdfast/testkit/console-pages.js';
 import { ConsoleVisit } from '@holdfast/testkit/console-visit.js';
+import { eventually } from '@holdfast/testkit/eventually.js';
 import type { LocalStack } from '@holdfast/testkit/local-stack.js';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 
@@ -20,6 +27,28 @@ const ROUTES = consoleRoutes();
 /** They act at once, or end the visit. */
 const ACTS =
   /^(Sign out|Attach|Verify|Verify the chain|Create snapshot|Hash|Purge|Cordon|Uncordon|Try again|Switch between.*)$/;
+/**
+ * Lists that no page stands for: those that a frame or a form chooses from, names and disks of what another list has, what decides
+ * whether an action is free, and lost volumes, whose panel is not there as long as nothing is lost (the story of recovery has it).
+ */
+const ASKED_BESIDE = [
+  /\/clusters\?$/,
+  /\?id in \(/,
+  /\/disks\?nodeId in \(/,
+  /\/zones\?$/,
+  /\/volumes\?robustness in /,
+  /\/volumes\?sourceVolumeId=/,
+  /\/orphans\?diskId=/,
+  /\/recoveries\?$/,
+];
+/** Pages that sum up what others list, or choose from it: what they are about is copied from their head. */
+const SUMS_UP = new Set(['/', '/capacity', '/topology', '/what-if']);
+/** One panel for each project; names of the owners of tokens. */
+const BESIDE_ON: Readonly<Record<string, RegExp>> = {
+  '/organization/quotas': /\/projects\?$/,
+  '/organization/tokens': /\/members\?$/,
+};
+const MENUS_TIMEOUT_MS = 10_000;
 const PRESSED_MAX = 25;
 
 let visit: ConsoleVisit;
@@ -28,6 +57,7 @@ let page: ConsoleVisit['page'];
 const ids: Record<string, string> = {};
 /** What went wrong, with the address that it went wrong at. */
 let troubles: string[] = [];
+let asked: AskedList[] = [];
 
 beforeAll(async () => {
   if (executable === undefined) return;
@@ -35,6 +65,7 @@ beforeAll(async () => {
   page = visit.page;
   await visit.signIn();
   troubles = troublesOf(page);
+  asked = listsAskedBy(page);
 }, STORY_TIMEOUT_MS);
 
 afterAll(() => visit?.end(), STORY_TIMEOUT_MS);
@@ -55,8 +86,7 @@ inBrowser('every page', () => {
   test.each(ROUTES)(
     '%s opens all that it has, in both themes, on a desk and on a phone',
     async (route) => {
-      const address = route.replace(/\[(\w+)\]/g, (_, name: string) => ids[name] ?? name);
-      await open(address);
+      await open(addressOf(route));
       const problems = await visit.problems(`every-page${route.replaceAll('/', '-')}-desk`);
       await page.setViewportSize(PHONE);
       problems.push(...(await visit.problems(`every-page${route.replaceAll('/', '-')}-phone`)));
@@ -65,6 +95,22 @@ inBrowser('every page', () => {
       expect({ problems, width }).toEqual({ problems: [], width: PHONE.width });
       await pressAll();
       expect(troubles).toEqual([]);
+    },
+    STORY_TIMEOUT_MS,
+  );
+
+  test.each(ROUTES)(
+    '%s gives each list that it asks the API for to be copied in other forms',
+    async (route) => {
+      asked.length = 0;
+      await open(addressOf(route));
+      // A menu may come with the answer that its panel waits for.
+      await eventually(
+        'all of them are in a menu',
+        async () => notAmong(await listsToCopy(page), route),
+        (notCopied) => notCopied.length === 0,
+        MENUS_TIMEOUT_MS,
+      );
     },
     STORY_TIMEOUT_MS,
   );
@@ -94,6 +140,26 @@ inBrowser('every page', () => {
     STORY_TIMEOUT_MS,
   );
 });
+
+const textOf = ({ path, filter }: AskedList) => `${path}?${filter}`;
+
+function notAmong(copied: readonly AskedList[], route: string): string[] {
+  return asked.filter((list) => !isBeside(route, list) && !copied.some(holds(list))).map(textOf);
+}
+
+function isBeside(route: string, list: AskedList): boolean {
+  const beside = [...ASKED_BESIDE, ...(BESIDE_ON[route] === undefined ? [] : [BESIDE_ON[route]])];
+  return SUMS_UP.has(route) || beside.some((pattern) => pattern.test(textOf(list)));
+}
+
+/** A copy may hold more: a panel that shows a list in two parts has one copy of both. */
+const holds = (list: AskedList) => (copied: AskedList) =>
+  textOf(copied) === textOf(list) ||
+  (copied.filter !== '' && textOf(list).startsWith(`${textOf(copied)} AND `));
+
+function addressOf(route: string): string {
+  return route.replace(/\[(\w+)\]/g, (_, name: string) => ids[name] ?? name);
+}
 
 /** What the pages of one thing are about. */
 async function makeOneOfEach(local: LocalStack): Promise<void> {

@@ -3,6 +3,7 @@ import path from 'node:path';
 import { MIB } from '@holdfast/core/model/bytes.js';
 import { removeEmbeddedPostgres } from '@holdfast/database/embedded/postgres.js';
 import { findBrowser } from '@holdfast/testkit/browser.js';
+import { listsToCopy } from '@holdfast/testkit/console-pages.js';
 import { ConsoleVisit } from '@holdfast/testkit/console-visit.js';
 import { eventually } from '@holdfast/testkit/eventually.js';
 import { pattern } from '@holdfast/testkit/nbd-workload.js';
@@ -48,6 +49,8 @@ inBrowser('a lost volume', () => {
       await lost.getByRole('link', { name: 'See what was found' }).click();
       await lost.getByRole('row', { name: /orders.*16 MiB.*2 of 2.*Needs your word/ }).waitFor();
       expect(await visit.problems('lost-volumes')).toEqual([]);
+      const { pathname } = new URL(`${stack.clusterUrl}/recoveries`);
+      expect((await listsToCopy(page)).map(({ path: copied }) => copied)).toContain(pathname);
 
       const dialog = page.getByRole('dialog');
       const orphans = page.getByRole('region', { name: 'Orphans', exact: true });

@@ -29,10 +29,62 @@ export function troublesOf(page: Page): string[] {
     const isAnswer = ANSWERS.some(
       ({ status, of }) => message.text().includes(` ${status} `) && of.test(message.location().url),
     );
-    if (message.type() === 'error' && !isAnswer) troubles.push(`${page.url()}: ${message.text()}`);
+    if (message.type() === 'error' && !isAnswer)
+      troubles.push(`${page.url()}: ${message.text()} ${message.location().url}`);
   });
   page.on('response', (response) => {
     if (response.status() >= 500) troubles.push(`${page.url()}: ${response.status()} of ${response.url()}`);
   });
   return troubles;
+}
+
+/** A list that a page asked the API for: whatever it is sorted by and however long its pages are. */
+export type AskedList = { readonly path: string; readonly filter: string };
+
+/** @returns a list that grows with each list that the page asks for: every GET that the API's description lets have a limit */
+export function listsAskedBy(page: Page): AskedList[] {
+  const lists = listPaths();
+  const asked: AskedList[] = [];
+  page.on('request', (request) => {
+    const list = listAt(request.url());
+    if (request.method() === 'GET' && lists.some((pattern) => pattern.test(list.path))) asked.push(list);
+  });
+  return asked;
+}
+
+/** What each "Copy as" of the page's own part asks, read from its curl, as users read it. */
+export async function listsToCopy(page: Page): Promise<AskedList[]> {
+  const found: AskedList[] = [];
+  for (const button of await page
+    .locator('main')
+    .getByRole('button', { name: /^Copy as/ })
+    .all()) {
+    await button.click();
+    const curl = page.getByRole('button', { name: /^curl/ });
+    const [url] = /https?:[^'\s]+/.exec((await curl.textContent()) ?? '') ?? [];
+    if (url !== undefined) found.push(listAt(url));
+    await page.keyboard.press('Escape');
+    await curl.waitFor({ state: 'detached' });
+  }
+  return found;
+}
+
+/** A moment in a filter is another one each time that the page is drawn. */
+function listAt(address: string): AskedList {
+  const { pathname, searchParams } = new URL(address);
+  const filter = (searchParams.get('filter') ?? '').replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'now');
+  return { path: pathname, filter };
+}
+
+function listPaths(): RegExp[] {
+  const file = path.join(repositoryRoot, 'packages/api-client/openapi.json');
+  // The API's own check holds the file to what it answers.
+  const { paths } = JSON.parse(fs.readFileSync(file, 'utf8')) as {
+    paths: Record<string, { get?: { parameters?: { name?: string }[] } }>;
+  };
+  return Object.entries(paths).flatMap(([template, { get }]) =>
+    get?.parameters?.some(({ name }) => name === 'limit')
+      ? [new RegExp(`^${template.replace(/\{\w+\}/g, '[^/]+')}$`)]
+      : [],
+  );
 }

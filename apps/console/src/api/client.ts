@@ -6,7 +6,7 @@ const PAGE_LIMIT = 200;
 /** A few screens: the next ones are asked for when they are wanted. */
 const ROWS_PER_PAGE = 100;
 /** The API's own bound: once these are recovered, the next ones are shown. */
-const RECOVERIES_LIMIT = 100;
+export const RECOVERIES_LIMIT = 100;
 /** 10,000 items: past that a list needs a filter, not more pages. */
 const PAGES_MAX = 50;
 
@@ -75,6 +75,11 @@ export const DISK = `${NODE}/disks/{diskId}` as const;
 const REBUILD = `${CLUSTER}/rebuilds/{rebuildId}` as const;
 /** Filter for rebuilds that have not ended. */
 export const ACTIVE_REBUILDS = 'state in (running, queued)';
+export const ENDED_REBUILDS = 'state in (succeeded, failed, cancelled)';
+export const ENDED_REBUILDS_SORT = '-queuedAt';
+export const RESOLVED_ALERTS = { filter: 'state=resolved', sort: '-since' } as const;
+/** Filter for silences that have not ended. */
+export const silencesNow = () => `endsAt>${new Date().toISOString()}`;
 const VOLUME = `${CLUSTER}/volumes/{volumeId}` as const;
 
 const REPLICA = `${VOLUME}/replicas/{replicaId}` as const;
@@ -257,11 +262,11 @@ export const api = {
       }),
     ),
   resolvedAlertPage: (clusterId: string, cursor: string | undefined) => {
-    const query = pageQuery({ filter: 'state=resolved', sort: '-since', cursor });
+    const query = pageQuery({ ...RESOLVED_ALERTS, cursor });
     return ask(client.GET(`${CLUSTER}/alerts`, { params: { path: { clusterId }, query } }));
   },
   silences: (clusterId: string) => {
-    const filter = `endsAt>${new Date().toISOString()}`;
+    const filter = silencesNow();
     return askAll((query) =>
       client.GET(`${CLUSTER}/silences`, { params: { path: { clusterId }, query: { ...query, filter } } }),
     );

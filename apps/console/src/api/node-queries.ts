@@ -45,14 +45,22 @@ export function useOrphansOn(diskId: string) {
 /** Where copies are looked for. */
 export type Place = { readonly kind: 'node' | 'disk'; readonly id: string };
 
+/** Filter for volumes with a copy in the place. */
+export const copiesIn = ({ kind, id }: Place) => `replicas.${kind}Id=${id}`;
+/** Those that need a look first. */
+export const COPIES_SORT = '-risk,name';
+
 /** Volumes with a copy in the place, a page at a time. */
-export function useVolumesIn({ kind, id }: Place) {
-  return useVolumePages(`replicas.${kind}Id=${id}`, '-risk,name');
+export function useVolumesIn(place: Place) {
+  return useVolumePages(copiesIn(place), COPIES_SORT);
 }
 
+export const eventsOf = ({ kind, id }: Place) =>
+  kind === 'node' ? `nodeId=${id}` : `subjectKind=disk AND subjectId=${id}`;
+
 /** What happened to the node with its disks and copies, or to the disk. */
-export function useEventsOf({ kind, id }: Place) {
-  return useEventPages(kind === 'node' ? `nodeId=${id}` : `subjectKind=disk AND subjectId=${id}`);
+export function useEventsOf(place: Place) {
+  return useEventPages(eventsOf(place));
 }
 
 /** Zones with what they hold, summed up by the API: as small for a thousand nodes as for three. Under the nodes' key. */

@@ -1,11 +1,10 @@
 'use client';
 /** Rebuilds as pages show them: those that run or wait, in the order of the queue, and those that have ended, newest first. */
 import { useQuery } from '@tanstack/react-query';
-import { ACTIVE_REBUILDS, api } from './client';
+import { ACTIVE_REBUILDS, api, ENDED_REBUILDS, ENDED_REBUILDS_SORT } from './client';
 import { keys, usePages } from './queries';
 import { useCluster } from './use-cluster';
 
-const ENDED = 'state in (succeeded, failed, cancelled)';
 /** Each takes a few lines, and more are a button away: what comes after them on the page has to be reached. */
 const ACTIVE_SHOWN = 25;
 const ENDED_SHOWN = 50;
@@ -36,7 +35,12 @@ export function useEndedRebuilds(volumeId?: string) {
   const { id } = useCluster();
   const limit = volumeId === undefined ? ENDED_SHOWN : ENDED_OF_VOLUME;
   return usePages([...keys.rebuilds(id), 'ended', volumeId ?? ''], (cursor) =>
-    api.rebuildPage(id, { filter: filterOf(ENDED, volumeId), sort: '-queuedAt', cursor, limit }),
+    api.rebuildPage(id, {
+      filter: filterOf(ENDED_REBUILDS, volumeId),
+      sort: ENDED_REBUILDS_SORT,
+      cursor,
+      limit,
+    }),
   );
 }
 

@@ -13,6 +13,7 @@ import { useOrphans } from '../api/queries';
 import type { Orphan, Recovery } from '../api/types';
 import { useForbidden } from '../api/use-access';
 import { useCluster } from '../api/use-cluster';
+import { CopyQuestionAs } from '../shared/copy-question';
 import { Loaded } from '../shared/loaded';
 import { PlanDialog } from '../shared/plan-dialog';
 import { useLostVolumes } from '../shared/use-lost-volumes';
@@ -35,7 +36,12 @@ export function OrphansPanel() {
     },
   ];
   return (
-    <Panel title="Orphans" hint="Copies on disks that belong to no replica" flush>
+    <Panel
+      title="Orphans"
+      hint="Copies on disks that belong to no replica"
+      flush
+      aside={<CopyQuestionAs of="the orphans" question={{ path: '/clusters/{clusterId}/orphans' }} isList />}
+    >
       <Loaded query={orphans} what="the orphans" rows={2}>
         {(data) => (
           <Table

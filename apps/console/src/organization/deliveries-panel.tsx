@@ -9,6 +9,7 @@ import { usePages } from '../api/queries';
 import { useForbidden } from '../api/use-access';
 import { type Delivery, webhooksApi } from '../api/webhooks';
 import { capitalized } from '../sentence';
+import { CopyQuestionAs } from '../shared/copy-question';
 import { Paged } from '../shared/paged';
 import { useAction } from '../shared/use-action';
 import { ORGANIZATION_KEYS, useRefresh } from './use-refresh';
@@ -50,7 +51,21 @@ export function DeliveriesPanel({ webhookId }: { webhookId: string }) {
     },
   ];
   return (
-    <Panel title="Deliveries" hint="Newest first" flush aside={<Button onClick={refresh}>Look again</Button>}>
+    <Panel
+      title="Deliveries"
+      hint="Newest first"
+      flush
+      aside={
+        <span className="flex flex-wrap gap-2">
+          <Button onClick={refresh}>Look again</Button>
+          <CopyQuestionAs
+            of="the deliveries"
+            question={{ path: `/webhooks/${webhookId}/deliveries` }}
+            isList
+          />
+        </span>
+      }
+    >
       <Paged
         query={deliveries}
         what="the deliveries"

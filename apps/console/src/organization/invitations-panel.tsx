@@ -46,6 +46,7 @@ export function InvitationsPanel() {
         title="Invitations"
         query={invitations}
         what="the invitations"
+        path="/invitations"
         columns={columns}
         rowKey={({ id }) => id}
         empty={{ title: 'No invitation waits' }}

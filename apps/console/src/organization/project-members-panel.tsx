@@ -51,6 +51,7 @@ export function ProjectMembersPanel({ project }: Props) {
         hint="Beyond what roles in the organization allow"
         query={members}
         what="the roles in it"
+        path={`/projects/${project.id}/members`}
         columns={columns}
         rowKey={({ userId }) => userId}
         empty={{ title: 'No further roles', body: 'Roles in the organization hold in its projects, too.' }}

@@ -6,12 +6,20 @@ import { Message } from '@holdfast/ui/message.js';
 import { Panel } from '@holdfast/ui/panel.js';
 import { type Column, Table } from '@holdfast/ui/table.js';
 import { useState } from 'react';
+import { RECOVERIES_LIMIT } from '../api/client';
 import type { Recovery } from '../api/types';
 import { sentence } from '../sentence';
+import { CopyQuestionAs } from '../shared/copy-question';
 import { Loaded } from '../shared/loaded';
 import { useLostVolumes } from '../shared/use-lost-volumes';
 import { RecoverDialog } from './recover-dialog';
 import { blockOf, verdictWords } from './recovery-words';
+
+/** No pages of them: once the first ones are recovered, the next ones are shown. */
+const RECOVERIES = {
+  path: '/clusters/{clusterId}/recoveries',
+  query: { limit: String(RECOVERIES_LIMIT) },
+};
 
 /** Volumes that the database has lost, and the way to make them again. Where nothing is lost there is no such panel. */
 export function LostVolumesPanel() {
@@ -40,6 +48,7 @@ export function LostVolumesPanel() {
       title="Lost volumes"
       hint="Copies on the disks make them up, and the database does not know them, as after its loss"
       flush
+      aside={<CopyQuestionAs of="the lost volumes" question={RECOVERIES} />}
     >
       <Loaded query={lost} what="the lost volumes" rows={2}>
         {(data) => (

@@ -5,11 +5,12 @@ import { Message } from '@holdfast/ui/message.js';
 import { Panel } from '@holdfast/ui/panel.js';
 import { type Column, Table } from '@holdfast/ui/table.js';
 import Link from 'next/link';
-import { type Place, useDisksOf, useVolumesIn } from '../api/node-queries';
+import { COPIES_SORT, copiesIn, type Place, useDisksOf, useVolumesIn } from '../api/node-queries';
 import { useSilentNodes } from '../api/silent-nodes';
 import type { Replica, Volume } from '../api/types';
 import { paths } from '../paths';
 import { replicaLook } from '../states';
+import { CopyQuestionAs } from './copy-question';
 import { Paged } from './paged';
 import { RobustnessBadge } from './volume-badges';
 
@@ -59,7 +60,21 @@ export function CopiesPanel({ place, total }: { place: Place; total: number | un
     },
   ];
   return (
-    <Panel title="Copies on it" hint="Those of volumes that need a look first" flush>
+    <Panel
+      title="Copies on it"
+      hint="Those of volumes that need a look first"
+      flush
+      aside={
+        <CopyQuestionAs
+          of="the copies on it"
+          question={{
+            path: '/clusters/{clusterId}/volumes',
+            query: { filter: copiesIn(place), sort: COPIES_SORT },
+          }}
+          isList
+        />
+      }
+    >
       <Paged
         query={volumes}
         what="the copies"

@@ -11,8 +11,12 @@ export type CopyForm = {
   readonly load?: () => Promise<string>;
 };
 
-/** A menu of forms to carry elsewhere. */
-export function CopyAs({ forms }: { forms: readonly CopyForm[] }) {
+/**
+ * A menu of forms to carry elsewhere.
+ *
+ * @param of what they are of, where a page has several such menus
+ */
+export function CopyAs({ forms, of }: { forms: readonly CopyForm[]; of?: string | undefined }) {
   async function copy({ label, text, load }: CopyForm) {
     try {
       await navigator.clipboard.writeText(load === undefined ? text : await load());
@@ -22,7 +26,7 @@ export function CopyAs({ forms }: { forms: readonly CopyForm[] }) {
     }
   }
   return (
-    <Popover label="Copy as" icon={<Copy aria-hidden size={15} />}>
+    <Popover label="Copy as" of={of} icon={<Copy aria-hidden size={15} />}>
       <ul className="flex flex-col gap-1">
         {forms.map((form) => (
           <li key={form.label}>

@@ -8,9 +8,11 @@ import { addressOf, type Question, questionForms } from './copy-forms';
 
 type Props = {
   question: Question;
+  /** What is asked for, where the page has several questions. */
+  of?: string;
   /** A list comes by pages: the CLI reads them all. */
   isList?: boolean;
-  /** The filter in the page's own address is the question's. */
+  /** The filter in the page's own address is the question's, if there is one. */
   hasFilter?: boolean;
 };
 
@@ -23,12 +25,13 @@ export function CopyQuestionAs(props: Props) {
   );
 }
 
-function Copies({ question, isList = false, hasFilter = false }: Props) {
+function Copies({ question, of, isList = false, hasFilter = false }: Props) {
   const { id: clusterId } = useCluster();
   const filter = (useSearchParams().get('q') ?? '').trim();
-  const asked = hasFilter ? { ...question, query: { ...question.query, filter } } : question;
+  const asked = hasFilter && filter !== '' ? { ...question, query: { ...question.query, filter } } : question;
   return (
     <CopyAs
+      of={of}
       forms={[
         ...questionForms(asked, { clusterId, isList }),
         {

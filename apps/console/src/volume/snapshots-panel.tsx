@@ -68,6 +68,7 @@ export function SnapshotsPanel({ volume }: { volume: Volume }) {
             Take snapshot
           </Button>
           <CopyQuestionAs
+            of="the snapshots"
             question={{ path: `/clusters/{clusterId}/volumes/${volume.id}/snapshots` }}
             isList
           />

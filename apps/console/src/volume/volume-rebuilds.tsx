@@ -1,8 +1,10 @@
 'use client';
 import { Panel } from '@holdfast/ui/panel.js';
+import { ENDED_REBUILDS_SORT } from '../api/client';
 import { useNodeNames } from '../api/node-queries';
 import { useActiveRebuilds, useEndedRebuilds } from '../api/rebuild-queries';
 import type { Rebuild, Volume } from '../api/types';
+import { CopyQuestionAs } from '../shared/copy-question';
 import { Loaded } from '../shared/loaded';
 import { NextPage } from '../shared/paged';
 import { RebuildProgress } from '../shared/rebuild-progress';
@@ -24,7 +26,20 @@ export function VolumeRebuilds({ volume }: { volume: Volume }) {
     refetch: () => Promise.all([active.refetch(), ended.refetch()]),
   };
   return (
-    <Panel title="Rebuilds" flush>
+    <Panel
+      title="Rebuilds"
+      flush
+      aside={
+        <CopyQuestionAs
+          of="the rebuilds"
+          question={{
+            path: '/clusters/{clusterId}/rebuilds',
+            query: { filter: `volumeId=${volume.id}`, sort: ENDED_REBUILDS_SORT },
+          }}
+          isList
+        />
+      }
+    >
       <Loaded query={both} what="the rebuilds">
         {(data) => (
           <>

@@ -7,7 +7,7 @@ import { Panel } from '@holdfast/ui/panel.js';
 import { BellRing } from 'lucide-react';
 import { useState } from 'react';
 import { SilenceDialog } from '../../../src/alerts/silence-dialog';
-import { api } from '../../../src/api/client';
+import { api, RESOLVED_ALERTS, silencesNow } from '../../../src/api/client';
 import { keys, useAlertsNow, useResolvedAlerts, useSilences } from '../../../src/api/queries';
 import type { Alert, Silence } from '../../../src/api/types';
 import { useForbidden } from '../../../src/api/use-access';
@@ -24,6 +24,8 @@ const ALERTS = {
   path: '/clusters/{clusterId}/alerts',
   query: { filter: 'state in (firing, silenced)', sort: 'state,-since' },
 };
+
+const RESOLVED = { path: '/clusters/{clusterId}/alerts', query: RESOLVED_ALERTS };
 
 const STATES = {
   firing: { tone: 'bad', word: 'Firing' },
@@ -56,7 +58,18 @@ export default function AlertsPage() {
             }
           </Loaded>
         </Panel>
-        <Panel title="Silences" hint="Times in which alerts that match are not told" flush>
+        <Panel
+          title="Silences"
+          hint="Times in which alerts that match are not told"
+          flush
+          aside={
+            <CopyQuestionAs
+              of="the silences"
+              question={{ path: '/clusters/{clusterId}/silences', query: { filter: silencesNow() } }}
+              isList
+            />
+          }
+        >
           <Loaded query={silences} what="the silences" rows={1}>
             {(data) =>
               data.length === 0 ? (
@@ -71,7 +84,12 @@ export default function AlertsPage() {
             }
           </Loaded>
         </Panel>
-        <Panel title="Over" hint="The last first" flush>
+        <Panel
+          title="Over"
+          hint="The last first"
+          flush
+          aside={<CopyQuestionAs of="the alerts that are over" question={RESOLVED} isList />}
+        >
           <Paged
             query={resolved}
             what="the alerts that are over"

@@ -13,6 +13,8 @@ import { SearchedPages } from '../../../src/shared/searched-pages';
 /** What follows from another event is folded under it; with a filter each event stands for itself. */
 const useFolded = (filter: string) => useEventPages(filter === '' ? CAUSES_FILTER : filter);
 
+const FOLDED = { path: '/clusters/{clusterId}/events', query: { filter: CAUSES_FILTER } };
+
 const QUICK_FILTERS: readonly QuickFilter[] = [
   { label: 'All', filter: '' },
   { label: 'One by one', filter: 'id>0' },
@@ -33,7 +35,7 @@ export default function EventsPage() {
         actions={
           <>
             <ExportLinks path={`/api/v1/clusters/${cluster.id}/events/export`} what="events" />
-            <CopyQuestionAs question={{ path: '/clusters/{clusterId}/events' }} isList hasFilter />
+            <CopyQuestionAs question={FOLDED} isList hasFilter />
           </>
         }
       />

@@ -6,7 +6,7 @@ import { Moment } from '@holdfast/ui/moment.js';
 import { Panel } from '@holdfast/ui/panel.js';
 import { type Column, Table } from '@holdfast/ui/table.js';
 import Link from 'next/link';
-import { ACTIVE_REBUILDS } from '../../../src/api/client';
+import { ACTIVE_REBUILDS, ENDED_REBUILDS, ENDED_REBUILDS_SORT } from '../../../src/api/client';
 import { useActiveRebuilds, useEndedRebuilds, useQueueLength } from '../../../src/api/rebuild-queries';
 import type { Rebuild } from '../../../src/api/types';
 import { paths } from '../../../src/paths';
@@ -22,6 +22,11 @@ import { REBUILD_STATE } from '../../../src/states';
 const ACTIVE = {
   path: '/clusters/{clusterId}/rebuilds',
   query: { filter: ACTIVE_REBUILDS, sort: 'queueOrder' },
+};
+
+const ENDED = {
+  path: '/clusters/{clusterId}/rebuilds',
+  query: { filter: ENDED_REBUILDS, sort: ENDED_REBUILDS_SORT },
 };
 
 type Names = ReturnType<typeof useNames>;
@@ -106,7 +111,7 @@ export default function RebuildsPage() {
           <WaitingCopies />
         </Panel>
         <RebuildLimitPanel />
-        <Panel title="History" flush>
+        <Panel title="History" flush aside={<CopyQuestionAs of="the history" question={ENDED} isList />}>
           <Paged
             query={ended}
             what="the history"

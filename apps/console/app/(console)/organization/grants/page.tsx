@@ -61,6 +61,7 @@ export default function GrantsPage() {
         title="Received: whose clusters this organization may use"
         query={received}
         what="the received grants"
+        path="/grants"
         columns={RECEIVED_COLUMNS}
         rowKey={({ id }) => id}
         empty={{ title: 'No grant was received' }}

@@ -9,6 +9,7 @@ import { useEvents, useVolume } from '../../../../src/api/queries';
 import type { Volume } from '../../../../src/api/types';
 import { useForbidden } from '../../../../src/api/use-access';
 import { paths } from '../../../../src/paths';
+import { CopyQuestionAs } from '../../../../src/shared/copy-question';
 import { EventsList } from '../../../../src/shared/events-list';
 import { LabelsPanel } from '../../../../src/shared/labels-panel';
 import { Loaded } from '../../../../src/shared/loaded';
@@ -101,9 +102,15 @@ function VolumeLabels({ volume }: { volume: Volume }) {
 }
 
 function VolumeStory({ volume }: { volume: Volume }) {
-  const events = useEvents(`volumeId=${volume.id}`);
+  const filter = `volumeId=${volume.id}`;
+  const events = useEvents(filter);
+  const question = { path: '/clusters/{clusterId}/events', query: { filter } };
   return (
-    <Panel title="What happened" flush>
+    <Panel
+      title="What happened"
+      flush
+      aside={<CopyQuestionAs of="what happened" question={question} isList />}
+    >
       <Loaded query={events} what="the events">
         {(data) => <EventsList events={data} />}
       </Loaded>
