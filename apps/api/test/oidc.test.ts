@@ -1,10 +1,10 @@
 /** Sign-in by a real OpenID provider, which runs in this process. */
 import { TEST_SECRETS } from '@holdfast/testkit/test-database.js';
+import { type ProviderUser, TestProvider } from '@holdfast/testkit/test-provider.js';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { oidcConfigOf, oidcEnvironment } from '../src/oidc/oidc-config.js';
 import { RefusedWrites } from '../src/platform/refused-writes.js';
 import { ApiFixture, type Json } from './api-fixture.js';
-import { type ProviderUser, TestProvider } from './test-provider.js';
 
 const CONSOLE = 'http://console.example.test';
 
@@ -260,6 +260,24 @@ test.each<{ name: string; user: Partial<ProviderUser>; told: string }>([
      FROM audit_entry WHERE actor_id = 'sub-eve' ORDER BY id DESC LIMIT 1`,
   );
   expect(rows).toEqual([{ reason: 'auth.forbidden', accounts: 0 }]);
+});
+
+test('a user who turns back at the provider is told so, and not that the provider has failed', async () => {
+  const { cookie, back } = await begin();
+  const denied = new URL(back);
+  denied.search = `${new URLSearchParams({
+    error: 'access_denied',
+    error_description: 'End-User aborted interaction',
+    state: String(back.searchParams.get('state')),
+    iss: String(back.searchParams.get('iss')),
+  })}`;
+  expect(await refusal(await end(denied, cookie))).toBe(
+    'the sign-in was cancelled at the provider, or the provider does not let you use Holdfast',
+  );
+  // Of another attempt it says nothing.
+  denied.searchParams.set('state', 'guessed');
+  const again = await begin();
+  expect(await refusal(await end(denied, again.cookie))).toContain('did not answer as it has to');
 });
 
 test('an answer counts for the browser that has begun, and for its own attempt only', async () => {

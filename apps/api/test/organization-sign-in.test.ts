@@ -2,11 +2,11 @@
 import { once } from 'node:events';
 import http from 'node:http';
 import { TEST_SECRETS } from '@holdfast/testkit/test-database.js';
+import { CLIENT_SECRET, TestProvider } from '@holdfast/testkit/test-provider.js';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { RefusedWrites } from '../src/platform/refused-writes.js';
 import { ApiFixture } from './api-fixture.js';
 import { portOf } from './test-agent.js';
-import { CLIENT_SECRET, TestProvider } from './test-provider.js';
 
 const CONSOLE = 'http://console.example.test';
 const ADMIN = 'admin@holdfast.local';

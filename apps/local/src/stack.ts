@@ -39,6 +39,19 @@ const REATTACH_TIMEOUT_MS = 30_000;
 const AGENT_STOP_MS = 8_000;
 const SERVICE_STOP_MS = 4_000;
 
+/** What names a provider that users sign in by: one may be tried on this machine. */
+const OIDC_VARIABLES = [
+  'HOLDFAST_OIDC_ISSUER',
+  'HOLDFAST_OIDC_CLIENT_ID',
+  'HOLDFAST_OIDC_CLIENT_SECRET',
+  'HOLDFAST_OIDC_NAME',
+  'HOLDFAST_OIDC_ORGANIZATION',
+  'HOLDFAST_OIDC_GROUPS_CLAIM',
+  'HOLDFAST_OIDC_ROLES',
+  'HOLDFAST_OIDC_DEFAULT_ROLE',
+  'HOLDFAST_OIDC_DOMAINS',
+] as const;
+
 export class Stack {
   private readonly ledger: ProcessLedger;
   private readonly secrets: LocalSecrets;
@@ -271,6 +284,7 @@ export class Stack {
         'HOLDFAST_METRICS_TOKEN',
         'HOLDFAST_WEBHOOK_NETWORKS',
         'HOLDFAST_OIDC_NETWORKS',
+        ...OIDC_VARIABLES,
       ]),
       HOLDFAST_API_PORT: String(this.config.ports.api),
       HOLDFAST_CONSOLE_URL: this.consoleUrl,

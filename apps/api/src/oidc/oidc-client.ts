@@ -43,6 +43,11 @@ const emailClaim = z.email().max(320).toLowerCase();
 /** Keys and addresses of a provider change seldom. */
 const DISCOVERY_MS = 10 * 60_000;
 
+/** The provider has said no: the user has turned back there, or may not go on to this client. */
+export function isDenial(error: unknown): boolean {
+  return error instanceof client.AuthorizationResponseError && error.error === 'access_denied';
+}
+
 export class OidcClient {
   private discovered: { readonly at: number; readonly provider: Promise<client.Configuration> } | undefined;
 

@@ -26,7 +26,7 @@ import { Databases } from '../platform/databases.js';
 import { RefusedWrites } from '../platform/refused-writes.js';
 import { CONFIG, LOGGER } from '../platform/tokens.js';
 import { traceIdOf } from '../platform/trace-id.js';
-import { type Attempt, attemptSchema, type OidcClient, type ProviderUser } from './oidc-client.js';
+import { type Attempt, attemptSchema, isDenial, type OidcClient, type ProviderUser } from './oidc-client.js';
 import type { CookieSeal } from './sealed-cookie.js';
 
 /** As long as a user may take at the provider. */
@@ -170,7 +170,7 @@ export class ProviderSignIns {
     }
     const search = request.url.slice(request.url.indexOf('?'));
     return entry.client.end(search, begun).catch((error: unknown) => {
-      throw this.failed(error);
+      throw isDenial(error) ? denied() : this.failed(error);
     });
   }
 
@@ -214,6 +214,14 @@ export class ProviderSignIns {
     const { request } = reply;
     void reply.clearCookie(cookieName('oidc', request, this.config), cookieOptions(request, this.config));
   }
+}
+
+/** No failure to look into: users turn back, and a provider says who may come here. */
+function denied(): StorageFault {
+  return new StorageFault('auth.invalid', {
+    publicMessage: 'the sign-in was cancelled at the provider, or the provider does not let you use Holdfast',
+    cures: ['try again', 'ask who runs the provider to let you use Holdfast'],
+  });
 }
 
 function auditOf(

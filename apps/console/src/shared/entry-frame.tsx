@@ -1,4 +1,5 @@
 import type { FormEvent, ReactNode } from 'react';
+import { sentence } from '../sentence';
 import { Logo } from './logo';
 
 type Props = {
@@ -31,7 +32,7 @@ export function EntryFrame({ title, subtitle, error, onSubmit, note, children }:
           {children}
           {error !== undefined && (
             <p role="alert" className="rounded-md bg-bad-soft px-3 py-2 text-sm text-bad">
-              {error}
+              {sentence(error)}
             </p>
           )}
         </form>

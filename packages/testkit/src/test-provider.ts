@@ -1,6 +1,6 @@
-import { createServer, type Server } from 'node:http';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import Provider from 'oidc-provider';
-import { portOf } from './test-agent.js';
 
 export type ProviderUser = { email: string; email_verified: boolean; name: string; groups: string[] };
 
@@ -10,13 +10,16 @@ export const CLIENT_SECRET = 'a secret of the client';
 /** A sign-in takes a few redirects; more are a circle. */
 const REDIRECTS_MAX = 10;
 
-/** A real OpenID provider in this process. Whoever comes is its visitor, and agrees to everything. */
+/** A real OpenID provider in this process. Whoever comes is its visitor, and agrees to everything, or is asked first. */
 export class TestProvider {
   /** Name at the provider, and what it says of the user. */
   visitor: [subject: string, user: ProviderUser] = [
     'nobody',
     { email: '', email_verified: false, name: '', groups: [] },
   ];
+
+  /** A page asks in a browser whether to go on; else it answers by itself. */
+  asksFirst = false;
 
   /** How often it was called. */
   requests = 0;
@@ -27,16 +30,18 @@ export class TestProvider {
   ) {}
 
   /**
-   * @param consoleUrl where it sends browsers back to
+   * @param consoleUrl where it sends browsers back to; left out: `leadBackTo` says it before the first one comes
    * @param as the organizations whose users sign in by it, and the issuer that it says to be
    */
-  static async start(consoleUrl: string, as: ProviderRole = {}): Promise<TestProvider> {
+  static async start(consoleUrl?: string, as: ProviderRole = {}): Promise<TestProvider> {
     const server = createServer();
     await new Promise<void>((resolve) => {
       server.listen(0, '127.0.0.1', resolve);
     });
-    const made = new TestProvider(server, `http://127.0.0.1:${portOf(server.address())}`);
-    made.serve(consoleUrl, as);
+    // It listens on a port.
+    const { port } = server.address() as AddressInfo;
+    const made = new TestProvider(server, `http://127.0.0.1:${port}`);
+    if (consoleUrl !== undefined) made.leadBackTo(consoleUrl, as);
     return made;
   }
 
@@ -71,7 +76,11 @@ export class TestProvider {
     return url;
   }
 
-  private serve(consoleUrl: string, { organizationIds = [], saidIssuer = this.issuer }: ProviderRole): void {
+  /** Begins to answer. */
+  leadBackTo(
+    consoleUrl: string,
+    { organizationIds = [], saidIssuer = this.issuer }: ProviderRole = {},
+  ): void {
     const paths = ['', ...organizationIds.map((id) => `/${id}`)];
     const redirect_uris = paths.map((path) => `${consoleUrl}/api/v1/oidc/callback${path}`);
     const provider = new Provider(saidIssuer, {
@@ -90,6 +99,11 @@ export class TestProvider {
     this.server.on('request', async (request, response) => {
       this.requests += 1;
       if (!request.url?.startsWith('/interaction/')) return answer(request, response);
+      if (this.asksFirst && request.method === 'GET') return ask(request, response);
+      if ((await textOf(request)).includes('answer=no')) {
+        const refusal = { error: 'access_denied', error_description: 'End-User aborted interaction' };
+        return provider.interactionFinished(request, response, refusal);
+      }
       const { params, session } = await provider.interactionDetails(request, response);
       const [accountId] = this.visitor;
       const clientId = String(params.client_id);
@@ -99,4 +113,19 @@ export class TestProvider {
       return provider.interactionFinished(request, response, { login: { accountId }, consent });
     });
   }
+}
+
+/** The page of a provider, as far as a visitor needs it. */
+function ask(request: IncomingMessage, response: ServerResponse): void {
+  response.setHeader('content-type', 'text/html; charset=utf-8').end(
+    `<!doctype html><html lang="en"><title>Provider</title><h1>Go on to Holdfast?</h1>
+    <form method="post" action="${request.url}">
+    <button name="answer" value="yes">Go on</button> <button name="answer" value="no">Cancel</button></form>`,
+  );
+}
+
+async function textOf(request: IncomingMessage): Promise<string> {
+  let text = '';
+  for await (const chunk of request) text += String(chunk);
+  return text;
 }
