@@ -11,6 +11,31 @@ test('an empty variable is one that is not set', () => {
   expect(readConfig({ ...DATABASES, ...empty, HOLDFAST_OIDC_ISSUER: '' })).toEqual(readConfig(DATABASES));
 });
 
+describe('where agents reach the API', () => {
+  test.each<[name: string, env: Record<string, string>, want: string | undefined]>([
+    [
+      'is what is configured',
+      { HOLDFAST_API_URL: 'http://10.0.0.5:7400/api/v1/' },
+      'http://10.0.0.5:7400/api/v1',
+    ],
+    [
+      'is else where it listens',
+      { HOLDFAST_API_HOST: '10.0.0.6', HOLDFAST_API_PORT: '7500' },
+      'http://10.0.0.6:7500/api/v1',
+    ],
+    ['has brackets around IPv6', { HOLDFAST_API_HOST: 'fd00::7' }, 'http://[fd00::7]:7400/api/v1'],
+    ['is not known where it listens everywhere', { HOLDFAST_API_HOST: '0.0.0.0' }, undefined],
+    ['nor by IPv6', { HOLDFAST_API_HOST: '::' }, undefined],
+    ['nor at a port that the kernel chooses', { HOLDFAST_API_PORT: '0' }, undefined],
+  ])('%s', (_, env, want) => {
+    expect(readConfig({ ...DATABASES, ...env }).agentUrl).toBe(want);
+  });
+
+  test('is an address of HTTP', () => {
+    expect(() => readConfig({ ...DATABASES, HOLDFAST_API_URL: 'api:7400' })).toThrow('HOLDFAST_API_URL');
+  });
+});
+
 describe('HOLDFAST_TRUSTED_PROXIES', () => {
   const proxies = (text: string) =>
     readConfig({ ...DATABASES, HOLDFAST_TRUSTED_PROXIES: text }).trustedProxies;

@@ -41,6 +41,8 @@ const environment = z.object({
   HOLDFAST_TRUSTED_PROXIES: proxies,
   /** By which the console on the same machine proves to be no other program of it. */
   HOLDFAST_CONSOLE_SECRET: z.string().min(16).optional(),
+  /** Where agents reach this API, as they are given it (`http://10.0.0.5:7400/api/v1`); left out: see `agentUrlOf`. */
+  HOLDFAST_API_URL: z.url({ protocol: /^https?$/ }).optional(),
   /** Life of a node's certificate in hours. Agents renew them when half of it is over. */
   HOLDFAST_NODE_CERTIFICATE_HOURS: z.coerce
     .number()
@@ -69,6 +71,8 @@ export type Config = {
   consoleSecret?: string | undefined;
   webhookNetworks?: readonly string[] | undefined;
   oidcNetworks?: readonly string[] | undefined;
+  /** Where agents reach this API; undefined: it is not known here. */
+  agentUrl?: string | undefined;
   nodeCertificateHours: number;
   heartbeatIntervalMs: number;
   metricsToken?: string | undefined;
@@ -103,10 +107,22 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     consoleSecret: data.HOLDFAST_CONSOLE_SECRET,
     webhookNetworks: data.HOLDFAST_WEBHOOK_NETWORKS,
     oidcNetworks: data.HOLDFAST_OIDC_NETWORKS,
+    agentUrl: agentUrlOf(data),
     nodeCertificateHours: data.HOLDFAST_NODE_CERTIFICATE_HOURS,
     heartbeatIntervalMs: data.HOLDFAST_HEARTBEAT_INTERVAL_MS,
     metricsToken: data.HOLDFAST_METRICS_TOKEN,
     consoleUrl: data.HOLDFAST_CONSOLE_URL,
     oidc: oidcConfigOf(data),
   };
+}
+
+/** Addresses at which a process listens on all that a machine has: none of them leads to it from elsewhere. */
+const EVERYWHERE = new Set(['0.0.0.0', '::', '[::]']);
+
+/** What is configured, or where the API listens when that is one address: no other one leads to it then, short of a proxy. */
+function agentUrlOf(env: z.output<typeof environment>): string | undefined {
+  const { HOLDFAST_API_URL: url, HOLDFAST_API_HOST: host, HOLDFAST_API_PORT: port } = env;
+  if (url !== undefined) return url.replace(/\/+$/, '');
+  if (EVERYWHERE.has(host) || port === 0) return undefined;
+  return `http://${host.includes(':') && !host.startsWith('[') ? `[${host}]` : host}:${port}/api/v1`;
 }

@@ -84,7 +84,6 @@ inBrowser('an organization without a cluster', () => {
       await dialog().getByLabel('Name').fill('barn-1');
       await dialog().getByLabel('Zone').fill('east');
       await dialog().getByLabel('Size of a disk').fill('1Gi');
-      await dialog().getByLabel('Address of the API').fill(visit.stack.local.apiUrl);
       await dialog().getByLabel('Folders of its disks').fill(path.join(home, 'disk'));
       await dialog().getByText('State folder and ports').click();
       const [controlPort, nbdPort] = await freePorts();
@@ -95,6 +94,9 @@ inBrowser('an organization without a cluster', () => {
       await dialog().getByText('Waiting for barn-1 to join.', { exact: false }).waitFor();
       await dialog().getByText('The token ends in', { exact: false }).waitFor();
       await expectFine('joining');
+      // Its port is none that a guess would have.
+      await dialog().getByText(`HOLDFAST_API_URL=${visit.stack.local.apiUrl}`, { exact: false }).waitFor();
+      expect(await dialog().getByText('is a guess').count()).toBe(0);
 
       agent = start((await dialog().locator('pre').textContent()) ?? '');
       await dialog().getByText('barn-1 has joined.').waitFor({ timeout: JOIN_TIMEOUT_MS });

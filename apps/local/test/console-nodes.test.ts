@@ -15,9 +15,14 @@ let page: ConsoleVisit['page'];
 
 beforeAll(async () => {
   if (executable === undefined) return;
-  visit = await ConsoleVisit.begin(executable, async (local) => {
-    await local.cliJson('volume', 'create', 'web-data', '--size', '64Mi', '--replicas', '3');
-  });
+  visit = await ConsoleVisit.begin(
+    executable,
+    async (local) => {
+      await local.cliJson('volume', 'create', 'web-data', '--size', '64Mi', '--replicas', '3');
+    },
+    // Where it listens does not say where nodes reach it.
+    { env: { HOLDFAST_API_HOST: '0.0.0.0' } },
+  );
   ({ page } = visit);
   await visit.signIn();
 }, STORY_TIMEOUT_MS);
@@ -235,6 +240,32 @@ inBrowser('the command menu', () => {
       // As the browser wants it again: what follows is looked at in both.
       await page.evaluate("localStorage.removeItem('theme')");
       await page.reload();
+    },
+    STORY_TIMEOUT_MS,
+  );
+});
+
+inBrowser('the command for a new node', () => {
+  test(
+    'says that its address of the API is a guess where the API does not know it, and takes the one that is given',
+    async () => {
+      const show = async (apiUrl: string) => {
+        await page.getByRole('link', { name: 'Nodes and disks' }).first().click();
+        await button('Add node…').click();
+        await dialog().getByLabel('Name').fill('node-9');
+        await dialog().getByLabel('Address of the node').fill('10.0.0.9');
+        await dialog().getByLabel('Address of the API').fill(apiUrl);
+        await dialog().getByRole('button', { name: 'Show the command' }).click();
+        await dialog().getByText('Waiting for node-9 to join.', { exact: false }).waitFor();
+      };
+      await show('');
+      await dialog().getByText('http://127.0.0.1:7400/api/v1 is a guess', { exact: false }).waitFor();
+      expect(await visit.problems('joining-by-a-guess')).toEqual([]);
+      await dialog().getByRole('button', { name: 'Close without waiting' }).click();
+      await show('http://10.0.0.5:7400/api/v1');
+      expect(await dialog().locator('pre').textContent()).toContain('=http://10.0.0.5:7400/api/v1\n');
+      expect(await dialog().getByText('is a guess').count()).toBe(0);
+      await dialog().getByRole('button', { name: 'Close without waiting' }).click();
     },
     STORY_TIMEOUT_MS,
   );

@@ -76,6 +76,12 @@ export class NewJoinTokenDto extends dto(
         .describe(
           'For HOLDFAST_AGENT_TOKEN of the agent, with the fingerprint of this control plane; shown once.',
         ),
+      apiUrl: z
+        .string()
+        .nullable()
+        .describe(
+          'For HOLDFAST_API_URL of the agent: where agents reach this API. Null: the API does not know it.',
+        ),
     })
     .meta({ id: 'NewJoinToken' }),
 ) {}

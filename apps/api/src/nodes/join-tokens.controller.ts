@@ -3,14 +3,16 @@ import { asId, type JoinTokenId } from '@holdfast/core/model/ids.js';
 import { deleteJoinToken, insertJoinToken, listJoinTokens } from '@holdfast/database/identity/join-tokens.js';
 import { revokeIdentity } from '@holdfast/database/identity/node-identities.js';
 import { joinTokenText } from '@holdfast/identity/join-token.js';
-import { Body, Controller, Delete, Get, Param, Post, Query } from '@nestjs/common';
+import { Body, Controller, Delete, Get, Inject, Param, Post, Query } from '@nestjs/common';
 import { AgentCertificates } from '../agent/agent-certificates.js';
 import { ClusterPath } from '../clusters/cluster.schemas.js';
 import { requireCluster } from '../clusters/require-cluster.js';
+import type { Config } from '../config.js';
 import { CurrentTenant } from '../platform/request.js';
 import { Route } from '../platform/route.decorator.js';
 import { ListQuery, pageView } from '../platform/schemas.js';
 import type { Tenant } from '../platform/tenant.js';
+import { CONFIG } from '../platform/tokens.js';
 import {
   CreateJoinTokenBody,
   JoinTokenPage,
@@ -26,7 +28,10 @@ const MINUTE_MS = 60_000;
 /** How agents come to speak for nodes, and how that ends. */
 @Controller('api/v1/clusters/:clusterId')
 export class JoinTokensController {
-  constructor(private readonly certificates: AgentCertificates) {}
+  constructor(
+    private readonly certificates: AgentCertificates,
+    @Inject(CONFIG) private readonly config: Config,
+  ) {}
 
   @Get('join-tokens')
   @Route({
@@ -76,7 +81,11 @@ export class JoinTokensController {
       await requireCluster(sql, clusterId);
       await insertJoinToken(sql, { ...token, secret });
     });
-    return { ...joinTokenView(token), token: joinTokenText({ secret, fingerprint }) };
+    return {
+      ...joinTokenView(token),
+      token: joinTokenText({ secret, fingerprint }),
+      apiUrl: this.config.agentUrl ?? null,
+    };
   }
 
   @Delete('join-tokens/:joinTokenId')

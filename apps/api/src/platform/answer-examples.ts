@@ -55,7 +55,7 @@ export const ANSWER_EXAMPLES: Readonly<Record<string, string>> = {
   NewInvitation:
     '{"id":"01a1fd5b-0000-7000-8000-000000000001","email":"ada@example.org","role":"operator","invitedBy":"01a1fd5b-0000-7000-8000-000000000002","createdAt":"2026-01-01T12:00:00.000Z","expiresAt":"2026-01-01T12:00:00.000Z","secret":"hfi_…."}',
   NewJoinToken:
-    '{"id":"01a1fd5b-0000-7000-8000-000000000001","clusterId":"01a1fd5b-0000-7000-8000-000000000002","name":"rack 7","nodeName":null,"uses":0,"usesMax":12,"expiresAt":"2026-01-01T12:00:00.000Z","createdAt":"2026-01-01T12:00:00.000Z","token":"hfj_…..0000000000000000000000000000000000000000000000000000000000000000"}',
+    '{"id":"01a1fd5b-0000-7000-8000-000000000001","clusterId":"01a1fd5b-0000-7000-8000-000000000002","name":"rack 7","nodeName":null,"uses":0,"usesMax":12,"expiresAt":"2026-01-01T12:00:00.000Z","createdAt":"2026-01-01T12:00:00.000Z","token":"hfj_…..0000000000000000000000000000000000000000000000000000000000000000","apiUrl":"http://10.0.0.5:7400/api/v1"}',
   NewToken:
     '{"id":"01a1fd5b-0000-7000-8000-000000000001","userId":"01a1fd5b-0000-7000-8000-000000000002","kind":"api","name":"ci on main","role":"owner","projectId":null,"readOnly":false,"actions":null,"clusterIds":null,"projectIds":null,"addressRanges":null,"parentId":"01a1fd5b-0000-7000-8000-000000000003","madeFrom":"","expiresAt":"2026-01-01T12:00:00.000Z","lastUsedAt":null,"createdAt":"2026-01-01T12:00:00.000Z","token":"hft_…."}',
   NewWebhook:

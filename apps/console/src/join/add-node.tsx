@@ -136,9 +136,8 @@ function MachineFields({ wrong }: { wrong: ReturnType<typeof wrongWithPlan> }) {
       <TextField
         label="Address of the API"
         name="apiUrl"
-        required
-        defaultValue={guessedApi()}
-        hint="As the node reaches it: the API itself and not this console, because agents speak TLS to it."
+        placeholder="As the API knows itself"
+        hint="As the node reaches it: the API itself and not this console, because agents speak TLS to it. Empty: what the API says of itself."
         error={wrong.apiUrl}
       />
       <TextField
@@ -168,11 +167,6 @@ function MachineFields({ wrong }: { wrong: ReturnType<typeof wrongWithPlan> }) {
 
 function hasAny(wrong: ReturnType<typeof wrongWithPlan>, fields: readonly (keyof JoinPlan)[]): boolean {
   return fields.some((field) => wrong[field] !== undefined);
-}
-
-/** The port that the API has where none is configured, on the machine that this page came from. */
-function guessedApi(): string {
-  return `http://${window.location.hostname}:7400/api/v1`;
 }
 
 function wayOf(text: string): JoinWay {

@@ -2,7 +2,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { parse } from 'yaml';
-import { composeFile, type JoinPlan, joinCommand, wrongWithPlan } from './join-commands';
+import { apiAddress, composeFile, type JoinPlan, joinCommand, wrongWithPlan } from './join-commands';
 
 const PLAN: JoinPlan = {
   nodeName: 'node-7',
@@ -70,10 +70,20 @@ describe('the commands that let a node join', () => {
   });
 });
 
+test('the address of the API is the one that is given, else the one that the API knows, else a guess', () => {
+  const guess = 'http://console.example:7400/api/v1';
+  expect(apiAddress('http://10.0.0.5:7400/api/v1', 'http://api:1/api/v1', guess)).toEqual({
+    url: 'http://10.0.0.5:7400/api/v1',
+    from: 'user',
+  });
+  expect(apiAddress('', 'http://api:1/api/v1', guess)).toEqual({ url: 'http://api:1/api/v1', from: 'api' });
+  expect(apiAddress('', null, guess)).toEqual({ url: guess, from: 'guess' });
+});
+
 describe('values', () => {
   test('that are fine are', () => {
     expect(wrongWithPlan(PLAN, 'systemd')).toEqual({});
-    expect(wrongWithPlan({ ...PLAN, zone: '', host: '[fd00::7]' }, 'shell')).toEqual({});
+    expect(wrongWithPlan({ ...PLAN, zone: '', host: '[fd00::7]', apiUrl: '' }, 'shell')).toEqual({});
   });
 
   test.each<[field: keyof JoinPlan, value: string]>([

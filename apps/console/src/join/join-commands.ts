@@ -12,7 +12,10 @@ export type JoinPlan = {
   /** Empty: none. */
   readonly zone: string;
   readonly diskSize: string;
-  /** Address of the API, as the node reaches it: the agent speaks TLS to it, which the console does not pass on. */
+  /**
+   * Address of the API, as the node reaches it: the agent speaks TLS to it, which the console does not pass on. Empty: as the API knows
+   * itself.
+   */
   readonly apiUrl: string;
   /** Address of the node, as clients and other nodes reach it. */
   readonly host: string;
@@ -38,7 +41,7 @@ export function wrongWithPlan(plan: JoinPlan, way: JoinWay): Partial<Record<keyo
     rules.push(
       [
         'apiUrl',
-        /^https?:\/\//.test(plan.apiUrl) && PLAIN.test(plan.apiUrl),
+        plan.apiUrl === '' || (/^https?:\/\//.test(plan.apiUrl) && PLAIN.test(plan.apiUrl)),
         'An address such as http://10.0.0.5:7400/api/v1.',
       ],
       ['host', plan.host !== '' && PLAIN.test(plan.host), 'An address or a name, without spaces.'],
@@ -155,6 +158,19 @@ function serviceOf({ nodeName }: JoinPlan): string {
 
 function fileOf({ nodeName }: JoinPlan): string {
   return `holdfast-${nodeName}.yml`;
+}
+
+/** Which address of the API stands in a command, and who says so. */
+export type ApiAddress = { readonly url: string; readonly from: 'user' | 'api' | 'guess' };
+
+/**
+ * @param given by the user; empty: none
+ * @param known by the API itself; null: it does not know
+ * @param guess where neither is there
+ */
+export function apiAddress(given: string, known: string | null, guess: string): ApiAddress {
+  if (given !== '') return { url: given, from: 'user' };
+  return known === null ? { url: guess, from: 'guess' } : { url: known, from: 'api' };
 }
 
 function isFolder(text: string): boolean {

@@ -10,7 +10,7 @@ import type { api } from '../api/client';
 import { useNodeNamed } from '../api/node-queries';
 import { paths } from '../paths';
 import { nodeLook } from '../states';
-import { type JoinPlan, type JoinWay, joinCommand } from './join-commands';
+import { apiAddress, type JoinPlan, type JoinWay, joinCommand } from './join-commands';
 
 export type JoinToken = Awaited<ReturnType<typeof api.makeJoinToken>>;
 
@@ -26,6 +26,7 @@ type Props = { way: JoinWay; plan: JoinPlan; token: JoinToken; onClose: () => vo
 /** The command that lets the node join, shown this once, and whether the node has come. */
 export function Joining({ way, plan, token, onClose }: Props) {
   const { data: node } = useNodeNamed(plan.nodeName);
+  const address = apiAddress(plan.apiUrl, token.apiUrl, guessedApi());
   return (
     <Dialog
       open
@@ -35,7 +36,13 @@ export function Joining({ way, plan, token, onClose }: Props) {
     >
       <div className="flex flex-col gap-3 text-sm">
         <p>{BEFORE[way]}</p>
-        <Command text={joinCommand(way, plan, token.token)} />
+        <Command text={joinCommand(way, { ...plan, apiUrl: address.url }, token.token)} />
+        {way !== 'compose' && address.from === 'guess' && (
+          <p className="rounded-md bg-warn-soft px-3 py-2 text-warn">
+            <code className="font-mono break-all">{address.url}</code> is a guess: the API does not know where
+            nodes reach it. Put the right address in its place, or set HOLDFAST_API_URL for the API.
+          </p>
+        )}
         {token.expiresAt !== null && (
           <p className="text-muted">
             The token ends <Moment at={token.expiresAt} coming />. What has joined by it stays.
@@ -68,6 +75,11 @@ export function Joining({ way, plan, token, onClose }: Props) {
       </div>
     </Dialog>
   );
+}
+
+/** The port that the API has where none is configured, on the machine that this page came from. */
+function guessedApi(): string {
+  return `http://${window.location.hostname}:7400/api/v1`;
 }
 
 /** Several lines that are carried to a terminal as a whole. */
