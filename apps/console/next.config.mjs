@@ -17,7 +17,7 @@ export default {
   poweredByHeader: false,
   // Types are checked once for the whole repository, by `npm test`.
   typescript: { ignoreBuildErrors: true },
-  // Browsers ask for it by themselves where a page's head does not name the icon yet.
+  // A browser asks for it as long as a page's head does not name the icon.
   rewrites: async () => [{ source: '/favicon.ico', destination: '/icon.svg' }],
   headers: async () => [{ source: '/:path*', headers: SECURITY_HEADERS }],
 };

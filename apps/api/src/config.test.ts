@@ -25,9 +25,9 @@ describe('where agents reach the API', () => {
     ],
     ['has brackets around IPv6', { HOLDFAST_API_HOST: 'fd00::7' }, 'http://[fd00::7]:7400/api/v1'],
     ['is not known where it listens everywhere', { HOLDFAST_API_HOST: '0.0.0.0' }, undefined],
-    ['nor by IPv6', { HOLDFAST_API_HOST: '::' }, undefined],
-    ['nor at a port that the kernel chooses', { HOLDFAST_API_PORT: '0' }, undefined],
-  ])('%s', (_, env, want) => {
+    ['is not known for all of IPv6 either', { HOLDFAST_API_HOST: '::' }, undefined],
+    ['is not known at a port that the kernel chooses', { HOLDFAST_API_PORT: '0' }, undefined],
+  ])('the address that agents are given %s', (_, env, want) => {
     expect(readConfig({ ...DATABASES, ...env }).agentUrl).toBe(want);
   });
 

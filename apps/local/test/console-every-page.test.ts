@@ -27,27 +27,6 @@ const ROUTES = consoleRoutes();
 /** They act at once, or end the visit. */
 const ACTS =
   /^(Sign out|Attach|Verify|Verify the chain|Create snapshot|Hash|Purge|Cordon|Uncordon|Try again|Switch between.*)$/;
-/**
- * Lists that no page stands for: those that a frame or a form chooses from, names and disks of what another list has, what decides
- * whether an action is free, and lost volumes, whose panel is not there as long as nothing is lost (the story of recovery has it).
- */
-const ASKED_BESIDE = [
-  /\/clusters\?$/,
-  /\?id in \(/,
-  /\/disks\?nodeId in \(/,
-  /\/zones\?$/,
-  /\/volumes\?robustness in /,
-  /\/volumes\?sourceVolumeId=/,
-  /\/orphans\?diskId=/,
-  /\/recoveries\?$/,
-];
-/** Pages that sum up what others list, or choose from it: what they are about is copied from their head. */
-const SUMS_UP = new Set(['/', '/capacity', '/topology', '/what-if']);
-/** One panel for each project; names of the owners of tokens. */
-const BESIDE_ON: Readonly<Record<string, RegExp>> = {
-  '/organization/quotas': /\/projects\?$/,
-  '/organization/tokens': /\/members\?$/,
-};
 const MENUS_TIMEOUT_MS = 10_000;
 const PRESSED_MAX = 25;
 
@@ -140,6 +119,28 @@ inBrowser('every page', () => {
     STORY_TIMEOUT_MS,
   );
 });
+
+/**
+ * Lists that no page stands for: those that a frame or a form chooses from, names and disks of what another list has, what decides
+ * whether an action is free, and lost volumes, whose panel is not there as long as nothing is lost (the story of recovery has it).
+ */
+const ASKED_BESIDE = [
+  /\/clusters\?$/,
+  /\?id in \(/,
+  /\/disks\?nodeId in \(/,
+  /\/zones\?$/,
+  /\/volumes\?robustness in /,
+  /\/volumes\?sourceVolumeId=/,
+  /\/orphans\?diskId=/,
+  /\/recoveries\?$/,
+];
+/** Pages that sum up what others list, or choose from it: what they are about is copied from their head. */
+const SUMS_UP = new Set(['/', '/capacity', '/topology', '/what-if']);
+/** One panel for each project; names of the owners of tokens. */
+const BESIDE_ON: Readonly<Record<string, RegExp>> = {
+  '/organization/quotas': /\/projects\?$/,
+  '/organization/tokens': /\/members\?$/,
+};
 
 const textOf = ({ path, filter }: AskedList) => `${path}?${filter}`;
 

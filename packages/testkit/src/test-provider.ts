@@ -10,7 +10,7 @@ export const CLIENT_SECRET = 'a secret of the client';
 /** A sign-in takes a few redirects; more are a circle. */
 const REDIRECTS_MAX = 10;
 
-/** A real OpenID provider in this process. Whoever comes is its visitor, and agrees to everything, or is asked first. */
+/** A real OpenID provider in this process. Every browser that comes is its visitor's, who agrees to everything, or is asked first. */
 export class TestProvider {
   /** Name at the provider, and what it says of the user. */
   visitor: [subject: string, user: ProviderUser] = [
@@ -18,7 +18,7 @@ export class TestProvider {
     { email: '', email_verified: false, name: '', groups: [] },
   ];
 
-  /** A page asks in a browser whether to go on; else it answers by itself. */
+  /** A page asks the visitor in a browser whether to go on; without it the provider agrees at once. */
   asksFirst = false;
 
   /** How often it was called. */
