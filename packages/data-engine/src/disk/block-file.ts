@@ -143,14 +143,18 @@ export class BlockFile implements CopyFile {
     // Hot path of every write: a single promise, unlike the other calls.
     if (this.closed) return Promise.reject(this.isClosed());
     const lengthBytes = payloadLength(payload);
+    try {
+      if (this.writeNow(payload, position)) return WRITTEN;
+    } catch (error) {
+      return Promise.reject(error);
+    }
     if (this.cachesSmallWrites && lengthBytes <= CACHED_WRITE_BYTES_MAX) {
       const { cached } = this;
       // Until the other descriptor is open, writes go to the disk. Where it can't be opened, reads say so.
       if (cached === undefined) this.use(() => this.openCached()).catch(nothing);
       else if (this.writeBack.take(lengthBytes)) {
-        const written = this.writeCached(cached, payload, lengthBytes, position);
-        // What a sync says of a failure is said again to whoever asks for one.
-        if (this.writeBack.wantsSync) this.syncData().catch(nothing);
+        const written = cached.write(payload, position, this.begin(lengthBytes, true));
+        this.syncIfWanted();
         return written;
       }
     }
@@ -171,20 +175,26 @@ export class BlockFile implements CopyFile {
     });
   }
 
-  private writeCached(
-    cached: CachedFile,
-    payload: Payload,
-    lengthBytes: number,
-    position: number,
-  ): Promise<void> {
-    if (DISK_PACE.mayCopy(lengthBytes)) {
-      try {
-        if (DISK_PACE.wait(() => cached.writeNow(payload, position))) return WRITTEN;
-      } catch (error) {
-        return Promise.reject(error);
-      }
-    }
-    return cached.write(payload, position, this.begin(lengthBytes, true));
+  /** Copies a small write into the page cache on the event loop, while the disk's last calls were fast. */
+  writeNow(payload: Payload, position: number): boolean {
+    const { cached } = this;
+    const lengthBytes = payloadLength(payload);
+    if (
+      this.closed ||
+      cached === undefined ||
+      !this.cachesSmallWrites ||
+      lengthBytes > CACHED_WRITE_BYTES_MAX
+    )
+      return false;
+    if (!DISK_PACE.mayCopy(lengthBytes) || !this.writeBack.take(lengthBytes)) return false;
+    const isWhole = DISK_PACE.wait(() => cached.writeNow(payload, position));
+    this.syncIfWanted();
+    return isWhole;
+  }
+
+  private syncIfWanted(): void {
+    // What a sync says of a failure is said again to whoever asks for one.
+    if (this.writeBack.wantsSync) this.syncData().catch(nothing);
   }
 
   /** Writes on the event loop; `undefined` if a thread has to, because the disk is slow or took only a part. */

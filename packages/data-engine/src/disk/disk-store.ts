@@ -33,8 +33,10 @@ export interface CopyFile {
    * from what would survive.
    */
   readStored(buffer: Buffer, position: number): Promise<void>;
-  /** A write that is alone may be made on the event loop, if the disk is fast. */
+  /** A write that is alone may be made on the event loop, where the disk is fast. */
   write(payload: Payload, position: number, isAlone?: boolean): Promise<void>;
+  /** Makes a write without a thread, if this disk takes it at once; false otherwise, and a part may have been written. */
+  writeNow?(payload: Payload, position: number): boolean;
   /** Zeroes a range; frees its space if `mayPunch` is set and the disk supports it. */
   zero(position: number, lengthBytes: number, mayPunch: boolean): Promise<void>;
   /** Discards a range that will not be read again: frees its space if the disk supports it. */

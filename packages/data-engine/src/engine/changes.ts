@@ -4,6 +4,7 @@ import { systemCode } from '../base/system-error.js';
 import { NbdErrno } from '../nbd/constants.js';
 import type { DataLink } from '../nbd/data-link.js';
 import { NbdError } from '../nbd/errors.js';
+import type { NbdWrite, WriteListener } from '../nbd/export.js';
 import type { ReplicaLink } from './replica-link.js';
 
 export type Apply = (client: DataLink) => Promise<void>;
@@ -31,6 +32,37 @@ export function failuresOf(targets: readonly ReplicaLink[], apply: Apply): Promi
     }
     if (missing === 0) resolve(NO_FAILURES);
   });
+}
+
+/** A user's write on its way to all copies: one record, which each copy tells of its end. */
+export class WriteToAll<Tag> implements WriteListener<ReplicaLink> {
+  failures: Map<ReplicaLink, unknown> | undefined;
+  private missing: number;
+
+  constructor(
+    private readonly owner: { writtenToAll<T>(all: WriteToAll<T>): void },
+    readonly write: NbdWrite,
+    readonly targets: readonly ReplicaLink[],
+    /** Whom its end is told. */
+    readonly listener: WriteListener<Tag>,
+    readonly tag: Tag,
+  ) {
+    this.missing = targets.length;
+  }
+
+  begin(): void {
+    for (const link of this.targets) link.client.beginWrite(this.write, this, link);
+    if (this.targets.length === 0) this.owner.writtenToAll(this);
+  }
+
+  written(link: ReplicaLink, failure: unknown): void {
+    if (failure !== undefined) {
+      this.failures ??= new Map();
+      this.failures.set(link, failure);
+    }
+    this.missing -= 1;
+    if (this.missing === 0) this.owner.writtenToAll(this);
+  }
 }
 
 /**

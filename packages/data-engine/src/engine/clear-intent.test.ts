@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from '@jest/globals';
+import { changeWrites } from '../../test/changed-writes.js';
 import { type Cluster, MIB, modes, rebuild, until, useClusters, write } from '../../test/engine-cluster.js';
 import type { ConnectControl } from '../protocol/commands.js';
 import type { Engine } from './engine.js';
@@ -55,7 +56,7 @@ describe('marks of the write-intent maps', () => {
       await sleep(100);
       throw new Error('lost');
     };
-    Object.assign(client ?? {}, { write: lose });
+    if (client !== undefined) changeWrites(client, lose);
     await write(engine, 0, Buffer.alloc(4096, 2));
     await engine.drops.marked();
     expect(modes(engine).sort()).toEqual(['ERR', 'RW', 'RW']);

@@ -15,8 +15,17 @@ import { SYSTEM_TIME, type Time, within } from '../base/time.js';
 import { NbdErrno } from '../nbd/constants.js';
 import type { DataLink } from '../nbd/data-link.js';
 import { NbdError } from '../nbd/errors.js';
+import { type NbdWrite, tellWhenEnded, type WriteListener, writeBy } from '../nbd/export.js';
 import { staleEpoch } from '../protocol/replica-faults.js';
-import { type Apply, type Failures, failuresOf, isAnswer, isNoSpace } from './changes.js';
+import {
+  type Apply,
+  type Failures,
+  failuresOf,
+  isAnswer,
+  isNoSpace,
+  NO_FAILURES,
+  WriteToAll,
+} from './changes.js';
 import { Lease } from './lease.js';
 import { Membership } from './membership.js';
 import { Reads } from './reads.js';
@@ -127,8 +136,33 @@ export class Copies {
    */
   async change(apply: Apply): Promise<void> {
     this.requireServing();
-    const targets = this.links.filter(({ mode }) => mode !== 'ERR');
-    const failures = await failuresOf(targets, apply);
+    const targets = this.links.filter(takesWrites);
+    await this.settle(targets, await failuresOf(targets, apply), apply);
+  }
+
+  /**
+   * The same for a user's write, without a promise where all copies have made it. The listener is told what `change` would throw.
+   */
+  beginWrite<Tag>(write: NbdWrite, listener: WriteListener<Tag>, tag: Tag): void {
+    if (this.stoppedBy !== undefined) listener.written(tag, this.stoppedBy);
+    else new WriteToAll(this, write, this.links.filter(takesWrites), listener, tag).begin();
+  }
+
+  /** All copies have told how a user's write ended there. */
+  writtenToAll<Tag>({ write, targets, failures, listener, tag }: WriteToAll<Tag>): void {
+    if (failures === undefined && this.membership.isRecordDurable && this.stoppedBy === undefined) {
+      listener.written(tag, undefined);
+      return;
+    }
+    // Later: the connection that has told it may be in the middle of ending.
+    const settled = Promise.resolve().then(() =>
+      this.settle(targets, failures ?? NO_FAILURES, (client) => writeBy(client, write)),
+    );
+    tellWhenEnded(settled, listener, tag);
+  }
+
+  /** Makes the record name no copy that failed, before the change is acknowledged. @throws as `change` does */
+  private async settle(targets: readonly ReplicaLink[], failures: Failures, apply: Apply): Promise<void> {
     const refusal = failures.size > 0 ? await this.judge(targets, failures, apply) : undefined;
     if (!this.membership.isRecordDurable) await this.membership.recordDurable();
     this.requireServing();
@@ -366,6 +400,10 @@ export class Copies {
     const link = this.find(replicaId);
     if (link !== undefined) this.fail(link, error);
   }
+}
+
+function takesWrites({ mode }: ReplicaLink): boolean {
+  return mode !== 'ERR';
 }
 
 function isHere({ client }: ReplicaLink): boolean {

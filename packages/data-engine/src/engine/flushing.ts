@@ -17,7 +17,7 @@ const STRETCHES_MAX = 4096;
 const UNFLUSHED_MAX_MS = 1_500;
 
 /** The changes that began between two flushes. */
-type Batch = { underWay: number; ended: (() => void) | undefined };
+export type Batch = { underWay: number; ended: (() => void) | undefined };
 
 export class Flushing {
   private current: Batch = { underWay: 0, ended: undefined };

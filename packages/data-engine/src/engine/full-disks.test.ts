@@ -1,6 +1,7 @@
 import crypto from 'node:crypto';
 import { StorageFault } from '@holdfast/core/model/faults.js';
 import { describe, expect, test } from '@jest/globals';
+import { changeWrites } from '../../test/changed-writes.js';
 import { expectBytes, MIB, modes, OPTIONS, until, useClusters, write } from '../../test/engine-cluster.js';
 import { NbdErrno } from '../nbd/constants.js';
 import { NbdError } from '../nbd/errors.js';
@@ -11,13 +12,13 @@ const { cluster, nodes } = useClusters();
 
 /** The next write stores that many blocks and then finds the disk full; later ones find it as it is. */
 function fillUp({ client }: ReplicaLink, blocks: number): void {
-  const real = client.write.bind(client);
-  client.write = async (offset, payload, lengthBytes, options) => {
-    client.write = real;
-    const part = contiguous(payload).subarray(0, blocks * 4096);
-    if (part.length > 0 && part.length < lengthBytes) await real(offset, [part], part.length, options);
+  const restore = changeWrites(client, async (ask, put) => {
+    restore();
+    const part = contiguous(ask.payload).subarray(0, blocks * 4096);
+    if (part.length > 0 && part.length < ask.lengthBytes)
+      await put({ ...ask, payload: [part], lengthBytes: part.length });
     throw new NbdError(NbdErrno.NoSpace, 'full');
-  };
+  });
 }
 
 describe('a write that no disk has room for', () => {

@@ -1,6 +1,7 @@
 import crypto from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from '@jest/globals';
+import { changeWrites } from '../../test/changed-writes.js';
 import {
   type Cluster,
   expectBytes,
@@ -11,6 +12,7 @@ import {
   write,
 } from '../../test/engine-cluster.js';
 import { NbdErrno } from '../nbd/constants.js';
+import type { DataLink } from '../nbd/data-link.js';
 import { NbdError } from '../nbd/errors.js';
 import type { Engine } from './engine.js';
 
@@ -27,14 +29,11 @@ describe('the last current copy', () => {
     const engine = await volume.start(1);
     const bytes = crypto.randomBytes(8192);
     await write(engine, 0, bytes);
-    const client = engine.copies.all[0]?.client;
-    const real = client?.[kind];
-    const fail = async () => {
-      throw new NbdError(NbdErrno.Io, 'a sector can not be read');
-    };
-    Object.assign(client ?? {}, { [kind]: fail });
+    const [link] = engine.copies.all;
+    if (link === undefined) throw new Error('no copy');
+    const restore = failing(link.client, kind);
     await expect(ask(engine)).rejects.toMatchObject({ errno: NbdErrno.Io });
-    Object.assign(client ?? {}, { [kind]: real });
+    restore();
     await ask(engine);
     await expectBytes(engine, 0, bytes);
     expect(engine.report()).toMatchObject({
@@ -178,6 +177,7 @@ async function hold(
     };
   } else {
     const { write: put } = replica;
+    replica.writeNow = () => false;
     replica.write = async (...ask) => {
       held += 1;
       if (held <= count) await released;
@@ -185,6 +185,19 @@ async function hold(
     };
   }
   return () => release();
+}
+
+/** Lets requests of one kind fail with an error of the disk. @returns lets them succeed again */
+function failing(client: DataLink, kind: 'read' | 'write'): () => void {
+  const fail = async () => {
+    throw new NbdError(NbdErrno.Io, 'a sector can not be read');
+  };
+  if (kind === 'write') return changeWrites(client, fail);
+  const { read } = client;
+  client.read = fail;
+  return () => {
+    client.read = read;
+  };
 }
 
 /** Ticks like an engine host for that long. */

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from '@jest/globals';
+import { changeWrites } from '../../test/changed-writes.js';
 import { MIB, modes, until, useClusters, write } from '../../test/engine-cluster.js';
 import { SYSTEM_TIME } from '../base/time.js';
 import { contiguous } from '../nbd/export.js';
@@ -11,14 +12,14 @@ const TIMEOUT_MS = 2_000;
 
 /** Withholds all answers of the copy until the returned function is called. */
 function silence({ client }: ReplicaLink): () => void {
-  const { ping, read, write: put } = client;
+  const { ping, read } = client;
   let hear: () => void = () => undefined;
   const heard = new Promise<void>((resolve) => {
     hear = resolve;
   });
   client.ping = () => heard.then(() => ping.call(client));
   client.read = (...ask) => heard.then(() => read.apply(client, ask));
-  client.write = (...ask) => heard.then(() => put.apply(client, ask));
+  changeWrites(client, (write, put) => heard.then(() => put(write)));
   return hear;
 }
 

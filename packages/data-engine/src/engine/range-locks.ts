@@ -7,12 +7,15 @@ type Waiting = {
   end: number;
   /** Number of earlier, overlapping entries that have not ended. */
   blockers: number;
-  blocked: Waiting[];
+  /** Later entries that wait for this one; absent while there are none. */
+  blocked: Waiting[] | undefined;
   go: () => void;
+  /** Ends when nothing earlier overlaps any more; absent if nothing did, so that the usual case costs no promise. */
+  waiting: Promise<void> | undefined;
 };
 
-/** A requested lock. `waiting` is absent if nothing earlier overlaps: the usual case costs no promise. */
-export type RangeLock = { readonly waiting: Promise<void> | undefined; readonly release: () => void };
+/** A requested lock. */
+export type RangeLock = Readonly<Pick<Waiting, 'start' | 'end' | 'waiting'>>;
 
 const EVERYTHING = Number.POSITIVE_INFINITY;
 
@@ -37,8 +40,8 @@ export class RangeLocks {
     for (const entry of this.entries) {
       // Skips barriers: they change no bytes.
       if (entry.start >= end || start >= entry.end || entry.end === EVERYTHING) continue;
-      waiting ??= { start, end, blockers: 0, blocked: [], go: () => undefined };
-      entry.blocked.push(waiting);
+      waiting ??= entryOf(start, end);
+      block(entry, waiting);
       blockers += 1;
     }
     if (waiting === undefined) return undefined;
@@ -49,30 +52,30 @@ export class RangeLocks {
     });
   }
 
-  /** Locks the range until the caller calls `release`; `waiting` if an earlier entry has to end first. */
+  /** Locks the range until the caller gives the lock back; `waiting` if an earlier entry has to end first. */
   take(start: number, end: number): RangeLock {
-    const entry: Waiting = { start, end, blockers: 0, blocked: [], go: () => undefined };
+    const entry = entryOf(start, end);
     for (const earlier of this.entries) {
       if (earlier.start >= end || start >= earlier.end) continue;
-      earlier.blocked.push(entry);
+      block(earlier, entry);
       entry.blockers += 1;
     }
     this.entries.add(entry);
-    const release = () => this.release(entry);
-    if (entry.blockers === 0) return { waiting: undefined, release };
-    const waiting = new Promise<void>((resolve) => {
-      entry.go = resolve;
-    });
-    return { waiting, release };
+    if (entry.blockers > 0) {
+      entry.waiting = new Promise<void>((resolve) => {
+        entry.go = resolve;
+      });
+    }
+    return entry;
   }
 
   async withRange<T>(start: number, end: number, work: () => Promise<T>): Promise<T> {
-    const { waiting, release } = this.take(start, end);
-    if (waiting !== undefined) await waiting;
+    const lock = this.take(start, end);
+    if (lock.waiting !== undefined) await lock.waiting;
     try {
       return await work();
     } finally {
-      release();
+      this.release(lock);
     }
   }
 
@@ -81,11 +84,26 @@ export class RangeLocks {
     return this.withRange(0, EVERYTHING, work);
   }
 
-  private release(entry: Waiting): void {
+  release(lock: RangeLock): void {
+    // The cast: the locks that callers hold are entries.
+    const entry = lock as Waiting;
     this.entries.delete(entry);
-    for (const later of entry.blocked) {
+    for (const later of entry.blocked ?? []) {
       later.blockers -= 1;
       if (later.blockers === 0) later.go();
     }
   }
+}
+
+function entryOf(start: number, end: number): Waiting {
+  return { start, end, blockers: 0, blocked: undefined, go: nothing, waiting: undefined };
+}
+
+function block(earlier: Waiting, later: Waiting): void {
+  earlier.blocked ??= [];
+  earlier.blocked.push(later);
+}
+
+function nothing(): void {
+  // For an entry that no promise stands for.
 }

@@ -1,5 +1,6 @@
 import crypto from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
+import { changeWrites } from '../../test/changed-writes.js';
 import { MIB, modes, useClusters, write } from '../../test/engine-cluster.js';
 import { NbdErrno } from '../nbd/constants.js';
 import { NbdError } from '../nbd/errors.js';
@@ -76,15 +77,14 @@ test('when all disks are full the user is told so, and the copies stay in use an
   const engine = await volume.start(1);
   await write(engine, 0, Buffer.alloc(64 * 1024, 1));
   for (const [index, { client }] of engine.copies.all.entries()) {
-    const real = client.write.bind(client);
-    client.write = async (offset, payload, lengthBytes, options) => {
-      if (offset < 32 * MIB) return real(offset, payload, lengthBytes, options);
+    const restore = changeWrites(client, async (ask, put) => {
+      if (ask.offset < 32 * MIB) return put(ask);
       // Each copy stored a different part of the write before its disk was full.
-      const part = contiguous(payload).subarray(0, index * 4096);
-      if (part.length > 0) await real(offset, [part], part.length, options);
-      Object.assign(client, { write: real });
+      const part = contiguous(ask.payload).subarray(0, index * 4096);
+      if (part.length > 0) await put({ ...ask, payload: [part], lengthBytes: part.length });
+      restore();
       throw new NbdError(NbdErrno.NoSpace, 'full');
-    };
+    });
   }
   const failed = write(engine, 32 * MIB, Buffer.alloc(16_384, 2));
   await expect(failed).rejects.toMatchObject({ errno: NbdErrno.NoSpace });
@@ -99,9 +99,9 @@ test('when the disk of one copy is full the user is not told, and that copy is d
   await write(engine, 0, Buffer.alloc(64 * 1024, 1));
   const [, full] = engine.copies.all;
   if (full === undefined) throw new Error('no copy');
-  full.client.write = async () => {
+  changeWrites(full.client, async () => {
     throw new NbdError(NbdErrno.NoSpace, 'full');
-  };
+  });
   const bytes = crypto.randomBytes(16_384);
   await write(engine, 32 * MIB, bytes);
   expect(modes(engine)).toEqual(['RW', 'ERR', 'RW']);

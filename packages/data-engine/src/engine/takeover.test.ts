@@ -1,6 +1,7 @@
 import crypto from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from '@jest/globals';
+import { changeWrites } from '../../test/changed-writes.js';
 import { type Cluster, expectBytes, MIB, until, useClusters, write } from '../../test/engine-cluster.js';
 import { type ConnectData, connectByNbd } from '../nbd/data-link.js';
 import { contiguous } from '../nbd/export.js';
@@ -125,16 +126,12 @@ describe('flushes', () => {
     const volume = await cluster(2);
     const engine = await volume.start(1);
     const [, slow] = engine.copies.all;
-    const real = slow?.client.write.bind(slow.client);
     let go: () => void = () => undefined;
     const going = new Promise<void>((resolve) => {
       go = resolve;
     });
-    const held = async (...ask: Parameters<NonNullable<typeof real>>) => {
-      await going;
-      return real?.(...ask);
-    };
-    Object.assign(slow?.client ?? {}, { write: held });
+    if (slow === undefined) throw new Error('no copy');
+    changeWrites(slow.client, (ask, put) => going.then(() => put(ask)));
     const written = write(engine, 0, Buffer.alloc(4096, 1));
     await engine.device.flush();
     let isFlushed = false;

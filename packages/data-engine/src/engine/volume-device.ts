@@ -7,21 +7,35 @@ import { SYSTEM_TIME, type Time } from '../base/time.js';
 import {
   type Extent,
   type NbdExport,
+  type NbdWrite,
   type Payload,
   payloadLength,
+  tellWhenEnded,
+  type WriteListener,
   type WriteOptions,
+  writeBy,
   type ZeroOptions,
 } from '../nbd/export.js';
 import { alignDown, alignUp, isAligned } from '../protocol/blocks.js';
 import { isNoSpace } from './changes.js';
 import type { Copies } from './copies.js';
 import { equaliseRange, undoRefused } from './equalise.js';
-import { Flushing } from './flushing.js';
-import { RangeLocks } from './range-locks.js';
+import { type Batch, Flushing } from './flushing.js';
+import { type RangeLock, RangeLocks } from './range-locks.js';
 import type { Changes } from './reads.js';
 import { RegionUse } from './region-use.js';
 import type { UnequalRanges } from './unequal-ranges.js';
 import { widen } from './whole-blocks.js';
+
+/** A user's write that has a place in the order of changes. */
+type BegunWrite = {
+  readonly write: NbdWrite;
+  readonly lock: RangeLock;
+  readonly listener: WriteListener<unknown>;
+  readonly tag: unknown;
+  /** Joined only once the lock is held: flushes wait for the batch, and what the lock waits for may itself wait for a flush. */
+  batch: Batch | undefined;
+};
 
 export class VolumeDevice implements NbdExport {
   readonly readOnly = false;
@@ -92,16 +106,63 @@ export class VolumeDevice implements NbdExport {
   }
 
   write(offset: number, payload: Payload, lengthBytes: number, options: WriteOptions): Promise<void> {
+    if (isAligned(offset, lengthBytes)) {
+      const { fua, alone = false } = options;
+      return writeBy(this, { offset, lengthBytes, payload, fua, alone });
+    }
     return this.changeRange(
       alignDown(offset),
       alignUp(offset + lengthBytes),
-      () =>
-        isAligned(offset, lengthBytes)
-          ? this.copies.change((client) => client.write(offset, payload, lengthBytes, options))
-          : this.writeWidened(offset, payload, lengthBytes, options),
+      () => this.writeWidened(offset, payload, lengthBytes, options),
       offset,
       payload,
     );
+  }
+
+  /** Without a promise, unless the blocks are being changed already or a copy has trouble. */
+  beginWrite<Tag>(write: NbdWrite, listener: WriteListener<Tag>, tag: Tag): void {
+    const { offset, lengthBytes, payload } = write;
+    if (!isAligned(offset, lengthBytes)) {
+      tellWhenEnded(this.write(offset, payload, lengthBytes, write), listener, tag);
+      return;
+    }
+    this.noteChange(offset, offset + lengthBytes);
+    const lock = this.locks.take(offset, offset + lengthBytes);
+    // The cast: this device only passes the tag on to the listener that it came with.
+    const begun: BegunWrite = {
+      write,
+      lock,
+      listener: listener as WriteListener<unknown>,
+      tag,
+      batch: undefined,
+    };
+    if (lock.waiting === undefined) this.sendToCopies(begun);
+    else void lock.waiting.then(() => this.sendToCopies(begun));
+  }
+
+  private sendToCopies(begun: BegunWrite): void {
+    const { lock, write } = begun;
+    begun.batch = this.flushing.begin(lock.start, lock.end, this.lastChangeMs);
+    this.copies.beginWrite(write, this.copiesListener, begun);
+  }
+
+  private readonly copiesListener: WriteListener<BegunWrite> = {
+    written: (begun, failure) => {
+      if (failure === undefined) {
+        this.endWrite(begun, undefined);
+        return;
+      }
+      const { lock, write } = begun;
+      this.refused(failure, lock.start, lock.end, write.offset, write.payload).catch((error: unknown) =>
+        this.endWrite(begun, error),
+      );
+    },
+  };
+
+  private endWrite({ batch, lock, listener, tag }: BegunWrite, failure: unknown): void {
+    if (batch !== undefined) this.flushing.end(batch);
+    this.locks.release(lock);
+    listener.written(tag, failure);
   }
 
   async flush(): Promise<void> {
@@ -218,24 +279,37 @@ export class VolumeDevice implements NbdExport {
     offset?: number,
     payload?: Payload,
   ): Promise<void> {
-    this.lastChangeMs = this.time.nowMs();
-    this.regions.note(start, end, this.lastChangeMs);
-    this.requests += 1;
-    const { waiting, release } = this.locks.take(start, end);
-    if (waiting !== undefined) await waiting;
-    // Joins the batch only after waiting: flushes wait for the batch, and what was waited for may itself wait for a
-    // flush.
+    this.noteChange(start, end);
+    const lock = this.locks.take(start, end);
+    if (lock.waiting !== undefined) await lock.waiting;
     const batch = this.flushing.begin(start, end, this.lastChangeMs);
     try {
       await change();
     } catch (error) {
-      this.changes.refused += 1;
-      if (isNoSpace(error)) await this.takeBack(start, end, offset, payload);
-      else this.dropTargets(error);
-      throw error;
+      await this.refused(error, start, end, offset, payload);
     } finally {
       this.flushing.end(batch);
-      release();
+      this.locks.release(lock);
     }
+  }
+
+  private noteChange(start: number, end: number): void {
+    this.lastChangeMs = this.time.nowMs();
+    this.regions.note(start, end, this.lastChangeMs);
+    this.requests += 1;
+  }
+
+  /** Leaves the copies equal after a change that was refused. @throws what refused it, or what kept them from being made equal */
+  private async refused(
+    error: unknown,
+    start: number,
+    end: number,
+    offset?: number,
+    payload?: Payload,
+  ): Promise<never> {
+    this.changes.refused += 1;
+    if (isNoSpace(error)) await this.takeBack(start, end, offset, payload);
+    else this.dropTargets(error);
+    throw error;
   }
 }

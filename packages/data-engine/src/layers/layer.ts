@@ -114,6 +114,19 @@ export class Layer {
     this.map.setRange(position / BLOCK_BYTES, lengthBytes / BLOCK_BYTES);
   }
 
+  /** The same without a thread, if it needs none; false otherwise. A failed one may have written a part. */
+  writeNow(payload: Payload, position: number, lengthBytes: number): boolean {
+    try {
+      if (this.data.writeNow?.(payload, position) !== true) return false;
+    } catch (error) {
+      this.dataDirty = true;
+      throw error;
+    }
+    this.dataDirty = true;
+    this.map.setRange(position / BLOCK_BYTES, lengthBytes / BLOCK_BYTES);
+    return true;
+  }
+
   /** Zeroes a range. `held: false` is for the lowest layer, where no older data could show through. */
   async zero(position: number, lengthBytes: number, mayPunch: boolean, held: boolean): Promise<void> {
     try {

@@ -4,8 +4,16 @@ import { KIB, MIB } from '@holdfast/core/model/bytes.js';
 import { eventually } from '@holdfast/testkit/eventually.js';
 import { afterEach, expect, test } from '@jest/globals';
 import { MemoryExport } from '../../test/memory-export.js';
-import { Command, PAYLOAD_BYTES_MAX, REQUEST_BYTES, REQUEST_MAGIC, SIMPLE_REPLY_BYTES } from './constants.js';
-import type { Payload } from './export.js';
+import {
+  Command,
+  NbdErrno,
+  PAYLOAD_BYTES_MAX,
+  REQUEST_BYTES,
+  REQUEST_MAGIC,
+  SIMPLE_REPLY_BYTES,
+} from './constants.js';
+import { NbdError } from './errors.js';
+import type { NbdWrite, Payload, WriteListener } from './export.js';
 import { NbdServerConnection } from './server-connection.js';
 
 /** Export that answers each READ when the test says so. */
@@ -27,6 +35,16 @@ class ReadyExport extends MemoryExport {
   readNow(offset: number, lengthBytes: number): Payload {
     this.answered += 1;
     return [this.bytes.subarray(offset, offset + lengthBytes)];
+  }
+}
+
+/** Export whose writes have ended before their beginning returns. */
+class InstantExport extends MemoryExport {
+  begun = 0;
+
+  beginWrite<Tag>(_: NbdWrite, listener: WriteListener<Tag>, tag: Tag): void {
+    this.begun += 1;
+    listener.written(tag, this.begun % 2 === 0 ? new NbdError(NbdErrno.Io, 'refused') : undefined);
   }
 }
 
@@ -77,6 +95,28 @@ test('a client that does not read its replies gets no more of them, until it doe
   );
 });
 
+test('writes that end at once are each begun once, and answered, also those that are refused', async () => {
+  const target = new InstantExport(MIB);
+  const client = await join(target);
+  let received = 0;
+  client.on('data', (chunk: Buffer) => {
+    received += chunk.length;
+  });
+  // Far apart, so that none are joined.
+  const frames = requests(Command.Write, 300, (index) => ({
+    offset: (index % 2) * 512 * KIB,
+    lengthBytes: 1,
+  }));
+  const payload = Buffer.alloc(1);
+  client.write(Buffer.concat(frames.flatMap((frame) => [frame, payload])));
+  await eventually(
+    'all replies',
+    async () => received,
+    (bytes) => bytes === 300 * SIMPLE_REPLY_BYTES,
+  );
+  expect(target.begun).toBe(300);
+});
+
 /** A client of this export, past the handshake, that has not begun to read. */
 async function join(target: MemoryExport): Promise<net.Socket> {
   const server = net.createServer((socket) => {
@@ -97,14 +137,24 @@ async function join(target: MemoryExport): Promise<net.Socket> {
 
 /** That many READs as one chunk of the network. */
 function reads(count: number, lengthBytes: number): Buffer {
-  const frames = Buffer.alloc(count * REQUEST_BYTES);
-  for (let at = 0; at < frames.length; at += REQUEST_BYTES) {
-    frames.writeUInt32BE(REQUEST_MAGIC, at);
-    frames.writeUInt16BE(Command.Read, at + 6);
-    frames.writeUInt32BE(at / REQUEST_BYTES, at + 12);
-    frames.writeUInt32BE(lengthBytes, at + 24);
-  }
-  return frames;
+  return Buffer.concat(requests(Command.Read, count, () => ({ offset: 0, lengthBytes })));
+}
+
+function requests(
+  type: number,
+  count: number,
+  rangeOf: (index: number) => { offset: number; lengthBytes: number },
+): Buffer[] {
+  return Array.from({ length: count }, (_, index) => {
+    const { offset, lengthBytes } = rangeOf(index);
+    const frame = Buffer.alloc(REQUEST_BYTES);
+    frame.writeUInt32BE(REQUEST_MAGIC, 0);
+    frame.writeUInt16BE(type, 6);
+    frame.writeUInt32BE(index, 12);
+    frame.writeUInt32BE(offset, 20);
+    frame.writeUInt32BE(lengthBytes, 24);
+    return frame;
+  });
 }
 
 /** Resolves when the number has stayed the same for a while. */

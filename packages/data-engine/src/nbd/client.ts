@@ -20,27 +20,24 @@ import {
 } from './constants.js';
 import { CorkedWriter } from './corked-writer.js';
 import { NbdError, ProtocolError } from './errors.js';
-import type { Extent, NbdExport, Payload, WriteOptions, ZeroOptions } from './export.js';
+import {
+  type Extent,
+  type NbdExport,
+  type NbdWrite,
+  type Payload,
+  type WriteListener,
+  type WriteOptions,
+  writeBy,
+  type ZeroOptions,
+} from './export.js';
 import { writeUint64 } from './handshake-frames.js';
 import { asConnection, type Connection, connectTo } from './incoming.js';
+import { PendingCall, type PendingRequest, PendingWrite } from './pending-request.js';
 import { ReadAssembly } from './read-assembly.js';
 import { type Reply, ReplyReader } from './replies.js';
 import type { Slab } from './slab.js';
 
 export type NbdAddress = NbdPeer & { port: number; exportName: string };
-
-type Pending = {
-  sentAtMs: number;
-  /** When a byte of this request's own reply last arrived. */
-  movedAtMs: number;
-  read: ReadAssembly | undefined;
-  extents: Extent[] | undefined;
-  error: NbdError | undefined;
-  /** The caller's value, taken from the whole reply. */
-  result: (pending: Pending) => unknown;
-  resolve: (result: unknown) => void;
-  reject: (error: Error) => void;
-};
 
 const NO_PAYLOAD: Payload = [];
 
@@ -52,7 +49,7 @@ export class NbdClient implements NbdExport {
   private readonly queue = new ByteQueue();
   private readonly replies: ReplyReader;
   private readonly writer: CorkedWriter;
-  private readonly pending = new Map<number, Pending>();
+  private readonly pending = new Map<number, PendingRequest>();
   private readonly closeHandlers: ((reason: Error) => void)[] = [];
   private nextCookie = 1;
   private closedBy: Error | undefined;
@@ -132,7 +129,7 @@ export class NbdClient implements NbdExport {
    * moves, or when a request that was sent later has already been answered.
    */
   silentForMs(nowMs: number): number {
-    const oldest: Pending | undefined = this.pending.values().next().value;
+    const oldest: PendingRequest | undefined = this.pending.values().next().value;
     if (oldest === undefined) return 0;
     this.noteSent(nowMs);
     const sinceMs = Math.max(oldest.sentAtMs, oldest.movedAtMs, this.excusedAtMs);
@@ -158,18 +155,36 @@ export class NbdClient implements NbdExport {
 
   /** The payload lies in pooled memory; the caller may release it. */
   read(offset: number, lengthBytes: number): Promise<Payload> {
-    return this.request(Command.Read, 0, offset, lengthBytes, NO_PAYLOAD, readPayload);
+    return this.request(Command.Read, 0, offset, lengthBytes, readPayload);
   }
 
-  write(offset: number, payload: Payload, lengthBytes: number, { fua, alone }: WriteOptions): Promise<void> {
+  write(
+    offset: number,
+    payload: Payload,
+    lengthBytes: number,
+    { fua, alone = false }: WriteOptions,
+  ): Promise<void> {
+    return writeBy(this, { offset, lengthBytes, payload, fua, alone });
+  }
+
+  beginWrite<Tag>(
+    { offset, lengthBytes, payload, fua, alone }: NbdWrite,
+    listener: WriteListener<Tag>,
+    tag: Tag,
+  ): void {
+    if (this.closedBy !== undefined) {
+      listener.written(tag, this.closedBy);
+      return;
+    }
+    const pending = new PendingWrite(this.time.nowMs(), listener, tag);
     const flags = fua ? CommandFlag.Fua : 0;
-    const answered = this.request(Command.Write, flags, offset, lengthBytes, payload, nothing);
-    if (alone === true) this.writer.sendNow();
-    return answered;
+    const message = [this.header(pending, Command.Write, flags, offset, lengthBytes), ...payload];
+    if (alone === true) this.writer.sendNow(message);
+    else this.writer.send(message);
   }
 
   flush(): Promise<void> {
-    return this.request(Command.Flush, 0, 0, 0, NO_PAYLOAD, nothing);
+    return this.request(Command.Flush, 0, 0, 0, nothing);
   }
 
   async trim(offset: number, lengthBytes: number, { fua }: WriteOptions): Promise<void> {
@@ -185,7 +200,7 @@ export class NbdClient implements NbdExport {
     if (!this.terms.blockStatus) return [{ lengthBytes, allocated: true }];
     const flags = extentsMax === 1 ? CommandFlag.RequestOne : 0;
     const asked = Math.min(lengthBytes, RANGE_BYTES_MAX);
-    return this.request(Command.BlockStatus, flags, offset, asked, NO_PAYLOAD, extentsOf);
+    return this.request(Command.BlockStatus, flags, offset, asked, extentsOf);
   }
 
   /** Disconnects in order; requests in flight fail. */
@@ -219,37 +234,38 @@ export class NbdClient implements NbdExport {
   ): Promise<void> {
     for (let done = 0; done < lengthBytes; done += RANGE_BYTES_MAX) {
       const asked = Math.min(RANGE_BYTES_MAX, lengthBytes - done);
-      await this.request(type, flags, offset + done, asked, NO_PAYLOAD, nothing);
+      await this.request(type, flags, offset + done, asked, nothing);
     }
   }
 
-  /** `result` takes the caller's value from the whole reply, so that a request costs one promise and one record. */
+  /** @param result takes the caller's value from the whole reply, so that a request costs one promise and one record */
   private request<Result>(
     type: CommandType,
     flags: number,
     offset: number,
     lengthBytes: number,
-    payload: Payload,
-    result: (pending: Pending) => Result,
+    result: (reply: PendingRequest) => Result,
   ): Promise<Result> {
     if (this.closedBy !== undefined) return Promise.reject(this.closedBy);
-    const sentAtMs = this.time.nowMs();
+    const read = type === Command.Read ? new ReadAssembly(offset, lengthBytes) : undefined;
+    return new Promise((resolve, reject) => {
+      const pending = new PendingCall(this.time.nowMs(), read, result, resolve, reject);
+      this.writer.send([this.header(pending, type, flags, offset, lengthBytes)]);
+    });
+  }
+
+  /** Notes a request, whose header this is, as pending. */
+  private header(
+    pending: PendingRequest,
+    type: CommandType,
+    flags: number,
+    offset: number,
+    lengthBytes: number,
+  ): Buffer {
     const cookie = this.nextCookie;
     this.nextCookie += 1;
-    return new Promise((resolve, reject) => {
-      this.pending.set(cookie, {
-        sentAtMs,
-        movedAtMs: sentAtMs,
-        read: type === Command.Read ? new ReadAssembly(offset, lengthBytes) : undefined,
-        extents: undefined,
-        error: undefined,
-        result,
-        // The cast: `result` makes what this promise is for.
-        resolve: resolve as (result: unknown) => void,
-        reject,
-      });
-      this.writer.send([requestHeader(type, flags, cookie, offset, lengthBytes), ...payload]);
-    });
+    this.pending.set(cookie, pending);
+    return requestHeader(type, flags, cookie, offset, lengthBytes);
   }
 
   private receive(chunk: Buffer, slab?: Slab): void {
@@ -259,7 +275,7 @@ export class NbdClient implements NbdExport {
       for (let reply = this.replies.next(); reply !== undefined; reply = this.replies.next())
         this.handle(reply);
     } catch (error) {
-      this.destroy(error instanceof Error ? error : new ProtocolError(String(error)));
+      this.destroy(asError(error));
     }
   }
 
@@ -280,10 +296,15 @@ export class NbdClient implements NbdExport {
         pending.error = new NbdError(reply.errno, `the server answered error ${reply.errno}`);
       else pending.read?.whole(reply.payload);
     } else if (!reply.done) return;
-    // Completed before it is removed: an invalid reply throws, and fails all pending requests including this one.
     if (pending.sentAtMs > this.heardAtMs) this.heardAtMs = pending.sentAtMs;
-    complete(pending);
+    // Removed first: who is told may end this connection, which tells all that are pending.
     this.pending.delete(reply.cookie);
+    try {
+      pending.answered();
+    } catch (error) {
+      pending.failed(asError(error));
+      throw error;
+    }
   }
 
   /** Sent bytes count as movement too: on a slow link the server may not have the request yet. */
@@ -301,22 +322,20 @@ export class NbdClient implements NbdExport {
     const failed = [...this.pending.values()];
     this.pending.clear();
     for (const handler of this.closeHandlers) handler(reason);
-    for (const { reject } of failed) reject(reason);
+    for (const pending of failed) pending.failed(reason);
   }
 }
 
-/** @throws ProtocolError for an invalid reply, which ends the connection */
-function complete(pending: Pending): void {
-  if (pending.error !== undefined) pending.reject(pending.error);
-  else pending.resolve(pending.result(pending));
+function asError(error: unknown): Error {
+  return error instanceof Error ? error : new ProtocolError(String(error));
 }
 
-function readPayload({ read }: Pending): Payload {
+function readPayload({ read }: PendingRequest): Payload {
   return read?.finish() ?? NO_PAYLOAD;
 }
 
 /** @throws ProtocolError for a reply without extents, with which a caller could make no progress */
-function extentsOf({ extents }: Pending): Extent[] {
+function extentsOf({ extents }: PendingRequest): Extent[] {
   if (extents === undefined) throw new ProtocolError('a reply without extents');
   return extents;
 }

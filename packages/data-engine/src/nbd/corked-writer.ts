@@ -30,14 +30,24 @@ export class CorkedWriter {
 
   /** `sent` is called when the pieces are no longer used: the kernel has them, or the connection is closed. */
   send(pieces: readonly Buffer[], sent?: () => void): void {
+    if (!this.gather(pieces, sent)) return;
+    if (!this.scheduled) setImmediate(this.endTurn);
+    this.scheduled = true;
+  }
+
+  /** Sends a message, with what was gathered before it: nothing else is to come in this turn, whose end costs a call of its own. */
+  sendNow(pieces: readonly Buffer[], sent?: () => void): void {
+    if (this.gather(pieces, sent)) this.flush();
+  }
+
+  /** @returns false where nothing is sent any more */
+  private gather(pieces: readonly Buffer[], sent?: () => void): boolean {
     if (this.socket.destroyed || this.socket.writableEnded) {
       sent?.();
-      return;
+      return false;
     }
     if (!this.corked) this.socket.cork();
     this.corked = true;
-    if (!this.scheduled) setImmediate(this.endTurn);
-    this.scheduled = true;
     this.messages += 1;
     let left = pieces.length;
     for (const piece of pieces) {
@@ -45,11 +55,7 @@ export class CorkedWriter {
       this.bytes += piece.length;
       this.socket.write(piece, left === 0 ? sent : undefined);
     }
-  }
-
-  /** Sends what was gathered: nothing else is to come in this turn. */
-  sendNow(): void {
-    if (this.corked) this.flush();
+    return true;
   }
 
   get queuedBytes(): number {
@@ -58,6 +64,7 @@ export class CorkedWriter {
 
   private readonly endTurn = (): void => {
     this.scheduled = false;
+    if (!this.corked) return;
     // A quarter of what is in flight: at depth 4 and below nothing waits, at depth 32 eight replies share a call.
     if (this.bytes >= HELD_BYTES_MAX || this.messages * 4 >= this.expected()) this.flush();
     else this.deadline ??= setTimeout(this.flush, HELD_MAX_MS);

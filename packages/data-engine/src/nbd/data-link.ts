@@ -2,7 +2,7 @@
 import type { Time } from '../base/time.js';
 import { NbdClient } from './client.js';
 import type { NbdPeer } from './client-tls.js';
-import type { NbdExport } from './export.js';
+import type { NbdExport, NbdWrite, WriteListener } from './export.js';
 
 export type DataAddress = NbdPeer & { port: number; exportName: string };
 
@@ -10,6 +10,7 @@ export interface DataLink extends NbdExport {
   /** The copy is in this process: a request costs no message. */
   readonly isHere?: boolean;
   readonly closed: boolean;
+  beginWrite<Tag>(write: NbdWrite, listener: WriteListener<Tag>, tag: Tag): void;
   /** Send time of the latest answered request; at first, the time of connecting. */
   readonly heardAtMs: number;
   /** Sends a request that is answered from memory. */

@@ -21,6 +21,25 @@ export type WriteOptions = {
 /** `mayPunch: false` asks to keep the space allocated. */
 export type ZeroOptions = WriteOptions & { mayPunch: boolean };
 
+/** A write on its way from the user's connection to the copies: all of them are given the same record. */
+export type NbdWrite = WriteOptions & {
+  readonly offset: number;
+  readonly lengthBytes: number;
+  readonly payload: Payload;
+};
+
+/**
+ * Is told once how each write has ended that it was given to. One listener serves any number of writes, told apart by their tags:
+ * on the path of every write that costs less than a promise, and its continuations, for each.
+ */
+export interface WriteListener<Tag> {
+  /** Must not throw. @param failure `undefined` for a write that was made */
+  written(tag: Tag, failure: unknown): void;
+}
+
+/** What takes writes that a listener is told of. */
+export type WriteTarget = Required<Pick<NbdExport, 'beginWrite'>>;
+
 export interface NbdExport {
   readonly sizeBytes: number;
   readonly readOnly: boolean;
@@ -33,12 +52,35 @@ export interface NbdExport {
    */
   readNow?(offset: number, lengthBytes: number, alone?: boolean): Payload | undefined;
   write(offset: number, payload: Payload, lengthBytes: number, options: WriteOptions): Promise<void>;
+  /** Does what `write` does, for the path of every write. The listener is told of its end, maybe before this returns. */
+  beginWrite?<Tag>(write: NbdWrite, listener: WriteListener<Tag>, tag: Tag): void;
+  /**
+   * Makes a write that needs no waiting. False if it needs some; `write` then makes it. So it does where this throws, and says why
+   * if it fails too.
+   */
+  writeNow?(offset: number, payload: Payload, lengthBytes: number): boolean;
   /** Covers every write that was answered before, on any connection; multi-conn requires that. */
   flush(): Promise<void>;
   trim(offset: number, lengthBytes: number, options: WriteOptions): Promise<void>;
   writeZeroes(offset: number, lengthBytes: number, options: ZeroOptions): Promise<void>;
   /** At least one extent; may cover less than requested, never more. */
   blockStatus(offset: number, lengthBytes: number, extentsMax: number): Promise<Extent[]>;
+}
+
+/** Tells a listener how a write ends that a promise stands for. */
+export function tellWhenEnded<Tag>(write: Promise<void>, listener: WriteListener<Tag>, tag: Tag): void {
+  write.then(
+    () => listener.written(tag, undefined),
+    (error: unknown) => listener.written(tag, error),
+  );
+}
+
+/** A promise of a write that a listener would be told of. */
+export function writeBy(target: WriteTarget, write: NbdWrite): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const written = (_: undefined, failure: unknown) => (failure === undefined ? resolve() : reject(failure));
+    target.beginWrite(write, { written }, undefined);
+  });
 }
 
 /** Consecutive bytes in pooled memory, whose receiver calls `release` when nothing uses them any more. */

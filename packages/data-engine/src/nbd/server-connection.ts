@@ -12,7 +12,7 @@ import { ByteQueue } from './byte-queue.js';
 import { Command, CommandFlag, NbdErrno, PAYLOAD_BYTES_MAX } from './constants.js';
 import { CorkedWriter } from './corked-writer.js';
 import { errnoOf, NbdError, ProtocolError } from './errors.js';
-import { type NbdExport, type Payload, pooledPayload, slicePayload } from './export.js';
+import { type NbdExport, type Payload, pooledPayload, slicePayload, type WriteListener } from './export.js';
 import {
   blockStatusChunk,
   dataChunkHeader,
@@ -42,6 +42,8 @@ export class NbdServerConnection {
   private requestsInFlight = 0;
   private bytesInFlight = 0;
   private closing = false;
+  /** Requests are being started: one may end before the next one begins. */
+  private isBeginning = false;
 
   constructor(
     private readonly socket: Socket,
@@ -83,6 +85,7 @@ export class NbdServerConnection {
   /** Starts waiting requests in order, as far as there is room. */
   private beginWaiting(): void {
     let begun = 0;
+    this.isBeginning = true;
     while (!this.closing && !this.isFull()) {
       const first = this.waiting[begun];
       if (first === undefined) break;
@@ -91,6 +94,7 @@ export class NbdServerConnection {
       else this.beginJoined([first, ...this.waiting.slice(begun + 1, begun + count)]);
       begun += count;
     }
+    this.isBeginning = false;
     if (this.closing) this.waiting = [];
     else if (begun > 0) this.waiting = this.waiting.slice(begun);
   }
@@ -103,8 +107,11 @@ export class NbdServerConnection {
     const isAlone = this.requestsInFlight === 0 && this.waiting.length === 1;
     const inMemory = this.readNow(request, isAlone);
     if (inMemory !== undefined) {
-      this.replyData(request, inMemory);
-      if (isAlone) this.writer.sendNow();
+      this.replyData(request, inMemory, isAlone);
+      return;
+    }
+    if (this.writtenNow(request)) {
+      this.replyDone(request, isAlone);
       return;
     }
     this.hold(request);
@@ -117,6 +124,32 @@ export class NbdServerConnection {
   }
 
   private run(request: NbdRequest, isAlone: boolean): void {
+    const { target } = this;
+    if (request.type === Command.Write && target.beginWrite !== undefined) this.beginWrite(request, isAlone);
+    else this.runByPromise(request, isAlone);
+  }
+
+  private beginWrite(request: NbdRequest, alone: boolean): void {
+    const { offset, lengthBytes, payload } = request;
+    try {
+      this.check(request);
+    } catch (error) {
+      this.written.written(request, error);
+      return;
+    }
+    const fua = (request.flags & CommandFlag.Fua) !== 0;
+    this.target.beginWrite?.({ offset, lengthBytes, payload, fua, alone }, this.written, request);
+  }
+
+  private readonly written: WriteListener<NbdRequest> = {
+    written: (request, failure) => {
+      if (failure === undefined) this.replyDone(request, this.requestsInFlight === 1);
+      else this.replyError(request, failure);
+      this.finish(request);
+    },
+  };
+
+  private runByPromise(request: NbdRequest, isAlone: boolean): void {
     this.serve(request, isAlone).then(
       () => this.finish(request),
       (error: unknown) => {
@@ -132,6 +165,10 @@ export class NbdServerConnection {
     const inMemory = this.readNow(whole, false);
     if (inMemory !== undefined) {
       this.replyParts(requests, inMemory);
+      return;
+    }
+    if (this.writtenNow(whole)) {
+      for (const { cookie } of requests) this.writer.send([simpleReply(cookie, NbdErrno.None)]);
       return;
     }
     for (const request of requests) this.hold(request);
@@ -179,6 +216,19 @@ export class NbdServerConnection {
     }
   }
 
+  /** Makes a WRITE that needs no waiting. Errors of a request are reported by `serve`. */
+  private writtenNow(request: NbdRequest): boolean {
+    const { type, flags, offset, lengthBytes, payload } = request;
+    if (type !== Command.Write || (flags & CommandFlag.Fua) !== 0 || this.target.writeNow === undefined)
+      return false;
+    try {
+      this.check(request);
+      return this.target.writeNow(offset, payload, lengthBytes);
+    } catch {
+      return false;
+    }
+  }
+
   private async serve(request: NbdRequest, alone: boolean): Promise<void> {
     const { offset, lengthBytes } = request;
     this.check(request);
@@ -205,9 +255,14 @@ export class NbdServerConnection {
       default:
         throw new NbdError(NbdErrno.Invalid, `unknown command ${request.type}`);
     }
-    this.writer.send([simpleReply(request.cookie, NbdErrno.None)]);
-    // Nothing else is to be answered in this turn.
-    if (this.requestsInFlight === 1) this.writer.sendNow();
+    this.replyDone(request, this.requestsInFlight === 1);
+  }
+
+  /** @param isLast nothing else is to be answered in this turn */
+  private replyDone({ cookie }: NbdRequest, isLast: boolean): void {
+    const reply = [simpleReply(cookie, NbdErrno.None)];
+    if (isLast) this.writer.sendNow(reply);
+    else this.writer.send(reply);
   }
 
   /** Rejects an invalid request before any of it is done. */
@@ -229,11 +284,12 @@ export class NbdServerConnection {
     }
   }
 
-  private replyData(request: NbdRequest, payload: Payload): void {
+  private replyData(request: NbdRequest, payload: Payload, isLast = false): void {
     const header = this.options.structuredReplies
       ? dataChunkHeader(request)
       : simpleReply(request.cookie, NbdErrno.None);
-    this.writer.send([header, ...payload], payload.release);
+    if (isLast) this.writer.sendNow([header, ...payload], payload.release);
+    else this.writer.send([header, ...payload], payload.release);
   }
 
   private async replyBlockStatus(request: NbdRequest): Promise<void> {
@@ -268,7 +324,7 @@ export class NbdServerConnection {
   }
 
   private resumeWhenRoom(): void {
-    if (this.closing || this.isFull()) return;
+    if (this.isBeginning || this.closing || this.isFull()) return;
     if (this.waiting.length > 0) this.beginWaiting();
     if (this.waiting.length === 0 && this.socket.isPaused() && !this.isFull()) this.socket.resume();
   }

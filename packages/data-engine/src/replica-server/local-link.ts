@@ -9,7 +9,16 @@ import type { Time } from '../base/time.js';
 import { NbdErrno } from '../nbd/constants.js';
 import type { DataLink } from '../nbd/data-link.js';
 import { errnoOf, NbdError } from '../nbd/errors.js';
-import type { Extent, NbdExport, Payload, WriteOptions, ZeroOptions } from '../nbd/export.js';
+import {
+  type Extent,
+  type NbdExport,
+  type NbdWrite,
+  type Payload,
+  tellWhenEnded,
+  type WriteListener,
+  type WriteOptions,
+  type ZeroOptions,
+} from '../nbd/export.js';
 
 /** Longer trims and zeroes are made in parts, so that one never keeps the copy for long. As over NBD. */
 const RANGE_BYTES_MAX = 1024 * MIB;
@@ -109,6 +118,24 @@ export class LocalLink implements DataLink {
   write(offset: number, payload: Payload, lengthBytes: number, options: WriteOptions): Promise<void> {
     if (this.isPastEnd(offset, lengthBytes)) return pastEnd(NbdErrno.NoSpace);
     return this.request(() => this.target.write(offset, payload, lengthBytes, options));
+  }
+
+  beginWrite<Tag>(write: NbdWrite, listener: WriteListener<Tag>, tag: Tag): void {
+    if (this.isWrittenNow(write)) listener.written(tag, undefined);
+    else tellWhenEnded(this.write(write.offset, write.payload, write.lengthBytes, write), listener, tag);
+  }
+
+  private isWrittenNow({ offset, lengthBytes, payload, fua }: NbdWrite): boolean {
+    if (fua || this.closedBy !== undefined || this.isPastEnd(offset, lengthBytes)) return false;
+    const sentAtMs = this.time.nowMs();
+    try {
+      if (this.target.writeNow?.(offset, payload, lengthBytes) !== true) return false;
+    } catch {
+      // Told by the write that follows.
+      return false;
+    }
+    this.heard(sentAtMs);
+    return true;
   }
 
   flush(): Promise<void> {

@@ -6,6 +6,7 @@ import { NbdError } from '../nbd/errors.js';
 import type { Extent, NbdExport, Payload, WriteOptions, ZeroOptions } from '../nbd/export.js';
 import type { ReplicaExportName } from '../protocol/export-names.js';
 import { snapshotNotFound, staleEpoch } from '../protocol/replica-faults.js';
+import type { Term } from '../protocol/term.js';
 import type { Replica } from '../replica/replica.js';
 
 /** NBD export of a copy for its engine. Every request uses the epoch that the connection was opened at. */
@@ -13,12 +14,14 @@ export class ReplicaExport implements NbdExport {
   readonly readOnly = false;
   readonly blockSizeMinBytes = BLOCK_BYTES;
   private readonly lease: number;
+  private readonly term: Term;
 
   constructor(
     private readonly replica: Replica,
     private readonly epoch: number,
   ) {
     this.lease = replica.lease;
+    this.term = { epoch, lease: replica.lease };
   }
 
   get sizeBytes(): number {
@@ -39,6 +42,10 @@ export class ReplicaExport implements NbdExport {
     const { epoch, lease } = this;
     const { fua, alone = false } = options;
     return this.replica.write(offset, payload, lengthBytes, { fua, alone, epoch, lease });
+  }
+
+  writeNow(offset: number, payload: Payload, lengthBytes: number): boolean {
+    return this.replica.writeNow(offset, payload, lengthBytes, this.term);
   }
 
   async flush(): Promise<void> {

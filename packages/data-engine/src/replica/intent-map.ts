@@ -89,15 +89,21 @@ export class IntentMap {
 
   /** Resolves when the regions are durably marked; `undefined` if they already are, which is the usual case. */
   mark(offset: number, lengthBytes: number): Promise<void> | undefined {
+    if (this.isMarked(offset, lengthBytes)) return undefined;
     const first = Math.floor(offset / REGION_BYTES);
     const last = Math.floor((offset + lengthBytes - 1) / REGION_BYTES);
-    let missing = false;
-    for (let region = first; region <= last && !missing; region += 1) missing = !this.has(region);
-    if (!missing) return undefined;
-
     this.gathering ??= this.startGathering();
     for (let region = first; region <= last; region += 1) this.gathering.regions.add(region);
     return this.gathering.done;
+  }
+
+  /** True if the regions are durably marked. */
+  isMarked(offset: number, lengthBytes: number): boolean {
+    const last = Math.floor((offset + lengthBytes - 1) / REGION_BYTES);
+    for (let region = Math.floor(offset / REGION_BYTES); region <= last; region += 1) {
+      if (!this.has(region)) return false;
+    }
+    return true;
   }
 
   /** Records that a change of these marked regions has ended. */

@@ -48,6 +48,22 @@ describe('a read beside writes', () => {
     expect(discarded).toEqual(['torn']);
   });
 
+  test('is done again when a write of its blocks was made in one call meanwhile', async () => {
+    const overlap = new ReadWriteOverlap();
+    const first = held<string>();
+    const results = [first.promise, Promise.resolve('after')];
+    const reading = overlap.read(
+      0,
+      BLOCK,
+      () => results.shift() ?? Promise.reject(new Error('twice')),
+      ignore,
+    );
+    await turnOfTheLoop();
+    overlap.disturb(0, BLOCK);
+    first.end('torn');
+    expect(await reading).toBe('after');
+  });
+
   test('passes by writes of other blocks', async () => {
     const overlap = new ReadWriteOverlap();
     overlap.beginWrite(BLOCK, 2 * BLOCK);

@@ -21,15 +21,25 @@ export class ReadWriteOverlap {
 
   /** A promise if the write has to wait; the caller then asks again. */
   mayWrite(start: number, end: number): Promise<void> | undefined {
-    return this.patient.size > 0 && overlaps(this.patient, start, end) ? this.nextEnd() : undefined;
+    return this.mustWait(start, end) ? this.nextEnd() : undefined;
+  }
+
+  /** True if a write of these blocks has to wait for a read. */
+  mustWait(start: number, end: number): boolean {
+    return this.patient.size > 0 && overlaps(this.patient, start, end);
   }
 
   /** Registers a write as in flight until the caller ends it. */
   beginWrite(start: number, end: number): Range {
     const write = { start, end };
     this.writes.add(write);
-    for (const read of this.reads) if (read.start < end && start < read.end) read.isDisturbed = true;
+    this.disturb(start, end);
     return write;
+  }
+
+  /** Notes a write that has begun and ended within one call: reads that threads work on may have seen a part of it. */
+  disturb(start: number, end: number): void {
+    for (const read of this.reads) if (read.start < end && start < read.end) read.isDisturbed = true;
   }
 
   endWrite(write: Range): void {

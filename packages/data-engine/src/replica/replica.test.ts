@@ -157,6 +157,62 @@ describe('after a crash', () => {
   });
 });
 
+describe('a write without waiting', () => {
+  const term = (replica: Replica) => ({ epoch: 0, lease: replica.lease });
+  const tryNow = (replica: Replica, value: number, offset = 0) =>
+    replica.writeNow(offset, [filled(value)], BLOCK, term(replica));
+
+  /** Writes by threads until the disk has shown itself fast, and the region is marked. */
+  async function ready(replica: Replica): Promise<void> {
+    for (let tries = 0; tries < 1000; tries += 1) {
+      await write(replica, BLOCK, filled(9));
+      if (tryNow(replica, 1)) return;
+    }
+    throw new Error('this disk is never fast');
+  }
+
+  test('is made like any other: read, counted as changed, and durable after a flush', async () => {
+    const replica = await create();
+    await ready(replica);
+    expect((await read(replica, 0, BLOCK)).equals(filled(1))).toBe(true);
+    expect(replica.recentChanges()).toEqual([[0, 0b11]]);
+    await replica.flush();
+    expect((await read(await reopen(), 0, BLOCK)).equals(filled(1))).toBe(true);
+  });
+
+  test('is refused to an engine that was replaced', async () => {
+    const replica = await create();
+    await ready(replica);
+    const old = term(replica);
+    await replica.fence(1);
+    expect(() => replica.writeNow(0, [filled(2)], BLOCK, old)).toThrow(/epoch/);
+    expect((await read(replica, 0, BLOCK)).equals(filled(1))).toBe(true);
+  });
+
+  test('is seen by a read that was under way, which is done again', async () => {
+    const replica = await create();
+    await write(replica, 0, filled(7, MIB));
+    await ready(replica);
+    for (let round = 0; round < 50; round += 1) {
+      const value = 10 + round;
+      const reading = replica.read(0, MIB);
+      if (!tryNow(replica, value)) continue;
+      expect(contiguous(await reading)[0]).toBe(value);
+    }
+  });
+
+  test('is left to a thread where its region has no mark yet, or the copy as a whole is being changed', async () => {
+    const replica = await create();
+    await ready(replica);
+    expect(tryNow(replica, 3, REGION_BYTES)).toBe(false);
+    expect(replica.writeNow(100, [filled(3)], BLOCK, term(replica))).toBe(false);
+    const fencing = replica.fence(0);
+    expect(tryNow(replica, 3)).toBe(false);
+    await fencing;
+    expect(tryNow(replica, 3)).toBe(true);
+  });
+});
+
 describe('a damaged copy is refused', () => {
   const metadata = () => path.join(replicaDirectory(disk, replicaId), 'replica.json');
   const file = async (suffix: string) => {

@@ -183,6 +183,25 @@ export class Replica {
     );
   }
 
+  /**
+   * Makes a write of an engine if nothing has to be waited for; false otherwise.
+   *
+   * @throws StorageFault as `write` does; a part may have been written then
+   */
+  writeNow(offset: number, payload: Payload, lengthBytes: number, term: Term): boolean {
+    if (offset % BLOCK_BYTES !== 0 || lengthBytes % BLOCK_BYTES !== 0) return false;
+    const end = offset + lengthBytes;
+    if (!this.gate.isOpen || !this.intent.isMarked(offset, lengthBytes) || this.overlap.mustWait(offset, end))
+      return false;
+    this.requireUsable();
+    this.fencing.requireConnection(term);
+    if (!this.state.chain.head.writeNow(payload, offset, lengthBytes)) return false;
+    this.overlap.disturb(offset, end);
+    this.intent.changed(offset, lengthBytes);
+    this.recent.add(offset, lengthBytes);
+    return true;
+  }
+
   writeZeroes(offset: number, lengthBytes: number, options: ChangeOptions & ZeroOptions): Promise<void> {
     return this.change(offset, lengthBytes, options, () => {
       // Over older layers zeros are data: the head has to hold them, or the older data would show through.

@@ -7,6 +7,11 @@ export class WriteGate {
   private exclusive: Promise<void> | undefined;
   private whenIdle: (() => void) | undefined;
 
+  /** True while a write is admitted at once. */
+  get isOpen(): boolean {
+    return this.exclusive === undefined;
+  }
+
   /**
    * Admits a write; the caller calls `leave` when it has ended. A promise if the write has to wait, nothing if it was
    * admitted at once. That is nearly always so: the path of every write has no promise to spare.

@@ -5,7 +5,16 @@
 import { NbdErrno } from '../../src/nbd/constants.js';
 import type { DataLink } from '../../src/nbd/data-link.js';
 import { errnoOf, NbdError } from '../../src/nbd/errors.js';
-import type { Extent, NbdExport, Payload, WriteOptions, ZeroOptions } from '../../src/nbd/export.js';
+import {
+  type Extent,
+  type NbdExport,
+  type NbdWrite,
+  type Payload,
+  tellWhenEnded,
+  type WriteListener,
+  type WriteOptions,
+  type ZeroOptions,
+} from '../../src/nbd/export.js';
 import type { SimNet } from './sim-net.js';
 import type { Life } from './world.js';
 
@@ -88,6 +97,10 @@ export class SimLink implements DataLink {
   write(offset: number, payload: Payload, lengthBytes: number, options: WriteOptions): Promise<void> {
     const bytes = [Buffer.concat(payload)];
     return this.request(() => this.target.write(offset, bytes, lengthBytes, options));
+  }
+
+  beginWrite<Tag>(write: NbdWrite, listener: WriteListener<Tag>, tag: Tag): void {
+    tellWhenEnded(this.write(write.offset, write.payload, write.lengthBytes, write), listener, tag);
   }
 
   flush(): Promise<void> {

@@ -1,0 +1,66 @@
+/** Requests of a client whose replies have not come yet: what has arrived of each reply, and who is told of its end. */
+import type { NbdError } from './errors.js';
+import type { Extent, WriteListener } from './export.js';
+import type { ReadAssembly } from './read-assembly.js';
+
+export abstract class PendingRequest {
+  /** When a byte of this request's own reply last arrived. */
+  movedAtMs: number;
+  extents: Extent[] | undefined;
+  error: NbdError | undefined;
+
+  constructor(
+    readonly sentAtMs: number,
+    readonly read: ReadAssembly | undefined,
+  ) {
+    this.movedAtMs = sentAtMs;
+  }
+
+  /** Tells of the whole reply. @throws ProtocolError if it is not valid; nothing was told then */
+  abstract answered(): void;
+
+  /** Tells that no reply comes. */
+  abstract failed(reason: Error): void;
+}
+
+/** One that a promise stands for. */
+export class PendingCall<Result> extends PendingRequest {
+  /** @param result the caller's value, taken from the whole reply */
+  constructor(
+    sentAtMs: number,
+    read: ReadAssembly | undefined,
+    private readonly result: (reply: PendingRequest) => Result,
+    private readonly resolve: (result: Result) => void,
+    private readonly reject: (error: Error) => void,
+  ) {
+    super(sentAtMs, read);
+  }
+
+  answered(): void {
+    if (this.error !== undefined) this.reject(this.error);
+    else this.resolve(this.result(this));
+  }
+
+  failed(reason: Error): void {
+    this.reject(reason);
+  }
+}
+
+/** A write whose end a listener is told. */
+export class PendingWrite<Tag> extends PendingRequest {
+  constructor(
+    sentAtMs: number,
+    private readonly listener: WriteListener<Tag>,
+    private readonly tag: Tag,
+  ) {
+    super(sentAtMs, undefined);
+  }
+
+  answered(): void {
+    this.listener.written(this.tag, this.error);
+  }
+
+  failed(reason: Error): void {
+    this.listener.written(this.tag, reason);
+  }
+}
