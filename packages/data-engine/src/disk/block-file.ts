@@ -25,7 +25,17 @@ import {
 import { CachedFile } from './cached-file.js';
 import { DISK_PACE } from './disk-pace.js';
 import type { CopyFile } from './disk-store.js';
-import { closeFile, openFile, readFully, resizeFile, statFile, syncFile, writeFully } from './file-calls.js';
+import {
+  beginWriting,
+  closeFile,
+  openFile,
+  readFully,
+  resizeFile,
+  statFile,
+  syncFile,
+  type WriteEnd,
+  writeFully,
+} from './file-calls.js';
 import { punchHole, reserveSpace } from './punch-hole.js';
 import { WriteBackBudget } from './write-back-budget.js';
 
@@ -34,7 +44,6 @@ const ZEROS = alignedBytes(MIB);
 
 /** Longest write through the page cache: copying more would hold up the event loop for longer than a thread's wake-up takes. */
 const CACHED_WRITE_BYTES_MAX = 128 * KIB;
-const WRITTEN = Promise.resolve();
 
 export type BlockFileOptions = {
   /** Uses direct I/O. The caller has probed that the file system supports it (`direct-io.ts`). */
@@ -140,39 +149,80 @@ export class BlockFile implements CopyFile {
 
   /** Writes a payload; to a direct file, whole blocks only. */
   write(payload: Payload, position: number, isAlone = false): Promise<void> {
-    // Hot path of every write: a single promise, unlike the other calls.
-    if (this.closed) return Promise.reject(this.isClosed());
-    const lengthBytes = payloadLength(payload);
+    return new Promise((resolve, reject) => {
+      this.beginWrite(payload, position, isAlone, (failure) =>
+        failure === undefined ? resolve() : reject(failure),
+      );
+    });
+  }
+
+  beginWrite(payload: Payload, position: number, isAlone: boolean, ended: WriteEnd): void {
+    let isWritten: boolean;
     try {
-      if (this.writeNow(payload, position)) return WRITTEN;
+      if (this.closed) throw this.isClosed();
+      isWritten = this.writeNow(payload, position);
     } catch (error) {
-      return Promise.reject(error);
+      ended(error);
+      return;
     }
+    if (isWritten) ended(undefined);
+    else this.writeLater(payload, position, isAlone, ended);
+  }
+
+  /** By a thread, or past the page cache. */
+  private writeLater(payload: Payload, position: number, isAlone: boolean, ended: WriteEnd): void {
+    const lengthBytes = payloadLength(payload);
     if (this.cachesSmallWrites && lengthBytes <= CACHED_WRITE_BYTES_MAX) {
       const { cached } = this;
       // Until the other descriptor is open, writes go to the disk. Where it can't be opened, reads say so.
       if (cached === undefined) this.use(() => this.openCached()).catch(nothing);
       else if (this.writeBack.take(lengthBytes)) {
-        const written = cached.write(payload, position, this.begin(lengthBytes, true));
+        const threadEnded = this.begin(lengthBytes, true);
+        cached.beginWrite(payload, position, (failure) => {
+          threadEnded();
+          ended(failure);
+        });
         this.syncIfWanted();
-        return written;
+        return;
       }
     }
+    this.beginDirectWrite(payload, position, isAlone, ended);
+  }
+
+  /** Writes past the page cache, where the file is a direct one. */
+  private beginDirectWrite(payload: Payload, position: number, isAlone: boolean, ended: WriteEnd): void {
     const asItIs = !this.direct || payload.every(isAlignedBuffer);
     const leases = asItIs ? undefined : leaseCopies(payload);
     const pieces = leases?.map(({ buffer }) => buffer) ?? payload;
     const release = () => {
       for (const lease of leases ?? []) lease.release();
     };
-    if (isAlone && this.direct && pieces.length === 1) {
-      const written = this.writeWaiting(pieces, position, release);
-      if (written !== undefined) return written;
-    }
-    const ended = this.begin(lengthBytes);
-    return writeFully(this.fd, pieces, position, () => {
+    let isWritten: boolean;
+    try {
+      isWritten = isAlone && this.direct && pieces.length === 1 && this.isWrittenWaiting(pieces, position);
+    } catch (error) {
       release();
-      ended();
+      ended(error);
+      return;
+    }
+    if (isWritten) {
+      release();
+      ended(undefined);
+      return;
+    }
+    const threadEnded = this.begin(payloadLength(payload));
+    beginWriting(this.fd, pieces, position, (failure) => {
+      release();
+      threadEnded();
+      ended(failure);
     });
+  }
+
+  /** Writes on the event loop; false if a thread has to, because the disk is slow or took only a part. */
+  private isWrittenWaiting([piece]: Payload, position: number): boolean {
+    if (piece === undefined || !DISK_PACE.mayWait(piece.length)) return false;
+    const count = DISK_PACE.wait(() => fs.writeSync(this.fd, piece, 0, piece.length, position));
+    return count === piece.length;
   }
 
   /** Copies a small write into the page cache on the event loop, while the disk's last calls were fast. */
@@ -195,20 +245,6 @@ export class BlockFile implements CopyFile {
   private syncIfWanted(): void {
     // What a sync says of a failure is said again to whoever asks for one.
     if (this.writeBack.wantsSync) this.syncData().catch(nothing);
-  }
-
-  /** Writes on the event loop; `undefined` if a thread has to, because the disk is slow or took only a part. */
-  private writeWaiting([piece]: Payload, position: number, release: () => void): Promise<void> | undefined {
-    if (piece === undefined || !DISK_PACE.mayWait(piece.length)) return undefined;
-    try {
-      const count = DISK_PACE.wait(() => fs.writeSync(this.fd, piece, 0, piece.length, position));
-      if (count < piece.length) return undefined;
-    } catch (error) {
-      release();
-      return Promise.reject(error);
-    }
-    release();
-    return Promise.resolve();
   }
 
   /** Zeroes a range; frees its space if `mayPunch` is set and the file system supports it. */

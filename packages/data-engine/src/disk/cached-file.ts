@@ -7,7 +7,7 @@ import fs from 'node:fs';
 import { KIB } from '@holdfast/core/model/bytes.js';
 import type { KoffiFunc } from 'koffi';
 import { type Payload, payloadLength } from '../nbd/export.js';
-import { closeFile, openFile, readFully, writeFully } from './file-calls.js';
+import { beginWriting, closeFile, openFile, readFully, type WriteEnd } from './file-calls.js';
 
 /** RWF_NOWAIT of linux/fs.h: fail instead of waiting for the disk or a lock. */
 const NO_WAIT = 0x8;
@@ -68,9 +68,9 @@ export class CachedFile {
     return fs.readSync(this.fd, buffer, 0, buffer.length, position) === buffer.length;
   }
 
-  /** Copies a payload into the page cache, by a thread. Calls `ended` when its memory is no longer used. */
-  write(payload: Payload, position: number, ended: () => void): Promise<void> {
-    return writeFully(this.fd, payload, position, ended);
+  /** Copies a payload into the page cache, by a thread. */
+  beginWrite(payload: Payload, position: number, ended: WriteEnd): void {
+    beginWriting(this.fd, payload, position, ended);
   }
 
   /** The same on the event loop. False if the kernel took only a part. */

@@ -6,6 +6,7 @@
  * `syncData`, and each text is exactly as one `writeText` left it. A full disk fails with the code `ENOSPC`.
  */
 import type { Payload } from '../nbd/export.js';
+import type { WriteEnd } from './file-calls.js';
 
 /**
  * Purpose of a file. `data` takes whole blocks, with direct I/O if possible; ranges that were neither written nor
@@ -35,6 +36,8 @@ export interface CopyFile {
   readStored(buffer: Buffer, position: number): Promise<void>;
   /** A write that is alone may be made on the event loop, where the disk is fast. */
   write(payload: Payload, position: number, isAlone?: boolean): Promise<void>;
+  /** Does what `write` does, without a promise; `ended` is told of the end, maybe before this returns. */
+  beginWrite?(payload: Payload, position: number, isAlone: boolean, ended: WriteEnd): void;
   /** Makes a write without a thread, if this disk takes it at once; false otherwise, and a part may have been written. */
   writeNow?(payload: Payload, position: number): boolean;
   /** Zeroes a range; frees its space if `mayPunch` is set and the disk supports it. */

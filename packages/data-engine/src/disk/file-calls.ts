@@ -4,7 +4,7 @@
  */
 import fs from 'node:fs';
 import { Bug } from '@holdfast/core/model/faults.js';
-import type { Payload } from '../nbd/export.js';
+import { type Payload, payloadLength } from '../nbd/export.js';
 
 /** Maximum number of pieces in one vectored call (IOV_MAX). */
 const PIECES_MAX = 1024;
@@ -60,39 +60,25 @@ export function readFully(fd: number, buffer: Buffer, position: number, unitByte
   });
 }
 
-/** Writes all pieces in order. Calls `ended` when the kernel no longer uses their memory. */
-export function writeFully(
-  fd: number,
-  pieces: Payload,
-  position: number,
-  ended: () => void = nothing,
-): Promise<void> {
+/** Writes all pieces in order. */
+export function writeFully(fd: number, pieces: Payload, position: number): Promise<void> {
   return new Promise((resolve, reject) => {
-    const fail = (error: Error) => {
-      ended();
-      reject(error);
-    };
-    const from = (rest: Payload, at: number) => {
-      writeOnce(fd, rest, at, (error, count) => {
-        if (error !== null) fail(error);
-        else if (count === 0) fail(new Bug('a write made no progress'));
-        else {
-          const left = dropBytes(rest, count);
-          if (left.length > 0) from(left, at + count);
-          else {
-            ended();
-            resolve();
-          }
-        }
-      });
-    };
-    from(pieces, position);
+    beginWriting(fd, pieces, position, (failure) => (failure === undefined ? resolve() : reject(failure)));
   });
 }
 
-function nothing(): void {
-  // Default for callers whose memory is not pooled.
+/** The same without a promise. Calls `ended` when the kernel no longer uses the memory of the pieces. */
+export function beginWriting(fd: number, pieces: Payload, position: number, ended: WriteEnd): void {
+  writeOnce(fd, pieces, position, (error, count) => {
+    if (error !== null) ended(error);
+    else if (count === payloadLength(pieces)) ended(undefined);
+    else if (count === 0) ended(new Bug('a write made no progress'));
+    else beginWriting(fd, dropBytes(pieces, count), position + count, ended);
+  });
 }
+
+/** Is told how a write has ended; `undefined`: it was made. */
+export type WriteEnd = (failure: unknown) => void;
 
 type Written = (error: Error | null, count: number) => void;
 

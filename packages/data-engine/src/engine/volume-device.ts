@@ -128,7 +128,7 @@ export class VolumeDevice implements NbdExport {
     }
     this.noteChange(offset, offset + lengthBytes);
     const lock = this.locks.take(offset, offset + lengthBytes);
-    // The cast: this device only passes the tag on to the listener that it came with.
+    // The cast: the tag only goes back to the listener that it came with.
     const begun: BegunWrite = {
       write,
       lock,

@@ -10,7 +10,13 @@ import { SharedFlush } from '../base/shared-flush.js';
 import { isOutOfSpace } from '../base/system-error.js';
 import { leaseBlocks } from '../disk/aligned-buffers.js';
 import type { CopyFile, CopyFiles, FileUse } from '../disk/disk-store.js';
-import { type Payload, pooledPayload } from '../nbd/export.js';
+import {
+  type NbdWrite,
+  type Payload,
+  pooledPayload,
+  tellWhenEnded,
+  type WriteListener,
+} from '../nbd/export.js';
 import { alignDown, alignUp } from '../protocol/blocks.js';
 import { corrupt } from '../protocol/replica-faults.js';
 import { BlockMap, blocksOf } from './block-map.js';
@@ -112,6 +118,20 @@ export class Layer {
       this.dataDirty = true;
     }
     this.map.setRange(position / BLOCK_BYTES, lengthBytes / BLOCK_BYTES);
+  }
+
+  /** The same without a promise. The listener is told of its end, maybe before this returns. */
+  beginWrite<Tag>(write: NbdWrite, listener: WriteListener<Tag>, tag: Tag): void {
+    const { offset, lengthBytes, payload, alone = false } = write;
+    if (this.data.beginWrite === undefined) {
+      tellWhenEnded(this.write(payload, offset, lengthBytes, alone), listener, tag);
+      return;
+    }
+    this.data.beginWrite(payload, offset, alone, (failure) => {
+      this.dataDirty = true;
+      if (failure === undefined) this.map.setRange(offset / BLOCK_BYTES, lengthBytes / BLOCK_BYTES);
+      listener.written(tag, failure);
+    });
   }
 
   /** The same without a thread, if it needs none; false otherwise. A failed one may have written a part. */

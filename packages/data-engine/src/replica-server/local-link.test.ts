@@ -7,7 +7,7 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { MemoryExport } from '../../test/memory-export.js';
 import { NbdErrno } from '../nbd/constants.js';
 import { NbdError } from '../nbd/errors.js';
-import { contiguous, type Payload } from '../nbd/export.js';
+import { contiguous, type NbdWrite, type Payload, type WriteListener } from '../nbd/export.js';
 import { formatExportName } from '../protocol/export-names.js';
 import { Replica } from '../replica/replica.js';
 import { LocalLink } from './local-link.js';
@@ -58,6 +58,30 @@ describe('a link to a copy in the same process', () => {
     });
     target.held[0]?.();
     await link.ended;
+  });
+
+  test('tells of a write once: that it was cut off, and not what became of it later', async () => {
+    const listening = Object.assign(target, {
+      beginWrite: <Tag>(_: NbdWrite, listener: WriteListener<Tag>, tag: Tag) =>
+        void target.held.push(() => listener.written(tag, undefined)),
+    });
+    const told: unknown[] = [];
+    const listener = { written: (tag: string, failure: unknown) => told.push([tag, String(failure)]) };
+    const write = { offset: 0, lengthBytes: 4096, payload: [block(1)], fua: false };
+    link.beginWrite(write, listener, 'first');
+    link.beginWrite(write, listener, 'second');
+    listening.held[0]?.();
+    link.destroy(new Error('dropped'));
+    listening.held[1]?.();
+    await link.ended;
+    link.beginWrite(write, listener, 'third');
+    await Promise.resolve();
+    await Promise.resolve();
+    expect(told).toEqual([
+      ['first', 'undefined'],
+      ['second', 'Error: dropped'],
+      ['third', 'Error: dropped'],
+    ]);
   });
 
   test('counts a request that hangs as silence, unless something else was answered meanwhile', async () => {

@@ -27,6 +27,23 @@ const EXTENTS_MAX = 4096;
 
 type Pending = { readonly sentAtMs: number; readonly reject: (error: Error) => void };
 
+/** A write that the copy works on, and whose end a listener is told. */
+class LocalWrite implements Pending {
+  constructor(
+    readonly sentAtMs: number,
+    private readonly listener: WriteListener<unknown>,
+    private readonly tag: unknown,
+  ) {}
+
+  tell(failure: unknown): void {
+    this.listener.written(this.tag, failure);
+  }
+
+  reject(error: Error): void {
+    this.tell(error);
+  }
+}
+
 export class LocalLink implements DataLink {
   readonly isHere = true;
   readonly readOnly = false;
@@ -93,7 +110,7 @@ export class LocalLink implements DataLink {
     this.pending.clear();
     if (this.running === 0) this.end();
     for (const handler of this.closeHandlers) handler(reason);
-    for (const { reject } of failed) reject(reason);
+    for (const pending of failed) pending.reject(reason);
   }
 
   read(offset: number, lengthBytes: number): Promise<Payload> {
@@ -122,11 +139,32 @@ export class LocalLink implements DataLink {
 
   beginWrite<Tag>(write: NbdWrite, listener: WriteListener<Tag>, tag: Tag): void {
     if (this.isWrittenNow(write)) listener.written(tag, undefined);
-    else tellWhenEnded(this.write(write.offset, write.payload, write.lengthBytes, write), listener, tag);
+    else if (this.target.beginWrite === undefined || this.isRefused(write))
+      tellWhenEnded(this.write(write.offset, write.payload, write.lengthBytes, write), listener, tag);
+    else {
+      // The cast: the tag only goes back to the listener that it came with.
+      const pending = new LocalWrite(this.time.nowMs(), listener as WriteListener<unknown>, tag);
+      this.pending.add(pending);
+      this.running += 1;
+      this.target.beginWrite(write, this.targetListener, pending);
+    }
   }
 
-  private isWrittenNow({ offset, lengthBytes, payload, fua }: NbdWrite): boolean {
-    if (fua || this.closedBy !== undefined || this.isPastEnd(offset, lengthBytes)) return false;
+  private readonly targetListener: WriteListener<LocalWrite> = {
+    written: (pending, failure) => {
+      const isWaitedFor = this.pending.has(pending);
+      this.answered(pending);
+      if (isWaitedFor) pending.tell(failure === undefined ? undefined : asAnswer(failure));
+    },
+  };
+
+  private isRefused({ offset, lengthBytes }: NbdWrite): boolean {
+    return this.closedBy !== undefined || this.isPastEnd(offset, lengthBytes);
+  }
+
+  private isWrittenNow(write: NbdWrite): boolean {
+    const { offset, lengthBytes, payload, fua } = write;
+    if (fua || this.isRefused(write)) return false;
     const sentAtMs = this.time.nowMs();
     try {
       if (this.target.writeNow?.(offset, payload, lengthBytes) !== true) return false;

@@ -3,18 +3,25 @@ import { type Chain, layerExtents } from '../layers/chain.js';
 import type { Layer } from '../layers/layer.js';
 import { NbdErrno } from '../nbd/constants.js';
 import { NbdError } from '../nbd/errors.js';
-import type { Extent, NbdExport, Payload, WriteOptions, ZeroOptions } from '../nbd/export.js';
+import type {
+  Extent,
+  NbdExport,
+  NbdWrite,
+  Payload,
+  WriteListener,
+  WriteOptions,
+  ZeroOptions,
+} from '../nbd/export.js';
 import type { ReplicaExportName } from '../protocol/export-names.js';
 import { snapshotNotFound, staleEpoch } from '../protocol/replica-faults.js';
-import type { Term } from '../protocol/term.js';
-import type { Replica } from '../replica/replica.js';
+import type { ConnectionTerm, Replica } from '../replica/replica.js';
 
 /** NBD export of a copy for its engine. Every request uses the epoch that the connection was opened at. */
 export class ReplicaExport implements NbdExport {
   readonly readOnly = false;
   readonly blockSizeMinBytes = BLOCK_BYTES;
   private readonly lease: number;
-  private readonly term: Term;
+  private readonly term: ConnectionTerm;
 
   constructor(
     private readonly replica: Replica,
@@ -42,6 +49,10 @@ export class ReplicaExport implements NbdExport {
     const { epoch, lease } = this;
     const { fua, alone = false } = options;
     return this.replica.write(offset, payload, lengthBytes, { fua, alone, epoch, lease });
+  }
+
+  beginWrite<Tag>(write: NbdWrite, listener: WriteListener<Tag>, tag: Tag): void {
+    this.replica.beginWrite(write, this.term, listener, tag);
   }
 
   writeNow(offset: number, payload: Payload, lengthBytes: number): boolean {

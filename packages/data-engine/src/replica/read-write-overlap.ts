@@ -6,14 +6,14 @@
  * Clients rarely write what they read at the same moment: everything else passes without waiting and without a
  * promise.
  */
-type Range = { readonly start: number; readonly end: number };
-type Reading = Range & { isDisturbed: boolean };
+export type BlockRange = { readonly start: number; readonly end: number };
+type Reading = BlockRange & { isDisturbed: boolean };
 
 /** A read that was repeated this often blocks further writes of its blocks until it has ended. */
 const DISTURBED_MAX = 3;
 
 export class ReadWriteOverlap {
-  private readonly writes = new Set<Range>();
+  private readonly writes = new Set<BlockRange>();
   private readonly reads = new Set<Reading>();
   /** Reads that writes wait for. */
   private readonly patient = new Set<Reading>();
@@ -30,7 +30,7 @@ export class ReadWriteOverlap {
   }
 
   /** Registers a write as in flight until the caller ends it. */
-  beginWrite(start: number, end: number): Range {
+  beginWrite(start: number, end: number): BlockRange {
     const write = { start, end };
     this.writes.add(write);
     this.disturb(start, end);
@@ -42,7 +42,7 @@ export class ReadWriteOverlap {
     for (const read of this.reads) if (read.start < end && start < read.end) read.isDisturbed = true;
   }
 
-  endWrite(write: Range): void {
+  endWrite(write: BlockRange): void {
     this.writes.delete(write);
     this.wake();
   }
@@ -89,7 +89,7 @@ export class ReadWriteOverlap {
   }
 }
 
-function overlaps(ranges: ReadonlySet<Range>, start: number, end: number): boolean {
+function overlaps(ranges: ReadonlySet<BlockRange>, start: number, end: number): boolean {
   for (const range of ranges) if (range.start < end && start < range.end) return true;
   return false;
 }

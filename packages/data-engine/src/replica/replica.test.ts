@@ -8,7 +8,7 @@ import { asId, type ReplicaId } from '@holdfast/core/model/ids.js';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { listReplicas, removeReplicaDirectory, replicaDirectory } from '../disk/folder/replica-files.js';
 import { checksumOfBytes, deviceChecksum } from '../layers/device-checksum.js';
-import { contiguous } from '../nbd/export.js';
+import { contiguous, writeBy } from '../nbd/export.js';
 import { Replica } from './replica.js';
 
 const MIB = 1024 * 1024;
@@ -199,6 +199,27 @@ describe('a write without waiting', () => {
       if (!tryNow(replica, value)) continue;
       expect(contiguous(await reading)[0]).toBe(value);
     }
+  });
+
+  test('by a thread is waited for by what changes the copy as a whole, and refused to an engine that was replaced by then', async () => {
+    const replica = await create();
+    await write(replica, 0, filled(9, 8 * MIB));
+    const old = term(replica);
+    for (let flush = 0; flush < 4; flush += 1) await replica.flushForEngine(old.lease);
+    expect(replica.recentChanges()).toEqual([]);
+    const begin = (value: number) =>
+      writeBy(
+        { beginWrite: (ask, listener, tag) => replica.beginWrite(ask, old, listener, tag) },
+        { offset: 0, lengthBytes: 8 * MIB, payload: [filled(value, 8 * MIB)], fua: false },
+      );
+    const order: string[] = [];
+    const written = begin(1).then(() => order.push('written'));
+    await replica.renewLease().then(() => order.push('renewed'));
+    await written;
+    expect(order).toEqual(['written', 'renewed']);
+    expect((await read(replica, 0, 8 * MIB)).equals(filled(1, 8 * MIB))).toBe(true);
+    expect(replica.recentChanges()).toHaveLength(128);
+    await expect(begin(2)).rejects.toMatchObject({ code: 'engine.stale_epoch' });
   });
 
   test('is left to a thread where its region has no mark yet, or the copy as a whole is being changed', async () => {

@@ -11,7 +11,15 @@ import type { DiskStore } from '../disk/disk-store.js';
 import type { OpenDisk } from '../disk/open-disk-store.js';
 import type { Chain } from '../layers/chain.js';
 import type { Layer } from '../layers/layer.js';
-import type { Extent, Payload, WriteOptions, ZeroOptions } from '../nbd/export.js';
+import {
+  type Extent,
+  type NbdWrite,
+  type Payload,
+  tellWhenEnded,
+  type WriteListener,
+  type WriteOptions,
+  type ZeroOptions,
+} from '../nbd/export.js';
 import { alignDown, alignUp } from '../protocol/blocks.js';
 import type { IntentMarker } from '../protocol/commands.js';
 import { staleEpoch, unaligned } from '../protocol/replica-faults.js';
@@ -21,7 +29,7 @@ import type { IntentMap, RegionRun } from './intent-map.js';
 import { LayerChanges } from './layer-changes.js';
 import { LayerRanges } from './layer-ranges.js';
 import type { ReplicaMetadata } from './metadata.js';
-import { ReadWriteOverlap } from './read-write-overlap.js';
+import { type BlockRange, ReadWriteOverlap } from './read-write-overlap.js';
 import { RecentChanges } from './recent-changes.js';
 import { type ReplicaSpec, ReplicaState } from './replica-state.js';
 import { WriteGate } from './write-gate.js';
@@ -36,6 +44,16 @@ export type ChangeOptions = WriteOptions & { epoch: number; lease?: number };
 export type ClearIntentAsk = Term & {
   marker?: IntentMarker | undefined;
   regions?: readonly RegionRun[] | undefined;
+};
+
+/** What a data connection was opened under. */
+export type ConnectionTerm = { readonly epoch: number; readonly lease: number };
+
+/** A user's write that a thread works on. */
+type BegunWrite = {
+  readonly blocks: BlockRange;
+  readonly listener: WriteListener<unknown>;
+  readonly tag: unknown;
 };
 
 export class Replica {
@@ -188,18 +206,57 @@ export class Replica {
    *
    * @throws StorageFault as `write` does; a part may have been written then
    */
-  writeNow(offset: number, payload: Payload, lengthBytes: number, term: Term): boolean {
-    if (offset % BLOCK_BYTES !== 0 || lengthBytes % BLOCK_BYTES !== 0) return false;
-    const end = offset + lengthBytes;
-    if (!this.gate.isOpen || !this.intent.isMarked(offset, lengthBytes) || this.overlap.mustWait(offset, end))
-      return false;
+  writeNow(offset: number, payload: Payload, lengthBytes: number, term: ConnectionTerm): boolean {
+    if (!this.mayBegin(offset, lengthBytes)) return false;
     this.requireUsable();
     this.fencing.requireConnection(term);
     if (!this.state.chain.head.writeNow(payload, offset, lengthBytes)) return false;
-    this.overlap.disturb(offset, end);
+    this.overlap.disturb(offset, offset + lengthBytes);
     this.intent.changed(offset, lengthBytes);
     this.recent.add(offset, lengthBytes);
     return true;
+  }
+
+  /** Makes a write of an engine by a thread, without a promise unless something has to be waited for first. */
+  beginWrite<Tag>(write: NbdWrite, term: ConnectionTerm, listener: WriteListener<Tag>, tag: Tag): void {
+    const { offset, lengthBytes, payload, fua } = write;
+    if (fua || !this.mayBegin(offset, lengthBytes)) {
+      tellWhenEnded(this.write(offset, payload, lengthBytes, { ...write, ...term }), listener, tag);
+      return;
+    }
+    try {
+      this.requireUsable();
+      this.fencing.requireConnection(term);
+    } catch (error) {
+      listener.written(tag, error);
+      return;
+    }
+    void this.gate.enter();
+    const blocks = this.overlap.beginWrite(offset, offset + lengthBytes);
+    // The cast: the tag only goes back to the listener that it came with.
+    const begun: BegunWrite = { blocks, listener: listener as WriteListener<unknown>, tag };
+    this.state.chain.head.beginWrite(write, this.layerListener, begun);
+  }
+
+  private readonly layerListener: WriteListener<BegunWrite> = {
+    written: ({ blocks, listener, tag }, failure) => {
+      this.overlap.endWrite(blocks);
+      this.intent.changed(blocks.start, blocks.end - blocks.start);
+      this.recent.add(blocks.start, blocks.end - blocks.start);
+      this.gate.leave();
+      listener.written(tag, failure);
+    },
+  };
+
+  /** May a change of these blocks begin without waiting for anything? */
+  private mayBegin(offset: number, lengthBytes: number): boolean {
+    return (
+      offset % BLOCK_BYTES === 0 &&
+      lengthBytes % BLOCK_BYTES === 0 &&
+      this.gate.isOpen &&
+      this.intent.isMarked(offset, lengthBytes) &&
+      !this.overlap.mustWait(offset, offset + lengthBytes)
+    );
   }
 
   writeZeroes(offset: number, lengthBytes: number, options: ChangeOptions & ZeroOptions): Promise<void> {
