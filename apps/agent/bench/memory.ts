@@ -7,12 +7,81 @@ const GIB = 1024 * MIB;
 const VOLUMES = 50;
 const COPIES = 4;
 const IDLE_MS = 5_000;
+const NODES = 3;
+/** Bytes of each request, requests in flight, requests in all. */
+const LOADS = [
+  [4 * KIB, 32, 60_000],
+  [128 * KIB, 8, 6_000],
+  [MIB, 4, 1_500],
+] as const;
+/** A look costs some milliseconds of the kernel's time for each process. */
+const LOOK_MS = 250;
 /** Distance between writes: one for each page of the map, so that every page of it exists. */
 const PAGE_COVERS_BYTES = 126 * MIB;
 
 export async function run({ report }: Pick<BenchOptions, 'report'>): Promise<void> {
+  await underLoad(report);
   await idle(report);
   await mapOfOneTebibyte(report);
+}
+
+/** One volume, three copies on three nodes, as it is written and read in small and in large blocks for a while. */
+async function underLoad(report: Report): Promise<void> {
+  const sizeBytes = 512 * MIB;
+  const stack = await BenchStack.start(NODES);
+  try {
+    const { client } = await stack.volume(sizeBytes, NODES);
+    const peaks = new PeakMemory(stack);
+    for (const [lengthBytes, depth, count] of LOADS) {
+      const data = crypto.randomBytes(lengthBytes);
+      const place = () => crypto.randomInt(sizeBytes / lengthBytes) * lengthBytes;
+      await peaks.during(
+        timed(count, depth, () => client.write(place(), [data], lengthBytes, { fua: false })),
+      );
+      await peaks.during(client.flush());
+      const read = async () => (await client.read(place(), lengthBytes)).release?.();
+      await peaks.during(timed(count, depth, read));
+    }
+    client.close();
+    const name = 'one volume of three copies on three nodes, at its highest under load';
+    report({ ...row(name, peaks.totalBytes), target: 600, better: 'lower' });
+    for (const [program, bytes] of peaks.byProgram)
+      report({ ...row(`${name}: ${program}`, bytes), metric: 'PSS, the largest of its kind' });
+  } finally {
+    await stack.stop();
+  }
+}
+
+class PeakMemory {
+  totalBytes = 0;
+  /** The most that a process of each program took. */
+  readonly byProgram = new Map<string, number>();
+
+  constructor(private readonly stack: BenchStack) {}
+
+  /** Looks again and again until the work has ended. */
+  async during(work: Promise<unknown>): Promise<void> {
+    let isRunning = true;
+    const ended = work.finally(() => {
+      isRunning = false;
+    });
+    while (isRunning) {
+      await this.look();
+      await pause(LOOK_MS);
+    }
+    await ended;
+  }
+
+  private async look(): Promise<void> {
+    const looks = Array.from({ length: NODES }, (_, index) => this.stack.residentBytesEach(index));
+    const processes = (await Promise.all(looks)).flat();
+    this.totalBytes = Math.max(
+      this.totalBytes,
+      processes.reduce((sum, { bytes }) => sum + bytes, 0),
+    );
+    for (const { program, bytes } of processes)
+      this.byProgram.set(program, Math.max(bytes, this.byProgram.get(program) ?? 0));
+  }
 }
 
 async function idle(report: Report): Promise<void> {

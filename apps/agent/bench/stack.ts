@@ -173,12 +173,21 @@ export class BenchStack {
 
   /** Memory of an agent and its host processes in bytes (PSS: a shared page counts in parts). */
   async residentBytes(agentIndex: number): Promise<number> {
-    let total = 0;
-    for (const { pid } of await this.processes(agentIndex)) {
-      const rollup = await fs.readFile(`/proc/${pid}/smaps_rollup`, 'utf8').catch(() => '');
-      total += Number(/^Pss:\s+(\d+)/m.exec(rollup)?.[1] ?? 0) * 1024;
-    }
-    return total;
+    const each = await this.residentBytesEach(agentIndex);
+    return each.reduce((sum, { bytes }) => sum + bytes, 0);
+  }
+
+  /** The same of each process, by the name of its program. */
+  async residentBytesEach(agentIndex: number): Promise<{ program: string; bytes: number }[]> {
+    const processes = await this.processes(agentIndex);
+    return Promise.all(
+      processes.map(async ({ pid }) => {
+        const read = (file: string) => fs.readFile(`/proc/${pid}/${file}`, 'utf8').catch(() => '');
+        const script = (await read('cmdline')).split('\0').find((word) => word.endsWith('.js')) ?? '';
+        const bytes = Number(/^Pss:\s+(\d+)/m.exec(await read('smaps_rollup'))?.[1] ?? 0) * 1024;
+        return { program: path.basename(script, '.js'), bytes };
+      }),
+    );
   }
 
   /** Processor time of an agent and its host processes so far, in seconds. */
