@@ -11,6 +11,12 @@ import { LONG_SUITES } from './long-suites.mjs';
 const LONG_SECONDS = 40;
 /** Long suites that run at once. */
 const LONG_AT_ONCE = 2;
+/**
+ * Suites that make networks and take them away, and suites with a browser: Chromium ends all its requests, over the loopback too,
+ * whenever a network of the machine comes or goes.
+ */
+const CHANGES_NETWORKS = /\/(compose|upgrade|partitions)\//;
+const HAS_BROWSER = /\/console[^/]*\.test\.ts$/;
 /** What a suite takes that Jest has not timed and the list does not name. */
 const UNKNOWN_SECONDS = 5;
 
@@ -24,7 +30,7 @@ export default class PairedSequencer extends Sequencer {
     const inOrder = super.sort(tests).toSorted((one, other) => seconds(other) - seconds(one));
     const failed = inOrder.filter((test) => this.hasFailed(test));
     const others = inOrder.filter((test) => !this.hasFailed(test));
-    return [...failed, ...paired(others, this.workers)];
+    return [...paired(failed, this.workers), ...paired(others, this.workers)];
   }
 }
 
@@ -33,17 +39,29 @@ function paired(tests, workers) {
   const long = tests.filter((test) => seconds(test) >= LONG_SECONDS);
   const short = tests.filter((test) => seconds(test) < LONG_SECONDS);
   const ordered = [];
-  let running = Array.from({ length: workers }, () => ({ endsAt: 0, isLong: false }));
+  let running = Array.from({ length: workers }, () => ({ endsAt: 0, isLong: false, test: undefined }));
   while (long.length > 0 || short.length > 0) {
     running = running.toSorted((one, other) => one.endsAt - other.endsAt);
     const [{ endsAt: now }, ...rest] = running;
-    const longOnes = rest.filter(({ endsAt, isLong }) => isLong && endsAt > now).length;
+    const beside = rest.filter(({ endsAt }) => endsAt > now);
+    const longOnes = beside.filter(({ isLong }) => isLong).length;
     const mayBeLong = longOnes < LONG_AT_ONCE || short.length === 0;
-    const test = long.length > 0 && mayBeLong ? long.shift() : short.shift();
+    const test = take(long.length > 0 && mayBeLong ? long : short, beside);
     ordered.push(test);
-    running = [{ endsAt: now + seconds(test), isLong: seconds(test) >= LONG_SECONDS }, ...rest];
+    running = [{ endsAt: now + seconds(test), isLong: seconds(test) >= LONG_SECONDS, test }, ...rest];
   }
   return ordered;
+}
+
+/** The first that does not disturb what runs meanwhile; the first of all where each does. */
+function take(tests, beside) {
+  const index = tests.findIndex((test) => !beside.some((other) => disturbs(test, other.test)));
+  return tests.splice(Math.max(0, index), 1)[0];
+}
+
+function disturbs({ path: one }, { path: other }) {
+  const isEither = (first, second) => CHANGES_NETWORKS.test(first) && HAS_BROWSER.test(second);
+  return isEither(one, other) || isEither(other, one);
 }
 
 function seconds({ path: file, duration, context }) {

@@ -71,6 +71,22 @@ test('where no short suite is left, all workers take long ones', () => {
   expect(orderOf([longest, second, third], {}, 3)).toEqual([longest, second, third]);
 });
 
+test('no suite with a browser runs while another one changes the networks of the machine', () => {
+  const compose = 'apps/local/test/compose/compose.test.ts';
+  const [pages, viewer] = ['apps/local/test/console-pages.test.ts', 'apps/local/test/console-viewer.test.ts'];
+  const known: Record<string, [0 | 1, number]> = {
+    [compose]: [1, 100_000],
+    [pages]: [1, 90_000],
+    'long.test.ts': [1, 80_000],
+    [viewer]: [1, 30_000],
+    'short.test.ts': [1, 20_000],
+  };
+  const order = [compose, 'long.test.ts', 'short.test.ts', viewer, pages];
+  expect(orderOf(Object.keys(known), known, 3)).toEqual(order);
+  const failed = Object.fromEntries(Object.entries(known).map(([file, [, ms]]) => [file, [0, ms]]));
+  expect(orderOf(Object.keys(known), failed as typeof known, 3)).toEqual(order);
+});
+
 test('each suite of the list exists, and the longest stands first', () => {
   const names = Object.keys(LONG_SUITES);
   expect(names.filter((name) => !fs.existsSync(at(name)))).toEqual([]);

@@ -29,7 +29,9 @@ export function troublesOf(page: Page): string[] {
     const isAnswer = ANSWERS.some(
       ({ status, of }) => message.text().includes(` ${status} `) && of.test(message.location().url),
     );
-    if (message.type() === 'error' && !isAnswer)
+    // Containers and networks of other suites come and go meanwhile, and Chromium then ends all its requests.
+    const isOfNetwork = message.text().includes('net::ERR_NETWORK_CHANGED');
+    if (message.type() === 'error' && !isAnswer && !isOfNetwork)
       troubles.push(`${page.url()}: ${message.text()} ${message.location().url}`);
   });
   page.on('response', (response) => {
