@@ -13,8 +13,12 @@ const SCREENS = [
   { name: 'desk', width: 1440, height: 900 },
   { name: 'phone', width: 390, height: 844 },
 ];
-/** Live data comes in a moment; a page has no sign for all of it being there. */
+/** What comes live, after what a page says it is loading. */
 const SETTLE_MS = 1_500;
+/** To the volumes below. */
+const PROMISED_BYTES = 79 * 1024 ** 3;
+/** As much as one write of NBD takes. */
+const CHUNK_BYTES = 32 * 1024 * 1024;
 const DOWN_MS_MAX = 60_000;
 
 requireSupportedPlatform();
@@ -25,7 +29,10 @@ const { findBrowser } = await import('@holdfast/testkit/browser.js');
 const { writeCapacityHistory } = await import('@holdfast/testkit/capacity-history.js');
 const { ConsoleVisit } = await import('@holdfast/testkit/console-visit.js');
 const { startTestDatabase } = await import('@holdfast/testkit/test-database.js');
+const { pattern } = await import('@holdfast/testkit/nbd-workload.js');
 const { smallerPng } = await import('@holdfast/testkit/smaller-png.js');
+
+const { writeVolume } = await import('@holdfast/testkit/volume-bytes.js');
 
 const executable = findBrowser();
 if (executable === undefined) {
@@ -62,7 +69,12 @@ process.exit(0);
 
 async function prepare(stack) {
   const { clusterId } = stack.local;
-  await writeCapacityHistory({ ownerUrl: database.ownerUrl, clusterId, days: 40 });
+  await writeCapacityHistory({
+    ownerUrl: database.ownerUrl,
+    clusterId,
+    days: 40,
+    promisedBytes: PROMISED_BYTES,
+  });
   for (const [name, size, team] of [
     ['pg-main', '4Gi', 'payments'],
     ['pg-archive', '8Gi', 'payments'],
@@ -92,7 +104,16 @@ async function prepare(stack) {
   ]) {
     await stack.cliJson('volume', 'attach', name, '--node', node);
   }
+  for (const [name, chunks] of [
+    ['pg-main', 10],
+    ['web-data', 4],
+    ['mail', 6],
+  ]) {
+    for (let chunk = 0; chunk < chunks; chunk += 1)
+      await writeVolume(stack, name, chunk * CHUNK_BYTES, pattern(chunk, CHUNK_BYTES));
+  }
   await stack.cliJson('snapshot', 'create', 'pg-main', 'before-upgrade');
+  await writeVolume(stack, 'pg-main', 0, pattern(99, CHUNK_BYTES));
 }
 
 async function findIds(stack) {
@@ -144,6 +165,7 @@ async function takeAll(page, stack, { name, address, button, region }) {
   await page.goto(new URL(address, stack.local.consoleUrl).href);
   await page.getByRole('heading', { level: 1 }).first().waitFor();
   if (button !== undefined) await page.getByRole('button', { name: button }).first().click();
+  await page.waitForFunction(() => document.querySelector('[role=status][aria-label=Loading]') === null);
   await page.waitForTimeout(SETTLE_MS);
   for (const screen of SCREENS) {
     await page.setViewportSize({ width: screen.width, height: screen.height });

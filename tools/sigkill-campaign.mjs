@@ -1,6 +1,6 @@
 // SIGKILL campaign, `node tools/sigkill-campaign.mjs --kills 10000 --disks both --seed 7`: kills processes of a small
 // cluster under load so many times, and proves after each that nothing was lost. The copies are on folders (`--disks
-// filesystem`), on block disks (`block`), or half of the kills each (`both`). Builds first. `npm test` runs 60 of them.
+// filesystem`), on block disks (`block`), or half of the kills each (`both`). Builds first. `npm test` runs 24 of them.
 import { parseArgs } from 'node:util';
 import { runSuite } from './run-suite.mjs';
 

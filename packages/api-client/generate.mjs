@@ -2,7 +2,7 @@
 import fs from 'node:fs';
 import openapiTS, { astToString } from 'openapi-typescript';
 
-const DRY_RUN = 'application/vnd.holdfast.dry-run+json';
+const ON_DEMAND = ['application/vnd.holdfast.dry-run+json', 'application/vnd.holdfast.operation+json'];
 const document = new URL('openapi.json', import.meta.url);
 const output = new URL('src/generated/schema.ts', import.meta.url);
 
@@ -10,7 +10,7 @@ const header =
   '// Made from openapi.json by `pnpm --filter @holdfast/api-client generate`. Do not change it by hand.\n';
 const api = JSON.parse(fs.readFileSync(document, 'utf8'));
 const summaries = summariesOf(api);
-const types = astToString(await openapiTS(withoutDryRuns(api)));
+const types = astToString(await openapiTS(withoutAnswersOnDemand(api)));
 fs.mkdirSync(new URL('.', output), { recursive: true });
 fs.writeFileSync(output, header + types);
 fs.writeFileSync(
@@ -33,14 +33,14 @@ function summariesOf({ paths }) {
 }
 
 /**
- * The document without the answers of dry runs. They have a media type of their own, which the types can't tell apart: every
- * answer would be one or the other. A client that asks for a dry run reads its answer as the schema `DryRun`.
+ * The document without the answers of dry runs and of `Prefer: wait`. They have media types of their own, which the types can't tell
+ * apart: every answer would be one or the other. A client that asks for them reads them as the schemas `DryRun` and `Operation`.
  */
-function withoutDryRuns(api) {
+function withoutAnswersOnDemand(api) {
   for (const operation of Object.values(api.paths).flatMap((methods) => Object.values(methods))) {
     for (const [status, { content }] of Object.entries(operation.responses)) {
-      if (content === undefined || !(DRY_RUN in content)) continue;
-      delete content[DRY_RUN];
+      if (content === undefined || !ON_DEMAND.some((type) => type in content)) continue;
+      for (const type of ON_DEMAND) delete content[type];
       if (Object.keys(content).length === 0) delete operation.responses[status];
     }
   }

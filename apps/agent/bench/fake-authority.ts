@@ -2,7 +2,7 @@
 import crypto from 'node:crypto';
 import type http from 'node:http';
 import https from 'node:https';
-import { joinSchema } from '@holdfast/core/model/agent-protocol.js';
+import { joinSchema } from '@holdfast/core/model/agent-join.js';
 import {
   type Authority,
   type KeyedCertificate,

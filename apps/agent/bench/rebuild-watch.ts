@@ -9,8 +9,6 @@ const LOOK_MS = 5;
 export type FollowOptions = {
   readonly source: ReplicaAddress;
   readonly options: RebuildOptions;
-  /** Called when the next phase has begun; the rebuild goes on meanwhile. */
-  readonly entered?: ((phase: RebuildPhase) => Promise<void>) | undefined;
 };
 
 export type FollowedRebuild = {
@@ -23,7 +21,7 @@ export async function follow(
   stack: BenchStack,
   { volumeId, epoch }: BenchVolume,
   target: ReplicaAddress,
-  { source, options, entered }: FollowOptions,
+  { source, options }: FollowOptions,
 ): Promise<FollowedRebuild> {
   const rebuildId = crypto.randomUUID();
   const startedMs = performance.now();
@@ -47,7 +45,6 @@ export async function follow(
       if (report.state === 'succeeded') {
         return { last: report, seconds: (nowMs - startedMs) / 1000, phaseSeconds };
       }
-      await entered?.(phase);
     }
     await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
   }

@@ -11,7 +11,7 @@ import {
   type CommandName,
   type ConnectControl,
 } from '@holdfast/data-engine/protocol/commands.js';
-import { isLoopback } from '@holdfast/identity/names.js';
+import { hostOf, isLoopback } from '@holdfast/identity/names.js';
 import { toFault } from './hosts/ipc-peer.js';
 import { pagesOf } from './http/message-pages.js';
 import type { NodeConnections } from './identity/node-connections.js';
@@ -68,7 +68,7 @@ async function wayTo(
   nodeId: string,
   controlUrl: string,
 ): Promise<{ agentUrl: string; connections?: https.Agent }> {
-  if (isLoopback(new URL(controlUrl).hostname.replace(/^\[|\]$/g, ''))) {
+  if (isLoopback(hostOf(new URL(controlUrl)))) {
     return { agentUrl: controlUrl.replace(/\/+$/, '') };
   }
   nodes ??= import('./identity/node-connections.js').then(

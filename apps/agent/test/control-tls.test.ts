@@ -96,6 +96,7 @@ async function nodeOf(authority: Authority, clusterId: string, life = LIFE): Pro
 }
 
 test('tells in clear that it lives and is ready, and nothing else', async () => {
-  expect([await call('/livez', undefined), await call('/readyz', undefined)]).toEqual([200, 200]);
+  for (const probe of ['/livez', '/readyz', '/startupz', '/readyz?verbose'])
+    expect(await call(probe, undefined)).toBe(200);
   expect(await call(COPY, undefined)).toBe(403);
 });

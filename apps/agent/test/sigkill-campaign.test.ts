@@ -2,8 +2,8 @@ import { afterEach, expect, test } from '@jest/globals';
 import { AgentCluster, type DiskType } from './agents.js';
 import { SigkillCampaign } from './sigkill-campaign.js';
 
-/** Number of kills. `node tools/sigkill-campaign.mjs --kills 10000 --disks block --seed 7` sets these variables. */
-const KILLS = Number(process.env.HOLDFAST_KILLS ?? 60);
+/** Number of kills; each night has 1,000. `node tools/sigkill-campaign.mjs --kills 10000 --disks block --seed 7` sets these variables. */
+const KILLS = Number(process.env.HOLDFAST_KILLS ?? 24);
 const SEED = Number(process.env.HOLDFAST_SEED ?? 1);
 const DISKS = process.env.HOLDFAST_DISKS ?? 'both';
 /** Time limit for each kill with its proof, which take about one second. */

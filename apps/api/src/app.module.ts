@@ -29,6 +29,7 @@ import { LiveChanges } from './events/live-changes.js';
 import { OpenStreams } from './events/open-streams.js';
 import { GrantsController } from './grants/grants.controller.js';
 import { HealthController } from './health/health.controller.js';
+import { Readiness } from './health/readiness.js';
 import { DisksController } from './nodes/disks.controller.js';
 import { JoinTokensController } from './nodes/join-tokens.controller.js';
 import { NodesController } from './nodes/nodes.controller.js';
@@ -36,7 +37,9 @@ import { OidcController } from './oidc/oidc.controller.js';
 import { OrganizationProviders } from './oidc/organization-providers.js';
 import { ProviderSignIns } from './oidc/provider-sign-ins.js';
 import { SignInProviderController } from './oidc/sign-in-provider.controller.js';
+import { OperationWaits } from './operations/operation-waits.js';
 import { OperationsController } from './operations/operations.controller.js';
+import { WaitInterceptor } from './operations/wait.interceptor.js';
 import { OrphansController } from './orphans/orphans.controller.js';
 import { OrphansService } from './orphans/orphans.service.js';
 import { PlacementsController } from './placements/placements.controller.js';
@@ -46,7 +49,7 @@ import { Housekeeping } from './platform/housekeeping.js';
 import { IdempotencyInterceptor } from './platform/idempotency.interceptor.js';
 import { IfMatchInterceptor } from './platform/if-match.interceptor.js';
 import { Listening } from './platform/listening.js';
-import { NextLinkInterceptor } from './platform/next-link.interceptor.js';
+import { PageInterceptor } from './platform/page.interceptor.js';
 import { ProblemFilter } from './platform/problem.filter.js';
 import { ProcessLife } from './platform/process-life.js';
 import { RefusedWrites } from './platform/refused-writes.js';
@@ -71,6 +74,7 @@ import { TenancyController } from './tenancy/tenancy.controller.js';
 import { ThreadPool } from './threads/thread-pool.js';
 import { AllVolumesController } from './volumes/all-volumes.controller.js';
 import { ReplicasController } from './volumes/replicas.controller.js';
+import { ShownVolumes } from './volumes/shown-volumes.js';
 import { Verifications } from './volumes/verifications.js';
 import { VolumeSettingsController } from './volumes/volume-settings.controller.js';
 import { VolumesController } from './volumes/volumes.controller.js';
@@ -143,6 +147,8 @@ export function appModule({ config, logger, ports }: Surroundings): DynamicModul
       AgentAuthenticator,
       AgentCertificates,
       RequestQuotas,
+      OperationWaits,
+      Readiness,
       LiveChanges,
       ProcessLife,
       OpenStreams,
@@ -155,6 +161,7 @@ export function appModule({ config, logger, ports }: Surroundings): DynamicModul
       AuditSealing,
       Listening,
       ThreadPool,
+      ShownVolumes,
       Verifications,
       VolumesService,
       OrphansService,
@@ -164,7 +171,8 @@ export function appModule({ config, logger, ports }: Surroundings): DynamicModul
       RecurringSnapshotsService,
       { provide: APP_GUARD, useClass: AuthGuard },
       { provide: APP_PIPE, useClass: ValidationPipe },
-      { provide: APP_INTERCEPTOR, useClass: NextLinkInterceptor },
+      { provide: APP_INTERCEPTOR, useClass: PageInterceptor },
+      { provide: APP_INTERCEPTOR, useClass: WaitInterceptor },
       { provide: APP_INTERCEPTOR, useClass: IfMatchInterceptor },
       { provide: APP_INTERCEPTOR, useClass: DryRunInterceptor },
       { provide: APP_INTERCEPTOR, useClass: IdempotencyInterceptor },

@@ -17,6 +17,7 @@ import { OpenStreams } from './events/open-streams.js';
 import { registerGraphql } from './graphql/graphql-plugin.js';
 import { ApiMetrics } from './metrics/api-metrics.js';
 import { serveMetrics } from './metrics/serve-metrics.js';
+import { OperationWaits } from './operations/operation-waits.js';
 import { OrphansService } from './orphans/orphans.service.js';
 import { PlacementsService } from './placements/placements.service.js';
 import { callerGone } from './platform/caller-gone.js';
@@ -73,7 +74,7 @@ export async function createApp(config: Config): Promise<App> {
   addSpans(fastify, isOfUsers);
   addHooks(fastify, config);
   refuseOtherMethods(fastify);
-  const draining = addDraining(fastify);
+  const draining = addDraining(fastify, () => nest.get(OperationWaits).endAll());
   const nest = await NestFactory.create<NestFastifyApplication>(
     appModule({ config, logger, ports }),
     adapter,

@@ -158,7 +158,8 @@ export class ApiFixture {
       headers: { authorization: `Bearer ${token}` },
       payload: { query, variables: { clusterId: this.seed.clusterId, ...variables } },
     });
-    return { status: answer.statusCode, body: JSON.parse(answer.body) };
+    const { statusCode: status, headers, body } = answer;
+    return { status, headers, body: JSON.parse(body) };
   }
 
   /** The store as a worker has it. */

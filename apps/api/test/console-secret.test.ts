@@ -39,6 +39,11 @@ describe('an address that a request over the loopback tells', () => {
     expect(answer.headers.has('strict-transport-security')).toBe(status === 200);
   });
 
+  test("is not believed from a program whose address the console tells: it is a user's, and no proxy's", async () => {
+    const told = { 'x-forwarded-for': '10.1.2.3, 127.0.0.1', 'x-holdfast-console-secret': SECRET };
+    expect((await ask('/api/v1/projects', told, await farToken())).status).toBe(403);
+  });
+
   test('opens no metrics to whoever is behind a proxy of this machine', async () => {
     expect((await ask('/metrics', FROM_AFAR)).status).toBe(403);
     expect((await ask('/metrics', {})).status).toBe(200);

@@ -49,6 +49,7 @@ afterAll(async () => {
 test('starts before its database, gets ready with it, survives its death and stops on SIGTERM', async () => {
   expect(await status('/livez')).toBe(200);
   expect(await status('/readyz')).toBe(503);
+  expect(await status('/startupz')).toBe(503);
 
   const { directory, port } = database.server;
   const first = await startEmbeddedPostgres({ directory, port });
@@ -57,6 +58,11 @@ test('starts before its database, gets ready with it, survives its death and sto
     process.kill(first.pid, 'SIGKILL');
     await first.exited;
     expect(await status('/readyz')).toBe(503);
+    expect(await status('/startupz')).toBe(200);
+    // Whoever asks may be a stranger.
+    const told = await (await fetch(`${origin}/readyz?verbose`)).text();
+    expect(told).toContain('"database","status":"failed"');
+    expect(told).not.toMatch(/\d+\.\d+|ECONN|postgres/i);
     const second = await startEmbeddedPostgres({ directory, port });
     try {
       await untilReady();

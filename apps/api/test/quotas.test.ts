@@ -125,6 +125,12 @@ describe('the quota of the organization', () => {
     const ask = () => fresh.call('GET', '/projects', { token });
     const answers = [await ask(), await ask(), await ask(), await ask()];
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 429]);
+    for (const [at, { headers }] of answers.entries()) {
+      expect(headers['ratelimit-policy']).toBe('"organization";q=3;w=60');
+      expect(headers.ratelimit).toMatch(
+        new RegExp(`^"organization";r=${Math.max(0, 2 - at)};t=(60|[1-5]\\d)$`),
+      );
+    }
     expect(answers[3]).toMatchObject({ body: { code: 'request.rate_limited', retryable: true } });
     expect(Number(answers[3]?.headers['retry-after'])).toBeGreaterThan(0);
     const write = await fresh.call('POST', '/projects', { token, body: { name: 'one too many' } });
@@ -135,7 +141,38 @@ describe('the quota of the organization', () => {
       [organizationId],
     );
     expect(rows).toEqual([{ action: 'POST /api/v1/projects', reason: 'request.rate_limited' }]);
-    expect((await fresh.call('GET', '/projects')).status).toBe(200);
+    const without = await fresh.call('GET', '/projects');
+    expect(without.status).toBe(200);
+    expect(Object.keys(without.headers).filter((name) => name.startsWith('ratelimit'))).toEqual([]);
+    await fresh.app.nest.close();
+  });
+
+  test('is told beside that of the project of the token', async () => {
+    const { token, organizationId } = await api.otherTenant();
+    const { body: project } = await api.call('POST', '/projects', { token, body: { name: 'limited' } });
+    const { body: made } = await api.call('POST', '/tokens', {
+      token,
+      body: { name: 'of the project', projectId: project.id },
+    });
+    for (const [path, requestsPerMinute] of [
+      [`/organizations/${organizationId}/quota`, 10],
+      [`/projects/${project.id}/quota`, 2],
+    ])
+      await api.call('PUT', String(path), { token, body: { requestsPerMinute } });
+    const fresh = await ApiFixture.beside(api);
+    const ask = () => fresh.call('GET', '/projects', { token: String(made.token) });
+    const { headers } = await ask();
+    expect(headers['ratelimit-policy']).toBe('"organization";q=10;w=60, "project";q=2;w=60');
+    expect(headers.ratelimit).toMatch(/^"organization";r=9;t=\d+, "project";r=1;t=\d+$/);
+    const stream = await fetch(`http://127.0.0.1:${await fresh.listen()}/api/v1/events/stream`, {
+      headers: { authorization: `Bearer ${made.token}` },
+    });
+    expect(stream.headers.get('ratelimit')).toMatch(/^"organization";r=8;t=\d+, "project";r=0;t=\d+$/);
+    await stream.body?.cancel();
+    expect(await ask()).toMatchObject({
+      status: 429,
+      headers: { ratelimit: expect.stringMatching(/^"organization";r=7;t=\d+, "project";r=0;t=\d+$/) },
+    });
     await fresh.app.nest.close();
   });
 
@@ -202,7 +239,9 @@ describe('the quota of the organization', () => {
     const fields = (names: string) =>
       [...names].map((name) => `${name}: projects { edges { cursor } }`).join(' ');
     const spread = `query { ...Four } fragment Four on Query { ${fields('abcd')} }`;
-    expect((await fresh.graphql(spread, {}, token)).body.errors).toBeUndefined();
+    const four = await fresh.graphql(spread, {}, token);
+    expect(four.body.errors).toBeUndefined();
+    expect(four.headers.ratelimit).toMatch(/^"organization";r=1;t=\d+$/);
     const deletion = `deleteProject(projectId: "${api.seed.projectId}")`;
     const refused = await fresh.graphql(`mutation { a: ${deletion} b: ${deletion} }`, {}, token);
     expect(refused).toMatchObject({

@@ -29,7 +29,7 @@ const names = (found: readonly Json[]) => found.map(({ name }) => name);
 
 describe('the zones of a cluster', () => {
   test('count each node once, by how it stands', async () => {
-    const none = { draining: 0, drained: 0, inMaintenance: 0, closed: 0 };
+    const none = { unanswering: 0, draining: 0, drained: 0, inMaintenance: 0, closed: 0 };
     expect((await items('/zones')).map(({ zone, region, nodes: counts }) => [zone, region, counts])).toEqual([
       [null, null, { ...none, total: 1, notReady: 1, cordoned: 0, open: 0 }],
       ['east', null, { ...none, total: 3, notReady: 0, cordoned: 1, open: 2 }],

@@ -1,6 +1,7 @@
 import { isNodeReady } from '@holdfast/core/model/node.js';
 import type { Tone } from '@holdfast/ui/tone.js';
 import type {
+  Condition,
   Rebuild,
   RebuildState,
   Replica,
@@ -109,14 +110,23 @@ export const NODE_STANDINGS = [
   { standing: 'open', tone: 'good', word: 'Ready' },
   { standing: 'drained', tone: 'good', word: 'Drained' },
   { standing: 'notReady', tone: 'bad', word: 'Not ready' },
+  { standing: 'unanswering', tone: 'bad', word: 'No answer' },
   { standing: 'draining', tone: 'busy', word: 'Draining' },
   { standing: 'cordoned', tone: 'warn', word: 'Cordoned' },
   { standing: 'inMaintenance', tone: 'warn', word: 'In maintenance' },
   { standing: 'closed', tone: 'idle', word: 'Scheduling off' },
 ] as const satisfies readonly (Look & { standing: keyof Zone['nodes'] })[];
 
+/** The condition by which a node does not answer; `undefined`: it does. */
+export function silenceOf({ conditions }: Pick<StorageNode, 'conditions'>): Condition | undefined {
+  return conditions.find(
+    ({ type, status }) => status === 'False' && (type === 'Ready' || type === 'Answering'),
+  );
+}
+
 export function nodeLook(node: StorageNode): { tone: Tone; word: string } {
   if (!isNodeReady(node)) return { tone: 'bad', word: 'Not ready' };
+  if (silenceOf(node) !== undefined) return { tone: 'bad', word: 'No answer' };
   if (node.drain !== null) return DRAIN_LOOKS[node.drain.state];
   if (node.cordoned) return { tone: 'warn', word: 'Cordoned' };
   if (node.maintenance !== null) return { tone: 'warn', word: 'In maintenance' };

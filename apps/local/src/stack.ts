@@ -28,6 +28,9 @@ import { ensureSecrets, randomText, storeJoinToken } from './secrets.js';
 import type { StackLog } from './stack-log.js';
 import { SupervisedProcess } from './supervised-process.js';
 
+/** Garbage of the api is collected by one thread beside the requests (ADR 0308). */
+const ONE_COLLECTOR = '--v8-pool-size=1';
+
 const HOST = '127.0.0.1';
 /** Time limit of a service's start, for a cold machine with two busy cores; a healthy one needs a tenth of it. */
 const READY_TIMEOUT_MS = 110_000;
@@ -244,9 +247,10 @@ export class Stack {
   ): SupervisedProcess {
     const root = this.config.repositoryRoot;
     const script = name === 'console' ? 'apps/console/server.mjs' : `apps/${name}/dist/main.js`;
+    const flags = name === 'api' ? ['--enable-source-maps', ONE_COLLECTOR] : ['--enable-source-maps'];
     return new SupervisedProcess({
       name,
-      args: ['--enable-source-maps', path.join(root, script)],
+      args: [...flags, path.join(root, script)],
       cwd: path.join(root, 'apps', name),
       environment,
       logFile: path.join(this.config.home, 'logs', `${name}.log`),

@@ -1,7 +1,7 @@
 /**
  * Every page that the console has, in a real browser on a real stack: its buttons that open something and its links are pressed
- * once, it keeps WCAG 2.2 AA in both themes and at both widths, and it is no wider than a phone. No page may throw, write an error
- * to the browser's console, or get a failure from the server.
+ * once, each list that it asks the API for can be copied in other forms, it keeps WCAG 2.2 AA in both themes and at both widths, and
+ * it is no wider than a phone. No page may throw, write an error to the browser's console, or get a failure from the server.
  */
 import { findBrowser } from '@holdfast/testkit/browser.js';
 import {
@@ -37,6 +37,8 @@ const ids: Record<string, string> = {};
 /** What went wrong, with the address that it went wrong at. */
 let troubles: string[] = [];
 let asked: AskedList[] = [];
+/** Pages that others have links to, beside those that are opened anyway. */
+const linked = new Set<string>();
 
 beforeAll(async () => {
   if (executable === undefined) return;
@@ -65,10 +67,15 @@ inBrowser('every page', () => {
   test.each(ROUTES)(
     '%s opens all that it has, in both themes, on a desk and on a phone',
     async (route) => {
+      asked.length = 0;
       await open(addressOf(route));
-      const problems = await visit.problems(`every-page${route.replaceAll('/', '-')}-desk`);
+      for (const target of await linkedPages()) linked.add(target);
+      await allAskedCanBeCopied(route);
+      const name = `every-page${route.replaceAll('/', '-')}`;
+      // Both themes and both widths in two looks: what one theme has of its own, colours, is the same at both widths.
+      const problems = await visit.problemsIn('light', `${name}-desk`);
       await page.setViewportSize(PHONE);
-      problems.push(...(await visit.problems(`every-page${route.replaceAll('/', '-')}-phone`)));
+      problems.push(...(await visit.problemsIn('dark', `${name}-phone`)));
       const width = await page.evaluate('document.documentElement.scrollWidth');
       await page.setViewportSize(DESK);
       expect({ problems, width }).toEqual({ problems: [], width: PHONE.width });
@@ -78,37 +85,11 @@ inBrowser('every page', () => {
     STORY_TIMEOUT_MS,
   );
 
-  test.each(ROUTES)(
-    '%s gives each list that it asks the API for to be copied in other forms',
-    async (route) => {
-      asked.length = 0;
-      await open(addressOf(route));
-      // A menu may come with the answer that its panel waits for.
-      await eventually(
-        'all of them are in a menu',
-        async () => notAmong(await listsToCopy(page), route),
-        (notCopied) => notCopied.length === 0,
-        MENUS_TIMEOUT_MS,
-      );
-    },
-    STORY_TIMEOUT_MS,
-  );
-
   test(
     'has links that lead somewhere',
     async () => {
-      const targets = new Set<string>();
-      for (const route of ROUTES.filter((name) => !name.includes('['))) {
-        await open(route);
-        for (const link of await page.getByRole('link').all()) {
-          const href = await link.getAttribute('href');
-          // What the API gives is a file to keep, and no page.
-          const isPage = href?.startsWith('/') === true && !href.startsWith('/api/');
-          if (isPage && !ROUTES.includes(href)) targets.add(href);
-        }
-      }
-      expect(targets.size).toBeGreaterThan(5);
-      for (const target of targets) {
+      expect(linked.size).toBeGreaterThan(5);
+      for (const target of linked) {
         const answer = await page.goto(at(target));
         if (answer?.status() !== 200) troubles.push(`${target} is answered ${answer?.status()}`);
         await page.getByRole('heading', { level: 1 }).waitFor();
@@ -144,6 +125,16 @@ const BESIDE_ON: Readonly<Record<string, RegExp>> = {
 
 const textOf = ({ path, filter }: AskedList) => `${path}?${filter}`;
 
+/** A menu may come with the answer that its panel waits for. */
+async function allAskedCanBeCopied(route: string): Promise<void> {
+  await eventually(
+    'each list that the page asks the API for is in a menu, to be copied in other forms',
+    async () => notAmong(await listsToCopy(page), route),
+    (notCopied) => notCopied.length === 0,
+    MENUS_TIMEOUT_MS,
+  );
+}
+
 function notAmong(copied: readonly AskedList[], route: string): string[] {
   return asked.filter((list) => !isBeside(route, list) && !copied.some(holds(list))).map(textOf);
 }
@@ -176,6 +167,18 @@ async function makeOneOfEach(local: LocalStack): Promise<void> {
   ids.diskId = disk?.id ?? '';
   ids.nodeId = disk?.nodeId ?? '';
   ids.projectId = (await first('project', 'list'))?.id ?? '';
+}
+
+async function linkedPages(): Promise<string[]> {
+  const links = await page.getByRole('link').all();
+  const addresses = await Promise.all(links.map((link) => link.getAttribute('href')));
+  const opened = ROUTES.map(addressOf);
+  return addresses.filter(isPage).filter((address) => !opened.includes(address));
+}
+
+/** What the API gives is a file to keep, and no page. */
+function isPage(address: string | null): address is string {
+  return address?.startsWith('/') === true && !address.startsWith('/api/');
 }
 
 /** Shows a page, with all that it loads at first. */

@@ -10,6 +10,7 @@ import path from 'node:path';
 import { findBrowser } from '@holdfast/testkit/browser.js';
 import { ConsoleVisit } from '@holdfast/testkit/console-visit.js';
 import { repositoryRoot } from '@holdfast/testkit/local-stack.js';
+import { patient } from '@holdfast/testkit/slowness.js';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { OrganizationCalls } from './organization-calls.js';
 
@@ -99,7 +100,9 @@ inBrowser('an organization without a cluster', () => {
       expect(await dialog().getByText('is a guess').count()).toBe(0);
 
       agent = start((await dialog().locator('pre').textContent()) ?? '');
-      await dialog().getByText('barn-1 has joined.').waitFor({ timeout: JOIN_TIMEOUT_MS });
+      await dialog()
+        .getByText('barn-1 has joined.')
+        .waitFor({ timeout: patient(JOIN_TIMEOUT_MS) });
       expect(await visit.problems('joined')).toEqual([]);
       await dialog().getByRole('link', { name: 'Open barn-1' }).click();
       await page.getByRole('heading', { name: 'barn-1', level: 1 }).waitFor();

@@ -38,11 +38,11 @@ inBrowser('the console', () => {
       stack.killAgent('node-1');
       stack.killAgent('node-2');
       await visit.openVolume('web-data');
-      await page.getByRole('button', { name: 'Force detach' }).click({ timeout: 30_000 });
+      await page.getByRole('button', { name: 'Force detach' }).click();
       await page.getByRole('dialog').getByRole('button', { name: 'Force detach' }).click();
-      await page.getByText('Detached', { exact: true }).first().waitFor({ timeout: 30_000 });
+      await page.getByText('Detached', { exact: true }).first().waitFor();
       await stack.cli('volume', 'attach', 'web-data', '--node', 'node-3');
-      await page.getByText('Faulted', { exact: true }).first().waitFor({ timeout: 60_000 });
+      await page.getByText('Faulted', { exact: true }).first().waitFor();
       const dialog = page.getByRole('dialog');
       let release: () => void = () => undefined;
       const held = new Promise<void>((resolve) => {
@@ -55,7 +55,7 @@ inBrowser('the console', () => {
       await page.getByRole('button', { name: 'Salvage' }).click();
       await dialog.getByRole('status', { name: 'Loading' }).waitFor();
       release();
-      await dialog.getByRole('alert').waitFor({ timeout: 30_000 });
+      await dialog.getByRole('alert').waitFor();
       await page.unrouteAll();
       await dialog.getByRole('button', { name: 'Try again' }).click();
       await dialog.getByRole('row', { name: /node-3 Usable/ }).waitFor();
@@ -69,7 +69,7 @@ inBrowser('the console', () => {
       await page
         .getByText(/^nbd:\/\/127\.0\.0\.1/)
         .first()
-        .waitFor({ timeout: 30_000 });
+        .waitFor();
       await page
         .getByText(/goes on with 1 copy of 3, as was asked for/)
         .first()
@@ -88,14 +88,14 @@ inBrowser('the console', () => {
       await panel.getByText('No orphans').waitFor();
       await stack.cliJson('volume', 'delete', 'web-data').catch(() => undefined);
       await stack.cli('local', 'start-agent', 'node-2');
-      await panel.getByRole('row', { name: /node-2 .* One that is gone/ }).waitFor({ timeout: 60_000 });
+      await panel.getByRole('row', { name: /node-2 .* One that is gone/ }).waitFor();
       await expectAccessible('orphans');
       await panel.getByRole('button', { name: 'Remove' }).click();
       const dialog = page.getByRole('dialog');
       await dialog.getByText(/are removed for good\. Its volume web-data was deleted: /).waitFor();
       await expectAccessible('orphan-dialog');
       await dialog.getByRole('button', { name: 'Remove copy' }).click();
-      await panel.getByText('No orphans').waitFor({ timeout: 30_000 });
+      await panel.getByText('No orphans').waitFor();
     },
     STORY_TIMEOUT_MS,
   );

@@ -46,7 +46,7 @@ inBrowser('the page of a node', () => {
     'tells its conditions, disks and copies, and fits a phone',
     async () => {
       await openNode();
-      await region('Conditions').getByText('Does it answer?').waitFor();
+      await region('Conditions').getByText('Is it ready?').waitFor();
       await region('Copies on it')
         .getByRole('row', { name: /web-data/ })
         .waitFor();

@@ -1,6 +1,7 @@
 /** The pages about an organization in a real browser: who belongs to it, what they may do, and the secrets that are shown once. */
 import { findBrowser } from '@holdfast/testkit/browser.js';
 import { ConsoleVisit } from '@holdfast/testkit/console-visit.js';
+import { patient } from '@holdfast/testkit/slowness.js';
 import { TestReceiver } from '@holdfast/testkit/webhook-receiver.js';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { OrganizationCalls } from './organization-calls.js';
@@ -225,16 +226,20 @@ inBrowser('the organization', () => {
       const { projectId } = visit.stack.local;
       await visit.stack.cliJson('volume', 'create', 'told', '--size', '64Mi', '--project', projectId);
       const delivery = region('Deliveries').getByRole('row', { name: /VolumeCreated/ });
-      await delivery.getByText(/^It answers 403$/).waitFor({ timeout: TRIED_TIMEOUT_MS });
+      await delivery.getByText(/^It answers 403$/).waitFor({ timeout: patient(TRIED_TIMEOUT_MS) });
       await delivery.getByText('Waiting', { exact: true }).waitFor();
-      await region('pager').getByText('Failing', { exact: true }).waitFor({ timeout: TRIED_TIMEOUT_MS });
+      await region('pager')
+        .getByText('Failing', { exact: true })
+        .waitFor({ timeout: patient(TRIED_TIMEOUT_MS) });
       await expectFine('webhook-failing');
       receiver.answers.length = 0;
-      await delivery.getByText('Delivered', { exact: true }).waitFor({ timeout: TRIED_TIMEOUT_MS });
+      await delivery.getByText('Delivered', { exact: true }).waitFor({ timeout: patient(TRIED_TIMEOUT_MS) });
       const attempts = Number(await delivery.getByRole('cell').nth(2).textContent());
       expect(attempts).toBeGreaterThan(1);
       expect(attempts).toBe(receiver.ids.length);
-      await region('pager').getByText('On', { exact: true }).waitFor({ timeout: TRIED_TIMEOUT_MS });
+      await region('pager')
+        .getByText('On', { exact: true })
+        .waitFor({ timeout: patient(TRIED_TIMEOUT_MS) });
       await delivery.getByRole('button', { name: 'Send VolumeCreated again' }).click();
       await page.getByRole('status').filter({ hasText: 'VolumeCreated is sent again.' }).waitFor();
       await delivery.getByText('Delivered', { exact: true }).waitFor();

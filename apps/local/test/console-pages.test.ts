@@ -1,6 +1,7 @@
 /** The console's pages around volumes: settings, events, audit, alerts, a page that is not there, and a sign-in on the way to one. */
 import { findBrowser } from '@holdfast/testkit/browser.js';
 import { ConsoleVisit } from '@holdfast/testkit/console-visit.js';
+import { patient } from '@holdfast/testkit/slowness.js';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 
 const STORY_TIMEOUT_MS = 240_000;
@@ -178,16 +179,16 @@ inBrowser('the console', () => {
       visit.stack.killAgent('node-3');
       await page.getByRole('link', { name: 'Alerts' }).first().click();
       const alert = page.getByRole('listitem').filter({ hasText: 'node node-3 is not heard' });
-      await alert.getByText('Firing').waitFor({ timeout: 150_000 });
+      await alert.getByText('Firing').waitFor({ timeout: patient(150_000) });
       expect(await visit.problems('alerts')).toEqual([]);
       await alert.getByRole('button', { name: /^Silence/ }).click();
       const dialog = page.getByRole('dialog');
       await dialog.getByLabel('Why').fill('its disks are exchanged');
       expect(await visit.problems('silence-dialog')).toEqual([]);
       await dialog.getByRole('button', { name: 'Silence' }).click();
-      await alert.getByText('Silenced').waitFor({ timeout: 60_000 });
+      await alert.getByText('Silenced').waitFor();
       await region('Silences').getByRole('button', { name: 'End' }).click();
-      await alert.getByText('Firing').waitFor({ timeout: 60_000 });
+      await alert.getByText('Firing').waitFor();
     },
     STORY_TIMEOUT_MS,
   );

@@ -208,7 +208,7 @@ inBrowser('placement in the console', () => {
       await dialog().getByText('replica soft anti affinity: ignored → enabled').waitFor();
       expect(await visit.problems('cure-plan')).toEqual([]);
       await dialog().getByRole('button', { name: 'Do it' }).click();
-      await why.getByText('Fits nowhere').waitFor({ state: 'detached', timeout: 60_000 });
+      await why.getByText('Fits nowhere').waitFor({ state: 'detached' });
       await page.getByRole('region', { name: 'Settings of this volume' }).getByText('Set here').waitFor();
       expect(visit.errors).toEqual([]);
     },

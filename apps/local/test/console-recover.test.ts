@@ -7,6 +7,7 @@ import { listsToCopy } from '@holdfast/testkit/console-pages.js';
 import { ConsoleVisit } from '@holdfast/testkit/console-visit.js';
 import { eventually } from '@holdfast/testkit/eventually.js';
 import { pattern } from '@holdfast/testkit/nbd-workload.js';
+import { patient } from '@holdfast/testkit/slowness.js';
 import { readVolume, writeVolume } from '@holdfast/testkit/volume-bytes.js';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 
@@ -43,7 +44,9 @@ inBrowser('a lost volume', () => {
     async () => {
       const { stack } = visit;
       const lost = page.getByRole('region', { name: 'Lost volumes', exact: true });
-      await lost.getByText('are of 1 volume that the database does not know').waitFor({ timeout: 90_000 });
+      await lost
+        .getByText('are of 1 volume that the database does not know')
+        .waitFor({ timeout: patient(90_000) });
       expect(await visit.problems('lost-volumes-overview')).toEqual([]);
 
       await lost.getByRole('link', { name: 'See what was found' }).click();
@@ -71,7 +74,7 @@ inBrowser('a lost volume', () => {
         .getByRole('status')
         .filter({ hasText: 'orders-back is there again.' })
         .waitFor();
-      await lost.waitFor({ state: 'detached', timeout: 60_000 });
+      await lost.waitFor({ state: 'detached' });
 
       await stack.cliJson('volume', 'attach', 'orders-back');
       expect((await readVolume(stack, 'orders-back', MIB)).equals(DATA)).toBe(true);

@@ -53,6 +53,12 @@ const PANELS: readonly Panel[] = [
   { name: 'Snapshots', at: VOLUME, asks: /\/snapshots\?/, shows: 'base' },
 ];
 
+/** Kinds of what moves on the page without end, as the browser names them. */
+const endlessMotions = (): Promise<string[]> =>
+  page.evaluate(`[...new Set(document.getAnimations()
+    .filter(({ effect }) => effect.getTiming().iterations === Infinity)
+    .map((animation) => animation.constructor.name))]`);
+
 inBrowser('the console', () => {
   test.each(PANELS)(
     '$name: is loading, says what is wrong, shows its data, and says when that is old',
@@ -69,21 +75,21 @@ inBrowser('the console', () => {
       const panel = page.getByRole('region', { name, exact: true });
       await panel.getByRole('status', { name: 'Loading' }).waitFor();
       release();
-      await panel.getByRole('alert').waitFor({ timeout: 30_000 });
+      await panel.getByRole('alert').waitFor();
       await page.unroute(asks);
       await panel.getByRole('button', { name: 'Try again' }).click();
       await panel.getByText(shows).first().waitFor();
 
       await page.route(asks, (route) => route.abort());
-      await page.getByText('Live', { exact: true }).waitFor({ timeout: 30_000 });
+      await page.getByText('Live', { exact: true }).waitFor();
       // After a cut the console asks for all data again.
       process.kill(visit.stack.local.processes.api, 'SIGKILL');
-      await panel.getByText(/^Not current: this is from/).waitFor({ timeout: 60_000 });
+      await panel.getByText(/^Not current: this is from/).waitFor();
       await panel.getByText(shows).first().waitFor();
       await page.unroute(asks);
       await panel.getByRole('button', { name: 'Try again' }).click();
-      await panel.getByText(/^Not current/).waitFor({ state: 'detached', timeout: 30_000 });
-      await page.getByText('Live', { exact: true }).waitFor({ timeout: 30_000 });
+      await panel.getByText(/^Not current/).waitFor({ state: 'detached' });
+      await page.getByText('Live', { exact: true }).waitFor();
     },
     STORY_TIMEOUT_MS,
   );
@@ -97,7 +103,7 @@ inBrowser('the console', () => {
       );
       await page.goto(new URL(VOLUME(), visit.stack.local.consoleUrl).href);
       await page.getByRole('status', { name: 'Loading' }).first().waitFor();
-      await page.getByText('Could not load the volume').waitFor({ timeout: 30_000 });
+      await page.getByText('Could not load the volume').waitFor();
       await page.unroute(asks);
       await page.getByRole('button', { name: 'Try again' }).click();
       await page.getByRole('region', { name: 'Recurring snapshots' }).getByText('No schedule yet').waitFor();
@@ -130,6 +136,26 @@ inBrowser('the console', () => {
       await page.getByRole('button', { name: 'Change: Snapshots at most' }).click();
       await dialog.getByRole('button', { name: 'Save' }).click();
       await dialog.getByText('There was no answer. It may have been set.').waitFor();
+    },
+    STORY_TIMEOUT_MS,
+  );
+
+  test(
+    'what goes on moves without waking the page, and stands still for those who want less motion',
+    async () => {
+      const { stack } = visit;
+      process.kill(stack.local.processes.worker, 'SIGSTOP');
+      await stack.cli('volume', 'create', 'unmade', '--size', '16Mi', '--replicas', '2');
+      await page.emulateMedia({ reducedMotion: 'no-preference' });
+      await page.goto(new URL('/volumes', stack.local.consoleUrl).href);
+      await page.getByRole('row', { name: 'unmade' }).getByText('Creating', { exact: true }).waitFor();
+      // React listens to what CSS animations tell of themselves: each turn of each of them would be work of the page.
+      expect(await endlessMotions()).toEqual(['Animation']);
+      await page.emulateMedia({ reducedMotion: 'reduce' });
+      await page.reload();
+      await page.getByRole('row', { name: 'unmade' }).getByText('Creating', { exact: true }).waitFor();
+      expect(await endlessMotions()).toEqual([]);
+      process.kill(stack.local.processes.worker, 'SIGCONT');
     },
     STORY_TIMEOUT_MS,
   );

@@ -4,6 +4,7 @@
  */
 import { findBrowser } from '@holdfast/testkit/browser.js';
 import { ConsoleVisit } from '@holdfast/testkit/console-visit.js';
+import { patient } from '@holdfast/testkit/slowness.js';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 
 const STORY_TIMEOUT_MS = 240_000;
@@ -67,9 +68,7 @@ inBrowser('the console', () => {
     async () => {
       stack.killAgent('node-1');
       const atRisk = region('Is any data at risk?');
-      await atRisk
-        .getByText(/^node-1 does not answer: 1 not served, \d degraded$/)
-        .waitFor({ timeout: 60_000 });
+      await atRisk.getByText(/^node-1 does not answer: 1 not served, \d degraded$/).waitFor();
       // First of the causes, with the way out beside it.
       const first = atRisk.getByRole('list', { name: 'Causes' }).getByRole('listitem').first();
       await first.getByText('node-1 does not answer').waitFor();
@@ -111,7 +110,7 @@ inBrowser('the console', () => {
       expect(await dead.textContent()).toContain('not ready');
       expect(await dialog.getByLabel('Node').inputValue()).toBe('');
       await dialog.getByRole('button', { name: 'Attach' }).click();
-      await page.getByText(/^nbd:/).first().waitFor({ timeout: 30_000 });
+      await page.getByText(/^nbd:/).first().waitFor();
       const { attachedNodeId } = await stack.cliJson<{ attachedNodeId: string }>('volume', 'get', 'wide');
       expect([stack.agent('node-2').nodeId, stack.agent('node-3').nodeId]).toContain(attachedNodeId);
     },
@@ -162,7 +161,7 @@ inBrowser('the console', () => {
       await region('Recent events').getByRole('listitem').first().waitFor();
       process.kill(stack.local.processes.api, 'SIGSTOP');
       try {
-        await page.getByText('No answer', { exact: true }).waitFor({ timeout: TELLS_MS_MAX });
+        await page.getByText('No answer', { exact: true }).waitFor({ timeout: patient(TELLS_MS_MAX) });
         expect(await page.getByText('Live', { exact: true }).count()).toBe(0);
         for (const name of [
           'Is any data at risk?',
@@ -175,13 +174,13 @@ inBrowser('the console', () => {
         await page.getByRole('link', { name: 'What if' }).first().click();
         await page.goto(new URL('/volumes', stack.local.consoleUrl).href);
         // A page that is opened now has nothing to show, and says so as soon as its own question has been given up.
-        await page.getByText(/^Could not load/).waitFor({ timeout: 30_000 });
+        await page.getByText(/^Could not load/).waitFor();
         await visit.picture('truth-opened-meanwhile');
       } finally {
         process.kill(stack.local.processes.api, 'SIGCONT');
       }
-      await page.getByRole('row', { name: /served-there/ }).waitFor({ timeout: 30_000 });
-      await page.getByText('Live', { exact: true }).waitFor({ timeout: 30_000 });
+      await page.getByRole('row', { name: /served-there/ }).waitFor();
+      await page.getByText('Live', { exact: true }).waitFor();
     },
     STORY_TIMEOUT_MS,
   );
@@ -193,7 +192,10 @@ inBrowser('the console', () => {
       await region('Is any data at risk?').getByText('node-1 does not answer').waitFor();
       await region('Recent events').getByRole('listitem').first().waitFor();
       await page.context().setOffline(true);
-      await page.getByText('No answer', { exact: true }).first().waitFor({ timeout: TELLS_MS_MAX });
+      await page
+        .getByText('No answer', { exact: true })
+        .first()
+        .waitFor({ timeout: patient(TELLS_MS_MAX) });
       expect(await page.getByText('Live', { exact: true }).count()).toBe(0);
       for (const name of [
         'Is any data at risk?',
@@ -206,11 +208,11 @@ inBrowser('the console', () => {
           .first()
           .waitFor();
       await page.context().setOffline(false);
-      await page.getByText('Live', { exact: true }).waitFor({ timeout: 30_000 });
+      await page.getByText('Live', { exact: true }).waitFor();
       await page
         .getByText(/^Not current/)
         .first()
-        .waitFor({ state: 'detached', timeout: 30_000 });
+        .waitFor({ state: 'detached' });
     },
     STORY_TIMEOUT_MS,
   );

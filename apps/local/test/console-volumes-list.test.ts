@@ -86,7 +86,7 @@ inBrowser('the list of volumes', () => {
     'shows a volume that is new in its place, without a user',
     async () => {
       await visit.stack.cliJson('volume', 'create', 'pg-new', '--size', '64Mi', '--replicas', '2');
-      await row('pg-new').waitFor({ timeout: 15_000 });
+      await row('pg-new').waitFor();
     },
     STORY_TIMEOUT_MS,
   );
@@ -125,7 +125,7 @@ inBrowser('the list of volumes', () => {
       await confirm.click();
       await dialog.getByText('3 of 3 done').waitFor();
       await dialog.getByRole('button', { name: 'Close' }).click();
-      await row('web-c').waitFor({ state: 'detached', timeout: 30_000 });
+      await row('web-c').waitFor({ state: 'detached' });
       expect(await row('pg-a').count()).toBe(1);
     },
     STORY_TIMEOUT_MS,
@@ -238,6 +238,6 @@ async function expectCount(text: string, count: number): Promise<void> {
   await page
     .getByText(text, { exact: true })
     .nth(count - 1)
-    .waitFor({ timeout: 15_000 });
+    .waitFor();
   expect(await page.getByText(text, { exact: true }).count()).toBe(count);
 }

@@ -4,6 +4,7 @@ import { findBrowser } from '@holdfast/testkit/browser.js';
 import { ConsoleVisit } from '@holdfast/testkit/console-visit.js';
 import { eventually } from '@holdfast/testkit/eventually.js';
 import { connectNbd, pattern } from '@holdfast/testkit/nbd-workload.js';
+import { patient } from '@holdfast/testkit/slowness.js';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 
 const CLUSTER_LIMIT = 'concurrent-rebuild-per-cluster-limit';
@@ -86,7 +87,7 @@ inBrowser('the console', () => {
       await page
         .getByText(/^nbd:\/\/127\.0\.0\.1/)
         .first()
-        .waitFor({ timeout: 30_000 });
+        .waitFor();
       await page.getByText('Healthy').first().waitFor();
       const why = page.getByRole('region', { name: 'Why there', exact: true });
       await why.getByText('All 3 replicas of web-data have a place.').waitFor();
@@ -120,11 +121,11 @@ inBrowser('the console', () => {
           await client.write(offset, [pattern(offset, MIB)], MIB, { fua: false });
         }
         await client.flush();
-        await page.getByText(`1 GiB, ${through} MiB written`).waitFor({ timeout: 30_000 });
+        await page.getByText(`1 GiB, ${through} MiB written`).waitFor();
       }
       stack.killAgent('node-2');
-      await page.getByText('Degraded').first().waitFor({ timeout: 15_000 });
-      await page.getByText('Failed').first().waitFor({ timeout: 15_000 });
+      await page.getByText('Degraded').first().waitFor();
+      await page.getByText('Failed').first().waitFor();
       // That its place would be a good one explains nothing of a copy that has failed.
       const why = page.getByRole('region', { name: 'Why there', exact: true });
       const failed = why.getByRole('option', { name: /^The copy on node-2/ });
@@ -146,18 +147,18 @@ inBrowser('the console', () => {
       await stack.cli('setting', 'set', BANDWIDTH_SETTING, '4');
       await stack.cli('setting', 'set', CLUSTER_LIMIT, '0');
       const started = stack.cli('local', 'start-agent', 'node-2');
-      await page.getByText(`No rebuild may start: ${CLUSTER_LIMIT} is 0.`).waitFor({ timeout: 60_000 });
+      await page.getByText(`No rebuild may start: ${CLUSTER_LIMIT} is 0.`).waitFor();
       const safe = page.getByRole('region', { name: 'When will it be safe?', exact: true });
       await safe.getByText('Not while rebuilds are paused').waitFor();
       expect(await safe.getByText('Now', { exact: true }).count()).toBe(0);
       await visit.picture('overview-waiting');
       await stack.cli('setting', 'reset', CLUSTER_LIMIT);
-      await page.getByRole('progressbar').first().waitFor({ timeout: 60_000 });
+      await page.getByRole('progressbar').first().waitFor();
       await visit.picture('overview-rebuilding');
       expect((await started).exitCode).toBe(0);
       await page.getByRole('link', { name: 'Rebuilds' }).first().click();
       await page.getByRole('button', { name: 'Pause the rebuild of web-data' }).click();
-      await page.getByText('Paused', { exact: true }).waitFor({ timeout: 15_000 });
+      await page.getByText('Paused', { exact: true }).waitFor();
       await expectAccessible('rebuild-paused');
       await page.getByRole('link', { name: 'Overview' }).first().click();
       await safe.getByText('Not while rebuilds are paused').waitFor();
@@ -165,10 +166,10 @@ inBrowser('the console', () => {
       expect(await safe.getByText('Now', { exact: true }).count()).toBe(0);
       await page.getByRole('link', { name: 'Rebuilds' }).first().click();
       await page.getByRole('button', { name: 'Resume the rebuild of web-data' }).click();
-      await page.getByRole('button', { name: 'Pause the rebuild of web-data' }).waitFor({ timeout: 15_000 });
+      await page.getByRole('button', { name: 'Pause the rebuild of web-data' }).waitFor();
       await stack.cli('setting', 'set', BANDWIDTH_SETTING, '0');
       await page.getByRole('link', { name: 'Overview' }).first().click();
-      await page.getByText('every copy it should').waitFor({ timeout: 120_000 });
+      await page.getByText('every copy it should').waitFor({ timeout: patient(120_000) });
       await expectAccessible('overview-healthy');
       client.close();
     },
@@ -188,7 +189,7 @@ inBrowser('the console', () => {
       await expectAccessible('move-plan');
       await dialog.getByRole('button', { name: 'Move', exact: true }).click();
       await zone.getByText('Replaces another copy: a user wants it there').waitFor();
-      await zone.getByText('Replaces another copy').waitFor({ state: 'detached', timeout: 60_000 });
+      await zone.getByText('Replaces another copy').waitFor({ state: 'detached' });
 
       await page.getByRole('button', { name: 'Copies', exact: true }).click();
       await dialog.getByLabel('Copies').fill('2');
@@ -323,10 +324,10 @@ inBrowser('the console', () => {
         await panel.getByRole('button', { name: 'Take snapshot' }).click();
         await page.getByRole('dialog').getByLabel('Name').fill(name);
         await page.getByRole('dialog').getByRole('button', { name: 'Take snapshot' }).click();
-        await panel.getByRole('button', { name: `Revert to ${name}` }).waitFor({ timeout: 30_000 });
+        await panel.getByRole('button', { name: `Revert to ${name}` }).waitFor();
       }
       await panel.getByRole('button', { name: 'Check monday on every copy' }).click();
-      await panel.locator('code').first().waitFor({ timeout: 60_000 });
+      await panel.locator('code').first().waitFor();
       await panel.getByRole('button', { name: 'Revert to monday' }).click();
       await page
         .getByRole('dialog')
@@ -338,14 +339,14 @@ inBrowser('the console', () => {
         .getByRole('listitem')
         .filter({ hasText: 'tuesday' })
         .filter({ hasText: 'on a branch' })
-        .waitFor({ timeout: 30_000 });
+        .waitFor();
       await expectAccessible('volume-snapshots');
       await page.getByRole('button', { name: 'Resize' }).click();
       await page.getByRole('dialog').getByLabel('New size in GiB').fill('2');
       await page.getByRole('dialog').getByText('It has 1 GiB and gets 2 GiB.').waitFor();
       await expectAccessible('resize-plan');
       await page.getByRole('dialog').getByRole('button', { name: 'Resize' }).click();
-      await page.getByText(/^2 GiB, /).waitFor({ timeout: 60_000 });
+      await page.getByText(/^2 GiB, /).waitFor();
       // The expansion has left a layer under the head: a purge by hand finds it again, and says that it was there.
       const purges = async () => {
         const { items } = await stack.cliJson<{ items: { type: string }[] }>(
@@ -366,10 +367,7 @@ inBrowser('the console', () => {
         .waitFor();
       await expectAccessible('snapshot-deletion-plan');
       await page.getByRole('dialog').getByRole('button', { name: 'Delete snapshot' }).click();
-      await panel
-        .getByRole('listitem')
-        .filter({ hasText: 'tuesday' })
-        .waitFor({ state: 'detached', timeout: 60_000 });
+      await panel.getByRole('listitem').filter({ hasText: 'tuesday' }).waitFor({ state: 'detached' });
     },
     STORY_TIMEOUT_MS,
   );
@@ -442,11 +440,11 @@ inBrowser('the console', () => {
       await dialog.getByLabel('Name of the clone').fill('web-copy');
       await dialog.getByRole('button', { name: 'Clone' }).click();
       await page.getByRole('heading', { name: 'web-copy' }).waitFor();
-      await page.getByText('Detached', { exact: true }).first().waitFor({ timeout: 60_000 });
+      await page.getByText('Detached', { exact: true }).first().waitFor();
       await page.getByRole('button', { name: 'Delete' }).click();
       await page.getByLabel('Type web-copy to confirm').fill('web-copy');
       await page.getByRole('button', { name: 'Delete volume' }).click();
-      await page.getByRole('link', { name: 'web-copy' }).waitFor({ state: 'detached', timeout: 30_000 });
+      await page.getByRole('link', { name: 'web-copy' }).waitFor({ state: 'detached' });
       await page.getByRole('link', { name: 'web-data', exact: true }).click();
       await page.getByRole('heading', { name: 'web-data' }).waitFor();
     },
@@ -476,8 +474,8 @@ inBrowser('the console', () => {
     async () => {
       process.kill(stack.local.processes.api, 'SIGKILL');
       // "No answer" takes the place of "Reconnecting…" as soon as a panel's own request has failed as well.
-      await page.getByText(/^(Reconnecting…|No answer)$/).waitFor({ timeout: 15_000 });
-      await page.getByText('Live', { exact: true }).waitFor({ timeout: 30_000 });
+      await page.getByText(/^(Reconnecting…|No answer)$/).waitFor();
+      await page.getByText('Live', { exact: true }).waitFor();
     },
     STORY_TIMEOUT_MS,
   );
@@ -493,15 +491,15 @@ inBrowser('the console', () => {
         .waitFor();
       await expectAccessible('detach-plan');
       await page.getByRole('dialog').getByRole('button', { name: 'Detach' }).click();
-      await page.getByText('Detached').first().waitFor({ timeout: 30_000 });
+      await page.getByText('Detached').first().waitFor();
       await page.getByRole('button', { name: 'Verify' }).click();
-      await page.getByText('All equal', { exact: true }).waitFor({ timeout: 90_000 });
+      await page.getByText('All equal', { exact: true }).waitFor({ timeout: patient(90_000) });
       await expectAccessible('volume-verified');
       await page.getByRole('button', { name: 'Delete', exact: true }).click();
       await page.getByLabel('Type web-data to confirm').fill('web-data');
       await page.getByRole('button', { name: 'Delete volume' }).click();
       // Agents take its copies away first, beside whatever else the machine does.
-      await page.getByText('No volumes yet').waitFor({ timeout: 60_000 });
+      await page.getByText('No volumes yet').waitFor();
     },
     STORY_TIMEOUT_MS,
   );

@@ -1,7 +1,8 @@
 import { systemClock, systemRandom } from '@holdfast/database/clock-and-random.js';
 import { createPool } from '@holdfast/database/sql/pool.js';
-import { systemScope } from '@holdfast/database/sql/scope.js';
+import { snapshot, systemScope, unsyncedTransaction } from '@holdfast/database/sql/scope.js';
 import { FleetReader } from '@holdfast/database/store/fleet-reader.js';
+import { listMissedNodes, noteUnanswered } from '@holdfast/database/store/missed-nodes.js';
 import { PostgresOutbox } from '@holdfast/database/store/postgres-outbox.js';
 import { PostgresStore } from '@holdfast/database/store/postgres-store.js';
 import { engineSecret, snapshotSecret } from '@holdfast/identity/copy-secret.js';
@@ -17,6 +18,7 @@ import {
   type OnApplicationShutdown,
 } from '@nestjs/common';
 import { type Logger, pino } from 'pino';
+import { askAgent } from './agents/ask-agent.js';
 import { HttpAgentClient } from './agents/http-agent-client.js';
 import { workerCertificate } from './agents/worker-certificate.js';
 import { alertRuntime } from './alerts/alert-runtime.js';
@@ -102,6 +104,12 @@ function openWorker(config: WorkerConfig): Worker {
     queue,
     backend,
     outbox: new PostgresOutbox(pool, config.databaseUrl),
+    missed: {
+      list: (limit) => snapshot(scope, (sql) => listMissedNodes(sql, limit)),
+      ask: ({ controlUrl }) => askAgent(controlUrl),
+      // A note that is lost with Postgres is made again while the agent is silent.
+      noteUnanswered: (missed) => unsyncedTransaction(scope, (sql) => noteUnanswered(sql, missed)),
+    },
     log,
     onRun: (kind, outcome, seconds) => metrics.ran(kind, outcome, seconds),
     onSwept: () => metrics.swept(),
@@ -114,7 +122,11 @@ function openWorker(config: WorkerConfig): Worker {
   const alerts = alertRuntime(scope, log);
   const capacity = capacityRuntime(scope, log);
   const health = new HealthServer({
-    ready: () => runtime.checkReady(),
+    checks: {
+      reconcilers: async () => runtime.hasStarted,
+      database: () => ports.store.listClusters(),
+      queue: () => backend.ping(),
+    },
     metrics: () => metrics.text(),
     metricsToken: config.metricsToken,
   });

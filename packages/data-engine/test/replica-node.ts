@@ -123,8 +123,8 @@ export class ReplicaNodes {
   private readonly buried = new Set<string>();
   /** Set for nodes that are added from then on: each has a block disk instead of a folder. */
   blockDiskBytes: number | undefined;
-  /** Called before each control command is carried out; may throw to make it fail. */
-  beforeCommand: (name: string, replicaId: string) => void = () => undefined;
+  /** Called before each control command is carried out; may throw to make it fail, or have it wait. */
+  beforeCommand: (name: string, replicaId: string) => void | Promise<void> = () => undefined;
 
   readonly connectControl: ConnectControl = ({ replicaId, controlUrl }) => ({
     command: async (name, ask) => {
@@ -132,7 +132,7 @@ export class ReplicaNodes {
       if (node === undefined || !node.isAlive) {
         throw new StorageFault('agent.unreachable', { publicMessage: `${controlUrl} does not answer` });
       }
-      this.beforeCommand(name, replicaId);
+      await this.beforeCommand(name, replicaId);
       return node.service.command(replicaId, name, ask);
     },
   });

@@ -6,8 +6,10 @@ import { expect, test } from '@jest/globals';
 import { MUTANTS } from './simulation/mutants.mjs';
 import { compile, search } from './simulation/runner.mjs';
 
-const SEEDS = 240;
-/** Each is found within a few hundred seeds; all of them within two minutes on a machine without other load. */
+/** For more: `node tools/data-path-search.mjs --seeds 1..2000`, as each night does (.github/workflows/nightly.yml). */
+const SEEDS = 80;
+/** Seeds tried from the known one on. A change elsewhere in the data path may make these miss: then all are tried. */
+const TRIES = 20;
 const MUTANT_SEEDS = 2_000;
 const TIMEOUT_MS = 300_000;
 
@@ -24,16 +26,18 @@ test(
 );
 
 /** For the others: `node tools/data-path-search.mjs --mutant <name>`. */
-test.each(MUTANTS.filter(({ isByHand }) => isByHand !== true))(
+test.each(MUTANTS.filter((mutant) => 'seed' in mutant))(
   'it is found out when $hole',
   async (mutant) => {
-    const { failures } = await search({
-      folder: compile(mutant),
-      first: 1,
-      last: MUTANT_SEEDS,
-      args: ['1000', mutant.disks ?? 'any', ...mutant.faults],
-      isFinal: ({ failure }) => failure !== null,
-    });
+    const { seed, disks = 'any', faults } = mutant;
+    const folder = compile(mutant);
+    const args = ['1000', disks, ...faults];
+    const isFinal = ({ failure }: { failure: string | null }) => failure !== null;
+    const near = await search({ folder, first: seed, last: seed + TRIES, args, isFinal });
+    const isFound = near.failures.length > 0;
+    const { failures } = isFound
+      ? near
+      : await search({ folder, first: 1, last: MUTANT_SEEDS, args, isFinal });
     expect(failures.length).toBeGreaterThan(0);
   },
   TIMEOUT_MS,

@@ -11,6 +11,7 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { StorageFault } from '@holdfast/core/model/faults.js';
 import pg from 'pg';
+import { queryUnscoped } from './sql/scope.js';
 
 /** The lock that Prisma's own engine takes while it migrates. */
 const PRISMA_ADVISORY_LOCK = 72_707_369;
@@ -65,6 +66,17 @@ export async function migrate(
     // Ending the session also releases the advisory lock.
     await client.end();
   }
+}
+
+/** Has the database all migrations that this program knows? It may have newer ones, while an upgrade is under way. */
+export async function isMigrated(system: pg.Pool): Promise<boolean> {
+  const rows = await queryUnscoped<{ name: string }>(
+    system,
+    `SELECT migration_name AS name FROM _prisma_migrations WHERE finished_at IS NOT NULL AND rolled_back_at IS NULL`,
+    [],
+  );
+  const applied = new Set(rows.map(({ name }) => name));
+  return (await migrationNames()).every((name) => applied.has(name));
 }
 
 /** Names of the migrations that this program knows, in order. */

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import pg from 'pg';
 import { listAlerts, listSilences } from '../src/queries/alerts.js';
 import { type EventSource, readEventsAfter } from '../src/queries/events.js';
-import { listVolumes } from '../src/queries/volumes.js';
+import { listStampedVolumes, listVolumes } from '../src/queries/volumes.js';
 import { listDeliveries } from '../src/queries/webhooks.js';
 import type { Sql } from '../src/sql/scope.js';
 import { makeHistory } from './large-cluster.js';
@@ -67,6 +67,10 @@ test.each([
   const plan = await planOf((sql) => listVolumes(sql, of(), { limit: 50 }));
   expect(plan).toContain(index);
   expect(plan).not.toMatch(/Seq Scan|Sort/);
+  const stamped = await planOf((sql) => listStampedVolumes(sql, of(), { limit: 50 }));
+  expect(stamped).toContain(index);
+  // What comes after is the copies of one volume, which are sorted.
+  expect(stamped.split('SubPlan')[0]).not.toMatch(/Seq Scan|Sort/);
 });
 
 test.each<[string, (sql: Sql) => Promise<unknown>, string]>([

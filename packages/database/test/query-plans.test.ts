@@ -7,6 +7,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import type { WakeUp } from '@holdfast/control/ports/queue.js';
 import { asId, type DiskId } from '@holdfast/core/model/ids.js';
+import { MISSED_AFTER_MS } from '@holdfast/core/policy/node-liveness.js';
 import { holderProof } from '@holdfast/identity/copy-secret.js';
 import {
   aDiskReport,
@@ -30,9 +31,10 @@ import pg from 'pg';
 import { setQuotaLimits } from '../src/queries/quotas.js';
 import { changeSetting } from '../src/settings.js';
 import { createPool } from '../src/sql/pool.js';
-import { systemScope, transaction } from '../src/sql/scope.js';
+import { snapshot, systemScope, transaction, unsyncedTransaction } from '../src/sql/scope.js';
 import { FleetReader } from '../src/store/fleet-reader.js';
 import { noteListening } from '../src/store/listening.js';
+import { listMissedNodes, noteUnanswered } from '../src/store/missed-nodes.js';
 import { PostgresOutbox } from '../src/store/postgres-outbox.js';
 import { PostgresStore } from '../src/store/postgres-store.js';
 import { pruneHistory } from '../src/store/prune.js';
@@ -71,8 +73,13 @@ describe('what is recorded', () => {
     await pruneHistory(systemScope(pool), new Date());
     const store = new PostgresStore(systemScope(pool));
     await store.listClusters();
+    await snapshot(systemScope(pool), (sql) => listMissedNodes(sql, 100));
+    await store.recordHeartbeat(tenant.clusterId, aHeartbeat('silent'));
     // As the API reads a fleet, for which nothing is kept.
-    await store.loadFleet(tenant.clusterId);
+    const [node] = (await store.loadFleet(tenant.clusterId)).nodes;
+    if (node === undefined) throw new Error('the node that was heard is not there');
+    const at = new Date(Date.now() + 10 * MISSED_AFTER_MS);
+    await unsyncedTransaction(systemScope(pool), (sql) => noteUnanswered(sql, { node, at }));
     await pool.end();
     await stop();
   });

@@ -26,6 +26,11 @@ export function nodeDnsName(nodeId: string): string {
   return `${nodeId}.node.holdfast.internal`;
 }
 
+/** The host of an address: a name, or an IP without the brackets that a URL puts around IPv6. */
+export function hostOf({ hostname }: URL): string {
+  return hostname.replace(/^\[|\]$/g, '');
+}
+
 /** Is the host this machine itself, by name or address? Between its processes there is no network to listen on. */
 export function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '::1' || /^127(\.\d{1,3}){3}$/.test(host);

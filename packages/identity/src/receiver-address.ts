@@ -4,6 +4,7 @@
  */
 import net from 'node:net';
 import { isWithin } from './address-ranges.js';
+import { hostOf } from './names.js';
 
 /** What is no public IPv4 address (IANA's registry of special-purpose addresses, and multicast). */
 const SPECIAL_V4 = [
@@ -47,10 +48,10 @@ export function refusalOfReceiver(
 
 /** As {@link refusalOfReceiver}, of what a URL tells before its name is looked up: names are judged when something is sent. */
 export function refusalOfReceiverUrl(url: string, networks: readonly string[]): string | undefined {
-  const { hostname, protocol } = new URL(url);
-  const name = hostname.replace(/^\[|\]$/g, '');
+  const target = new URL(url);
+  const name = hostOf(target);
   const address = /^(.+\.)?localhost\.?$/.test(name) ? '127.0.0.1' : name;
-  return net.isIP(address) === 0 ? undefined : refusalOfReceiver(protocol, address, networks);
+  return net.isIP(address) === 0 ? undefined : refusalOfReceiver(target.protocol, address, networks);
 }
 
 export function isAllowedReceiver(address: string, networks: readonly string[]): boolean {

@@ -7,7 +7,7 @@ import tls from 'node:tls';
 import { afterEach, expect, test } from '@jest/globals';
 import { makeAuthority, makeControlPlaneCertificate } from './authority.js';
 import { CONTROL_PLANE_NAME } from './names.js';
-import { sharedPorts } from './shared-port.js';
+import { type SharedPorts, sharedPorts } from './shared-port.js';
 
 const ports = sharedPorts();
 const servers: http.Server[] = [];
@@ -18,8 +18,8 @@ afterEach(() => {
   }
 });
 
-async function listen(): Promise<{ server: http.Server; port: number }> {
-  const server = ports.make((request, response) => {
+async function listen(on = ports): Promise<{ server: http.Server; port: number }> {
+  const server = on.make((request, response) => {
     response.end(`${'encrypted' in request.socket ? 'tls' : 'plain'} ${request.url}`);
   });
   servers.push(server);
@@ -27,6 +27,16 @@ async function listen(): Promise<{ server: http.Server; port: number }> {
   await once(server, 'listening');
   const address = server.address();
   return { server, port: typeof address === 'object' && address !== null ? address.port : 0 };
+}
+
+/** Gives them a certificate. @returns the authority to trust */
+async function certify(on: SharedPorts): Promise<string> {
+  const now = new Date();
+  const authority = await makeAuthority(now);
+  const life = { now, notAfter: new Date(now.getTime() + 60_000) };
+  const { certificatePem: cert, keyPem: key } = await makeControlPlaneCertificate(authority, life);
+  on.setCertificate({ cert, key, ca: authority.certificatePem });
+  return authority.certificatePem;
 }
 
 function get(client: typeof http | typeof https, options: https.RequestOptions): Promise<string> {
@@ -48,12 +58,7 @@ test('a port answers HTTP, and TLS once it has a certificate, which a new one ta
   expect(await get(http, { port })).toBe('plain /x');
   await expect(get(https, { port })).rejects.toThrow();
   for (let round = 0; round < 2; round += 1) {
-    const now = new Date();
-    const authority = await makeAuthority(now);
-    const life = { now, notAfter: new Date(now.getTime() + 60_000) };
-    const { certificatePem: cert, keyPem: key } = await makeControlPlaneCertificate(authority, life);
-    ports.setCertificate({ cert, key, ca: authority.certificatePem });
-    const trusting = { port, ca: authority.certificatePem, servername: CONTROL_PLANE_NAME };
+    const trusting = { port, ca: await certify(ports), servername: CONTROL_PLANE_NAME };
     expect(await get(https, trusting)).toBe('tls /x');
     expect(await get(http, { port })).toBe('plain /x');
     const { port: later } = await listen();
@@ -100,17 +105,27 @@ test('a server that closes waits for no connection that says nothing, nor for on
   silent.destroy();
 });
 
-test('a client that sends its request by the drop is waited for a minute, and over TLS it is told of what is no request', async () => {
-  const now = new Date();
-  const authority = await makeAuthority(now);
-  const life = { now, notAfter: new Date(now.getTime() + 60_000) };
-  const { certificatePem: cert, keyPem: key } = await makeControlPlaneCertificate(authority, life);
-  ports.setCertificate({ cert, key, ca: authority.certificatePem });
-  const { server, port } = await listen();
+test.each([
+  { name: 'what is no request', sent: 'no request\r\n\r\n', code: 'HPE_INVALID_METHOD' },
+  { name: 'half a request', sent: 'GET /x HTTP/1.1\r\n', code: 'ERR_HTTP_REQUEST_TIMEOUT' },
+])(
+  '$name is refused in one way, over TLS too',
+  async ({ sent, code }) => {
+    const impatient = sharedPorts({ requestMsMax: 100 });
+    const ca = await certify(impatient);
+    const { server, port } = await listen(impatient);
+    server.on('clientError', (error: NodeJS.ErrnoException, socket) => socket.end(`refused: ${error.code}`));
+    const secured = tls.connect({ port, ca, servername: CONTROL_PLANE_NAME });
+    for (const client of [net.connect(port, '127.0.0.1'), secured]) {
+      client.write(sent);
+      expect(await text(client)).toBe(`refused: ${code}`);
+    }
+  },
+  // Below the minute that a server has of its own.
+  30_000,
+);
+
+test('a request has a minute to come', async () => {
+  const { server } = await listen();
   expect(server.requestTimeout).toBe(60_000);
-  server.on('clientError', (_error, socket) => socket.end('as everywhere'));
-  const client = tls.connect({ port, ca: authority.certificatePem, servername: CONTROL_PLANE_NAME });
-  await once(client, 'secureConnect');
-  client.write('no request\r\n\r\n');
-  expect(await text(client)).toBe('as everywhere');
 });

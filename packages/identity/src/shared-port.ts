@@ -20,16 +20,19 @@ export type SharedPorts = {
   setCertificate(options: Pick<SecureContextOptions, 'cert' | 'key' | 'ca'>): void;
 };
 
-export function sharedPorts(): SharedPorts {
+/** @param requestMsMax a client that sends its request by the drop holds its connection, and what has come of the body, no longer */
+export function sharedPorts({ requestMsMax = REQUEST_MS_MAX } = {}): SharedPorts {
+  const limits = {
+    keepAliveTimeout: KEEP_ALIVE_MS,
+    requestTimeout: requestMsMax,
+    connectionsCheckingInterval: requestMsMax / 2,
+  };
   const secures: https.Server[] = [];
   let context: SecureContextOptions | undefined;
   return {
     make(handler) {
-      const server = http.createServer(handler);
-      server.keepAliveTimeout = KEEP_ALIVE_MS;
-      const secure = https.createServer({ ...TLS_OPTIONS, ...context }, handler);
-      secure.keepAliveTimeout = KEEP_ALIVE_MS;
-      for (const one of [server, secure]) one.requestTimeout = REQUEST_TIMEOUT_MS;
+      const server = http.createServer(limits, handler);
+      const secure = https.createServer({ ...limits, ...TLS_OPTIONS, ...context }, handler);
       // What is no request is answered in one way, over TLS too.
       secure.on('clientError', (error, socket) => void server.emit('clientError', error, socket));
       // It never listens: what its own listening would set up, the tracking of connections, is set up by this.
@@ -55,8 +58,7 @@ export function sharedPorts(): SharedPorts {
  */
 const KEEP_ALIVE_MS = 72_000;
 
-/** A client that sends its request by the drop holds its connection, and what has come of the body, no longer than this. */
-const REQUEST_TIMEOUT_MS = 60_000;
+const REQUEST_MS_MAX = 60_000;
 
 const TLS_OPTIONS = {
   minVersion: 'TLSv1.3',

@@ -21,6 +21,8 @@ export interface JobBackend {
   readonly kind: 'redis' | 'postgres';
   queue(name: string, onError: (error: Error) => void): JobQueue;
   worker(name: string, handler: JobHandler, options: WorkerOptions): JobWorker;
+  /** Resolves when it answers. On Postgres there is nothing to ask beside the database itself. */
+  ping(): Promise<unknown>;
   close(): Promise<void>;
 }
 
@@ -76,6 +78,7 @@ function redisBackend(url: string, caFile: string | undefined): JobBackend {
       worker.on('error', onError);
       return worker;
     },
+    ping: () => connection.ping(),
     async close() {
       await connection.quit().catch(() => connection.disconnect());
     },
@@ -108,6 +111,7 @@ function postgresBackend(databaseUrl: string): JobBackend {
       worker.on('error', onError);
       return worker;
     },
+    ping: async () => undefined,
     async close() {
       // Queues and workers own their connections here.
     },

@@ -3,10 +3,19 @@ import path from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { accessibilityProblems, openBrowser } from './browser.js';
 import { LocalStack, type StackOptions } from './local-stack.js';
+import { patient } from './slowness.js';
 
 /** Where to leave pictures for a developer; none are taken when it is not set. */
 const pictures = process.env.HOLDFAST_SCREENSHOTS;
-const THEMES = ['light', 'dark'] as const;
+/** What a page shows only after work that takes long, as a rebuild, has a limit of its own. */
+const SHOWN_MS_MAX = 60_000;
+/** A theme changes colours only, so in the second one the other rules would say again what they said of the first. */
+const THEMES = [
+  { theme: 'light', rules: 'all' },
+  { theme: 'dark', rules: 'colours' },
+] as const;
+type Theme = (typeof THEMES)[number]['theme'];
+type Rules = (typeof THEMES)[number]['rules'];
 
 /** A user at the console of a stack of their own, in a real browser. */
 export class ConsoleVisit {
@@ -33,6 +42,7 @@ export class ConsoleVisit {
       return openBrowser(executable);
     });
     const context = await browser.newContext({ viewport: { width: 1360, height: 900 } });
+    context.setDefaultTimeout(patient(SHOWN_MS_MAX));
     return new ConsoleVisit(stack, browser, await context.newPage());
   }
 
@@ -67,14 +77,22 @@ export class ConsoleVisit {
   /** What a tool finds against WCAG 2.2 AA in both themes, each with its theme; leaves a picture of both. */
   async problems(name: string, part?: string): Promise<string[]> {
     const found: string[] = [];
-    for (const colorScheme of THEMES) {
-      await this.page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
-      await this.page.locator(`html[data-theme="${colorScheme}"]`).waitFor();
-      const problems = await accessibilityProblems(this.page, part);
-      found.push(...problems.map((problem) => `${name}, ${colorScheme}: ${problem}`));
-      await this.picture(`${name}-${colorScheme}`);
-    }
+    for (const { theme, rules } of THEMES)
+      found.push(...(await this.problemsIn(theme, name, { part, rules })));
     return found;
+  }
+
+  /** The same in one theme. */
+  async problemsIn(
+    theme: Theme,
+    name: string,
+    { part, rules = 'all' }: { part?: string | undefined; rules?: Rules } = {},
+  ): Promise<string[]> {
+    await this.page.emulateMedia({ colorScheme: theme, reducedMotion: 'reduce' });
+    await this.page.locator(`html[data-theme="${theme}"]`).waitFor();
+    const problems = await accessibilityProblems(this.page, part, rules);
+    await this.picture(`${name}-${theme}`);
+    return problems.map((problem) => `${name}, ${theme}: ${problem}`);
   }
 
   async picture(name: string): Promise<void> {

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { patient } from './slowness.js';
 
 /** Least time between two questions. */
 const POLL_MS = 100;
@@ -7,6 +8,8 @@ const REST = 2;
 
 /**
  * Asks until the answer passes, and returns it. Fails with the last answer, so that a story that got stuck says where.
+ *
+ * @param timeoutMs for how long, on a machine that does nothing else
  */
 export async function eventually<T>(
   what: string,
@@ -14,13 +17,13 @@ export async function eventually<T>(
   passes: (answer: T) => boolean,
   timeoutMs = 60_000,
 ): Promise<T> {
-  const deadline = Date.now() + timeoutMs;
+  const deadline = Date.now() + patient(timeoutMs);
   let askedAt = Date.now();
   let answer = await ask();
   while (!passes(answer)) {
     if (Date.now() > deadline) {
       throw new Error(
-        `not within ${timeoutMs / 1000} s: ${what}. Last: ${JSON.stringify(answer, null, 1)?.slice(0, 4_000)}`,
+        `not within ${patient(timeoutMs) / 1000} s: ${what}. Last: ${JSON.stringify(answer, null, 1)?.slice(0, 4_000)}`,
       );
     }
     await sleep(Math.max(POLL_MS, REST * (Date.now() - askedAt)));

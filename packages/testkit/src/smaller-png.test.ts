@@ -68,6 +68,28 @@ test.each(FILTERS)('lines of filter %i are read', (filter) => {
   );
 });
 
+test('one green pixel stays green among more greys than a palette holds', () => {
+  const green = [0, 200, 0];
+  const lines = Array.from({ length: SIZE }, (_, y) => [
+    0,
+    ...Array.from({ length: SIZE }, (_, x) => greyOf(Math.floor((y * SIZE + x) / 2))).flat(),
+  ]);
+  lines[SIZE - 1]?.splice(1, 3, ...green);
+  const data = chunk('IDAT', zlib.deflateSync(Buffer.from(lines.flat()), { level: 0 }));
+  const header = Buffer.from([0, 0, 0, SIZE, 0, 0, 0, SIZE, 8, 2, 0, 0, 0]);
+  const smaller = smallerPng(Buffer.concat([Buffer.alloc(8), chunk('IHDR', header), data]));
+  const palette = dataOf(smaller, 'PLTE');
+  const index = zlib.inflateSync(dataOf(smaller, 'IDAT'))[(SIZE - 1) * (SIZE + 1) + 1] ?? 0;
+  expect(palette.length).toBe(3 * 256);
+  expect([...palette.subarray(3 * index, 3 * index + 3)]).toEqual(green);
+});
+
+/** One of 512 colours that are nearly grey. */
+function greyOf(number: number): Colour {
+  const value = 20 + 3 * (number % 64);
+  return [value, value, value + Math.floor(number / 64)];
+}
+
 test('a picture of another kind stays as it is', () => {
   const grey = pngOf([1, 2, 3]);
   grey[8 + 8 + 9] = 0;

@@ -8,6 +8,8 @@ const SIGNATURE_BYTES = 8;
 /** Length, type and checksum around a chunk's data. */
 const FRAME_BYTES = 12;
 const PALETTE_MAX = 256;
+/** Colours of the palette that are there for being unlike all others: a green dot has few pixels, and would come out grey. */
+const UNLIKE = 64;
 /** Bytes of a pixel by the PNG's colour type: without and with transparency, which a screenshot does not have. */
 const PIXEL_BYTES: Readonly<Record<number, number>> = { 2: 3, 6: 4 };
 
@@ -80,7 +82,7 @@ function predicted(filter: number, left: number, up: number, upLeft: number): nu
 }
 
 function writePicture({ width, height, colours }: Picture): Buffer {
-  const palette = commonest(colours);
+  const palette = paletteOf(colours);
   const places = new Map(palette.map((colour, index) => [colour, index]));
   const lines = Buffer.alloc(height * (width + 1));
   for (let y = 0; y < height; y += 1) {
@@ -111,23 +113,43 @@ function writePicture({ width, height, colours }: Picture): Buffer {
   ]);
 }
 
-function commonest(colours: Uint32Array): number[] {
+/** The commonest colours, then of the others those that are farthest from all before. */
+function paletteOf(colours: Uint32Array): number[] {
   const counts = new Map<number, number>();
   for (const colour of colours) counts.set(colour, (counts.get(colour) ?? 0) + 1);
-  return [...counts]
+  const sorted = [...counts]
     .sort(([a, countA], [b, countB]) => countB - countA || a - b)
-    .slice(0, PALETTE_MAX)
     .map(([colour]) => colour);
+  if (sorted.length <= PALETTE_MAX) return sorted;
+  const palette = sorted.slice(0, PALETTE_MAX - UNLIKE);
+  let others = sorted.slice(palette.length).map((colour) => ({
+    colour,
+    distance: Math.min(...palette.map((one) => distanceOf(one, colour))),
+  }));
+  while (palette.length < PALETTE_MAX) {
+    const farthest = others.reduce((best, one) => (one.distance > best.distance ? one : best)).colour;
+    palette.push(farthest);
+    others = others.map(({ colour, distance }) => ({
+      colour,
+      distance: Math.min(distance, distanceOf(farthest, colour)),
+    }));
+  }
+  return palette;
+}
+
+/** Square of how far apart two colours are. */
+function distanceOf(a: number, b: number): number {
+  return [16, 8, 0].reduce((sum, shift) => {
+    const difference = ((a >> shift) & 0xff) - ((b >> shift) & 0xff);
+    return sum + difference * difference;
+  }, 0);
 }
 
 function nearest(palette: readonly number[], colour: number): number {
   let best = 0;
   let least = Number.POSITIVE_INFINITY;
   palette.forEach((one, index) => {
-    const distance = [16, 8, 0].reduce((sum, shift) => {
-      const difference = ((one >> shift) & 0xff) - ((colour >> shift) & 0xff);
-      return sum + difference * difference;
-    }, 0);
+    const distance = distanceOf(one, colour);
     if (distance < least) [best, least] = [index, distance];
   });
   return best;

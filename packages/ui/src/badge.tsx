@@ -1,5 +1,7 @@
 import { clsx } from 'clsx';
-import { Check, createLucideIcon, LoaderCircle, type LucideIcon, TriangleAlert, X } from 'lucide-react';
+import { Check, createLucideIcon, type LucideProps, TriangleAlert, X } from 'lucide-react';
+import type { ComponentType } from 'react';
+import { Spinner } from './motion.js';
 import { TONE_SOFT, TONE_TEXT, type Tone } from './tone.js';
 
 /** One element, where the library's own has eight: most badges of a list of volumes are idle ones. Eight dashes go round it. */
@@ -7,9 +9,9 @@ const CircleDashed = createLucideIcon('circle-dashed', [
   ['circle', { cx: '12', cy: '12', r: '10', strokeDasharray: '3.93', key: 'circle' }],
 ]);
 
-const GLYPH: Record<Tone, LucideIcon> = {
+const GLYPH: Record<Tone, ComponentType<LucideProps>> = {
   good: Check,
-  busy: LoaderCircle,
+  busy: Spinner,
   warn: TriangleAlert,
   bad: X,
   idle: CircleDashed,
@@ -28,12 +30,7 @@ export function Badge({ tone, children, quiet = false }: Props) {
         quiet ? TONE_TEXT[tone] : ['rounded-full px-2 py-0.5', TONE_SOFT[tone]],
       )}
     >
-      <Glyph
-        aria-hidden
-        size={13}
-        strokeWidth={2.5}
-        className={clsx('shrink-0 self-center', tone === 'busy' && 'motion-safe:animate-spin')}
-      />
+      <Glyph aria-hidden size={13} strokeWidth={2.5} className="shrink-0 self-center" />
       {children}
     </span>
   );

@@ -1,7 +1,7 @@
 'use client';
 import { clsx } from 'clsx';
-import { LoaderCircle } from 'lucide-react';
 import { type ButtonHTMLAttributes, type ReactNode, useId } from 'react';
+import { Spinner } from './motion.js';
 
 type Props = Omit<ButtonHTMLAttributes<HTMLButtonElement>, 'disabled'> & {
   children: ReactNode;
@@ -47,7 +47,7 @@ export function Button({
           className,
         )}
       >
-        {busy && <LoaderCircle aria-hidden size={14} className="motion-safe:animate-spin" />}
+        {busy && <Spinner size={14} />}
         {children}
       </button>
       {disabledReason !== undefined && (

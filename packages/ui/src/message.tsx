@@ -1,6 +1,7 @@
 import { clsx } from 'clsx';
 import { CircleAlert, Inbox, type LucideIcon } from 'lucide-react';
 import type { ReactNode } from 'react';
+import { pulsing } from './motion.js';
 
 type Props = {
   title: string;
@@ -38,7 +39,7 @@ export function Skeleton({ rows = 3 }: { rows?: number }) {
   return (
     <div role="status" aria-label="Loading" className="flex flex-col gap-3 p-4">
       {BAR_WIDTHS.slice(0, rows).map((width) => (
-        <div key={width} className="h-4 rounded bg-sunken motion-safe:animate-pulse" style={{ width }} />
+        <div key={width} ref={pulsing} className="h-4 rounded bg-sunken" style={{ width }} />
       ))}
     </div>
   );

@@ -1,4 +1,5 @@
 'use client';
+import { clsx } from 'clsx';
 import { Popover as Radix } from 'radix-ui';
 import type { ReactNode } from 'react';
 
@@ -7,17 +8,22 @@ type Props = {
   /** Tells it apart from others of the same label on the page. */
   of?: string | undefined;
   icon: ReactNode;
+  /** With a border, to stand among buttons that have one. */
+  isFramed?: boolean;
   children: ReactNode;
 };
 
 /** A button that opens a small box beside it. Escape and a click outside close it. */
-export function Popover({ label, of, icon, children }: Props) {
+export function Popover({ label, of, icon, isFramed = false, children }: Props) {
   const name = of === undefined ? label : `${label}: ${of}`;
   return (
     <Radix.Root>
       <Radix.Trigger
         aria-label={name}
-        className="inline-flex h-8 items-center gap-1.5 rounded-md px-2.5 text-sm text-muted hover:bg-hover hover:text-text"
+        className={clsx(
+          'inline-flex h-8 items-center gap-1.5 rounded-md border px-2.5 text-sm text-muted hover:bg-hover hover:text-text',
+          isFramed ? 'border-border-strong bg-raised' : 'border-transparent max-sm:first:-ml-2.5',
+        )}
       >
         {icon}
         {label}

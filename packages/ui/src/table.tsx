@@ -49,8 +49,8 @@ export function Table<Row>({ label, rows, columns, rowKey, empty }: Props<Row>) 
                 data-label={column.header}
                 className={clsx(
                   'h-9 px-4 py-1 align-middle',
-                  'max-sm:flex max-sm:h-auto max-sm:min-h-7 max-sm:max-w-none max-sm:items-center max-sm:justify-between max-sm:gap-3 max-sm:px-0',
-                  'max-sm:before:shrink-0 max-sm:before:text-xs max-sm:before:text-muted max-sm:before:content-[attr(data-label)]',
+                  'max-sm:flex max-sm:h-auto max-sm:min-h-7 max-sm:max-w-none max-sm:items-baseline max-sm:justify-between max-sm:gap-3 max-sm:px-0',
+                  'max-sm:before:min-w-18 max-sm:before:shrink-0 max-sm:before:text-left max-sm:before:text-xs max-sm:before:text-muted max-sm:before:content-[attr(data-label)]',
                   column.align === 'right' && 'whitespace-nowrap text-right tabular-nums',
                   column.header === '' && 'max-sm:justify-end',
                   column.className,

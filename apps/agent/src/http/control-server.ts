@@ -1,7 +1,7 @@
 /**
  * The agent's HTTP control server. Calls of the control plane carry the agent's control secret, and come over TLS from a worker
  * unless the agent is reached by the loopback; commands to a copy carry that copy's secret, and come over TLS from a node of
- * the cluster; `/livez` and `/readyz` need none.
+ * the cluster; `/livez`, `/readyz` and `/startupz` need none.
  */
 
 import type { X509Certificate } from 'node:crypto';
@@ -17,6 +17,7 @@ import {
 } from '@holdfast/core/model/agent-protocol.js';
 import { ENGINE_COMMANDS, isEngineCommand } from '@holdfast/core/model/engine-commands.js';
 import { StorageFault } from '@holdfast/core/model/faults.js';
+import { asksVerbose, type HealthCheck } from '@holdfast/core/model/health.js';
 import type { VolumeId } from '@holdfast/core/model/ids.js';
 import { idField } from '@holdfast/core/model/message-fields.js';
 import { COMMAND_TRAITS, isCommandName } from '@holdfast/data-engine/protocol/commands.js';
@@ -94,10 +95,7 @@ export function createControlServer(options: ControlServerOptions): FastifyInsta
   server.setNotFoundHandler(() => {
     throw new StorageFault('request.not_found', { publicMessage: 'there is no such call' });
   });
-  server.get('/livez', () => ({ status: 'ok' }));
-  server.get('/readyz', (_request, reply) =>
-    options.isReady() ? { status: 'ok' } : reply.status(503).send({ status: 'starting' }),
-  );
+  healthRoutes(server, options);
   server.register(async (scope) => {
     scope.addHook('onRequest', async (request) => {
       if (options.isTlsOnly) requireWorker(request);
@@ -113,6 +111,24 @@ export function createControlServer(options: ControlServerOptions): FastifyInsta
     commandRoute(scope, options);
   });
   return server;
+}
+
+/** It begins to listen when its copies are found and its volumes can be reached, so a start that is over is one that was ready. */
+function healthRoutes(server: FastifyInstance, { isReady }: ControlServerOptions): void {
+  let wasReady = false;
+  const route = (path: string, word: string, isWell: () => boolean) =>
+    server.get(path, ({ url }, reply) => {
+      const isThere = isWell();
+      const check: HealthCheck = { name: 'agent', status: isThere ? 'ok' : 'failed' };
+      const listed = asksVerbose(url) ? { checks: [check] } : {};
+      return reply.status(isThere ? 200 : 503).send({ status: isThere ? 'ok' : word, ...listed });
+    });
+  route('/livez', '', () => true);
+  route('/readyz', 'unavailable', isReady);
+  route('/startupz', 'starting', () => {
+    wasReady ||= isReady();
+    return wasReady;
+  });
 }
 
 /** @throws StorageFault `auth.forbidden` unless it came from a worker of this control plane */

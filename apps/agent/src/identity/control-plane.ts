@@ -4,11 +4,8 @@
  */
 import fs from 'node:fs/promises';
 import https from 'node:https';
-import {
-  AGENT_PROTOCOL_VERSION,
-  type Heartbeat,
-  joinReplySchema,
-} from '@holdfast/core/model/agent-protocol.js';
+import { joinReplySchema } from '@holdfast/core/model/agent-join.js';
+import { AGENT_PROTOCOL_VERSION, type Heartbeat } from '@holdfast/core/model/agent-protocol.js';
 import { StorageFault } from '@holdfast/core/model/faults.js';
 import { lifeOf } from '@holdfast/identity/certificate.js';
 import { parseJoinToken } from '@holdfast/identity/join-token.js';

@@ -1,6 +1,6 @@
 /** First contact with a control plane: which certificate authority is the one that the join token names. */
 import https from 'node:https';
-import { authoritiesSchema } from '@holdfast/core/model/agent-protocol.js';
+import { authoritiesSchema } from '@holdfast/core/model/agent-join.js';
 import { fingerprintOf } from '@holdfast/identity/certificate.js';
 
 const TIMEOUT_MS = 5_000;

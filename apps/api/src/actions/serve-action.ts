@@ -142,7 +142,8 @@ function controllerOf<Path extends z.ZodObject, Found, View extends object, Body
   const status = isDone === undefined ? ({ status: 202 } as const) : ({ mayAccept: true } as const);
   const { access, answer } = target;
   const dryRun = spec.dryRun === undefined ? {} : { dryRun: spec.dryRun };
-  Route({ access, summary, answer, ...status, ...dryRun, refuses })(prototype, name, handler);
+  const wait = spec.operation === undefined ? {} : ({ mayWait: true } as const);
+  Route({ access, summary, answer, ...status, ...wait, ...dryRun, refuses })(prototype, name, handler);
   Controller(target.address)(ActionController);
   return ActionController;
 }

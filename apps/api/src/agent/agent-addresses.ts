@@ -8,6 +8,7 @@ import net from 'node:net';
 import type { Heartbeat } from '@holdfast/core/model/agent-protocol.js';
 import { StorageFault } from '@holdfast/core/model/faults.js';
 import { isWithin } from '@holdfast/identity/address-ranges.js';
+import { hostOf } from '@holdfast/identity/names.js';
 
 const LOOKUP_TIMEOUT_MS = 2_000;
 /** Names that are remembered, and for how long: agents report every two seconds. */
@@ -37,7 +38,7 @@ export class AgentAddresses {
   async checked(heartbeat: Heartbeat, connectedFrom: string): Promise<Heartbeat> {
     const { controlUrl, nbdHost } = heartbeat.node;
     const url = new URL(controlUrl);
-    const controlAddress = await this.requireAllowed(url.hostname.replace(/^\[|\]$/g, ''), connectedFrom);
+    const controlAddress = await this.requireAllowed(hostOf(url), connectedFrom);
     await this.requireAllowed(nbdHost, connectedFrom);
     url.hostname = net.isIPv6(controlAddress) ? `[${controlAddress}]` : controlAddress;
     return { ...heartbeat, node: { ...heartbeat.node, controlUrl: url.origin } };

@@ -1,10 +1,8 @@
+import { authoritiesSchema, joinReplySchema, joinSchema } from '@holdfast/core/model/agent-join.js';
 import {
-  authoritiesSchema,
   confirmRecordSchema,
   heartbeatReplySchema,
   heartbeatSchema,
-  joinReplySchema,
-  joinSchema,
 } from '@holdfast/core/model/agent-protocol.js';
 import type { VolumeId } from '@holdfast/core/model/ids.js';
 import { z } from 'zod';

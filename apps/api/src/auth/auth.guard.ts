@@ -2,7 +2,7 @@ import { Bug } from '@holdfast/core/model/faults.js';
 import { changesNothing } from '@holdfast/core/policy/permissions.js';
 import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
-import type { FastifyRequest } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { AgentAuthenticator } from '../agent/agent-authenticator.js';
 import { ROUTE_OPTIONS, type RouteOptions } from '../platform/route.decorator.js';
 import { Authenticator, assertAllowed, assertWithinClusters } from './authenticator.js';
@@ -21,14 +21,15 @@ export class AuthGuard implements CanActivate {
     if (route === undefined) throw new Bug(`${context.getHandler().name} does not say who may call it`);
     const { access } = route;
     if (access === 'public') return true;
-    const request = context.switchToHttp().getRequest<FastifyRequest>();
+    const http = context.switchToHttp();
+    const request = http.getRequest<FastifyRequest>();
     if (access === 'agent') {
       request.agent ??= await this.agents.requireAgent(request);
       return true;
     }
     // First of all: a refusal of a write belongs into the audit log, whichever check refuses it.
     request.isWrite = !changesNothing(access);
-    const tenant = await this.authenticator.requireUser(request);
+    const tenant = await this.authenticator.requireUser(request, http.getResponse<FastifyReply>());
     request.tenant = assertAllowed(tenant, access);
     assertWithinClusters(tenant, access, request.params);
     return true;

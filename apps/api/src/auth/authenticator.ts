@@ -8,7 +8,7 @@ import { findToken, noteTokenUse, type TokenHolder } from '@holdfast/database/qu
 import { type Scope, transaction } from '@holdfast/database/sql/scope.js';
 import { traceparentOfRequest } from '@holdfast/tracing/fastify-spans.js';
 import { Inject, Injectable } from '@nestjs/common';
-import type { FastifyRequest } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Config } from '../config.js';
 import { Databases } from '../platform/databases.js';
 import { SharedRead } from '../platform/shared-read.js';
@@ -45,7 +45,7 @@ export class Authenticator {
    *
    * @throws StorageFault `auth.missing`, `auth.invalid`, `auth.forbidden`, `request.rate_limited`
    */
-  async requireUser(request: FastifyRequest): Promise<Tenant> {
+  async requireUser(request: FastifyRequest, reply: FastifyReply): Promise<Tenant> {
     const actor = await this.authenticate(request);
     const scope = this.databases.organization(actor.organizationId, {
       limits: actor.limits,
@@ -54,7 +54,7 @@ export class Authenticator {
     const tenant = tenantOf(actor, scope, request);
     request.tenant = tenant;
     assertUsedFromWithin(actor.limits, request.ip);
-    await this.quotas.take(actor);
+    await this.quotas.take(actor, reply);
     await this.noteUse(scope, actor.tokenId);
     return tenant;
   }
@@ -64,8 +64,8 @@ export class Authenticator {
    *
    * @throws StorageFault `request.rate_limited`
    */
-  takeMore({ actor }: Tenant, count: number): Promise<void> {
-    return this.quotas.take(actor, count);
+  takeMore({ actor }: Tenant, reply: FastifyReply, count: number): Promise<void> {
+    return this.quotas.take(actor, reply, count);
   }
 
   /** Writes down that a token is in use, once in a while: users want to see which ones are, not when to the second. */

@@ -4,6 +4,8 @@ import {
   decideTake,
   type LeaseAnswer,
   type Permits,
+  type QuotaStanding,
+  standingOf,
   withLease,
   withLocalShare,
 } from '@holdfast/core/policy/request-permits.js';
@@ -53,6 +55,12 @@ export class PermitLeases {
     } finally {
       this.needed -= count;
     }
+  }
+
+  /** `undefined` before the first request of a window. */
+  standing(): QuotaStanding | undefined {
+    const permits = this.held();
+    return permits === undefined ? undefined : standingOf(permits, this.quota.limit, performance.now());
   }
 
   /** Keeps to itself what fails: each request that waits then does without. */

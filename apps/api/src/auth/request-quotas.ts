@@ -8,12 +8,14 @@ import type { LeaseAnswer } from '@holdfast/core/policy/request-permits.js';
 import { findRequestQuotas, type QuotaOwner } from '@holdfast/database/queries/quotas.js';
 import { transaction } from '@holdfast/database/sql/scope.js';
 import { Inject, Injectable } from '@nestjs/common';
+import type { FastifyReply } from 'fastify';
 import type { Logger } from 'pino';
 import { RateLimiterPostgres } from 'rate-limiter-flexible';
 import { Databases } from '../platform/databases.js';
 import { LOGGER } from '../platform/tokens.js';
 import type { UserActor } from './actor.js';
 import { PermitLeases } from './permit-leases.js';
+import { type NamedQuota, tellQuotas } from './rate-limit-headers.js';
 
 const WINDOW_SECONDS = 60;
 /** A changed quota takes effect within this. */
@@ -47,20 +49,33 @@ export class RequestQuotas {
   }
 
   /**
+   * Takes permits for a request, and tells its caller what is left of them, refused or not.
+   *
    * @param count how many requests it is worth: a GraphQL operation is one for each of its root fields
    * @throws StorageFault `request.rate_limited` that says when to try again
    */
-  async take({ organizationId, projectId }: UserActor, count = 1): Promise<void> {
+  async take({ organizationId, projectId }: UserActor, reply: FastifyReply, count = 1): Promise<void> {
     if (count < 1) return;
     const limits = await this.limitsOf(organizationId);
     if (limits.size === 0) return;
-    for (const owner of [organizationId, projectId]) {
-      const most = owner === undefined ? undefined : limits.get(owner);
-      if (owner === undefined || most === undefined) continue;
-      const retryAfterMs = await this.leasesOf(owner, most).take(count);
-      if (retryAfterMs === undefined) continue;
-      throw limited(owner === organizationId ? 'organization' : 'project', most, retryAfterMs);
+    const quotas = [
+      ...this.quotaOf('organization', organizationId, limits),
+      ...this.quotaOf('project', projectId, limits),
+    ];
+    try {
+      for (const { name, leases } of quotas) {
+        const retryAfterMs = await leases.take(count);
+        if (retryAfterMs !== undefined) throw limited(name, leases.quota.limit, retryAfterMs);
+      }
+    } finally {
+      tellQuotas(reply, quotas);
     }
+  }
+
+  /** None, or the one of this owner. */
+  private quotaOf(name: NamedQuota['name'], owner: QuotaOwner | undefined, limits: Limits): NamedQuota[] {
+    const most = owner === undefined ? undefined : limits.get(owner);
+    return owner === undefined || most === undefined ? [] : [{ name, leases: this.leasesOf(owner, most) }];
   }
 
   private limitsOf(organizationId: OrganizationId): Promise<Limits> {

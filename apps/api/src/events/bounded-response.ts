@@ -7,6 +7,9 @@ const BUFFERED_BYTES_MAX = 1024 * 1024;
 /** Takes the connection of a reply for a stream of server-sent events. */
 export function beginEventStream(reply: FastifyReply): ServerResponse {
   reply.hijack();
+  for (const [name, value] of Object.entries(reply.getHeaders())) {
+    if (value !== undefined) reply.raw.setHeader(name, value);
+  }
   reply.raw.writeHead(200, {
     'content-type': 'text/event-stream; charset=utf-8',
     // Proxies must pass each event on at once.
@@ -14,7 +17,6 @@ export function beginEventStream(reply: FastifyReply): ServerResponse {
     'x-accel-buffering': 'no',
     // Nothing else comes on it once the stream has ended, and a stopping server waits for open connections.
     connection: 'close',
-    'x-request-id': reply.request.id,
   });
   return reply.raw;
 }

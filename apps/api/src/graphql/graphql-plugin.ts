@@ -44,9 +44,9 @@ export async function registerGraphql(
     const format: typeof formatErrors = (result, request) =>
       formatErrors(introspection ? result : withoutSuggestions(unpacked(result)), request);
     await scope.register(mercurius, options(authenticator, schema, { rules, format }));
-    scope.graphql.addHook<GraphqlContext>('preExecution', async (_schema, document, { tenant }) => {
+    scope.graphql.addHook<GraphqlContext>('preExecution', async (_schema, document, { tenant, reply }) => {
       // The request itself was counted as one.
-      await authenticator.takeMore(tenant, rootFieldsOf(document) - 1).catch((error: unknown) => {
+      await authenticator.takeMore(tenant, reply, rootFieldsOf(document) - 1).catch((error: unknown) => {
         noteRefusedMutation(services.refused, tenant, document, error);
         throw error;
       });
@@ -90,7 +90,7 @@ function options(
     queryDepth: INTROSPECTION_DEPTH_MAX,
     validationRules: [...rules, noSubscriptions],
     context: async (request: FastifyRequest, reply: FastifyReply) => {
-      const tenant = await authenticator.requireUser(request);
+      const tenant = await authenticator.requireUser(request, reply);
       const loaders = loadersOf(tenant);
       return { request, reply, tenant, loaders, startedAt: tenant.now, lastEventId: undefined };
     },

@@ -4,6 +4,7 @@
  */
 import { Bug } from '@holdfast/core/model/faults.js';
 import type { Action } from '@holdfast/core/policy/permissions.js';
+import type { Page } from '@holdfast/database/queries/list-rows.js';
 import type { Type } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import {
@@ -232,9 +233,8 @@ function answerOf(types: GraphqlTypes, { answer }: RouteOptions, isList: boolean
   return {
     type: connectionType(type),
     shown(result, given) {
-      const page = requirePage(result);
       const { cursor } = listRequestOf(given);
-      return connectionOf({ ...page, cursors: () => cursorsOf(page) }, cursor, (view) => view);
+      return connectionOf(requirePage(result), cursor, (view) => view);
     },
   };
 }
@@ -247,13 +247,11 @@ function itemOf({ shape }: z.ZodObject): z.ZodObject | undefined {
   return element instanceof z.ZodObject ? element : undefined;
 }
 
-type PageView = { items: unknown[]; nextCursor: string | null };
-
-function requirePage(result: unknown): PageView {
+function requirePage(result: unknown): Page<unknown> {
   if (typeof result === 'object' && result !== null && 'items' in result && 'nextCursor' in result) {
     const { items, nextCursor } = result;
     if (Array.isArray(items) && (typeof nextCursor === 'string' || nextCursor === null))
-      return Object.assign(result, { items, nextCursor });
+      return { items, nextCursor, cursors: () => cursorsOf(result) };
   }
   throw new Bug('a route with a page has answered with something else');
 }

@@ -49,7 +49,7 @@ export function serveSubscriptions(
   options: StreamOptions,
 ): void {
   fastify.post('/graphql/stream', async (request, reply) => {
-    const tenant = await authenticator.requireUser(request);
+    const tenant = await authenticator.requireUser(request, reply);
     const body = bodySchema.safeParse(request.body);
     if (!body.success) throw invalidRequest(body.error.issues, (path) => path.join('.'));
     const { query, variables, operationName } = body.data;

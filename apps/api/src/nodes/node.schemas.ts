@@ -53,7 +53,9 @@ export const nodeSchema = z
     conditions: z
       .array(conditionSchema)
       .describe(
-        '`Ready`: its agent answers. `Schedulable`: not in maintenance or drained, nor cordoned where the setting minds that.',
+        '`Ready`: its agent answers. `Schedulable`: not in maintenance or drained, nor cordoned where the setting minds that. ' +
+          '`Answering`: there, and `False`, while the agent of a node that is still `Ready` has missed a heartbeat and gives no answer ' +
+          'when it is asked; it ends with the next heartbeat, or with `Ready` after `agent-heartbeat-timeout`.',
       ),
     nbdHost: z
       .string()

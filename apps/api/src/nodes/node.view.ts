@@ -1,5 +1,6 @@
 import type { StorageDisk, StorageNode } from '@holdfast/core/model/node.js';
 import { isEvictingPolicy } from '@holdfast/core/model/node-drain.js';
+import { shownNodeConditions } from '@holdfast/core/policy/node-conditions.js';
 import type { NodeWithStorage } from '@holdfast/database/queries/nodes.js';
 import type { z } from 'zod';
 import { conditionView, isoOrNull } from '../platform/schemas.js';
@@ -10,7 +11,7 @@ export type NodeView = z.infer<typeof nodeSchema>;
 export type DiskView = z.infer<typeof diskSchema>;
 
 /** The agent's control address stays inside: only the worker and other agents use it. */
-export function nodeView({ node, pid, agentVersion, disks, replicas, storage }: NodeWithStorage): NodeView {
+export function nodeView({ node, pid, agentVersion, unansweredAt, ...sums }: NodeWithStorage): NodeView {
   return {
     id: node.id,
     clusterId: node.clusterId,
@@ -25,15 +26,13 @@ export function nodeView({ node, pid, agentVersion, disks, replicas, storage }: 
     maintenance: maintenanceView(node.maintenance),
     drain: nodeDrainView(node),
     autoEvicting: node.drain !== undefined && isEvictingPolicy(node.drain.policy),
-    conditions: node.conditions.map(conditionView),
+    conditions: shownNodeConditions(node, unansweredAt).map(conditionView),
     nbdHost: node.nbdHost ?? null,
     nbdPort: node.nbdPort ?? null,
     pid: pid ?? null,
     agentVersion: agentVersion ?? null,
     lastHeartbeatAt: isoOrNull(node.lastHeartbeatAt),
-    disks,
-    replicas,
-    storage,
+    ...sums,
     version: node.version,
   };
 }

@@ -13,7 +13,10 @@ const zoneSchema = z
     nodes: z
       .object({
         total: count.describe('All nodes.'),
-        notReady: count.describe('Nodes whose agents do not answer.'),
+        notReady: count.describe('Nodes that are not ready: their agents do not answer.'),
+        unanswering: count.describe(
+          'Other nodes whose agents do not answer: they become not ready if that lasts for `agent-heartbeat-timeout`.',
+        ),
         draining: count.describe('Other nodes whose drain has not ended.'),
         drained: count.describe('Other nodes whose drain has ended.'),
         cordoned: count.describe('Other nodes that are cordoned.'),

@@ -5,6 +5,7 @@
 import dns from 'node:dns/promises';
 import net, { type LookupFunction } from 'node:net';
 import { isWithin } from '@holdfast/identity/address-ranges.js';
+import { hostOf } from '@holdfast/identity/names.js';
 import { refusalOfReceiver } from '@holdfast/identity/receiver-address.js';
 import type { CustomFetch } from 'openid-client';
 import { Agent, fetch } from 'undici';
@@ -40,7 +41,7 @@ export async function addressesToCall(
 ): Promise<readonly string[] | undefined> {
   if (isOnThisMachine(issuer) && url.host === issuer.host) return undefined;
   if (url.protocol !== 'https:') throw new Error(`the provider's address ${url.href} is not HTTPS`);
-  const addresses = await lookup(url.hostname.replace(/^\[|\]$/g, ''));
+  const addresses = await lookup(hostOf(url));
   const wrong = addresses.find((address) => isWithin(address, NEVER));
   if (wrong !== undefined)
     throw new Error(`the provider's address ${url.href} is ${wrong}, which is not called`);
@@ -58,7 +59,7 @@ export async function addressesOfTenants(
   networks: readonly string[],
   lookup: Lookup = systemLookup,
 ): Promise<readonly string[]> {
-  const found = await lookup(url.hostname.replace(/^\[|\]$/g, ''));
+  const found = await lookup(hostOf(url));
   const allowed = found.filter((address) => refusalOfReceiver(url.protocol, address, networks) === undefined);
   if (allowed.length === 0) throw new Error(`the provider's address ${url.href} is none that may be called`);
   return allowed;

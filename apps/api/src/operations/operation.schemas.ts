@@ -61,6 +61,9 @@ export const operationSchema = z
   })
   .meta({ id: 'Operation' });
 
+/** Of an answer that is the operation, where the route has another one as a rule. */
+export const OPERATION_TYPE = 'application/vnd.holdfast.operation+json';
+
 export class OperationDto extends dto(operationSchema) {}
 export class OperationPage extends dto(pageOf(operationSchema, 'OperationList')) {}
 

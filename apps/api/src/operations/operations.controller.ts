@@ -21,6 +21,7 @@ export class OperationsController {
     access: 'event:read',
     summary: 'Read an operation, in whichever cluster it is',
     answer: OperationDto,
+    mayWait: true,
     refuses: ['operation.not_found'],
   })
   async find(@CurrentTenant() tenant: Tenant, @Param() path: AnyOperationPath) {
@@ -47,6 +48,7 @@ export class OperationsController {
     access: 'event:read',
     summary: 'Read an operation',
     answer: OperationDto,
+    mayWait: true,
     refuses: ['operation.not_found'],
   })
   async get(@CurrentTenant() tenant: Tenant, @Param() path: OperationPath) {

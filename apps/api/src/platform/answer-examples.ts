@@ -160,5 +160,5 @@ export const ANSWER_EXAMPLES: Readonly<Record<string, string>> = {
   WhoAmI:
     '{"userId":"01a1fd5b-0000-7000-8000-000000000001","email":"admin@holdfast.local","name":"Administrator","organizationId":"01a1fd5b-0000-7000-8000-000000000002","organizationName":"Local","role":"owner","tokenId":"01a1fd5b-0000-7000-8000-000000000003"}',
   ZoneList:
-    '{"items":[{"zone":"zone-a","region":null,"nodes":{"total":1,"notReady":0,"draining":0,"drained":0,"cordoned":0,"inMaintenance":0,"closed":0,"open":1},"disks":1,"storage":{"maximum":107374182400,"available":107374182400,"reserved":0,"scheduled":1073741824,"written":0},"replicas":{"total":1,"silent":0,"failed":0,"rebuilding":0}}],"nextCursor":null}',
+    '{"items":[{"zone":"zone-a","region":null,"nodes":{"total":1,"notReady":0,"unanswering":0,"draining":0,"drained":0,"cordoned":0,"inMaintenance":0,"closed":0,"open":1},"disks":1,"storage":{"maximum":107374182400,"available":107374182400,"reserved":0,"scheduled":1073741824,"written":0},"replicas":{"total":1,"silent":0,"failed":0,"rebuilding":0}}],"nextCursor":null}',
 };

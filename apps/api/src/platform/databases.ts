@@ -27,6 +27,7 @@ export class Databases implements OnApplicationShutdown {
     this.api = createPool(urls.databaseUrl, {
       connectionsMax: TENANT_SLOTS.slots + SIGN_IN_CONNECTIONS,
       applicationName: 'holdfast-api',
+      pipeline: true,
     });
     this.systemPool = createPool(urls.databaseSystemUrl, {
       connectionsMax: SYSTEM_CONNECTIONS_MAX,
@@ -53,6 +54,14 @@ export class Databases implements OnApplicationShutdown {
 
   system(): Scope {
     return systemScope(this.systemPool);
+  }
+
+  /**
+   * Tells when a connection of tenants breaks. Before anything can be read of a Postgres that has restarted, all connections to the
+   * one before have broken.
+   */
+  onBroken(tell: () => void): void {
+    this.api.on('connect', (client) => client.on('error', tell));
   }
 
   async onApplicationShutdown(): Promise<void> {

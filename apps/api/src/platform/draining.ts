@@ -17,8 +17,12 @@ const SHORT_TURN_AWAITED_MS = 500;
 
 export type Draining = { begin(): Promise<void> };
 
-/** To be called before the server listens. */
-export function addDraining(fastify: FastifyInstance): Draining {
+/**
+ * To be called before the server listens.
+ *
+ * @param begun ends what requests would wait for longer than a process that is to end has time
+ */
+export function addDraining(fastify: FastifyInstance, begun: () => void): Draining {
   let isDraining = false;
   fastify.addHook('onRequest', async (_request, reply) => {
     if (isDraining) void reply.header('connection', 'close');
@@ -26,6 +30,7 @@ export function addDraining(fastify: FastifyInstance): Draining {
   return {
     async begin() {
       isDraining = true;
+      begun();
       await shortTurn();
       // Not its own `close`, which ends idle connections at once.
       net.Server.prototype.close.call(fastify.server);

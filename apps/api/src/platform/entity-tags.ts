@@ -13,9 +13,10 @@ const VERSION = /^"(\d+)"$/;
 
 export function addEntityTags(fastify: FastifyInstance): void {
   fastify.addHook('onSend', async (request, reply, payload) => {
-    if (!isTagged(request, reply) || typeof payload !== 'string') return payload;
+    if (!isTagged(request, reply)) return payload;
+    if (typeof payload !== 'string' && !Buffer.isBuffer(payload)) return payload;
     // Encoded once, for the hash and for the socket: a page of volumes is 100 kB.
-    const bytes = Buffer.from(payload);
+    const bytes = typeof payload === 'string' ? Buffer.from(payload) : payload;
     const tag = tagOf(bytes, reply.getHeader('etag'));
     void reply.header('etag', tag);
     if (!isKnown(request.headers['if-none-match'], tag)) return bytes;

@@ -7,6 +7,7 @@ import { RequestMethod, type Type } from '@nestjs/common';
 import { METHOD_METADATA, PATH_METADATA } from '@nestjs/common/constants.js';
 import { z } from 'zod';
 import { DRY_RUN_TYPE, dryRunSchema } from '../dry-runs/dry-run.schemas.js';
+import { OPERATION_TYPE, operationSchema } from '../operations/operation.schemas.js';
 import { ANSWER_EXAMPLES } from './answer-examples.js';
 import { schemaOf } from './dto.js';
 import { REQUEST_EXAMPLES } from './examples.js';
@@ -34,6 +35,12 @@ const SECURITY = {
   certificate: { type: 'mutualTLS', description: "The certificate of a node's agent." },
 };
 
+const DESCRIPTION = `A control plane for replicated block volumes.
+
+Where an organization or the project of a token has a quota of requests, each answer says so in \`RateLimit-Policy\` \
+(\`"organization";q=600;w=60\`: 600 in 60 seconds) and what is left of it in \`RateLimit\` (\`"organization";r=599;t=42\`: \
+599 in the next 42 seconds, unless other callers of the organization take them). A request past it is refused with 429.`;
+
 /** What lets a caller in; `undefined`: as the document says for all. */
 function securityOf(access: RouteOptions['access']): object[] | undefined {
   if (access === 'public') return [];
@@ -54,7 +61,7 @@ export function openApiDocument(controllers: readonly Type[]): object {
   answerSchema(problemSchema, components);
   return {
     openapi: '3.1.0',
-    info: { title: 'Holdfast', version: '1', description: 'A control plane for replicated block volumes.' },
+    info: { title: 'Holdfast', version: '1', description: DESCRIPTION },
     servers: [{ url: '/' }],
     security: [{ bearer: [] }, { session: [] }],
     paths: Object.fromEntries(Object.entries(paths).sort(([a], [b]) => (a < b ? -1 : 1))),
@@ -189,10 +196,15 @@ function headersOf({ method, options, takesIfMatch }: DescribedRoute): object[] 
     'If-None-Match',
     'Tags of answers that are there: 304 when one of them would come again.',
   );
+  const wait = header(
+    'Prefer',
+    '`wait=10`: answers with the operation as it is at its end, or after so many seconds, 30 at most; then with `Preference-Applied: wait`.',
+  );
   return [
     ...(method === 'post' ? [key] : []),
     ...(isTagged(method, options) ? [known] : []),
     ...(takesIfMatch ? [ifMatch] : []),
+    ...(options.mayWait === true ? [wait] : []),
   ];
 }
 
@@ -213,31 +225,44 @@ function successOf({ options, method }: DescribedRoute, components: Map<string, 
     schema: options.answer === undefined ? {} : answerSchema(options.answer.schema, components),
   };
   const done = options.status ?? 200;
-  const planned = options.dryRun === undefined ? {} : plannedContent(components);
   const types = options.produces ?? (options.answer === undefined ? [] : ['application/json']);
-  const contents = Object.fromEntries(types.map((type) => [type, content]));
-  const body = types.length === 0 ? {} : { content: contents };
+  const answered = Object.fromEntries(types.map((type) => [type, content]));
+  const planned = options.dryRun === undefined ? {} : contentOf(DRY_RUN_TYPE, dryRunSchema, components);
+  // A route that reads operations has them as its answer.
+  const waits = options.mayWait === true && method !== 'get';
+  const waited = waits ? contentOf(OPERATION_TYPE, operationSchema, components) : {};
   return {
-    ...(done === 200 || options.dryRun === undefined
-      ? {}
-      : { 200: { description: 'Of a dry run: nothing was changed.', content: planned } }),
-    [done]:
-      done === 200 ? { description: 'Done.', ...withPlan(body, planned) } : { description: 'Done.', ...body },
+    ...(done === 200 ? {} : withBody(alsoAt200(options), { ...planned, ...waited })),
+    [done]: {
+      description: 'Done.',
+      ...bodyOf({ ...answered, ...(done === 200 ? planned : {}), ...waited }),
+    },
     ...(isTagged(method, options)
       ? { 304: { description: 'The answer has the tag of `If-None-Match`.' } }
       : {}),
     ...(options.mayAccept === true
-      ? { 202: { description: 'Accepted: the worker is at it.', ...body } }
+      ? { 202: { description: 'Accepted: the worker is at it.', ...bodyOf({ ...answered, ...waited }) } }
       : {}),
   };
 }
 
-function withPlan(body: { content?: object }, planned: object): { content?: object } {
-  return Object.keys(planned).length === 0 ? body : { content: { ...body.content, ...planned } };
+/** What a route answers 200 to that else says 202 or 204. */
+function alsoAt200({ dryRun, mayWait }: RouteOptions): string {
+  const planned = dryRun === undefined ? [] : ['Of a dry run: nothing was changed.'];
+  const waited = mayWait === true ? ['Of `Prefer: wait`: the operation has ended.'] : [];
+  return [...planned, ...waited].join(' ');
 }
 
-function plannedContent(components: Map<string, JsonSchema>): object {
-  return { [DRY_RUN_TYPE]: { schema: answerSchema(dryRunSchema, components) } };
+function withBody(description: string, content: object): object {
+  return Object.keys(content).length === 0 ? {} : { 200: { description, content } };
+}
+
+function bodyOf(content: object): { content?: object } {
+  return Object.keys(content).length === 0 ? {} : { content };
+}
+
+function contentOf(type: string, schema: z.ZodType, components: Map<string, JsonSchema>): object {
+  return { [type]: { schema: answerSchema(schema, components) } };
 }
 
 /** A response for each status that the route refuses with, which names its codes; `default` for what is in between. */
@@ -253,13 +278,22 @@ function refusalResponses(route: DescribedRoute, shared: Map<string, object>): o
 
 const PROBLEM = { $ref: `${COMPONENTS}Problem` };
 
+const textHeader = (description: string) => ({ description, schema: { type: 'string' } });
+
+const LIMITED = {
+  'Retry-After': textHeader('Seconds until it may be tried again.'),
+  'RateLimit-Policy': textHeader('As on all answers to a caller with a quota of requests.'),
+  RateLimit: textHeader('As on all answers to a caller with a quota of requests.'),
+};
+
 /** A reference to the response with these codes: most operations share theirs with others. */
 function sharedResponse(status: number, codes: readonly string[], shared: Map<string, object>): object {
   const name = [status, ...codes].join('_');
   const code = { type: 'string', enum: codes, description: 'One of the codes of this status.' };
   const schema = { allOf: [PROBLEM, { type: 'object', properties: { code } }] };
   const example = problemExample(status, codes);
-  shared.set(name, problemResponse(`Refused: ${codes.join(', ')}.`, schema, example));
+  const response = problemResponse(`Refused: ${codes.join(', ')}.`, schema, example);
+  shared.set(name, codes.includes('request.rate_limited') ? { ...response, headers: LIMITED } : response);
   return { $ref: `${RESPONSES}${name}` };
 }
 

@@ -15,6 +15,8 @@ export type RouteOptions = {
   status?: number;
   /** It may answer 202, with the same body, while the worker makes things so. */
   mayAccept?: true;
+  /** It begins an operation, or reads one, and takes `Prefer: wait` for its end. */
+  mayWait?: true;
   /** The answer holds a secret that is shown once: it is not kept for a repeat with the same Idempotency-Key. */
   answersSecret?: true;
   /** It moves or destroys data, so it takes `dryRun`: what of copies and data it would come to. */

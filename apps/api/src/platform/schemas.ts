@@ -1,8 +1,9 @@
 /** Schemas of the parts that many requests and answers share. */
 import { type AnyId, asId, type ClusterId } from '@holdfast/core/model/ids.js';
-import type { Page } from '@holdfast/database/queries/list-rows.js';
+import { COUNTED_MAX, type Page } from '@holdfast/database/queries/list-rows.js';
 import { z } from 'zod';
 import { dto } from './dto.js';
+import { type TotalView, WrittenPage } from './written-page.js';
 
 /** An id in an address or a body: any spelling of a UUID, read as the one that is stored. */
 export function id<T extends AnyId>() {
@@ -73,25 +74,45 @@ export class ListQuery extends dto(
       .max(100)
       .optional()
       .describe('Up to three field names by commas, each with a minus in front for descending.'),
+    total: z
+      .enum(['true', 'false'])
+      .default('false')
+      .transform((text) => text === 'true')
+      .describe(
+        'True: the answer says how many items there are in all. It takes a second statement, so ask once.',
+      ),
   }),
 ) {}
 
-/** Cursors of the items of pages that were made by `pageView`: an edge of GraphQL has one, an item in REST has none. */
-const CURSORS = new WeakMap<object, Page<unknown>['cursors']>();
+/**
+ * Cursors of the items of a page: an edge of GraphQL has one, an item in REST has none. On the page under a symbol, which JSON leaves
+ * out. What a WeakMap holds survives V8's quick collections, and a page leads to all of its rows.
+ */
+const CURSORS = Symbol('cursors');
 
 /** A page as REST shows it. */
 export function pageView<From, To>(page: Page<From>, view: (item: From) => To) {
-  const shown = { items: page.items.map(view), nextCursor: page.nextCursor };
-  CURSORS.set(shown, page.cursors);
-  return shown;
+  const shown = { items: page.items.map(view), nextCursor: page.nextCursor, ...totalView(page) };
+  return Object.defineProperty(shown, CURSORS, { value: page.cursors });
 }
 
-/** The cursor of each item of a page that `pageView` has made. */
+/** A page of items that are JSON already, as REST shows it. */
+export function writtenPage<View>(page: Page<Buffer>): WrittenPage<View> {
+  const shown = new WrittenPage<View>(page.items, page.nextCursor, totalView(page));
+  return Object.defineProperty(shown, CURSORS, { value: page.cursors });
+}
+
+function totalView({ total }: Page<unknown>): TotalView {
+  return total === undefined ? {} : { total: total.count, totalIsAtLeast: total.isAtLeast };
+}
+
+/** The cursor of each item of a page that `pageView` or `writtenPage` has made. */
 export function cursorsOf(page: object): string[] {
-  return CURSORS.get(page)?.() ?? [];
+  // The cast: only the functions above set it.
+  return (page as { readonly [CURSORS]?: Page<unknown>['cursors'] })[CURSORS]?.() ?? [];
 }
 
-/** `{items, nextCursor}` of one kind of item. */
+/** `{items, nextCursor}` of one kind of item, with the total where it was asked for. */
 export function pageOf<Item extends z.ZodType>(item: Item, name: string) {
   return z
     .object({
@@ -100,6 +121,15 @@ export function pageOf<Item extends z.ZodType>(item: Item, name: string) {
         .string()
         .nullable()
         .describe('Opaque; pass it as `cursor` to get the next page. Null on the last page.'),
+      total: z
+        .number()
+        .int()
+        .optional()
+        .describe('Items on all pages that `filter` leaves and the caller may see; only with `total=true`.'),
+      totalIsAtLeast: z
+        .boolean()
+        .optional()
+        .describe(`True: there are more than \`total\`, which is as many as are counted (${COUNTED_MAX}).`),
     })
     .meta({ id: name });
 }

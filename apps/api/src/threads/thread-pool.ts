@@ -69,7 +69,7 @@ export class ThreadPool implements OnModuleDestroy {
           throw this.faultOf(error, late);
         }
       },
-      () => AbortSignal.any([gone, AbortSignal.timeout(this.limits.seconds * 1000)]),
+      { ms: this.limits.seconds * 1000, gone },
     );
     if (answer.kind === 'refused') throw new StorageFault(answer.code, answer.details);
     // What the thread returned is what the job of this name returns.

@@ -1,10 +1,10 @@
 import { Controller, Get, Query } from '@nestjs/common';
 import { CurrentTenant } from '../platform/request.js';
 import { Route } from '../platform/route.decorator.js';
-import { ListQuery, pageView } from '../platform/schemas.js';
+import { ListQuery, writtenPage } from '../platform/schemas.js';
 import type { Tenant } from '../platform/tenant.js';
 import { VolumePage } from './volume.schemas.js';
-import { volumeView } from './volume.view.js';
+import type { VolumeView } from './volume.view.js';
 import { VolumesService } from './volumes.service.js';
 
 /** Volumes wherever they are: a fleet of clusters is looked at as one. */
@@ -15,6 +15,6 @@ export class AllVolumesController {
   @Get()
   @Route({ access: 'volume:read', summary: 'List volumes of all clusters', answer: VolumePage })
   async list(@CurrentTenant() tenant: Tenant, @Query() query: ListQuery) {
-    return pageView(await this.volumes.listAll(tenant, query), (item) => volumeView(item, tenant.actor));
+    return writtenPage<VolumeView>(await this.volumes.listWritten(tenant, undefined, query));
   }
 }

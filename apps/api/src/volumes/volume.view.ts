@@ -5,6 +5,7 @@ import {
   shownState,
   waitsForAdmission,
 } from '@holdfast/core/lifecycle/shown-volume.js';
+import type { ProjectId } from '@holdfast/core/model/ids.js';
 import { replicaState } from '@holdfast/core/model/replica.js';
 import type { VolumeVerification } from '@holdfast/core/model/volume.js';
 import { endpointOf, holderOf } from '@holdfast/core/model/volume-lifecycle.js';
@@ -20,7 +21,17 @@ export type VolumeView = z.infer<typeof volumeSchema>;
 export type ReplicaView = z.infer<typeof replicaSchema>;
 
 /** A volume as the API shows it to this user. */
-export function volumeView({ volume, replicas }: VolumeWithReplicas, user: AccessFacts): VolumeView {
+export function volumeView(found: VolumeWithReplicas, user: AccessFacts): VolumeView {
+  return volumeViewOf(found, mayWriteIn(user, found.volume.projectId));
+}
+
+/** May the user change volumes of the project? */
+export function mayWriteIn(user: AccessFacts, projectId: ProjectId): boolean {
+  return isAllowedWithin(user, 'volume:write', projectId);
+}
+
+/** Depends on nothing else: what was shown is shown again while the rows are the same (ADR 0299). */
+export function volumeViewOf({ volume, replicas }: VolumeWithReplicas, mayWrite: boolean): VolumeView {
   const {
     sizeBytes,
     numberOfReplicas,
@@ -51,7 +62,7 @@ export function volumeView({ volume, replicas }: VolumeWithReplicas, user: Acces
     state: shownState(volume),
     robustness: volume.robustness,
     attachedNodeId: isWorkersOwn(volume) ? null : (holderOf(volume) ?? null),
-    endpoint: endpointView(volume, user),
+    endpoint: endpointView(volume, mayWrite),
     attention: attentionView(volume),
     rebuildHold: volume.rebuildHold ?? null,
     conditions: shownConditions(volume).map(conditionView),
@@ -70,10 +81,10 @@ export function volumeView({ volume, replicas }: VolumeWithReplicas, user: Acces
 }
 
 /** The address holds the attachment's secret, which lets its holder write: only who may change the volume sees it. */
-function endpointView(volume: ShownVolume, user: AccessFacts): VolumeView['endpoint'] {
+function endpointView(volume: ShownVolume, mayWrite: boolean): VolumeView['endpoint'] {
   const endpoint = endpointOf(volume);
   if (isWorkersOwn(volume) || endpoint === undefined) return null;
-  if (!isAllowedWithin(user, 'volume:write', volume.projectId)) return { nbdUri: null };
+  if (!mayWrite) return { nbdUri: null };
   const host = endpoint.host.includes(':') ? `[${endpoint.host}]` : endpoint.host;
   const scheme = endpoint.tls === true ? 'nbds' : 'nbd';
   return { nbdUri: `${scheme}://${host}:${endpoint.port}/${encodeURIComponent(endpoint.exportName)}` };

@@ -8,7 +8,7 @@ import { deletionOperation } from '../operations/begun-operations.js';
 import { begun } from '../operations/operation-address.js';
 import { CurrentTenant, etagOf, IfMatch, tagged } from '../platform/request.js';
 import { Route } from '../platform/route.decorator.js';
-import { ListQuery, NoBody, pageView } from '../platform/schemas.js';
+import { ListQuery, NoBody, writtenPage } from '../platform/schemas.js';
 import type { Tenant } from '../platform/tenant.js';
 import { PatchPlanDto } from './patch-plan.schemas.js';
 import { SalvageAdviceDto } from './salvage.schemas.js';
@@ -22,7 +22,7 @@ import {
   VolumePage,
   VolumePath,
 } from './volume.schemas.js';
-import { verificationView, volumeView } from './volume.view.js';
+import { type VolumeView, verificationView, volumeView } from './volume.view.js';
 import { VolumesService } from './volumes.service.js';
 
 @Controller('api/v1/clusters/:clusterId/volumes')
@@ -37,8 +37,7 @@ export class VolumesController {
     refuses: ['cluster.not_found'],
   })
   async list(@CurrentTenant() tenant: Tenant, @Param() path: ClusterPath, @Query() query: ListQuery) {
-    const page = await this.volumes.list(tenant, path.clusterId, query);
-    return pageView(page, (item) => volumeView(item, tenant.actor));
+    return writtenPage<VolumeView>(await this.volumes.listWritten(tenant, path.clusterId, query));
   }
 
   @Post()
@@ -113,6 +112,7 @@ export class VolumesController {
     answer: VolumeDto,
     dryRun: volumeDeletion,
     status: 202,
+    mayWait: true,
     refuses: ['volume.not_found', 'volume.in_use', 'volume.attached'],
   })
   async delete(
@@ -178,6 +178,7 @@ export class VolumesController {
     summary: 'Are all copies equal?',
     answer: VerificationDto,
     mayAccept: true,
+    mayWait: true,
     refuses: [
       'volume.not_found',
       'volume.deleting',

@@ -10,9 +10,14 @@ import { asId, type ClusterId, compareIds, type ProjectId } from '@holdfast/core
 import type { GrantedTags, VolumeVerification } from '@holdfast/core/model/volume.js';
 import type { CreationTiming } from '@holdfast/database/creation/cluster-batcher.js';
 import { CreationBatcher } from '@holdfast/database/creation/creation-batcher.js';
-import type { ListRequest } from '@holdfast/database/queries/list-rows.js';
+import type { ListRequest, Page } from '@holdfast/database/queries/list-rows.js';
 import { findProjectId } from '@holdfast/database/queries/tenancy.js';
-import { findVolume, listVolumes, type VolumeWithReplicas } from '@holdfast/database/queries/volumes.js';
+import {
+  findVolume,
+  listStampedVolumes,
+  listVolumes,
+  type VolumeWithReplicas,
+} from '@holdfast/database/queries/volumes.js';
 import { Injectable } from '@nestjs/common';
 import { requireUsableCluster } from '../clusters/require-cluster.js';
 import { Databases } from '../platform/databases.js';
@@ -24,6 +29,7 @@ import { type MovePlanView, movePlanView } from './move.schemas.js';
 import { type PatchPlanView, patchPlanView } from './patch-plan.schemas.js';
 import { readVolume, type VolumeKey, volumeNotFound } from './read-volume.js';
 import { type SalvageAdviceView, salvageAdviceView } from './salvage.schemas.js';
+import { ShownVolumes } from './shown-volumes.js';
 import { Verifications } from './verifications.js';
 import type { CloneBody, CreateVolumeBody, PatchVolumeBody } from './volume.schemas.js';
 import { type VolumeSettingView, volumeSettingViews } from './volume-setting.schemas.js';
@@ -44,6 +50,7 @@ export class VolumesService {
     databases: Databases,
     private readonly threads: ThreadPool,
     private readonly verifications: Verifications,
+    private readonly shown: ShownVolumes,
   ) {
     this.creations = new CreationBatcher((organizationId) => ({
       ...databases.organization(organizationId),
@@ -60,9 +67,21 @@ export class VolumesService {
     });
   }
 
-  /** Volumes of all clusters that are there for the caller. */
-  listAll(tenant: Tenant, request: ListRequest) {
-    return tenant.read((sql) => listVolumes(sql, undefined, request));
+  /**
+   * The same page, whose volumes are views in JSON already.
+   *
+   * @param clusterId left out: of all clusters that are there for the caller
+   */
+  async listWritten(
+    tenant: Tenant,
+    clusterId: ClusterId | undefined,
+    request: ListRequest,
+  ): Promise<Page<Buffer>> {
+    return tenant.read(async (sql) => {
+      const page = await listStampedVolumes(sql, clusterId, request);
+      if (page.items.length === 0 && clusterId !== undefined) await requireUsableCluster(sql, clusterId);
+      return { ...page, items: await this.shown.write(sql, page.items, tenant.actor) };
+    });
   }
 
   get(tenant: Tenant, key: VolumeKey): Promise<VolumeWithReplicas> {

@@ -8,7 +8,7 @@ import { ApiFixture } from '../api-fixture.js';
 import { fuzz } from './fuzzer.js';
 import { graphqlRequests } from './graphql.js';
 
-const REQUESTS = Number(process.env.HOLDFAST_FUZZ_REQUESTS ?? 20_000);
+const REQUESTS = Number(process.env.HOLDFAST_FUZZ_REQUESTS ?? 10_000);
 const SEED = Number(process.env.HOLDFAST_FUZZ_SEED ?? 1);
 /** Two cores that run other suites beside answer a hundred requests a second. */
 const TEST_MS_MAX = 60_000 + REQUESTS * 20;

@@ -42,10 +42,15 @@ export function snapshotLook({ state }: Snapshot): Look {
 }
 
 export function nodeLook(node: Node): Look {
-  if (!isTrue(node.conditions, 'Ready')) {
+  const silence = !isTrue(node.conditions, 'Ready')
+    ? 'not ready'
+    : isFalse(node.conditions, 'Answering')
+      ? 'no answer'
+      : undefined;
+  if (silence !== undefined) {
     const planned = node.maintenance === null ? '' : `, ${maintenanceText(node.maintenance)}`;
     return {
-      text: `✕ not ready${node.drain === null ? planned : `, ${drainText(node.drain)}`}`,
+      text: `✕ ${silence}${node.drain === null ? planned : `, ${drainText(node.drain)}`}`,
       tone: 'bad',
     };
   }
@@ -69,6 +74,10 @@ function maintenanceText({ until }: NonNullable<Node['maintenance']>): string {
 
 export function isTrue(conditions: readonly Condition[], type: string): boolean {
   return conditions.some((condition) => condition.type === type && condition.status === 'True');
+}
+
+function isFalse(conditions: readonly Condition[], type: string): boolean {
+  return conditions.some((condition) => condition.type === type && condition.status === 'False');
 }
 
 export function isHealthyCopy(replica: Replica): boolean {

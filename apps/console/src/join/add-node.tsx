@@ -1,4 +1,10 @@
 'use client';
+import {
+  type JoinPlan,
+  type JoinWay,
+  USUAL_NODE,
+  wrongWithPlan,
+} from '@holdfast/core/policy/join-commands.js';
 import { Button } from '@holdfast/ui/button.js';
 import { Dialog } from '@holdfast/ui/dialog.js';
 import { SelectField, TextField } from '@holdfast/ui/field.js';
@@ -9,7 +15,6 @@ import { useForbidden } from '../api/use-access';
 import { useCluster } from '../api/use-cluster';
 import { Refusal } from '../shared/refusal';
 import { useAction } from '../shared/use-action';
-import { type JoinPlan, type JoinWay, wrongWithPlan } from './join-commands';
 import { Joining, type JoinToken } from './joining';
 
 const LIFE_MINUTES = 60;
@@ -103,7 +108,7 @@ export function AddNodeDialog({ onClose }: { onClose: () => void }) {
           label="Size of a disk"
           name="diskSize"
           required
-          defaultValue="100Gi"
+          defaultValue={USUAL_NODE.diskSize}
           hint="Most that its copies may take of each folder."
           error={wrong.diskSize}
         />
@@ -144,7 +149,7 @@ function MachineFields({ wrong }: { wrong: ReturnType<typeof wrongWithPlan> }) {
         label="Folders of its disks"
         name="disks"
         required
-        defaultValue="/var/lib/holdfast/disks"
+        defaultValue={USUAL_NODE.disks}
         hint="With colons between them; each is a disk."
         error={wrong.disks}
       />
@@ -154,11 +159,21 @@ function MachineFields({ wrong }: { wrong: ReturnType<typeof wrongWithPlan> }) {
           <TextField
             label="State folder"
             name="stateDir"
-            defaultValue="/var/lib/holdfast/state"
+            defaultValue={USUAL_NODE.stateDir}
             error={wrong.stateDir}
           />
-          <TextField label="Control port" name="controlPort" defaultValue="7410" error={wrong.controlPort} />
-          <TextField label="NBD port" name="nbdPort" defaultValue="7420" error={wrong.nbdPort} />
+          <TextField
+            label="Control port"
+            name="controlPort"
+            defaultValue={USUAL_NODE.controlPort}
+            error={wrong.controlPort}
+          />
+          <TextField
+            label="NBD port"
+            name="nbdPort"
+            defaultValue={USUAL_NODE.nbdPort}
+            error={wrong.nbdPort}
+          />
         </div>
       </details>
     </>

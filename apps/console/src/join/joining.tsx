@@ -1,25 +1,26 @@
 'use client';
+import {
+  apiAddress,
+  GUESSED_ADDRESS,
+  JOIN_PLACE,
+  type JoinPlan,
+  type JoinWay,
+  joinCommand,
+} from '@holdfast/core/policy/join-commands.js';
 import { Badge } from '@holdfast/ui/badge.js';
 import { Button } from '@holdfast/ui/button.js';
 import { Dialog } from '@holdfast/ui/dialog.js';
 import { Moment } from '@holdfast/ui/moment.js';
-import { Check, Copy, LoaderCircle } from 'lucide-react';
+import { Spinner } from '@holdfast/ui/motion.js';
+import { Check, Copy } from 'lucide-react';
 import Link from 'next/link';
 import { useState } from 'react';
 import type { api } from '../api/client';
 import { useNodeNamed } from '../api/node-queries';
 import { paths } from '../paths';
 import { nodeLook } from '../states';
-import { apiAddress, type JoinPlan, type JoinWay, joinCommand } from './join-commands';
 
 export type JoinToken = Awaited<ReturnType<typeof api.makeJoinToken>>;
-
-const BEFORE = {
-  systemd:
-    'On the new machine, with Holdfast built in /opt/holdfast and its unit installed as docs/OPERATIONS.md says:',
-  compose: 'On the machine that runs the compose file, in the folder of docker-compose.yml:',
-  shell: 'On the new machine, in the folder that Holdfast was built in:',
-} satisfies Record<JoinWay, string>;
 
 type Props = { way: JoinWay; plan: JoinPlan; token: JoinToken; onClose: () => void };
 
@@ -35,12 +36,11 @@ export function Joining({ way, plan, token, onClose }: Props) {
       description="The token in this command is shown this once: only its hash is kept. It lets this one node join, once."
     >
       <div className="flex flex-col gap-3 text-sm">
-        <p>{BEFORE[way]}</p>
+        <p>{JOIN_PLACE[way]}</p>
         <Command text={joinCommand(way, { ...plan, apiUrl: address.url }, token.token)} />
         {way !== 'compose' && address.from === 'guess' && (
           <p className="rounded-md bg-warn-soft px-3 py-2 text-warn">
-            <code className="font-mono break-all">{address.url}</code> is a guess: the API does not know where
-            nodes reach it. Put the right address in its place, or set HOLDFAST_API_URL for the API.
+            <code className="font-mono break-all">{address.url}</code> {GUESSED_ADDRESS}
           </p>
         )}
         {token.expiresAt !== null && (
@@ -54,7 +54,7 @@ export function Joining({ way, plan, token, onClose }: Props) {
         >
           {node === undefined || node === null ? (
             <>
-              <LoaderCircle aria-hidden size={15} className="motion-safe:animate-spin" />
+              <Spinner size={15} />
               Waiting for {plan.nodeName} to join. This window shows it as soon as it is there.
             </>
           ) : (

@@ -1,5 +1,6 @@
 'use client';
 import { Badge } from '@holdfast/ui/badge.js';
+import { pulsing } from '@holdfast/ui/motion.js';
 import { TONE_FILL } from '@holdfast/ui/tone.js';
 import { clsx } from 'clsx';
 import Link from 'next/link';
@@ -79,7 +80,7 @@ function DiskLine({ disk, placed, count, isSilent }: DiskLineProps) {
     <div>
       <div className="mb-1 flex min-h-4 items-center gap-2">
         <Link href={paths.disk(disk.nodeId, disk.id)} className="flex items-center gap-2 hover:underline">
-          <span className="max-w-32 shrink-0 truncate text-xs text-muted">{disk.name}</span>
+          <span className="max-w-32 shrink-0 truncate text-xs tabular-nums text-muted">{disk.name}</span>
           {placed === undefined && <CountedCopies count={count} isSilent={isSilent} />}
         </Link>
         {placed !== undefined && <Blocks placed={placed} />}
@@ -106,11 +107,8 @@ function Blocks({ placed }: { placed: readonly Placed[] }) {
           >
             <span
               aria-hidden
-              className={clsx(
-                'size-3.5 rounded-[3px]',
-                TONE_FILL[look.tone],
-                look.tone === 'busy' && 'motion-safe:animate-pulse',
-              )}
+              ref={look.tone === 'busy' ? pulsing : undefined}
+              className={clsx('size-3.5 rounded-[3px]', TONE_FILL[look.tone])}
             />
           </Link>
         );

@@ -13,10 +13,13 @@ const LOOK: Record<Condition['status'], { tone: Tone; word: string }> = {
 
 /** Names of conditions as questions that an operator asks. */
 const QUESTIONS: Readonly<Record<string, string>> = {
-  Ready: 'Does it answer?',
+  Answering: 'Does it answer?',
+  Ready: 'Is it ready?',
   Schedulable: 'May new copies come?',
   DirectIo: 'Is direct I/O used?',
 };
+
+const URGENT: ReadonlySet<string> = new Set(['Answering', 'Ready']);
 
 /** Conditions of a node or a disk: whether each holds, since when, and why not. */
 export function ConditionsPanel({ conditions }: { conditions: readonly Condition[] }) {
@@ -25,7 +28,7 @@ export function ConditionsPanel({ conditions }: { conditions: readonly Condition
       <ul>
         {conditions.map(({ type, status, message, lastTransitionAt }) => {
           const { word } = LOOK[status];
-          const tone = status === 'False' && type === 'Ready' ? 'bad' : LOOK[status].tone;
+          const tone = status === 'False' && URGENT.has(type) ? 'bad' : LOOK[status].tone;
           return (
             <li key={type} className="border-b border-border px-4 py-2 text-sm last:border-0">
               <p className="flex items-baseline justify-between gap-3">

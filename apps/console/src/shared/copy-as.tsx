@@ -26,7 +26,7 @@ export function CopyAs({ forms, of }: { forms: readonly CopyForm[]; of?: string 
     }
   }
   return (
-    <Popover label="Copy as" of={of} icon={<Copy aria-hidden size={15} />}>
+    <Popover isFramed={of === undefined} label="Copy as" of={of} icon={<Copy aria-hidden size={15} />}>
       <ul className="flex flex-col gap-1">
         {forms.map((form) => (
           <li key={form.label}>

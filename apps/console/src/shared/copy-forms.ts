@@ -1,4 +1,5 @@
 /** Texts of "Copy as": a request as a command of the CLI, as curl, and its answer as JSON. */
+import { shellWord } from '@holdfast/core/model/shell-word.js';
 import type { CopyForm } from './copy-as';
 
 type Read = {
@@ -59,9 +60,4 @@ export function questionForms(
 function queryText(query: Readonly<Record<string, string>>): string {
   const given = Object.entries(query).filter(([, value]) => value !== '');
   return given.length === 0 ? '' : `?${new URLSearchParams(given)}`;
-}
-
-/** As a shell reads it as one word, whatever is in it. */
-export function shellWord(text: string): string {
-  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 }

@@ -26,7 +26,7 @@ export function ExportLinks(props: Props) {
 function Links({ path, what }: Props) {
   const filter = (useSearchParams().get('q') ?? '').trim();
   return (
-    <Popover label="Export" icon={<Download aria-hidden size={15} />}>
+    <Popover isFramed label="Export" icon={<Download aria-hidden size={15} />}>
       <ul className="flex flex-col gap-1">
         {FORMATS.map(({ format, label }) => (
           <li key={format}>

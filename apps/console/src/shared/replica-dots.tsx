@@ -1,3 +1,4 @@
+import { pulsing } from '@holdfast/ui/motion.js';
 import { TONE_FILL, type Tone } from '@holdfast/ui/tone.js';
 import { clsx } from 'clsx';
 import { useSilentNodes } from '../api/silent-nodes';
@@ -31,11 +32,11 @@ export function ReplicaDots({ volume, dotsClassName }: { volume: Volume; dotsCla
         {dots.map(({ key, word, tone }) => (
           <span
             key={key}
+            ref={tone === 'busy' ? pulsing : undefined}
             title={word}
             className={clsx(
               'size-3 rounded-[3px]',
               tone === undefined ? 'border border-dashed border-border-strong' : TONE_FILL[tone],
-              tone === 'busy' && 'motion-safe:animate-pulse',
             )}
           />
         ))}

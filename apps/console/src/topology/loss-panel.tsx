@@ -106,7 +106,7 @@ function Answer({ result: { sentence, forecast } }: { result: Simulation }) {
         <p className="text-muted">{time === null ? 'No copy would be built.' : timeSentence(time)}</p>
       </div>
       {volumes.shown.length > 0 && (
-        <ul aria-label="Volumes concerned" className="max-h-96 overflow-y-auto border-t border-border">
+        <ul aria-label="Volumes concerned" className="max-h-[60vh] overflow-y-auto border-t border-border">
           {volumes.shown.map(({ volumeId, volumeName, end, copiesAtLowest, copiesWanted, why }) => (
             <li key={volumeId} className="border-b border-border px-4 py-2 text-sm last:border-0">
               <p className="flex items-center justify-between gap-3">

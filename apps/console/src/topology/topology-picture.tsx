@@ -230,7 +230,7 @@ function DomainButton({ domain, pick, label, text }: ButtonProps) {
       aria-label={`Lose ${label.charAt(0).toLowerCase()}${label.slice(1)}`}
       onClick={() => pick.onChoose(domain)}
       className={clsx(
-        'min-h-6 rounded px-1 text-xs font-medium hover:bg-hover hover:underline',
+        'min-h-6 rounded px-1 text-xs font-medium tabular-nums hover:bg-hover hover:underline',
         chosen ? 'bg-bad-soft text-bad line-through' : 'text-text',
       )}
     >

@@ -6,6 +6,7 @@ import { SelectField, TextField } from '@holdfast/ui/field.js';
 import { useState } from 'react';
 import { reasonOf } from '../actions';
 import { useSomeNodes } from '../api/node-queries';
+import { useSilentNodes } from '../api/silent-nodes';
 import type { Volume } from '../api/types';
 import { nodeSearch } from '../shared/node-search';
 import { Refusal } from '../shared/refusal';
@@ -31,6 +32,7 @@ export function AttachDialog({ open, onOpenChange, volume, busy, problem, onAtta
   const [text, search] = useState('');
   const found = useSomeNodes({ filter: nodeSearch(text), limit: OFFERED_MAX, enabled: open }).data ?? [];
   const facts = useActionFacts(volume, found);
+  const silent = useSilentNodes();
   const hasCopy = (id: string) => volume.replicas.some((replica) => replica.nodeId === id);
   const reasonAgainst = (id: string) => reasonOf(decideAttach(facts, id));
   return (
@@ -54,7 +56,8 @@ export function AttachDialog({ open, onOpenChange, volume, busy, problem, onAtta
           <option key={id} value={id} disabled={reasonAgainst(id) !== undefined} title={reasonAgainst(id)}>
             {name}
             {hasCopy(id) ? ', holds a copy' : ''}
-            {isReady ? '' : ', not ready'}
+            {!isReady && ', not ready'}
+            {isReady && silent.has(id) && ', no answer'}
           </option>
         ))}
       </SelectField>

@@ -1,5 +1,4 @@
 'use client';
-import { isNodeReady } from '@holdfast/core/model/node.js';
 import { Badge } from '@holdfast/ui/badge.js';
 import { Button } from '@holdfast/ui/button.js';
 import { Meter } from '@holdfast/ui/meter.js';
@@ -13,7 +12,7 @@ import { useSilentNodes } from '../api/silent-nodes';
 import type { Replica, StorageNode, Volume } from '../api/types';
 import { useForbidden } from '../api/use-access';
 import { ZoneGrid } from '../shared/zone-grid';
-import { replicaLook } from '../states';
+import { nodeLook, replicaLook } from '../states';
 import { MoveDialog } from './move-dialog';
 
 /** A volume's copies in their zones and nodes, the engine's node marked, a rebuild's progress on its target. */
@@ -40,13 +39,15 @@ export function PlacementPicture({ volume }: { volume: Volume }) {
 function NodeBox({ node, volume }: { node: StorageNode; volume: Volume }) {
   const copies = volume.replicas.filter((replica) => replica.nodeId === node.id);
   const serves = volume.attachedNodeId === node.id;
+  const look = nodeLook(node);
+  const answers = look.tone !== 'bad';
   return (
     <div className="rounded-md border border-border bg-raised p-2.5">
       <p className="flex items-center justify-between gap-2 text-sm font-medium">
         {node.name}
-        {!isNodeReady(node) && (
-          <Badge tone="bad" quiet>
-            Not ready
+        {!answers && (
+          <Badge tone={look.tone} quiet>
+            {look.word}
           </Badge>
         )}
       </p>
@@ -54,11 +55,11 @@ function NodeBox({ node, volume }: { node: StorageNode; volume: Volume }) {
         <p
           className={clsx(
             'mt-1 inline-flex items-center gap-1 text-xs',
-            isNodeReady(node) ? 'text-accent' : 'text-bad',
+            answers ? 'text-accent' : 'text-bad',
           )}
         >
           <PlugZap aria-hidden size={13} />{' '}
-          {isNodeReady(node) ? 'Serves the volume' : 'Should serve the volume, and does not answer'}
+          {answers ? 'Serves the volume' : 'Should serve the volume, and does not answer'}
         </p>
       )}
       {copies.map((replica) => (

@@ -1,6 +1,6 @@
 'use client';
 import { formatBytes } from '@holdfast/core/model/bytes.js';
-import { LoaderCircle } from 'lucide-react';
+import { Spinner } from '@holdfast/ui/motion.js';
 import type { Volume } from '../api/types';
 
 /** A change of the whole volume that was asked for and has not ended. */
@@ -12,7 +12,7 @@ export function TaskNote({ volume }: { volume: Volume }) {
       role="status"
       className="flex items-start gap-2 border-b border-border bg-busy-soft px-4 py-2 text-sm"
     >
-      <LoaderCircle aria-hidden size={15} className="mt-0.5 text-busy motion-safe:animate-spin" />
+      <Spinner size={15} className="mt-0.5 text-busy" />
       <div>
         <p>{task.state === 'running' ? `${words(task)} now` : `${words(task)} soon`}</p>
         {task.waitingFor !== null && <p className="text-xs text-muted">It waits for {task.waitingFor}.</p>}

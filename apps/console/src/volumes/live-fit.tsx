@@ -1,6 +1,7 @@
 'use client';
+import { Spinner } from '@holdfast/ui/motion.js';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
-import { CircleCheck, LoaderCircle, TriangleAlert } from 'lucide-react';
+import { CircleCheck, TriangleAlert } from 'lucide-react';
 import { useEffect, useState } from 'react';
 import { api, type VolumeShape } from '../api/client';
 import type { Simulation } from '../api/types';
@@ -46,7 +47,7 @@ export function LiveFit({ shape }: { shape: VolumeShape | undefined }) {
     <p role="status" className="flex min-h-10 items-start gap-2 rounded-md bg-sunken px-3 py-2 text-sm">
       {isOld ? (
         <>
-          <LoaderCircle aria-hidden size={16} className="mt-0.5 shrink-0 motion-safe:animate-spin" />
+          <Spinner size={16} className="mt-0.5 shrink-0" />
           <span className="text-muted">Looking for places…</span>
         </>
       ) : (

@@ -1,5 +1,9 @@
 /** A user of the deployment's console, in a real browser. */
 import { findBrowser, openBrowser } from '@holdfast/testkit/browser.js';
+import { eventually } from '@holdfast/testkit/eventually.js';
+import { patient } from '@holdfast/testkit/slowness.js';
+
+const SHOWN_MS_MAX = 60_000;
 
 type Browser = Awaited<ReturnType<typeof openBrowser>>;
 type Page = Awaited<ReturnType<Browser['newPage']>>;
@@ -20,12 +24,21 @@ export class BrowserVisit {
     const executable = findBrowser();
     if (executable === undefined) return undefined;
     const browser = await openBrowser(executable);
-    return new BrowserVisit(browser, await browser.newPage());
+    const page = await browser.newPage();
+    page.setDefaultTimeout(patient(SHOWN_MS_MAX));
+    return new BrowserVisit(browser, page);
   }
 
   /** Makes the first account by the one-time link, which signs its owner in. */
   async makeFirstAccount(link: string, account: { email: string; password: string }): Promise<void> {
     const { page } = this;
+    // A container is started long before what runs in it listens.
+    const answers = () =>
+      fetch(new URL('/livez', link)).then(
+        ({ ok }) => ok,
+        () => false,
+      );
+    await eventually('the console answers', answers, (isThere) => isThere);
     await page.goto(link);
     await page.getByLabel('Name').fill('Owner');
     await page.getByLabel('Email').fill(account.email);

@@ -169,10 +169,10 @@ export class ComposedStack {
   async nbdUri(id: string): Promise<string> {
     const attached = await eventually(
       'it has an address',
-      () => this.volume(id),
-      ({ endpoint }) => endpoint !== null,
+      () => this.volume(id).catch(() => undefined),
+      (volume) => typeof volume?.endpoint?.nbdUri === 'string',
     );
-    const uri = attached.endpoint?.nbdUri ?? '';
+    const uri = attached?.endpoint?.nbdUri ?? '';
     const name = new URL(uri).hostname;
     return uri.replace(name, await this.address(name));
   }

@@ -7,6 +7,8 @@ import { isAnyRunning } from './leftovers.js';
 const BRIDGE = 'holdfast-test0';
 /** Beside the networks that Docker takes for itself, and that of the compose file. */
 const BRIDGE_ADDRESS = '172.30.75.1/24';
+/** Of the compose file's network in front. */
+const DEPLOYMENT = '172.30.74';
 const FORWARDING = '/proc/sys/net/ipv4/ip_forward';
 const TABLES = ['iptables', 'ip6tables'];
 const PATH = `${process.env.PATH}:/usr/sbin:/sbin`;
@@ -29,8 +31,8 @@ export class HostNetwork {
     if (isAnyRunning('dockerd', BRIDGE)) throw new Error('another test has a Docker daemon on this machine');
     const rules = TABLES.map((table) => [table, printed(`${table}-save`)] as const);
     const before = new HostNetwork(new Set(links()), new Map(rules), fs.readFileSync(FORWARDING, 'utf8'));
-    // One is left where an earlier run was killed.
-    remove(before.bridge);
+    // They are left where an earlier run was killed.
+    for (const name of [before.bridge, ...links().filter(isLeft)]) remove(name);
     execute('ip', 'link', 'add', before.bridge, 'type', 'bridge');
     execute('ip', 'address', 'add', BRIDGE_ADDRESS, 'dev', before.bridge);
     execute('ip', 'link', 'set', before.bridge, 'up');
@@ -39,13 +41,24 @@ export class HostNetwork {
 
   /** Removes the bridges that are left, and puts the rules for packets back: Docker's refuse what it does not know. */
   restore(): void {
-    const isOfDocker = (name: string) => /^br-[0-9a-f]{12}$/.test(name) && !this.links.has(name);
-    for (const name of [this.bridge, ...links().filter(isOfDocker)]) remove(name);
+    const isOurs = (name: string) => isOfDocker(name) && !this.links.has(name);
+    for (const name of [this.bridge, ...links().filter(isOurs)]) remove(name);
     for (const [table, saved] of this.rules)
       if (saved !== undefined)
         execFileSync(`${table}-restore`, { env: { ...process.env, PATH }, input: saved });
     fs.writeFileSync(FORWARDING, this.forwarding);
   }
+}
+
+function isOfDocker(name: string): boolean {
+  return /^br-[0-9a-f]{12}$/.test(name);
+}
+
+/** A bridge without containers that has the addresses of the deployment: what is sent to those would go there, to no one. */
+function isLeft(name: string): boolean {
+  if (!isOfDocker(name) || fs.readFileSync(`/sys/class/net/${name}/operstate`, 'utf8').trim() !== 'down')
+    return false;
+  return printed('ip', '-4', 'address', 'show', 'dev', name)?.includes(`inet ${DEPLOYMENT}.`) === true;
 }
 
 function links(): string[] {
@@ -61,9 +74,9 @@ function execute(program: string, ...args: string[]): void {
 }
 
 /** `undefined` where a kernel has no such table. */
-function printed(program: string): string | undefined {
+function printed(program: string, ...args: string[]): string | undefined {
   try {
-    return execFileSync(program, {
+    return execFileSync(program, args, {
       env: { ...process.env, PATH },
       encoding: 'utf8',
       stdio: ['ignore', 'pipe', 'ignore'],

@@ -26,7 +26,7 @@ import {
 } from '@holdfast/core/model/engine-commands.js';
 import { faultCodeOf, StorageFault } from '@holdfast/core/model/faults.js';
 import type { ReplicaId, VolumeId } from '@holdfast/core/model/ids.js';
-import { isLoopback, nodeDnsName } from '@holdfast/identity/names.js';
+import { hostOf, isLoopback, nodeDnsName } from '@holdfast/identity/names.js';
 import { currentTraceparent, inSpan } from '@holdfast/tracing/spans.js';
 import { Agent, type Dispatcher, errors, request } from 'undici';
 import type { z } from 'zod';
@@ -231,8 +231,7 @@ export class HttpAgentClient implements AgentClient {
    */
   private async wayTo(agent: AgentTarget, url: string): Promise<Way> {
     const target = new URL(url);
-    if (isLoopback(target.hostname.replace(/^\[|\]$/g, '')))
-      return { url: target, dispatcher: this.connections, headers: {} };
+    if (isLoopback(hostOf(target))) return { url: target, dispatcher: this.connections, headers: {} };
     if (this.certificate === undefined) throw new Error('there is no certificate to call agents with');
     const identity = await this.certificate();
     if (this.secure?.identity !== identity) {

@@ -1,5 +1,6 @@
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { asksVerbose, type HealthCheck, isHealthy, namesOfFailed } from '@holdfast/core/model/health.js';
 import { mayReadMetrics } from '@holdfast/core/model/metrics-access.js';
 
 /** A probe that takes longer than this is answered with 503: the prober has given up by then. */
@@ -12,14 +13,18 @@ export type HealthChecks = {
   metrics: () => Promise<string>;
   /** Lets its holder read them; left out: callers on this machine. */
   metricsToken?: string | undefined;
-  /** Resolves when the worker can do its work now; rejects with the reason when it can't. */
-  ready: () => Promise<void>;
+  /** What the worker needs to do its work, by name: there unless it rejects or says false. */
+  checks: Readonly<Record<string, () => Promise<unknown>>>;
 };
 
 type Answer = { status: number; body: object | string };
 
-/** `/livez`: the process runs. `/readyz`: it reaches what it needs. `/metrics`: for its operator. Nothing else is served. */
+/**
+ * `/livez`: the process runs. `/readyz`: it reaches what it needs. `/startupz`: it has done so once. `/metrics`: for its operator.
+ * Nothing else is served.
+ */
 export class HealthServer {
+  private wasReady = false;
   private readonly server = http.createServer((request, response) => {
     void this.answer(request).then(({ status, body }) => {
       const isText = typeof body === 'string';
@@ -61,25 +66,50 @@ export class HealthServer {
   }
 
   private async answer(request: http.IncomingMessage): Promise<Answer> {
-    const { url } = request;
-    if (url === '/livez') return { status: 200, body: { status: 'ok' } };
-    if (url === '/metrics') return this.answerMetrics(request);
-    if (url !== '/readyz') return { status: 404, body: { status: 'not found' } };
-    try {
-      await within(this.checks.ready(), CHECK_TIMEOUT_MS);
-      return { status: 200, body: { status: 'ok' } };
-    } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error);
-      return { status: 503, body: { status: 'unavailable', reason } };
+    const { url = '' } = request;
+    switch (url.split('?')[0]) {
+      case '/livez':
+        return healthAnswer(url, [{ name: 'process', status: 'ok' }]);
+      case '/readyz':
+        return healthAnswer(url, await this.readyChecks());
+      case '/startupz':
+        return healthAnswer(
+          url,
+          this.wasReady ? [{ name: 'start', status: 'ok' }] : await this.readyChecks(),
+        );
+      case '/metrics':
+        return this.answerMetrics(request);
+      default:
+        return { status: 404, body: { status: 'not found' } };
     }
   }
+
+  private async readyChecks(): Promise<HealthCheck[]> {
+    const asked = Object.entries(this.checks.checks).map(async ([name, ask]): Promise<HealthCheck> => {
+      try {
+        const isThere = (await within(ask(), CHECK_TIMEOUT_MS)) !== false;
+        return { name, status: isThere ? 'ok' : 'failed' };
+      } catch {
+        return { name, status: 'failed', detail: 'no answer' };
+      }
+    });
+    const checks = await Promise.all(asked);
+    this.wasReady ||= isHealthy(checks);
+    return checks;
+  }
+}
+
+function healthAnswer(url: string, checks: readonly HealthCheck[]): Answer {
+  const listed = asksVerbose(url) ? { checks } : {};
+  if (isHealthy(checks)) return { status: 200, body: { status: 'ok', ...listed } };
+  return { status: 503, body: { status: 'unavailable', reason: namesOfFailed(checks), ...listed } };
 }
 
 function isForwarded({ headers }: http.IncomingMessage): boolean {
   return headers.forwarded !== undefined || headers['x-forwarded-for'] !== undefined;
 }
 
-function within(work: Promise<void>, timeoutMs: number): Promise<void> {
+function within<T>(work: Promise<T>, timeoutMs: number): Promise<T> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => reject(new Error(`no answer within ${timeoutMs} ms`)), timeoutMs);
     work.then(resolve, reject).finally(() => clearTimeout(timer));

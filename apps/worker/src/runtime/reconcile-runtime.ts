@@ -5,8 +5,10 @@
  * its job is queued, and the sweep wakes whatever both missed.
  */
 
+import type { MissedAgents } from '@holdfast/control/ports/missed-agents.js';
 import type { Outbox } from '@holdfast/control/ports/outbox.js';
 import type { WakeUp } from '@holdfast/control/ports/queue.js';
+import { LOOKING_INTERVAL_MS, LostAgents } from '@holdfast/control/reconcilers/find-lost-agents.js';
 import { reconcileCluster } from '@holdfast/control/reconcilers/reconcile-cluster.js';
 import { reconcileVolume } from '@holdfast/control/reconcilers/reconcile-volume.js';
 import type { ReconcilerPorts } from '@holdfast/control/reconcilers/reconciler-ports.js';
@@ -34,6 +36,7 @@ export type RuntimeParts = {
   queue: WakeQueue;
   backend: JobBackend;
   outbox: Outbox;
+  missed: MissedAgents;
   log: Logger;
   /** Told what was run, by the wake-up's kind. */
   onRun?: (kind: WakeUp['kind'], outcome: string, seconds: number) => void;
@@ -43,6 +46,8 @@ export type RuntimeParts = {
 export class ReconcileRuntime {
   private readonly relay: OutboxRelay;
   private readonly sweep: Repeat;
+  private readonly lost: LostAgents;
+  private readonly looking: Repeat;
   private readonly volumes: LongRuns;
   private readonly clusters: LongRuns;
   private workers: WakeWorkers | undefined;
@@ -66,6 +71,9 @@ export class ReconcileRuntime {
       SWEEP_INTERVAL_MS,
       onSweepError,
     );
+    const onLookError = (error: unknown) => this.warn(error, 'agents could not be looked for');
+    this.lost = new LostAgents({ store: ports.store, missed: parts.missed }, onLookError);
+    this.looking = new Repeat(() => this.lost.look(), LOOKING_INTERVAL_MS, onLookError);
   }
 
   async start(): Promise<void> {
@@ -80,6 +88,7 @@ export class ReconcileRuntime {
     );
     await this.relay.start();
     this.sweep.start();
+    this.looking.start();
   }
 
   /** Runs that wait for slow agents. */
@@ -87,15 +96,15 @@ export class ReconcileRuntime {
     return { volume: this.volumes.count, cluster: this.clusters.count };
   }
 
-  /** Rejects when the worker can't do its work now. */
-  async checkReady(): Promise<void> {
-    if (this.workers === undefined) throw new Error('the workers have not started');
-    await this.parts.ports.store.listClusters();
+  /** Takes work from the queue? */
+  get hasStarted(): boolean {
+    return this.workers !== undefined;
   }
 
   /** Feeds the queue no more, then waits for what is being worked on. */
   async stop(): Promise<void> {
-    await this.sweep.stop();
+    await Promise.all([this.sweep.stop(), this.looking.stop()]);
+    await this.lost.settled();
     await this.relay.stop();
     await this.workers?.close();
     await Promise.all([this.volumes.stop(), this.clusters.stop()]);

@@ -10,6 +10,7 @@ import http from 'node:http';
 import https from 'node:https';
 import net from 'node:net';
 import type { Attempt } from '@holdfast/core/policy/webhook-delivery.js';
+import { hostOf } from '@holdfast/identity/names.js';
 import { isAllowedReceiver, NO_RECEIVER, refusalOfReceiver } from '@holdfast/identity/receiver-address.js';
 
 /** From the first byte to the answer's status. Less than a claim lasts. */
@@ -44,7 +45,7 @@ export async function sendSigned(
   });
   const target = new URL(url);
   const sent = async (): Promise<Attempt> => {
-    const found = await resolve(target.hostname.replace(/^\[|\]$/g, ''));
+    const found = await resolve(hostOf(target));
     const address = found.find((one) => isAllowedReceiver(one, networks));
     if (address === undefined) return refused(NO_RECEIVER);
     const refusal = refusalOfReceiver(target.protocol, address, networks);
@@ -61,7 +62,7 @@ async function resolveAll(name: string): Promise<readonly string[]> {
 
 function post(url: URL, address: string, message: SignedMessage, limit: AbortSignal): Promise<Attempt> {
   const { request } = url.protocol === 'https:' ? https : http;
-  const name = url.hostname.replace(/^\[|\]$/g, '');
+  const name = hostOf(url);
   return new Promise((settle, reject) => {
     const sending = request(
       {

@@ -15,8 +15,8 @@ import { isNodeReady, type StorageDisk, type StorageNode } from '@holdfast/core/
 import { diskSchedulableCondition } from '@holdfast/core/policy/disk-conditions.js';
 import { diskEvent, diskPressureNews } from '@holdfast/core/policy/disk-events.js';
 import { nodeReadyCondition, nodeSchedulableCondition } from '@holdfast/core/policy/node-conditions.js';
-import { nodeChangeEvents, nodeEvent } from '@holdfast/core/policy/node-events.js';
-import { isAgentAlive } from '@holdfast/core/policy/node-liveness.js';
+import { nodeChangeEvents, readinessEvent } from '@holdfast/core/policy/node-events.js';
+import { agentState } from '@holdfast/core/policy/node-liveness.js';
 import type { Change, FleetView } from '../ports/store.js';
 import { admitWork } from './admit-work.js';
 import { reconcileDrains } from './reconcile-drains.js';
@@ -66,8 +66,9 @@ function nodeChanges(ports: ReconcilerPorts, fleet: FleetView, node: StorageNode
   const now = ports.clock.now();
   // Heartbeats are stamped by the database's clock, and only what it could have heard says anything.
   const judging = fleet.listening ?? { now, since: ports.startedAt };
-  const isAlive = isAgentAlive(node, fleet.settings, judging);
-  const ready = nodeReadyCondition(isAlive, node.name);
+  const agent = agentState(node, fleet.settings, judging);
+  const isAlive = agent === 'heard';
+  const ready = nodeReadyCondition(agent, node.name);
   const isOver = node.maintenance !== undefined && node.maintenance.until.getTime() <= now.getTime();
   const after = isOver ? { ...node, maintenance: undefined } : node;
   const schedulable = nodeSchedulableCondition(after, fleet.settings);
@@ -87,7 +88,7 @@ function nodeChanges(ports: ReconcilerPorts, fleet: FleetView, node: StorageNode
     { kind: 'node.patch', nodeId: node.id, patch },
     ...nodeChangeEvents(node, after, now).map((event): Change => ({ kind: 'event', event })),
   ];
-  if (isReadyChanged) changes.push(readinessEvent(node, isAlive, now));
+  if (isReadyChanged) changes.push({ kind: 'event', event: readinessEvent(node, isAlive, now) });
   return changes;
 }
 
@@ -143,11 +144,4 @@ async function commitNode(
   } catch (error) {
     if (!isFault(error, 'store.conflict')) throw error;
   }
-}
-
-function readinessEvent(node: StorageNode, isAlive: boolean, now: Date): Change {
-  const news = isAlive
-    ? ({ type: 'NodeReady', message: `node ${node.name} is ready` } as const)
-    : ({ type: 'NodeNotReady', message: `node ${node.name} does not answer` } as const);
-  return { kind: 'event', event: nodeEvent(node, news, now) };
 }

@@ -112,11 +112,10 @@ function readiness(conditions: StorageDisk['conditions']): string | undefined {
   return conditionOf(conditions, 'Ready')?.status;
 }
 
-/** Percent done. Copying and verifying both look at every byte once. */
 export function percentAfterReport({ phase, bytes }: RebuildReport, previous: number): number {
   // Agents of earlier versions go on counting `compared` while they verify.
-  const verifiedBytes = Math.max(bytes.verified, bytes.compared - bytes.total);
-  return rebuildPercent(phase, phase === 'verifying' ? verifiedBytes : bytes.compared, bytes.total, previous);
+  const verified = Math.max(bytes.verified, bytes.compared - bytes.total);
+  return rebuildPercent(phase, { ...bytes, verified }, previous);
 }
 
 /** The lives (boots) of an agent that are over once it has started anew, the last one first. */

@@ -1,5 +1,5 @@
 /**
- * Protocol between control plane and agents, and between an engine and replicas on other agents.
+ * Protocol between control plane and agents, and between an engine and replicas on other agents. How an agent joins: `agent-join.ts`.
  *
  * Control plane → agent: HTTP on the agent's control address, beyond the loopback over TLS with certificates on both
  * sides, `Authorization: Bearer <controlSecret>`; every call may be repeated. Agent → control plane: heartbeats and record
@@ -10,7 +10,7 @@
 import { z } from 'zod';
 import { volumeDescriptionSchema } from './copy-description.js';
 import { copyRecord } from './copy-record.js';
-import type { ClusterId, DiskId, NodeId, ReplicaId, VolumeId } from './ids.js';
+import type { DiskId, NodeId, ReplicaId, VolumeId } from './ids.js';
 import {
   agentText,
   bytesField as bytes,
@@ -31,7 +31,7 @@ const nodeId = idField<NodeId>();
  */
 export const AGENT_PROTOCOL_VERSION = 1;
 
-const protocol = z
+export const protocolVersion = z
   .number()
   .int()
   .positive()
@@ -65,42 +65,8 @@ export const copyRecordSchema = z
     copyRecord(epoch, dataGeneration, members, durable),
   );
 
-// ---- join: agent → POST {api}/agent/identity ---------------------------------------------------------------------
-
 /** A lower-case DNS label, or several. */
 export const nodeNameSchema = z.string().regex(/^[a-z0-9]([a-z0-9.-]{0,61}[a-z0-9])?$/);
-
-/** Asks for a certificate: the first one with a join token, later ones with the key alone. */
-export const joinSchema = z.object({
-  name: nodeNameSchema.describe("The node's name, unique in the cluster."),
-  request: z
-    .string()
-    .max(4096)
-    .describe('Certificate request (PKCS #10, PEM) of a P-256 key, signed by that key.'),
-  token: z.string().min(1).max(512).optional().describe('Secret of a join token; left out to renew.'),
-  controlSecret: z
-    .string()
-    .max(256)
-    .optional()
-    .describe(
-      'Bearer token of its control address: shows that it is the agent of a node from before there were certificates.',
-    ),
-  clock: z.iso.datetime().describe("The node's time, which must be close to the control plane's."),
-  protocol,
-});
-
-export const joinReplySchema = z.object({
-  nodeId: nodeId.describe('Id of the node, new or as it was.'),
-  clusterId: idField<ClusterId>().describe('The cluster that it belongs to.'),
-  certificate: z.string().max(8192).describe('Certificate for the key of the request (PEM).'),
-  authorities: z
-    .array(z.string().max(8192))
-    .max(16)
-    .describe('Certificates (PEM) of the authorities to trust from now on.'),
-});
-
-/** GET {api}/agent/authorities, without a token: the fingerprint in a join token says which of them to believe. */
-export const authoritiesSchema = joinReplySchema.pick({ authorities: true });
 
 // ---- heartbeat: agent → POST {api}/agent/heartbeat ---------------------------------------------------------------
 
@@ -290,7 +256,7 @@ export const heartbeatSchema = z.object({
       nbdPort: z.number().int().min(1).max(65535).describe("TCP port of the agent's NBD server."),
       pid: z.number().int().positive().describe("The agent's process id."),
       version: z.string().max(64).describe("The agent's version."),
-      protocol,
+      protocol: protocolVersion,
     })
     .describe('The node, and how to reach its agent.'),
   disks: z
@@ -491,7 +457,6 @@ export type DiskReport = z.infer<typeof diskReportSchema>;
 export type ReplicaReport = z.infer<typeof replicaReportSchema>;
 export type RebuildReport = z.infer<typeof rebuildReportSchema>;
 export type EngineReport = z.infer<typeof engineReportSchema>;
-export type JoinReply = z.infer<typeof joinReplySchema>;
 export type Heartbeat = z.infer<typeof heartbeatSchema>;
 export type HeartbeatReply = z.infer<typeof heartbeatReplySchema>;
 export type CreateReplica = z.infer<typeof createReplicaSchema>;

@@ -39,7 +39,10 @@ export const EVENT_TYPES = {
   SettingChanged: info('setting', 'a setting of the cluster gets another value, or its default again'),
 
   NodeReady: info('node', "the node's agent is heard for the first time, or again"),
-  NodeNotReady: error('node', "the node's agent was not heard for `agent-heartbeat-timeout`"),
+  NodeNotReady: error(
+    'node',
+    "the node's agent was not heard for `agent-heartbeat-timeout`, or its process is gone",
+  ),
   NodeChanged: info('node', 'a user changes tags, zone, region or scheduling of the node'),
   NodeCordoned: warning('node', 'the node is cordoned'),
   NodeUncordoned: info('node', 'the node is not cordoned any more'),

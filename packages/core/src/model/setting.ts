@@ -511,7 +511,8 @@ export const SETTINGS = {
     max: 300,
     unit: 's',
     category: 'node',
-    description: 'Silence after which a node counts as not ready.',
+    description:
+      'Silence after which a node counts as not ready. One whose agent is known to be gone does at once.',
     isOurs: true,
   },
   'stale-replica-timeout': {

@@ -21,6 +21,7 @@ export type RiskVolume = {
   /** Code of what a user has to decide; `undefined`: nothing. */
   readonly attention: string | undefined;
   readonly holderId: NodeId | undefined;
+  /** Of its copies, in any order, and one as often as it holds a copy. */
   readonly nodeIds: readonly NodeId[];
   readonly diskIds: readonly DiskId[];
   readonly isUnplaced: boolean;

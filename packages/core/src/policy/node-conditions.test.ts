@@ -1,8 +1,10 @@
+import { NOON, secondsAfterNoon } from '@holdfast/testkit/builders.js';
 import { aNode } from '@holdfast/testkit/fleet-builder.js';
 import { describe, expect, test } from '@jest/globals';
 import { isNodeReady } from '../model/node.js';
 import { effectiveSettings } from '../settings/effective.js';
-import { nodeReadyCondition, nodeSchedulableCondition } from './node-conditions.js';
+import { nodeReadyCondition, nodeSchedulableCondition, shownNodeConditions } from './node-conditions.js';
+import { AGENT_GONE } from './node-liveness.js';
 
 describe('nodeSchedulableCondition: cordoned, and the setting minds it', () => {
   test.each([
@@ -31,13 +33,33 @@ test('a node in maintenance says until when and why; a cordon, which has no end,
 });
 
 test('a node is ready while its agent is heard, and its condition names it when it is not', () => {
-  expect(nodeReadyCondition(true, 'n')).toMatchObject({ status: 'True', message: '' });
-  expect(nodeReadyCondition(false, 'n')).toMatchObject({ status: 'False', reason: 'AgentSilent' });
-  expect(nodeReadyCondition(false, 'n').message).toContain('agent on n');
+  expect(nodeReadyCondition('heard', 'n')).toMatchObject({ status: 'True', message: '' });
+  expect(nodeReadyCondition('silent', 'n')).toMatchObject({ status: 'False', reason: 'AgentSilent' });
+  expect(nodeReadyCondition('silent', 'n').message).toContain('agent on n');
+  expect(nodeReadyCondition('gone', 'n')).toMatchObject({ status: 'False', reason: AGENT_GONE });
+  expect(nodeReadyCondition('gone', 'n').message).toContain('agent on n');
 });
 
 test('a node without a condition is not ready: no heartbeat has been recorded', () => {
   expect(isNodeReady(aNode('n'))).toBe(true);
   expect(isNodeReady(aNode('n', { ready: false }))).toBe(false);
   expect(isNodeReady({ conditions: [] })).toBe(false);
+});
+
+test('a node whose agent is unanswering says so while it is ready, and is as ready as before', () => {
+  const unansweredAt = secondsAfterNoon(3);
+  const node = aNode('n', { ready: true, lastHeartbeatAt: NOON });
+  const shown = shownNodeConditions(node, unansweredAt);
+  expect(shown[0]).toMatchObject({
+    type: 'Answering',
+    status: 'False',
+    message: 'the agent on n has missed a heartbeat, and does not answer',
+    lastTransitionAt: unansweredAt,
+  });
+  expect(isNodeReady({ conditions: shown })).toBe(true);
+  expect(shownNodeConditions(node, undefined)).toEqual(node.conditions);
+  const heard = { ...node, lastHeartbeatAt: secondsAfterNoon(4) };
+  expect(shownNodeConditions(heard, unansweredAt)).toEqual(node.conditions);
+  const lost = aNode('n', { ready: false, lastHeartbeatAt: NOON });
+  expect(shownNodeConditions(lost, unansweredAt)).toEqual(lost.conditions);
 });

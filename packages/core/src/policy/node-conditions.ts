@@ -1,7 +1,8 @@
 import type { Condition } from '../model/condition.js';
-import type { StorageNode } from '../model/node.js';
+import { isNodeReady, type StorageNode } from '../model/node.js';
 import type { ClusterSettings } from '../model/setting.js';
 import { maintenanceText } from './node-events.js';
+import { AGENT_GONE, type AgentState, isUnanswering } from './node-liveness.js';
 
 type NodeCondition = Omit<Condition<'Ready' | 'Schedulable'>, 'lastTransitionAt'>;
 
@@ -35,12 +36,31 @@ export function nodeSchedulableCondition(
   return { type: 'Schedulable', status: 'True', reason: '', message: '' };
 }
 
-export function nodeReadyCondition(isAlive: boolean, name: string): NodeCondition {
-  if (isAlive) return { type: 'Ready', status: 'True', reason: '', message: '' };
+export function nodeReadyCondition(agent: AgentState, name: string): NodeCondition {
+  if (agent === 'heard') return { type: 'Ready', status: 'True', reason: '', message: '' };
+  if (agent === 'gone') {
+    const message = `nothing listens at the address of the agent on ${name}`;
+    return { type: 'Ready', status: 'False', reason: AGENT_GONE, message };
+  }
   return {
     type: 'Ready',
     status: 'False',
     reason: 'AgentSilent',
     message: `no heartbeat from the agent on ${name}`,
   };
+}
+
+/**
+ * A node's conditions as users see them: those that are stored, and `Answering`, `False`, while its agent is unanswering and the
+ * node is still ready. Of one that is not ready the condition `Ready` says it.
+ */
+export function shownNodeConditions(
+  node: Pick<StorageNode, 'name' | 'conditions' | 'lastHeartbeatAt'>,
+  unansweredAt: Date | undefined,
+): readonly Condition[] {
+  if (unansweredAt === undefined || !isNodeReady(node) || !isUnanswering(node, unansweredAt))
+    return node.conditions;
+  const message = `the agent on ${node.name} has missed a heartbeat, and does not answer`;
+  const answering = { type: 'Answering', status: 'False', reason: 'AgentUnanswering', message } as const;
+  return [{ ...answering, lastTransitionAt: unansweredAt }, ...node.conditions];
 }

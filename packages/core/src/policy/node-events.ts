@@ -13,6 +13,13 @@ export function nodeEvent(
   return { clusterId, ...news, subject: { kind: 'node', id }, volumeId: undefined, at };
 }
 
+export function readinessEvent(node: StorageNode, isReady: boolean, at: Date): ClusterEvent {
+  const news = isReady
+    ? ({ type: 'NodeReady', message: `node ${node.name} is ready` } as const)
+    : ({ type: 'NodeNotReady', message: `node ${node.name} does not answer` } as const);
+  return nodeEvent(node, news, at);
+}
+
 /** Events of a change of what is wanted of a node: the same ones whichever request made the change. */
 export function nodeChangeEvents(before: StorageNode, after: StorageNode, at: Date): ClusterEvent[] {
   const news = [cordonNews, maintenanceNews, drainNews, drainStatusNews, evictionNews, specNews].map((tell) =>

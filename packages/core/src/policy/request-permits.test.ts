@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { decideTake, type Permits, withLease, withLocalShare } from './request-permits.js';
+import { decideTake, type Permits, standingOf, withLease, withLocalShare } from './request-permits.js';
 
 const WINDOW_MS = 60_000;
 const somePermits = (permits: Partial<Permits> = {}): Permits => ({
@@ -7,6 +7,7 @@ const somePermits = (permits: Partial<Permits> = {}): Permits => ({
   nextLease: 4,
   endsAtMs: WINDOW_MS,
   isSpent: false,
+  unleased: 0,
   ...permits,
 });
 
@@ -69,6 +70,13 @@ test('a local share is a tenth of the limit, and none where nothing is allowed',
   expect(withLocalShare(undefined, 100, WINDOW_MS).left).toBe(10);
   expect(withLocalShare(undefined, 3, WINDOW_MS).left).toBe(1);
   expect(withLocalShare(undefined, 0, WINDOW_MS).left).toBe(0);
+});
+
+test('what is left is what is held and what the row had after the last lease', () => {
+  const permits = withLease(somePermits({ left: 2 }), 100, { size: 10, takenInAll: 40, endsAtMs: WINDOW_MS });
+  expect(standingOf(permits, 100, 20_000)).toEqual({ limit: 100, left: 72, endsInMs: 40_000 });
+  const spent = withLease(undefined, 100, { size: 10, takenInAll: 104, endsAtMs: WINDOW_MS });
+  expect(standingOf(spent, 100, 0)).toMatchObject({ left: 6 });
 });
 
 test.each([0, 1, 3, 60, 5_000])(

@@ -20,6 +20,8 @@ export type Permits = {
   readonly endsAtMs: number;
   /** True once the row had less than was asked for. */
   readonly isSpent: boolean;
+  /** What the row had left after this process's last lease. Others may have taken of it since. */
+  readonly unleased: number;
 };
 
 export type TakeDecision =
@@ -55,7 +57,16 @@ export function withLease(held: Permits | undefined, limit: number, answer: Leas
     nextLease: Math.min(size * 2, largestLease(limit)),
     endsAtMs,
     isSpent: granted < size,
+    unleased: Math.max(0, limit - takenInAll),
   };
+}
+
+/** How many requests may still come in the window, as far as this process knows, and how long it lasts. */
+export type QuotaStanding = { readonly limit: number; readonly left: number; readonly endsInMs: number };
+
+export function standingOf(permits: Permits, limit: number, nowMs: number): QuotaStanding {
+  const left = Math.min(limit, permits.left + permits.unleased);
+  return { limit, left, endsInMs: permits.endsAtMs - nowMs };
 }
 
 /**
@@ -64,7 +75,7 @@ export function withLease(held: Permits | undefined, limit: number, answer: Leas
  */
 export function withLocalShare(held: Permits | undefined, limit: number, endsAtMs: number): Permits {
   const left = (held?.left ?? 0) + Math.min(limit, largestLease(limit));
-  return { left, nextLease: firstLease(limit), endsAtMs, isSpent: false };
+  return { left, nextLease: firstLease(limit), endsAtMs, isSpent: false, unleased: 0 };
 }
 
 function firstLease(limit: number): number {

@@ -1,6 +1,6 @@
 /** Sealed blocks: blocks of 4 KiB that end in a checksum of the rest, by which a torn write is detected. */
 import { BLOCK_BYTES } from '@holdfast/core/model/bytes.js';
-import { Blake3Hasher } from '@napi-rs/blake-hash';
+import { blake3Of } from '../base/blake3.js';
 
 export const BLOCK_SEALED_BYTES = BLOCK_BYTES;
 const SEAL_BYTES = 16;
@@ -16,5 +16,5 @@ export function isSealed(block: Buffer): boolean {
 }
 
 function sealOf(block: Buffer): Buffer {
-  return new Blake3Hasher().update(block.subarray(0, CONTENT_BYTES)).digestBuffer().subarray(0, SEAL_BYTES);
+  return blake3Of([block.subarray(0, CONTENT_BYTES)]).subarray(0, SEAL_BYTES);
 }

@@ -203,7 +203,8 @@ export class RebuildRun {
       if (progress.error?.sourceLost) return 'source-lost';
       if (progress.error !== null) throw faultOf(progress.error);
       if (sources.some(({ mode }) => mode !== 'RW')) return 'source-lost';
-      const amount = progress.bytes.sent + progress.bytes.compared + progress.bytes.verified;
+      const { bytes, steps = 0 } = progress;
+      const amount = bytes.sent + bytes.compared + bytes.verified + steps;
       if (amount !== moved || this.tuning.paused) movedAtMs = this.ports.time.nowMs();
       moved = amount;
       // A silent source looks like a slow one; it is replaced if nothing has moved for twice the replica timeout.

@@ -1,4 +1,5 @@
 import crypto from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { ReplicaAddress } from '@holdfast/core/model/agent-protocol.js';
 import { StorageFault } from '@holdfast/core/model/faults.js';
 import { describe, expect, jest, test } from '@jest/globals';
@@ -164,7 +165,7 @@ describe('rebuild', () => {
       return payload;
     });
     try {
-      await rebuildFails(engine, target, 'what was sent');
+      await rebuildFails(engine, target, 'what is on the disk');
     } finally {
       changed.mockRestore();
     }
@@ -195,6 +196,27 @@ describe('rebuild', () => {
     expect(modes(engine).sort()).toEqual(['ERR', 'RW', 'RW', 'RW']);
     // All of it had come from the first source; the second one verifies it.
     expect(report?.snapshots.reduce((sum, { bytesSent }) => sum + bytesSent, 0)).toBe(24 * MIB);
+  });
+
+  test('a source of many layers without data is not lost because no bytes move', async () => {
+    const volume = await cluster(1);
+    const engine = await volume.start(1, { replicaTimeoutMs: 1_000 });
+    for (let index = 0; index < 12; index += 1) {
+      const snapshot = { id: crypto.randomUUID(), name: `s${index}`, origin: 'user' } as const;
+      await engine.snapshots.take({ ...snapshot, createdAt: '2026-01-01T00:00:00Z' });
+    }
+    const { address } = await volume.addCopy('target');
+    let attempts = 0;
+    let answered = Promise.resolve();
+    nodes().beforeCommand = async (name) => {
+      if (name === 'pull') attempts += 1;
+      if (name !== 'hashes') return;
+      // Asked for each layer, and answered one after the other: together longer than a source may be silent.
+      answered = answered.then(() => sleep(250));
+      await answered;
+    };
+    await rebuild(engine, address);
+    expect(attempts).toBe(1);
   });
 
   test('a target that dies fails the rebuild and nothing else; a stale copy is not read', async () => {

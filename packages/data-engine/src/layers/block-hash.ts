@@ -8,7 +8,7 @@
  */
 import crypto from 'node:crypto';
 import { BLOCK_BYTES, CLUSTER_BYTES, WINDOW_BYTES } from '@holdfast/core/model/bytes.js';
-import { Blake3Hasher } from '@napi-rs/blake-hash';
+import { blake3Of } from '../base/blake3.js';
 import { leaseAligned } from '../disk/aligned-buffers.js';
 import type { BlockHash } from '../protocol/pull.js';
 import type { Layer } from './layer.js';
@@ -128,9 +128,7 @@ async function hashHeld(data: Buffer, mask: number, algorithm: BlockHash): Promi
     const whole = pieces.length === 1 && only !== undefined ? only : Buffer.concat(pieces);
     return Buffer.from(await crypto.subtle.digest('SHA-512', whole));
   }
-  const hasher = new Blake3Hasher();
-  for (const piece of pieces) hasher.update(piece);
-  return hasher.digestBuffer();
+  return blake3Of(pieces);
 }
 
 /** @throws RangeError when the answer has not the format of the command. */

@@ -1,6 +1,15 @@
 import { describe, expect, test } from '@jest/globals';
 import { BLOCKS_PER_PAGE, BlockMap } from './block-map.js';
 
+test('the next held block is the first one that is held, across pages that were never written', () => {
+  const map = new BlockMap(4 * BLOCKS_PER_PAGE);
+  const held = [5, 6, 9, BLOCKS_PER_PAGE - 1, 3 * BLOCKS_PER_PAGE + 7];
+  for (const block of held) map.setRange(block, 1);
+  for (const from of [0, 1, ...held.flatMap((block) => [block - 1, block, block + 1])])
+    expect(map.nextHeld(from)).toBe(held.find((block) => block >= from));
+  expect(map.nextHeld(4 * BLOCKS_PER_PAGE)).toBeUndefined();
+});
+
 describe('pages that are being stored', () => {
   const taken = (map: BlockMap) => {
     const pages = map.takeDirty();

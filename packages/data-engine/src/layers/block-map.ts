@@ -19,8 +19,14 @@ export class BlockMap {
   /** Pages that are being stored. Copy-on-write: a change of such a page goes to a new piece of memory. */
   private readonly lent = new Set<Uint8Array>();
   private held = 0;
+  private changeCount = 0;
 
   constructor(private blocks: number) {}
+
+  /** Grows with each write to the layer: what was computed from its data is true as long as this is the same. */
+  get changes(): number {
+    return this.changeCount;
+  }
 
   get blockCount(): number {
     return this.blocks;
@@ -82,6 +88,14 @@ export class BlockMap {
     return { first, count: isOpenEnd ? limit : reached - first, held };
   }
 
+  /** The first held block at or after `first`; `undefined` if there is none. */
+  nextHeld(first: number): number | undefined {
+    if (first >= this.blockCount) return undefined;
+    if (this.has(first)) return first;
+    const next = first + this.runAt(first, this.blockCount - first).count;
+    return next < this.blockCount ? next : undefined;
+  }
+
   /** All runs of held blocks between `first` and `end`, in order. */
   *heldRuns(first = 0, end = this.blockCount): Generator<{ first: number; count: number }> {
     for (let at = first; at < end; ) {
@@ -122,6 +136,7 @@ export class BlockMap {
   }
 
   private change(first: number, count: number, held: boolean): void {
+    this.changeCount += 1;
     const end = first + count;
     for (let at = first; at < end; ) {
       const pageIndex = Math.floor(at / BLOCKS_PER_PAGE);

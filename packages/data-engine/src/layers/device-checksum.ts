@@ -9,6 +9,7 @@
 
 import { WINDOW_BYTES } from '@holdfast/core/model/bytes.js';
 import { Blake3Hasher } from '@napi-rs/blake-hash';
+import { blake3Of } from '../base/blake3.js';
 import { contiguous } from '../nbd/export.js';
 import type { Chain } from './chain.js';
 
@@ -21,7 +22,7 @@ export interface ChecksumSource {
 
 export async function deviceChecksum({ sizeBytes, device }: ChecksumSource): Promise<string> {
   const whole = new Blake3Hasher();
-  const zeroHash = hash(Buffer.alloc(PIECE_BYTES));
+  const zeroHash = blake3Of([Buffer.alloc(PIECE_BYTES)]);
   for (let offset = 0; offset < sizeBytes; ) {
     // Holes come as one long extent, whatever their size: their pieces are not visited one by one.
     const [extent] = device.extents(offset, sizeBytes - offset, 1);
@@ -31,7 +32,7 @@ export async function deviceChecksum({ sizeBytes, device }: ChecksumSource): Pro
     if (emptyPieces > 0 || offset >= sizeBytes) continue;
     const lengthBytes = Math.min(PIECE_BYTES, sizeBytes - offset);
     const piece = await device.readFromDisk(offset, lengthBytes);
-    whole.update(hash(contiguous(piece)));
+    whole.update(blake3Of([contiguous(piece)]));
     piece.release?.();
     offset += lengthBytes;
   }
@@ -42,10 +43,6 @@ export async function deviceChecksum({ sizeBytes, device }: ChecksumSource): Pro
 export function checksumOfBytes(bytes: Buffer): string {
   const whole = new Blake3Hasher();
   for (let at = 0; at < bytes.length; at += PIECE_BYTES)
-    whole.update(hash(bytes.subarray(at, at + PIECE_BYTES)));
+    whole.update(blake3Of([bytes.subarray(at, at + PIECE_BYTES)]));
   return whole.digest('hex');
-}
-
-function hash(bytes: Buffer): Buffer {
-  return new Blake3Hasher().update(bytes).digestBuffer();
 }

@@ -7,12 +7,14 @@
  * collision.
  */
 import { BLOCK_BYTES, RANGE_BYTES, WINDOW_BYTES } from '@holdfast/core/model/bytes.js';
-import { Blake3Hasher } from '@napi-rs/blake-hash';
+import { blake3Of } from '../base/blake3.js';
 import { WINDOW_BLOCKS } from './window-buffers.js';
 
 export const SUM_BYTES = 16;
 export const RANGES_PER_WINDOW = WINDOW_BYTES / RANGE_BYTES;
 const BLOCKS_PER_RANGE = RANGE_BYTES / BLOCK_BYTES;
+/** Length of the checksums of one window. */
+const SUMS_BYTES = RANGES_PER_WINDOW * SUM_BYTES;
 
 /** Runs of held blocks of the layer, in order. */
 type Runs = readonly { first: number; count: number }[];
@@ -25,29 +27,38 @@ export class RangeSums {
     this.bytes = Buffer.alloc(Math.ceil(sizeBytes / RANGE_BYTES) * SUM_BYTES);
   }
 
-  /** @param buffer the window, with each block at its own offset */
-  addWindow(window: number, runs: Runs, buffer: Buffer): void {
-    for (let index = 0; index < RANGES_PER_WINDOW; index += 1) {
-      const first = window * WINDOW_BLOCKS + index * BLOCKS_PER_RANGE;
-      const sum = sumOf(clip(runs, first, first + BLOCKS_PER_RANGE), first, buffer, window * WINDOW_BLOCKS);
-      sum?.copy(this.bytes, (window * RANGES_PER_WINDOW + index) * SUM_BYTES);
-    }
+  /** @param sums of the window's ranges, by `sumsOfWindow` */
+  set(window: number, sums: Buffer): void {
+    sums.copy(this.bytes, window * SUMS_BYTES);
   }
+}
+
+/**
+ * The checksums of a window's ranges.
+ *
+ * @param buffer the window, with each block at its own offset
+ */
+export function sumsOfWindow(window: number, runs: Runs, buffer: Buffer): Buffer {
+  const sums = Buffer.alloc(SUMS_BYTES);
+  const start = window * WINDOW_BLOCKS;
+  for (let index = 0; index < RANGES_PER_WINDOW; index += 1) {
+    const first = start + index * BLOCKS_PER_RANGE;
+    sumOf(clip(runs, first, first + BLOCKS_PER_RANGE), first, buffer, start)?.copy(sums, index * SUM_BYTES);
+  }
+  return sums;
 }
 
 function sumOf(runs: Runs, firstOfRange: number, buffer: Buffer, firstOfWindow: number): Buffer | undefined {
   if (runs.length === 0) return undefined;
-  const hasher = new Blake3Hasher();
-  const header = Buffer.alloc(4);
-  for (const { first, count } of runs) {
+  const pieces = runs.flatMap(({ first, count }) => {
     // The offset is hashed as well: equal data at another offset is different content.
+    const header = Buffer.alloc(4);
     header.writeUInt16LE(first - firstOfRange, 0);
     header.writeUInt16LE(count, 2);
-    hasher.update(header);
     const at = (first - firstOfWindow) * BLOCK_BYTES;
-    hasher.update(buffer.subarray(at, at + count * BLOCK_BYTES));
-  }
-  return hasher.digestBuffer().subarray(0, SUM_BYTES);
+    return [header, buffer.subarray(at, at + count * BLOCK_BYTES)];
+  });
+  return blake3Of(pieces).subarray(0, SUM_BYTES);
 }
 
 function clip(runs: Runs, from: number, end: number): Runs {

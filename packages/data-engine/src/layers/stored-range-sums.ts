@@ -3,7 +3,7 @@
  * checksum they belong to. A torn block, or one of another state of the layer, is ignored.
  */
 import { BLOCK_BYTES } from '@holdfast/core/model/bytes.js';
-import { Blake3Hasher } from '@napi-rs/blake-hash';
+import { blake3Of } from '../base/blake3.js';
 import { systemCode } from '../base/system-error.js';
 import type { CopyFile, CopyFiles } from '../disk/disk-store.js';
 import { CONTENT_BYTES, isSealed, seal } from '../disk/sealed-block.js';
@@ -70,10 +70,7 @@ export async function loadRangeSums(
 }
 
 function markOf({ value, changeTime }: LayerChecksum): Buffer {
-  return new Blake3Hasher()
-    .update(Buffer.from(`${value} ${changeTime}`))
-    .digestBuffer()
-    .subarray(0, MARK_BYTES);
+  return blake3Of([Buffer.from(`${value} ${changeTime}`)]).subarray(0, MARK_BYTES);
 }
 
 async function openOrMake(files: CopyFiles, name: string): Promise<CopyFile> {

@@ -4,23 +4,22 @@
  */
 
 import { BLOCK_BYTES, WINDOW_BYTES } from '@holdfast/core/model/bytes.js';
-import { Blake3Hasher } from '@napi-rs/blake-hash';
+import { blake3Of } from '../base/blake3.js';
 import type { HeldRun } from '../nbd/held-windows.js';
 import type { Layer } from './layer.js';
-import type { RangeSums } from './range-sums.js';
+import { type RangeSums, sumsOfWindow } from './range-sums.js';
 import { readHeld, WINDOW_BLOCKS, withWindowBuffer } from './window-buffers.js';
 
 export function hashRuns(runs: readonly HeldRun[]): string {
-  const hasher = new Blake3Hasher();
-  const header = Buffer.alloc(8);
+  const pieces: Buffer[] = [];
   for (const { offset, lengthBytes, payload } of runs) {
     // The offset is hashed as well: equal data at another offset is different content.
+    const header = Buffer.alloc(8);
     header.writeUInt32BE((offset % WINDOW_BYTES) / BLOCK_BYTES, 0);
     header.writeUInt32BE(lengthBytes / BLOCK_BYTES, 4);
-    hasher.update(header);
-    for (const piece of payload) hasher.update(piece);
+    pieces.push(header, ...payload);
   }
-  return hasher.digest('hex');
+  return blake3Of(pieces).toString('hex');
 }
 
 /**
@@ -36,7 +35,7 @@ export async function hashWindow(
   return withWindowBuffer(async (buffer) => {
     const runs = await readHeld(layer, window, buffer);
     if (runs.length === 0) return undefined;
-    sums?.addWindow(window, runs, buffer);
+    sums?.set(window, sumsOfWindow(window, runs, buffer));
     return hashRuns(
       runs.map(({ first, count }): HeldRun => {
         const at = (first - window * WINDOW_BLOCKS) * BLOCK_BYTES;
@@ -49,12 +48,8 @@ export async function hashWindow(
 
 /** The first non-empty window at or after `window`; skips empty ones as a whole. */
 export function nextHeldWindow(layer: Layer, window: number): number | undefined {
-  const first = window * WINDOW_BLOCKS;
-  if (first >= layer.map.blockCount) return undefined;
-  const run = layer.map.runAt(first, layer.map.blockCount - first);
-  if (run.held) return window;
-  const block = first + run.count;
-  return block >= layer.map.blockCount ? undefined : Math.floor(block / WINDOW_BLOCKS);
+  const block = layer.map.nextHeld(window * WINDOW_BLOCKS);
+  return block === undefined ? undefined : Math.floor(block / WINDOW_BLOCKS);
 }
 
 /** Bytes a layer holds in one window. */

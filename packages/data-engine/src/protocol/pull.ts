@@ -42,6 +42,8 @@ export type PullProgress = {
   state: 'copying' | 'verifying' | 'verified' | 'failed';
   bytes: RebuildBytes;
   snapshots: RebuildSnapshot[];
+  /** Grows with each layer that is brought, made durable, verified or noted: layers without data move no bytes. Older targets do not say it. */
+  steps?: number | undefined;
   /** Set when the pull failed. `sourceLost`: the pull can go on from another source at the same point. */
   error: { code: string; message: string; sourceLost: boolean } | null;
 };

@@ -31,16 +31,15 @@ export async function compareLayer(
   pull: LayerPull,
   lanes: readonly Lane[],
 ): Promise<void> {
-  await Promise.all(
-    lanes.map(async (lane) => {
-      for (const span of spansOf(pull)) {
-        await eachWindow(context, pull, lane, span, async (window, theirs) => {
-          if (pull.compared.has(window)) return;
-          await context.begin(() => compareWindow(context, pull, lane, window, theirs));
-        });
-      }
-    }),
-  );
+  const compareLane = async (lane: Lane) => {
+    for (const span of spansOf(pull)) {
+      await eachWindow(context, pull, lane, span, async (window, theirs) => {
+        if (pull.compared.has(window)) return;
+        await context.copy(() => compareWindow(context, pull, lane, window, theirs));
+      });
+    }
+  };
+  await context.together(lanes.map(compareLane));
 }
 
 /** Every window of the lane's parts in which either side holds anything, with the source's hashes. */
@@ -99,7 +98,7 @@ async function compareWindow(
   );
   pull.compared.add(window);
   context.bytes.skipped += equalBytes;
-  context.bytes.compared += equalBytes;
+  context.noteCompared(equalBytes);
 }
 
 type Difference = { offset: number; own: number; theirs: number };
@@ -125,7 +124,7 @@ async function replaceBlock(
   );
   pull.bytesSent += wanted;
   context.bytes.sent += wanted;
-  context.bytes.compared += wanted;
+  context.noteCompared(wanted);
 }
 
 function heldBytes(mask: number): number {

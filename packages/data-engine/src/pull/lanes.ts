@@ -12,7 +12,7 @@ import type { ReplicaControl } from '../protocol/commands.js';
 /** Windows from `first` up to, not including, `end`. */
 export type WindowSpan = { first: number; end: number };
 
-const PART_WINDOWS = PART_BYTES / WINDOW_BYTES;
+export const PART_WINDOWS = PART_BYTES / WINDOW_BYTES;
 
 /** One source of one layer, with the parts that it is responsible for. */
 export class Lane {

@@ -11,14 +11,19 @@ import { diskFault } from './pull-faults.js';
 import type { PullSources } from './pull-sources.js';
 import type { Throttle } from './throttle.js';
 
-/** Windows in flight: 24 MiB, enough to keep source, network and disk busy together. */
-const WINDOWS_IN_FLIGHT = 6;
+/** Windows that are copied at once: 24 MiB, enough to keep source, network and disk busy together. */
+const COPIED_AT_ONCE = 6;
+/** Windows that are read back at once: one is read while another is hashed. */
+const VERIFIED_AT_ONCE = 2;
 /** Bytes after which a background flush starts while more data arrives. */
 const FLUSH_BEHIND_BYTES = 64 * MIB;
 
 export class PullContext {
   readonly bytes: RebuildBytes = { ...NO_BYTES };
-  private readonly inFlight = new Set<Promise<void>>();
+  private readonly copying = new Set<Promise<void>>();
+  private readonly verifying = new Set<Promise<void>>();
+  /** Verifications that follow the copying, each of one lane of a layer. */
+  private readonly followers: Promise<void>[] = [];
   private readonly failures: unknown[] = [];
   private unflushedBytes = 0;
   private flushing: Promise<void> | undefined;
@@ -32,32 +37,73 @@ export class PullContext {
     private readonly cancelled: () => boolean,
   ) {}
 
+  /** Throws what has failed already, so that nothing else begins or waits. */
   requireGoingOn = (): void => {
+    if (this.failures.length > 0) throw this.failures[0];
     if (!this.cancelled()) return;
     throw new StorageFault('rebuild.cancelled', { publicMessage: 'the rebuild was cancelled' });
   };
 
-  /** Starts a piece of work as soon as there is room for it. Its failure is thrown by a later call. */
-  async begin(work: () => Promise<void>): Promise<void> {
+  /** Ends the attempt: of several failures the first one counts. */
+  fail = (error: unknown): void => {
+    this.failures.push(error);
+    this.sources.hangUp('the copying has failed');
+  };
+
+  /** Lanes side by side: when one fails the others are ended, and waited for. */
+  async together(lanes: readonly Promise<void>[]): Promise<void> {
+    await Promise.all(lanes.map((lane) => lane.catch(this.fail)));
     this.requireGoingOn();
-    while (this.inFlight.size >= (this.throttle.yields ? 1 : WINDOWS_IN_FLIGHT)) {
-      await Promise.race(this.inFlight);
-    }
-    this.throwFailure();
-    const sinceMs = this.throttle.nowMs();
-    const running: Promise<void> = work()
-      .then(() => this.throttle.rest(sinceMs))
-      .catch((error: unknown) => void this.failures.push(error))
-      .finally(() => this.inFlight.delete(running));
-    this.inFlight.add(running);
   }
 
-  /** Waits for all started work, even after a failure: nothing may touch the files afterwards. */
+  /** Notes bytes that were compared by their hashes, which proves what they are as well. */
+  noteCompared(lengthBytes: number): void {
+    this.bytes.compared += lengthBytes;
+    this.bytes.verified += lengthBytes;
+  }
+
+  /** Starts to copy a window as soon as there is room for it. Its failure is thrown by a later call. */
+  copy(work: () => Promise<void>): Promise<void> {
+    return this.begin(this.copying, COPIED_AT_ONCE, work);
+  }
+
+  /** Starts to verify a window as soon as there is room for it. */
+  verify(work: () => Promise<void>): Promise<void> {
+    return this.begin(this.verifying, VERIFIED_AT_ONCE, work);
+  }
+
+  /** Resolves when all copying that has begun so far has ended, well or not. */
+  copiesBegun = (): Promise<unknown> => Promise.all(this.copying);
+
+  /** Has a verification go on beside the copying. */
+  follow(verification: Promise<void>): void {
+    this.followers.push(verification.catch(this.fail));
+  }
+
+  /** Waits for all that was started, even after a failure: nothing may touch the files afterwards. */
   async drain(): Promise<void> {
-    if (this.failures.length > 0) this.sources.hangUp('the copying has failed');
-    await Promise.all(this.inFlight);
+    await Promise.all(this.followers);
+    await Promise.all([...this.copying, ...this.verifying]);
     await this.flushing;
-    this.throwFailure();
+    this.requireGoingOn();
+  }
+
+  private async begin(running: Set<Promise<void>>, atOnceMax: number, work: () => Promise<void>) {
+    this.requireGoingOn();
+    while (!this.hasRoom(running, atOnceMax)) await Promise.race([...this.copying, ...this.verifying]);
+    this.requireGoingOn();
+    const sinceMs = this.throttle.nowMs();
+    const one: Promise<void> = work()
+      .then(() => this.throttle.rest(sinceMs))
+      .catch(this.fail)
+      .finally(() => running.delete(one));
+    running.add(one);
+  }
+
+  /** While users are at work there is one window at a time, copied or verified in turns: the rests are for them. */
+  private hasRoom(running: ReadonlySet<unknown>, atOnceMax: number): boolean {
+    if (this.throttle.yields) return this.copying.size + this.verifying.size === 0;
+    return running.size < atOnceMax;
   }
 
   async write(layer: Layer, payload: Payload, offset: number, lengthBytes: number): Promise<void> {
@@ -90,9 +136,5 @@ export class PullContext {
       .finally(() => {
         this.flushing = undefined;
       });
-  }
-
-  private throwFailure(): void {
-    if (this.failures.length > 0) throw this.failures[0];
   }
 }

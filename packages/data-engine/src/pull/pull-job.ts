@@ -1,6 +1,6 @@
 /**
- * Target side of a rebuild: brings all frozen layers up to the sources' content in one pipelined stream, then proves
- * by content that its own files hold the same.
+ * Target side of a rebuild: brings all frozen layers up to the sources' content in one pipelined stream, and proves
+ * behind it, by content, that its own files hold the same.
  *
  * It works on frozen layers only; user writes go to the head meanwhile. Its progress survives the loss of a source,
  * and other sources continue from it. A crash loses the job, not the bytes: the next rebuild compares what is there
@@ -20,9 +20,10 @@ import { LayerPull } from './layer-pull.js';
 import { PullContext } from './pull-context.js';
 import { pullFault } from './pull-faults.js';
 import { PullSources } from './pull-sources.js';
-import { sendLayer } from './send-layer.js';
+import { sendLane } from './send-layer.js';
 import { Throttle } from './throttle.js';
-import { verifySent } from './verify-layer.js';
+import { verifyLane } from './verify-layer.js';
+import { WrittenFrontier } from './written-frontier.js';
 
 export type PullSpec = {
   epoch: number;
@@ -38,6 +39,8 @@ export class PullJob {
   private readonly totalBytes: number;
   private state: PullProgress['state'] = 'copying';
   private error: PullProgress['error'] = null;
+  /** Of all attempts. */
+  private steps = 0;
   private cancelled = false;
   private running: Promise<void> | undefined;
   private context: PullContext | undefined;
@@ -56,7 +59,8 @@ export class PullJob {
     this.layers = spec.layers.map((plan) => {
       const layer = target.layer(plan.id);
       if (layer === undefined) throw pullFault(`the target has no layer ${plan.name}`);
-      return new LayerPull(plan, layer);
+      const sums = plan.method === 'full' ? target.ranges.start(layer.sizeBytes) : undefined;
+      return new LayerPull(plan, layer, sums);
     });
     this.totalBytes = spec.layers.reduce((sum, { heldBytes }) => sum + heldBytes, 0);
   }
@@ -73,7 +77,8 @@ export class PullJob {
       bytesSent,
     }));
     const bytes = { ...this.context?.bytes, total: this.totalBytes };
-    return { state: this.state, bytes: { ...NO_BYTES, ...bytes }, snapshots, error: this.error };
+    const { state, steps, error } = this;
+    return { state, bytes: { ...NO_BYTES, ...bytes }, snapshots, steps, error };
   }
 
   tune(tuning: PullTuning): void {
@@ -130,30 +135,57 @@ export class PullJob {
 
   private async run(context: PullContext): Promise<void> {
     for (const pull of this.layers) this.countDone(context, pull);
-    try {
-      // One stream over all layers: the next one's first windows start while this one's last are in flight.
-      for (const pull of this.layers) await this.bring(context, pull);
-    } finally {
-      await context.drain();
+    await this.copy(context).catch(context.fail);
+    await context.drain();
+    for (const pull of this.layers) {
+      if (pull.plan.method === 'full') await this.noteChecksum(pull);
+      this.step();
     }
-    for (const { layer } of this.layers) await context.flush(layer);
+    // Those of which only ranges were compared included: the checksums of the others are equal.
+    context.bytes.verified = this.totalBytes;
+  }
+
+  private async copy(context: PullContext): Promise<void> {
+    // One stream over all layers: the next one's first windows start while this one's last are in flight.
+    for (const pull of this.layers) {
+      await this.bring(context, pull);
+      this.step();
+    }
+    await context.copiesBegun();
+    context.requireGoingOn();
+    for (const { layer } of this.layers) {
+      await context.flush(layer);
+      this.step();
+    }
     this.state = 'verifying';
     context.bytes.compared = this.totalBytes;
-    for (const pull of this.layers) await this.verify(context, pull);
+  }
+
+  private step(): void {
+    this.steps += 1;
   }
 
   private async bring(context: PullContext, pull: LayerPull): Promise<void> {
     const { plan } = pull;
     if (plan.method === 'fast') {
       context.bytes.skipped += plan.heldBytes;
-      context.bytes.compared += plan.heldBytes;
+      context.noteCompared(plan.heldBytes);
       return;
     }
     await context.sources.withLayer(plan.id, async (lanes) => {
-      if (plan.method === 'full') return sendLayer(context, pull, lanes);
+      if (plan.method === 'full') return this.send(context, pull, lanes);
       if (plan.method === 'ranges') await this.findDiffering(context, pull, lanes[0]);
       await compareLayer(context, pull, lanes);
     });
+  }
+
+  private send(context: PullContext, pull: LayerPull, lanes: readonly Lane[]): Promise<void> {
+    const sendVerified = (lane: Lane) => {
+      const frontier = new WrittenFrontier();
+      context.follow(verifyLane(context, pull, lane, frontier).then(() => this.step()));
+      return sendLane(context, pull, lane, frontier);
+    };
+    return context.together(lanes.map(sendVerified));
   }
 
   /** Done once: the first write makes the target's own checksums void. */
@@ -166,36 +198,25 @@ export class PullJob {
     pull.ranges = await differingRanges(context, pull, this.target, source);
   }
 
-  private async verify(context: PullContext, pull: LayerPull): Promise<void> {
-    const { plan } = pull;
-    if (plan.method === 'full') {
-      pull.sums = this.target.ranges.start(pull.layer.sizeBytes);
-      await context.sources.withLayer(plan.id, (lanes) => verifySent(context, pull, lanes));
-      await this.noteChecksum(pull);
-      return;
-    }
-    // Counts the whole layer as verified: by hash, by its checksum, or because its sent data was read back.
-    context.bytes.verified += plan.heldBytes;
-  }
-
   /** All its windows were hashed and read back from the disk, so the checksum is known without another pass. */
-  private async noteChecksum({ plan, layer, received, sums }: LayerPull): Promise<void> {
+  private async noteChecksum({ plan, layer, readBack, sums }: LayerPull): Promise<void> {
     const hasher = new LayerChecksumHasher();
-    for (const [window, hash] of [...received].sort(([a], [b]) => a - b)) hasher.add(window, hash);
+    for (const [window, hash] of [...readBack].sort(([a], [b]) => a - b)) hasher.add(window, hash);
     const checksum = checksumNow(layer, hasher.digest(), await layer.changeTime());
     const { epoch } = this.spec;
     await this.target.layers.noteChecksum(plan.id, checksum, sums, { epoch });
   }
 
   /** After a lost source, unfinished windows are compared again. */
-  private countDone({ bytes }: PullContext, pull: LayerPull): void {
-    for (const window of pull.received.keys()) {
+  private countDone(context: PullContext, pull: LayerPull): void {
+    const { bytes } = context;
+    for (const window of pull.received) {
       const held = pull.heldBytesIn(window);
       bytes.compared += held;
       bytes.sent += held;
       bytes.written += held;
     }
-    for (const window of pull.compared) bytes.compared += pull.heldBytesIn(window);
+    for (const window of pull.compared) context.noteCompared(pull.heldBytesIn(window));
   }
 
   private fail(error: unknown): void {

@@ -12,6 +12,8 @@ const CONNECT_TIMEOUT_MS = 10_000;
 
 export class PullSources {
   private readonly clients = new Set<DataLink>();
+  /** Ends the waiting for answers to commands. */
+  private readonly waiting = new Set<(reason: Error) => void>();
   private closed: string | undefined;
 
   constructor(
@@ -40,6 +42,21 @@ export class PullSources {
   hangUp(reason: string): void {
     this.closed ??= reason;
     for (const client of this.clients) client.destroy(pullFault(reason));
+    for (const end of this.waiting) end(pullFault(reason));
+  }
+
+  /**
+   * Asks a source for something, unless they are hung up on, and waits for the answer until they are: a source that hangs must hold
+   * up no other.
+   */
+  async unlessHungUp<T>(ask: () => Promise<T>): Promise<T> {
+    if (this.closed !== undefined) throw pullFault(this.closed);
+    return new Promise<T>((resolve, reject) => {
+      this.waiting.add(reject);
+      ask()
+        .then(resolve, reject)
+        .finally(() => this.waiting.delete(reject));
+    });
   }
 
   private async connect(source: PullSource, layerId: string): Promise<DataLink> {

@@ -1,23 +1,27 @@
 /** Full sync of a layer that the target has nothing of: everything that its sources hold is sent. */
-import { hashRuns } from '../layers/window-hash.js';
 import { heldWindows, readWindow, type WindowPlan } from '../nbd/held-windows.js';
 import type { Lane } from './lanes.js';
 import type { LayerPull } from './layer-pull.js';
 import type { PullContext } from './pull-context.js';
+import type { WrittenFrontier } from './written-frontier.js';
 
-export async function sendLayer(
+/** Sends a lane's windows in order. When it returns all are under way, and the frontier ends when they are written. */
+export async function sendLane(
   context: PullContext,
   pull: LayerPull,
-  lanes: readonly Lane[],
+  lane: Lane,
+  frontier: WrittenFrontier,
 ): Promise<void> {
-  await Promise.all(
-    lanes.map(async (lane) => {
-      for await (const window of heldWindows(lane.client)) {
-        if (pull.received.has(window.window) || !lane.owns(window.window)) continue;
-        await context.begin(() => sendWindow(context, pull, lane, window));
-      }
-    }),
-  );
+  try {
+    for await (const window of heldWindows(lane.client)) {
+      if (!lane.owns(window.window)) continue;
+      frontier.pass(window.window, context.copiesBegun);
+      if (pull.received.has(window.window)) continue;
+      await context.copy(() => sendWindow(context, pull, lane, window));
+    }
+  } finally {
+    void context.copiesBegun().then(() => frontier.end());
+  }
 }
 
 async function sendWindow(
@@ -29,10 +33,9 @@ async function sendWindow(
   const lengthBytes = plan.runs.reduce((sum, run) => sum + run.lengthBytes, 0);
   await context.throttle.take(lengthBytes, context.requireGoingOn);
   const runs = await readWindow(client, plan);
-  const received = hashRuns(runs);
   for (const run of runs) await context.write(pull.layer, run.payload, run.offset, run.lengthBytes);
   for (const { payload } of runs) payload.release?.();
-  pull.received.set(plan.window, received);
+  pull.received.add(plan.window);
   pull.bytesSent += lengthBytes;
   context.bytes.sent += lengthBytes;
   context.bytes.compared += lengthBytes;

@@ -17,15 +17,27 @@ const WHOLE_AT_ONCE = 2;
 /** Windows of which the blocks are hashed, in flight: that runs on other threads, so some are read meanwhile. */
 const BLOCKS_AT_ONCE = 4;
 
-/** Hashes the non-empty windows of a layer before `endWindow`, from its current files. */
+export type WindowHashesAsk = {
+  readonly firstWindow: number;
+  readonly endWindow: number;
+  /** The hash of a window that was computed already, with the checksums of its ranges if these are kept. */
+  readonly known: (window: number) => { hash: string; sums: Buffer | undefined } | undefined;
+  /** Collects the range checksums; left out if none are kept. */
+  readonly sums: RangeSums | undefined;
+};
+
+/** Hashes the non-empty windows of a layer before `endWindow`, from its current files where they are not known. */
 export async function windowHashes(
   layer: Layer,
-  firstWindow: number,
-  endWindow: number,
-  sums?: RangeSums,
+  { firstWindow, endWindow, known, sums }: WindowHashesAsk,
 ): Promise<WindowHashes> {
   const { windows, next } = heldWindows(layer, firstWindow, endWindow);
-  const hashed = await eachOf(windows, WHOLE_AT_ONCE, (window) => hashWindow(layer, window, sums));
+  const hashed = await eachOf(windows, WHOLE_AT_ONCE, async (window) => {
+    const found = known(window);
+    if (found === undefined) return hashWindow(layer, window, sums);
+    if (found.sums !== undefined) sums?.set(window, found.sums);
+    return found.hash;
+  });
   return { hashes: hashed.map(([window, hash]) => [window, hash ?? '']), next };
 }
 

@@ -17,6 +17,7 @@ import { chainFacts } from './chain-facts.js';
 import { blockHashes, windowHashes } from './hash-answers.js';
 import type { LayerHashing } from './layer-hashing.js';
 import type { ReadTrails } from './read-trails.js';
+import type { SentWindows } from './sent-windows.js';
 
 /** A data connection to a copy. */
 export type CopyConnection = {
@@ -36,6 +37,7 @@ export type ServedReplica = {
   readonly hashing: LayerHashing;
   /** Hashes of each layer that rebuilds have asked for so far. */
   readonly trails: ReadTrails;
+  readonly sent: SentWindows;
   readonly connectControl: ConnectControl;
   readonly ports: Ports;
   pull: PullJob | undefined;
@@ -99,14 +101,15 @@ export const COMMANDS: Commands = {
     if (pull?.rebuildId === rebuildId && !pull.isLaterThan(attempt)) await pull.cancel();
     return null;
   },
-  hashes: async ({ replica, trails }, ask) => {
+  hashes: async ({ replica, trails, sent }, ask) => {
     const { layerId, firstWindow, endWindow } = ask;
     const layer = requireLayer(replica, layerId);
     if (firstWindow === 0) {
       trails.begin(layerId, await HashTrail.begin(layer, replica.ranges.start(layer.sizeBytes)));
     }
     const trail = trails.at(layerId, firstWindow);
-    const answer = await windowHashes(layer, firstWindow, endWindow, trail?.sums);
+    const known = (window: number) => sent.take(layerId, layer, window);
+    const answer = await windowHashes(layer, { firstWindow, endWindow, known, sums: trail?.sums });
     const checksum = await trail?.note(firstWindow, answer);
     if (answer.next === null) trails.end(layerId);
     if (checksum !== undefined) await replica.layers.noteChecksum(layerId, checksum, trail?.sums, ask);

@@ -15,6 +15,7 @@ import type {
 import type { ReplicaExportName } from '../protocol/export-names.js';
 import { snapshotNotFound, staleEpoch } from '../protocol/replica-faults.js';
 import type { ConnectionTerm, Replica } from '../replica/replica.js';
+import type { SentWindows } from './sent-windows.js';
 
 /** NBD export of a copy for its engine. Every request uses the epoch that the connection was opened at. */
 export class ReplicaExport implements NbdExport {
@@ -116,7 +117,11 @@ abstract class FrozenExport implements NbdExport {
 
 /** Export of a single frozen layer: what a rebuild copies. Blocks the layer does not hold are reported as holes. */
 export class LayerExport extends FrozenExport {
-  constructor(private readonly layer: Layer) {
+  constructor(
+    private readonly layerId: string,
+    private readonly layer: Layer,
+    private readonly sent: SentWindows,
+  ) {
     super();
   }
 
@@ -125,7 +130,11 @@ export class LayerExport extends FrozenExport {
   }
 
   async read(offset: number, lengthBytes: number): Promise<Payload> {
-    return this.layer.read(offset, lengthBytes);
+    const { layerId, layer } = this;
+    const { changes } = layer.map;
+    const payload = await layer.read(offset, lengthBytes);
+    this.sent.note({ layerId, layer, offset }, changes, payload);
+    return payload;
   }
 
   async blockStatus(offset: number, lengthBytes: number, extentsMax: number): Promise<Extent[]> {
@@ -152,8 +161,11 @@ export class SnapshotExport extends FrozenExport {
   }
 }
 
+/** A copy, and what it has sent to rebuilds. */
+export type Exported = { readonly replica: Replica; readonly sent: SentWindows };
+
 /** @throws StorageFault when the name asks for something the copy does not export at this epoch. */
-export function openExport(replica: Replica, name: ReplicaExportName): NbdExport {
+export function openExport({ replica, sent }: Exported, name: ReplicaExportName): NbdExport {
   const { epoch } = replica.metadata;
   if (name.kind === 'snapshot') {
     const frozen = requireFrozen(replica, name.layerId);
@@ -161,7 +173,7 @@ export function openExport(replica: Replica, name: ReplicaExportName): NbdExport
   }
   if (name.epoch !== epoch) throw staleEpoch(name.epoch, epoch);
   if (name.kind === 'replica') return new ReplicaExport(replica, epoch);
-  return new LayerExport(requireFrozen(replica, name.layerId));
+  return new LayerExport(name.layerId, requireFrozen(replica, name.layerId), sent);
 }
 
 function requireFrozen(replica: Replica, layerId: string): Layer {

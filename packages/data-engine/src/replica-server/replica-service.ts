@@ -20,6 +20,7 @@ import { LocalLink } from './local-link.js';
 import { ReadTrails } from './read-trails.js';
 import { COMMANDS, type CopyConnection, type ServedReplica } from './replica-commands.js';
 import { openExport } from './replica-exports.js';
+import { SentWindows } from './sent-windows.js';
 
 /**
  * How long a checksum waits for connections that are closing, in milliseconds. An engine that has disconnected in order cuts
@@ -74,6 +75,7 @@ export class ReplicaService {
       preparing: 0,
       hashing: new LayerHashing(replica),
       trails: new ReadTrails(this.ports.time),
+      sent: new SentWindows(replica.ranges.areKept),
       connectControl: this.connectControl,
       ports: this.ports,
     };
@@ -126,7 +128,7 @@ export class ReplicaService {
       if (name === undefined) throw notFound();
       const served = await this.find(name.replicaId);
       if (!this.admits(served.replica.metadata.secret, name)) throw notFound();
-      const target = openExport(served.replica, name);
+      const target = openExport(served, name);
       // The client may have gone while its copy was being opened: no later event would remove it from the list.
       if (socket.destroyed) return;
       if (name.kind !== 'snapshot') {
@@ -155,7 +157,7 @@ export class ReplicaService {
     const served = await this.served.get(name.replicaId);
     if (served === undefined) return undefined;
     if (!this.admits(served.replica.metadata.secret, name)) throw notFound();
-    const link = new LocalLink(openExport(served.replica, name), this.ports.time);
+    const link = new LocalLink(openExport(served, name), this.ports.time);
     // Later than now: the engine reacts at once, and must not do so in the middle of what the copy is doing.
     const destroy = () => queueMicrotask(() => link.destroy(new Error('the copy has closed the connection')));
     noteConnection(served, { epoch: name.epoch, destroy, ended: link.ended });

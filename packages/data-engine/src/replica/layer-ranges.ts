@@ -40,7 +40,7 @@ export class LayerRanges {
     await this.oneAtATime(() => storeRangeSums(this.state.files, sumsFile(file), checksum, sums));
   }
 
-  private get areKept(): boolean {
+  get areKept(): boolean {
     return this.state.diskKind === 'block';
   }
 

@@ -7,7 +7,7 @@ import { BLOCK_BYTES } from '@holdfast/core/model/bytes.js';
 import type { CopyRecord } from '@holdfast/core/model/copy-record.js';
 import { StorageFault } from '@holdfast/core/model/faults.js';
 import { asId, type ReplicaId } from '@holdfast/core/model/ids.js';
-import { Blake3Hasher } from '@napi-rs/blake-hash';
+import { blake3Of } from '../base/blake3.js';
 import type { CopyFiles } from '../disk/disk-store.js';
 import { isCount, isObject, isUuid } from '../disk/stored-values.js';
 import type { LayerMetadata } from '../layers/layer-tree.js';
@@ -82,7 +82,7 @@ function openText(sealed: string): string {
 }
 
 function checksumLine(text: string): string {
-  return `${CHECKSUM_MARK}${new Blake3Hasher().update(Buffer.from(text)).digestBuffer().toString('hex')}\n`;
+  return `${CHECKSUM_MARK}${blake3Of([Buffer.from(text)]).toString('hex')}\n`;
 }
 
 function parseMetadata(stored: unknown): ReplicaMetadata {

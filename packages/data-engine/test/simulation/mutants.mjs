@@ -6,13 +6,14 @@ const LAYERS = 'data-engine/src/layers';
 const ENGINE = 'data-engine/src/engine';
 
 /**
- * `{ name, faults, hole, changes }`: `hole` says in one sentence what is wrong then, `faults` are the kinds of faults
- * that show it soonest, and `changes` are the text replacements that cause it. `isByHand`: another rule covers most
- * of it, so that it takes more seeds than a run of the tests has time for.
+ * `{ name, seed, faults, hole, changes }`: `hole` says in one sentence what is wrong then, `seed` is the first one that finds it,
+ * `faults` are the kinds of faults that show it soonest, and `changes` are the text replacements that cause it. `isByHand`: another
+ * rule covers most of it, so that it takes more seeds than a run of the tests has time for, and has no `seed`.
  */
 export const MUTANTS = [
   {
     name: 'sync-past-the-queue',
+    seed: 137,
     faults: ['blackoutWhenOwed'],
     hole: 'a flush that finds another one under way is answered before it is true',
     changes: [
@@ -21,12 +22,14 @@ export const MUTANTS = [
   },
   {
     name: 'punch-before-durable',
+    seed: 6,
     faults: ['blackoutAtPunch'],
     hole: 'a purge gives a block back before what replaces it in the head is durable',
     changes: [{ file: `${LAYERS}/purge-layer.ts`, find: 'await head.flush();', replace: '' }],
   },
   {
     name: 'block-disk-notes-early',
+    seed: 17,
     faults: ['blackoutWhenOwed'],
     disks: 'block',
     hole: 'on a block disk a write is noted before it is done, and a sync that began in between takes the note away',
@@ -45,6 +48,7 @@ export const MUTANTS = [
   },
   {
     name: 'marks-cleared-without-proof',
+    seed: 6,
     faults: ['slowTakeover'],
     hole: 'marks are cleared before resync has looked at them, or while a drop is not marked yet',
     changes: [
@@ -60,6 +64,7 @@ export const MUTANTS = [
   },
   {
     name: 'late-message-clears-newer-marks',
+    seed: 3,
     faults: ['holdCommand'],
     hole: 'a message that clears marks and comes late takes those of newer changes',
     changes: [
@@ -72,6 +77,7 @@ export const MUTANTS = [
   },
   {
     name: 'an-older-engine-takes-the-copy',
+    seed: 1,
     faults: ['commandStorm', 'slowTakeover', 'isolateEngine'],
     hole: 'a copy that a newer engine has opened is opened by an older one, whose command was late',
     changes: [
@@ -84,6 +90,7 @@ export const MUTANTS = [
   },
   {
     name: 'done-twice',
+    seed: 3,
     faults: ['doubleInRebuild'],
     hole: 'a command that is delivered twice is done twice',
     changes: [
@@ -101,6 +108,7 @@ export const MUTANTS = [
   },
   {
     name: 'target-keeps-a-refused-write',
+    seed: 146,
     faults: ['fullInRebuild'],
     hole: "a rebuild's target keeps what all full copies have refused",
     changes: [
@@ -113,6 +121,7 @@ export const MUTANTS = [
   },
   {
     name: 'a-failed-sync-is-forgotten',
+    seed: 5,
     faults: ['syncFails', 'killEngine', 'powerCut'],
     hole: 'a flush after one that failed succeeds without the data',
     changes: [
@@ -125,6 +134,7 @@ export const MUTANTS = [
   },
   {
     name: 'one-epoch-two-grants',
+    seed: 44,
     faults: ['loseTakeover'],
     hole: 'a database that lost commits grants one epoch twice, and a copy serves both',
     changes: [
@@ -137,6 +147,7 @@ export const MUTANTS = [
   },
   {
     name: 'set-back-and-believed',
+    seed: 18,
     faults: ['rollBack', 'killEngine'],
     hole: 'a copy that was put back to an earlier state is taken for current because the newest record names it',
     changes: [
@@ -149,6 +160,7 @@ export const MUTANTS = [
   },
   {
     name: 'reads-without-a-lease',
+    seed: 10,
     faults: ['isolateEngine'],
     hole: 'an engine that was cut off answers reads for ever',
     changes: [
@@ -166,6 +178,7 @@ export const MUTANTS = [
   },
   {
     name: 'torn-reads',
+    seed: 87,
     faults: ['killHost'],
     hole: 'a read beside a write of the same block shows half of it',
     changes: [
@@ -183,6 +196,7 @@ export const MUTANTS = [
   },
   {
     name: 'removed-whatever-it-is',
+    seed: 10,
     faults: ['replaceLate'],
     hole: 'a worker that stood still removes a copy that has become current again',
     changes: [

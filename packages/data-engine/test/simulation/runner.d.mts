@@ -1,12 +1,13 @@
 export type Change = { readonly file: string; readonly find: string; readonly replace: string };
-export type Mutant = {
+type Broken = {
   readonly name: string;
   readonly hole: string;
   readonly faults: readonly string[];
   readonly disks?: 'folder' | 'block';
-  readonly isByHand?: boolean;
   readonly changes: readonly Change[];
 };
+/** Found by this seed first, or by hand only. */
+export type Mutant = Broken & ({ readonly seed: number } | { readonly isByHand: true });
 export type Failure = { readonly seed: number; readonly failure: string; readonly story: readonly string[] };
 
 export function compile(mutant?: Mutant): string;

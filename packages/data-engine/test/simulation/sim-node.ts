@@ -177,7 +177,7 @@ export class SimNode {
     if (name === undefined) throw new StorageFault('replica.not_found', { publicMessage: 'no such export' });
     const server: End = { node: this.name, life: this.host };
     const served = await (await this.copies(name.replicaId)).find(name.replicaId);
-    const link = new SimLink(this.net, client, server, openExport(served.replica, name));
+    const link = new SimLink(this.net, client, server, openExport(served, name));
     if (name.kind !== 'snapshot') {
       noteConnection(served, { epoch: name.epoch, destroy: link.cut, ended: link.ended });
     }

@@ -2,14 +2,15 @@
 
 import type { ClusterFacts, DiskFacts, NodeFacts, VolumeFacts } from '@holdfast/core/alerts/find-alerts.js';
 import type { ClusterId } from '@holdfast/core/model/ids.js';
+import { READY } from '../rows/readiness-sql.js';
 import type { Sql } from '../sql/scope.js';
 
 /** Beyond this a count says no more to an operator. */
 const VOLUMES_MAX = 5_000;
 
-const IS_READY = `conditions @> '[{"type": "Ready", "status": "True"}]'`;
+const IS_READY = `conditions @> ${READY}`;
 /** What a node or disk says of being ready. */
-const READY = `LEFT JOIN LATERAL jsonb_to_recordset(x.conditions)
+const SINCE_READY = `LEFT JOIN LATERAL jsonb_to_recordset(x.conditions)
   AS ready (type text, reason text, "lastTransitionAt" timestamptz) ON ready.type = 'Ready'`;
 
 const NODES = `
@@ -17,7 +18,7 @@ const NODES = `
     i.certificate_not_after AS "certificateNotAfter",
     CASE WHEN x.${IS_READY} THEN 0 ELSE (SELECT count(*) FROM replica r WHERE r.node_id = x.id) END::int AS copies,
     CASE WHEN x.${IS_READY} THEN 0 ELSE (SELECT count(*) FROM volume v WHERE v.attached_node_id = x.id) END::int AS "volumesServed"
-  FROM node x ${READY} LEFT JOIN node_identity i ON i.node_id = x.id AND i.revoked_at IS NULL
+  FROM node x ${SINCE_READY} LEFT JOIN node_identity i ON i.node_id = x.id AND i.revoked_at IS NULL
   WHERE x.cluster_id = $1 AND x.last_heartbeat_at IS NOT NULL ORDER BY x.id`;
 
 const DISKS = `
@@ -25,7 +26,7 @@ const DISKS = `
     coalesce(ready."lastTransitionAt", x.created_at) AS since, coalesce(ready.reason, '') AS reason,
     x.storage_maximum_bytes AS "maximumBytes", x.storage_available_bytes AS "availableBytes",
     CASE WHEN x.${IS_READY} THEN 0 ELSE (SELECT count(*) FROM replica r WHERE r.disk_id = x.id) END::int AS copies
-  FROM disk x JOIN node n ON n.id = x.node_id ${READY}
+  FROM disk x JOIN node n ON n.id = x.node_id ${SINCE_READY}
   WHERE x.cluster_id = $1 AND x.removal_requested_at IS NULL ORDER BY x.id`;
 
 const VOLUMES = `

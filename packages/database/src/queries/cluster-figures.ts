@@ -2,7 +2,8 @@
  * Figures of all clusters for their operators. Bounded: of nodes, disks and rebuilds only so many are told one by one, those that
  * an operator has to see first.
  */
-import { type Scope, snapshot } from '../sql/scope.js';
+import { READY } from '../rows/readiness-sql.js';
+import { queryUnscoped, type Scope, snapshot } from '../sql/scope.js';
 
 /** More series than this are of no use in a graph, and each costs the database of metrics memory for weeks. */
 const NODES_MAX = 1_000;
@@ -63,6 +64,12 @@ export function readClusterFigures(system: Scope): Promise<ClusterFigures> {
   });
 }
 
+/** How long the oldest wake-up has waited for a relay. */
+export async function readOutboxLagSeconds({ pool }: Scope): Promise<number> {
+  const [lag] = await queryUnscoped<{ seconds: number | null }>(pool, OUTBOX_LAG, []);
+  return lag?.seconds ?? 0;
+}
+
 /** Reads all volumes, which takes some 50 ms for 100,000: for a graph, once a minute. */
 export function readVolumeTotals(system: Scope): Promise<VolumeTotals> {
   return snapshot(system, async (sql) => {
@@ -88,7 +95,7 @@ const STATEMENTS = {
       FROM volume v WHERE v.robustness IN ('degraded', 'faulted')
     ) w GROUP BY w.cluster_id, w.robustness`,
   nodes: `
-    SELECT cluster_id AS cluster, name AS node, conditions @> '[{"type": "Ready", "status": "True"}]' AS ready,
+    SELECT cluster_id AS cluster, name AS node, conditions @> ${READY} AS ready,
       extract(epoch FROM now() - last_heartbeat_at)::float8 AS silent_seconds
     FROM node ORDER BY last_heartbeat_at NULLS FIRST, id LIMIT ${NODES_MAX}`,
   disks: `

@@ -1,9 +1,10 @@
-/** What a look at a cluster's risk is worked out from: the volumes that are not healthy, and the nodes and disks that are not ready. */
+/** What a look at a cluster's risk is worked out from: the volumes that are not healthy, the nodes that do not answer and the disks that are not ready. */
 import { conditionOf } from '@holdfast/core/model/condition.js';
 import type { ClusterId, DiskId, NodeId, VolumeId } from '@holdfast/core/model/ids.js';
 import { rebuildsStoppedBy } from '@holdfast/core/model/rebuild-limits.js';
 import type { RiskFacts, RiskPlace, RiskVolume } from '@holdfast/core/policy/cluster-risk.js';
 import { readConditions, type StoredCondition } from '../rows/json.js';
+import { NODE_SILENT, NODE_UNANSWERING, READY } from '../rows/readiness-sql.js';
 import type { Sql } from '../sql/scope.js';
 import { loadSettings } from '../store/load-views.js';
 
@@ -47,8 +48,8 @@ const VOLUMES = `
   FROM (${CONCERNED}) concerned
   JOIN volume v ON v.id = concerned.id
   CROSS JOIN LATERAL (
-    SELECT array_agg(DISTINCT r.node_id) FILTER (WHERE r.intent = 'keep' AND r.node_id IS NOT NULL) AS node_ids,
-      array_agg(DISTINCT r.disk_id) FILTER (WHERE r.intent = 'keep' AND r.disk_id IS NOT NULL) AS disk_ids,
+    SELECT array_agg(r.node_id) FILTER (WHERE r.intent = 'keep' AND r.node_id IS NOT NULL) AS node_ids,
+      array_agg(r.disk_id) FILTER (WHERE r.intent = 'keep' AND r.disk_id IS NOT NULL) AS disk_ids,
       bool_or(r.disk_id IS NULL) FILTER (WHERE r.intent = 'keep') AS unplaced,
       bool_or(r.node_id = ANY ($2)) AS is_on_silent,
       count(*) FILTER (
@@ -60,38 +61,56 @@ const VOLUMES = `
     ORDER BY b.paused, b.state DESC LIMIT 1) b ON true
   ORDER BY v.id LIMIT ${VOLUMES_MAX}`;
 
-const READY = `conditions @> '[{"type": "Ready", "status": "True"}]'`;
+const DISK_READY = `d.conditions @> ${READY}`;
 
-type PlaceRow<Id> = { id: Id; name: string; conditions: StoredCondition<'Ready'>[] };
+type PlaceRow<Id> = {
+  id: Id;
+  name: string;
+  conditions: StoredCondition<'Ready'>[];
+  /** Since when its agent is unanswering, which comes before the node is not ready. Null: it is not. */
+  unanswered_at: Date | null;
+};
 
 /** Of what the caller may see. */
 export async function loadRiskFacts(sql: Sql, clusterId: ClusterId): Promise<RiskFacts> {
   const nodes = await sql.query<PlaceRow<NodeId>>(
-    `SELECT id, name, conditions FROM node WHERE cluster_id = $1 AND NOT ${READY} ORDER BY name`,
+    `SELECT n.id, n.name, n.conditions, CASE WHEN ${NODE_UNANSWERING} THEN n.unanswered_at END AS unanswered_at
+     FROM node n WHERE n.cluster_id = $1 AND ${NODE_SILENT} ORDER BY n.name`,
     [clusterId],
   );
   const { settings } = await loadSettings(sql, clusterId);
   const silentIds = nodes.rows.map(({ id }) => id);
-  const totals = await sql.query<{ total: number; concerned: number }>(
-    `SELECT count(*)::int AS total, (SELECT count(*)::int FROM (${CONCERNED}) concerned) AS concerned
-     FROM volume WHERE cluster_id = $1`,
-    [clusterId, silentIds],
-  );
+  const volumesTotal = await count(sql, 'SELECT count(*)::int AS count FROM volume WHERE cluster_id = $1', [
+    clusterId,
+  ]);
   const volumes = await sql.query<VolumeRow>(VOLUMES, [clusterId, silentIds]);
+  // Counted only where not all were read: finding them is half of the work of reading them.
+  const concerned =
+    volumes.rows.length < VOLUMES_MAX
+      ? volumes.rows.length
+      : await count(sql, `SELECT count(*)::int AS count FROM (${CONCERNED}) concerned`, [
+          clusterId,
+          silentIds,
+        ]);
   const disks = await sql.query<PlaceRow<DiskId>>(
-    `SELECT d.id, n.name || '/' || d.name AS name, d.conditions FROM disk d JOIN node n ON n.id = d.node_id
-     WHERE d.cluster_id = $1 AND NOT d.${READY} AND n.${READY} ORDER BY name`,
+    `SELECT d.id, n.name || '/' || d.name AS name, d.conditions, NULL AS unanswered_at
+     FROM disk d JOIN node n ON n.id = d.node_id
+     WHERE d.cluster_id = $1 AND NOT ${DISK_READY} AND NOT ${NODE_SILENT} ORDER BY name`,
     [clusterId],
   );
-  const { total = 0, concerned = 0 } = totals.rows[0] ?? {};
   return {
-    volumesTotal: total,
+    volumesTotal,
     unread: Math.max(0, concerned - volumes.rows.length),
     volumes: volumes.rows.map(readVolume),
     silentNodes: nodes.rows.map(readPlace),
     failedDisks: disks.rows.map(readPlace),
     rebuildStop: rebuildsStoppedBy(settings),
   };
+}
+
+async function count(sql: Sql, text: string, values: readonly unknown[]): Promise<number> {
+  const { rows } = await sql.query<{ count: number }>(text, values);
+  return rows[0]?.count ?? 0;
 }
 
 function readVolume(row: VolumeRow): RiskVolume {
@@ -116,6 +135,7 @@ function readVolume(row: VolumeRow): RiskVolume {
   };
 }
 
-function readPlace<Id>({ id, name, conditions }: PlaceRow<Id>): RiskPlace<Id> {
-  return { id, name, since: conditionOf(readConditions(conditions), 'Ready')?.lastTransitionAt };
+function readPlace<Id>({ id, name, conditions, unanswered_at }: PlaceRow<Id>): RiskPlace<Id> {
+  const since = unanswered_at ?? conditionOf(readConditions(conditions), 'Ready')?.lastTransitionAt;
+  return { id, name, since };
 }

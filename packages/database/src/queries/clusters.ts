@@ -3,6 +3,7 @@ import { StorageFault } from '@holdfast/core/model/faults.js';
 import type { ClusterId, NodeId, OrganizationId, VolumeId } from '@holdfast/core/model/ids.js';
 import type { Robustness } from '@holdfast/core/model/volume.js';
 import { withPlainRows } from '../plain/plain-rows.js';
+import { NODE_READY } from '../rows/readiness-sql.js';
 import type { Sql } from '../sql/scope.js';
 import { bytesSum } from '../sql/sums.js';
 import { type ListRequest, listRows, mapPage, type Page } from './list-rows.js';
@@ -27,7 +28,7 @@ const FIELDS = {
 
 const SUMMARY = `
   (SELECT jsonb_build_object('total', count(*),
-     'ready', count(*) FILTER (WHERE n.conditions @> '[{"type": "Ready", "status": "True"}]'))
+     'ready', count(*) FILTER (WHERE ${NODE_READY}))
    FROM node n WHERE n.cluster_id = c.id) AS nodes,
   (SELECT jsonb_build_object('total', count(*), 'healthy', count(*) FILTER (WHERE v.robustness = 'healthy'),
      'degraded', count(*) FILTER (WHERE v.robustness = 'degraded'),

@@ -31,6 +31,8 @@ export type ListRequest = {
   cursor?: string | undefined;
   filter?: string | undefined;
   sort?: string | undefined;
+  /** How many rows the whole list has is asked for, too. */
+  total?: boolean | undefined;
 };
 
 export type Page<Item> = {
@@ -39,7 +41,15 @@ export type Page<Item> = {
   cursors: () => string[];
   /** The last one, when there is more. */
   nextCursor: string | null;
+  /** Of the whole list, where it was asked for. */
+  total?: ListTotal;
 };
+
+/** How many rows a list has. `isAtLeast`: it has more, which are not counted. */
+export type ListTotal = { readonly count: number; readonly isAtLeast: boolean };
+
+/** Counting reads every row that the filter leaves: so many take some tenths of a second, and more tell a reader nothing new. */
+export const COUNTED_MAX = 100_000;
 
 /** The same page with each item turned into something else. */
 export function mapPage<From, To>(page: Page<From>, convert: (item: From) => To): Page<To> {
@@ -70,9 +80,9 @@ const SQL_TYPE: Record<FieldType, string> = {
   labels: 'text',
 };
 
-/** Where a row stands in the list: the values that it is sorted by, the unique key last. */
 type Position = {
-  list_position: readonly string[];
+  /** Where a row stands in the list, as JSON: the values that it is sorted by, the unique key last. Read for cursors that are shown. */
+  list_position: string;
   /** Of several lists in one statement: which one, and where in it. */
   list_index?: number;
   list_rank?: number;
@@ -107,7 +117,23 @@ export async function listItems<Row extends Record<string, unknown>, Item>(
   const values: unknown[] = [];
   const { text, fingerprint } = statementOf(source, request, values);
   const rows = await rowsAt<Row>(sql, text, values, request);
-  return pageOf(rows, request, fingerprint, read);
+  const page = pageOf(rows, request, fingerprint, read);
+  return request.total === true ? { ...page, total: await totalOf(sql, source, request, rows.length) } : page;
+}
+
+/** @param read rows of this page, with the one behind it */
+async function totalOf(sql: Sql, source: ListSource, request: ListRequest, read: number): Promise<ListTotal> {
+  const isAll = request.cursor === undefined && read <= request.limit;
+  if (isAll) return { count: read, isAtLeast: false };
+  const values: unknown[] = [];
+  const place = (value: unknown) => `$${values.push(value)}`;
+  const { rows } = await sql.query<{ count: number }>(
+    `SELECT count(*)::int AS count FROM (SELECT FROM ${source.from}
+       WHERE ${conditionsOf(source, request, place).join(' AND ')} LIMIT ${place(COUNTED_MAX + 1)}) counted`,
+    values,
+  );
+  const count = rows[0]?.count ?? 0;
+  return { count: Math.min(count, COUNTED_MAX), isAtLeast: count > COUNTED_MAX };
 }
 
 /**
@@ -199,20 +225,27 @@ function statementOf(
   const order = orderOf(source, sort, types);
   const fingerprint = fingerprintOf([sort, request.filter ?? '', source.from, ...source.where.values]);
   const place = (value: unknown) => `$${values.push(value)}`;
-  const filter = parseFilter(request.filter ?? '', types);
   const conditions = [
-    placed(source.where, place),
-    ...(filter === undefined ? [] : [conditionOf(filter, source.fields, place)]),
+    ...conditionsOf(source, request, place),
     ...(request.cursor === undefined
       ? []
       : [afterCursor(order, readCursor(request.cursor, fingerprint, order.length), place)]),
   ];
   const position = order.map(({ field }) => `(${field.sql})::text`).join(', ');
-  const text = `SELECT ${source.columns}, ARRAY[${position}] AS list_position
+  const text = `SELECT ${source.columns}, array_to_json(ARRAY[${position}])::text AS list_position
      FROM ${source.from} WHERE ${conditions.join(' AND ')}
      ORDER BY ${order.map(({ field, descending }) => `${field.sql} ${descending ? 'DESC' : 'ASC'}`).join(', ')}
      LIMIT ${place(request.limit + 1)}`;
   return { text, fingerprint };
+}
+
+/** What every row of the list has to be, on whichever page. */
+function conditionsOf(source: ListSource, request: ListRequest, place: Place): string[] {
+  const filter = parseFilter(request.filter ?? '', typesOf(source.fields));
+  return [
+    placed(source.where, place),
+    ...(filter === undefined ? [] : [conditionOf(filter, source.fields, place)]),
+  ];
 }
 
 /** The source's own conditions, whose `$1`, `$2` … become the places of their values in the statement. */
@@ -360,9 +393,9 @@ function afterCursor(order: readonly Order[], after: readonly string[], place: P
   return `(${tiers.join(' OR ')})`;
 }
 
-function cursorOf(after: readonly string[], of: string): string {
-  const cursor: Cursor = { after, of };
-  return Buffer.from(JSON.stringify(cursor)).toString('base64url');
+/** A {@link Cursor} as text. */
+function cursorOf(position: string, of: string): string {
+  return Buffer.from(`{"after":${position},"of":"${of}"}`).toString('base64url');
 }
 
 function readCursor(text: string, fingerprint: string, length: number): readonly string[] {

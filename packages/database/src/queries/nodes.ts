@@ -3,6 +3,7 @@ import type { ClusterId, DiskId, NodeId } from '@holdfast/core/model/ids.js';
 import type { StorageDisk, StorageNode } from '@holdfast/core/model/node.js';
 import { type DiskRow, readDisk } from '../rows/disk-row.js';
 import { type NodeRow, readNode } from '../rows/node-row.js';
+import { NODE_READY, NODE_SILENT, NODE_UNANSWERING } from '../rows/readiness-sql.js';
 import type { Sql } from '../sql/scope.js';
 import { bytesSum } from '../sql/sums.js';
 import { type ListSource, listsOf } from './list-rows.js';
@@ -12,6 +13,8 @@ export type NodeWithStorage = {
   node: StorageNode;
   pid: number | undefined;
   agentVersion: string | undefined;
+  /** As `isUnanswering` reads it. */
+  unansweredAt: Date | undefined;
   disks: number;
   replicas: number;
   storage: { maximum: number; available: number; reserved: number; scheduled: number; written: number };
@@ -20,6 +23,7 @@ export type NodeWithStorage = {
 /** How a node stands: the first that fits, the most urgent first. `closed`: a user has switched scheduling on it off. */
 export type NodeStanding =
   | 'notReady'
+  | 'unanswering'
   | 'draining'
   | 'drained'
   | 'cordoned'
@@ -27,11 +31,8 @@ export type NodeStanding =
   | 'closed'
   | 'open';
 
-/** Does the agent of a node `n` answer? */
-export const NODE_READY = `n.conditions @> '[{"type": "Ready", "status": "True"}]'`;
-
 /** Of a node `n`. */
-export const NODE_STANDING = `CASE WHEN NOT ${NODE_READY} THEN 'notReady'
+export const NODE_STANDING = `CASE WHEN NOT ${NODE_READY} THEN 'notReady' WHEN ${NODE_UNANSWERING} THEN 'unanswering'
   WHEN n.drain IS NOT NULL THEN CASE WHEN n.drain_status->>'state' = 'drained' THEN 'drained' ELSE 'draining' END
   WHEN n.cordoned THEN 'cordoned' WHEN n.maintenance IS NOT NULL THEN 'inMaintenance'
   WHEN NOT n.allow_scheduling THEN 'closed' ELSE 'open' END`;
@@ -52,7 +53,7 @@ const NODE_FIELDS = {
   ready: { sql: NODE_READY, type: 'boolean' },
   /** Larger is worse; 2: its agent does not answer; 1: no new replica is placed on it. One that is drained is as it was asked to be. */
   risk: {
-    sql: `CASE ${NODE_STANDING} WHEN 'notReady' THEN 2 WHEN 'open' THEN 0 WHEN 'drained' THEN 0 ELSE 1 END`,
+    sql: `CASE WHEN ${NODE_SILENT} THEN 2 WHEN ${NODE_STANDING} IN ('open', 'drained') THEN 0 ELSE 1 END`,
     type: 'number',
   },
   promisedPercent: {
@@ -82,6 +83,7 @@ const SUMS = `
 type NodeListRow = NodeRow & {
   pid: number | null;
   agent_version: string | null;
+  unanswered_at: Date | null;
   disks: number;
   replicas: number;
 } & NodeWithStorage['storage'];
@@ -123,6 +125,7 @@ function readNodeWithStorage(row: NodeListRow): NodeWithStorage {
     node: readNode(row),
     pid: row.pid ?? undefined,
     agentVersion: row.agent_version ?? undefined,
+    unansweredAt: row.unanswered_at ?? undefined,
     disks: row.disks,
     replicas: row.replicas,
     storage: { maximum, available, reserved, scheduled, written },

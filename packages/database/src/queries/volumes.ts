@@ -1,6 +1,6 @@
 import type { ShownVolume } from '@holdfast/core/lifecycle/shown-volume.js';
 import type { VOLUME_FIELDS } from '@holdfast/core/listing/list-fields.js';
-import type { ClusterId, VolumeId } from '@holdfast/core/model/ids.js';
+import type { ClusterId, ProjectId, VolumeId } from '@holdfast/core/model/ids.js';
 import { ownAnswersOf } from '../rows/override-columns.js';
 import {
   readShownReplica,
@@ -82,7 +82,7 @@ const volumesOf = (clusterId: ClusterId | undefined): ListSource => ({
     clusterId === undefined ? { text: OWN, values: [] } : { text: 'v.cluster_id = $1', values: [clusterId] },
 });
 
-/** @param clusterId left out: of all clusters that the tenant sees */
+/** @param clusterId left out: of all clusters that the caller sees */
 export async function listVolumes(
   sql: Sql,
   clusterId: ClusterId | undefined,
@@ -90,6 +90,32 @@ export async function listVolumes(
 ): Promise<Page<VolumeWithReplicas>> {
   const page = await listItems(sql, volumesOf(clusterId), request, readShownVolume);
   return { ...page, items: await withReplicas(sql, page.items) };
+}
+
+/**
+ * A volume by the versions of the rows that it is shown from. Two readings with one stamp show the same: each committed change gives
+ * a row another `xmin`. The node's zone is part of it, because row-level security hides nodes from some callers. The server's start
+ * is, because a server that takes over from another counts transactions anew (ADR 0299).
+ */
+export type StampedVolume = { readonly id: VolumeId; readonly projectId: ProjectId; readonly stamp: string };
+
+const STAMPED_VOLUME = `v.id, v.project_id, concat_ws(' ', (SELECT pg_postmaster_start_time()::text), v.xmin,
+  (SELECT string_agg(concat_ws(' ', r.id, r.xmin, quote_nullable(n.zone)), ' ' ORDER BY r.id)
+   FROM replica r LEFT JOIN node n ON n.id = r.node_id WHERE r.volume_id = v.id)) AS stamp`;
+
+/** The same page as `listVolumes`, by what tells whether volumes that were read before are still shown so. */
+export function listStampedVolumes(
+  sql: Sql,
+  clusterId: ClusterId | undefined,
+  request: ListRequest,
+): Promise<Page<StampedVolume>> {
+  const source = { ...volumesOf(clusterId), columns: STAMPED_VOLUME };
+  return listItems<{ id: VolumeId; project_id: ProjectId; stamp: string }, StampedVolume>(
+    sql,
+    source,
+    request,
+    ({ id, project_id: projectId, stamp }) => ({ id, projectId, stamp }),
+  );
 }
 
 /** A page of volumes for each cluster, by one statement for them and one for their replicas. */

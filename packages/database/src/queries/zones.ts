@@ -1,9 +1,10 @@
 /** The zones of a cluster, each with its nodes, disks and replicas counted: what a picture of a thousand nodes is drawn from. */
 import type { ClusterId } from '@holdfast/core/model/ids.js';
+import { NODE_SILENT } from '../rows/readiness-sql.js';
 import type { Sql } from '../sql/scope.js';
 import { bytesSum } from '../sql/sums.js';
 import { type ListRequest, listItems, type Page } from './list-rows.js';
-import { NODE_READY, NODE_STANDING, type NodeStanding, type NodeWithStorage } from './nodes.js';
+import { NODE_STANDING, type NodeStanding, type NodeWithStorage } from './nodes.js';
 
 export type ZoneSummary = {
   readonly zone: string | undefined;
@@ -12,7 +13,7 @@ export type ZoneSummary = {
   readonly nodes: Readonly<Record<NodeStanding | 'total', number>>;
   readonly disks: number;
   readonly storage: NodeWithStorage['storage'];
-  /** Of volumes that the caller may see. Those on nodes that are not ready count as silent, whatever was last known of them. */
+  /** Of volumes that the caller may see. Those on nodes that do not answer count as silent, whatever was last known of them. */
   readonly replicas: Readonly<Record<'total' | 'silent' | 'failed' | 'rebuilding', number>>;
 };
 
@@ -25,6 +26,7 @@ const FIELDS = {
 
 const STANDINGS = [
   'notReady',
+  'unanswering',
   'draining',
   'drained',
   'cordoned',
@@ -46,8 +48,8 @@ const ZONES = `(
     ${STANDINGS.map((one) => `(count(*) FILTER (WHERE ${NODE_STANDING} = '${one}'))::int AS "${one}"`).join(', ')},
     sum(d.disks)::int AS disks,
     ${STORAGE.map((one) => `${bytesSum(`d.${one}`)}::bigint AS ${one}`).join(', ')},
-    sum(r.total)::int AS total, ${countWhere('total', `NOT ${NODE_READY}`)} AS silent,
-    ${countWhere('failed', NODE_READY)} AS failed, ${countWhere('rebuilding', NODE_READY)} AS rebuilding
+    sum(r.total)::int AS total, ${countWhere('total', NODE_SILENT)} AS silent,
+    ${countWhere('failed', `NOT ${NODE_SILENT}`)} AS failed, ${countWhere('rebuilding', `NOT ${NODE_SILENT}`)} AS rebuilding
   FROM node n
   CROSS JOIN LATERAL (
     SELECT count(*) AS disks, sum(d.storage_maximum_bytes) AS maximum, sum(d.storage_available_bytes) AS available,
@@ -78,12 +80,22 @@ export function listZones(sql: Sql, clusterId: ClusterId, request: ListRequest):
 }
 
 function readZone(row: ZoneRow): ZoneSummary {
-  const { notReady, draining, drained, cordoned, inMaintenance, closed, open } = row;
+  const { notReady, unanswering, draining, drained, cordoned, inMaintenance, closed, open } = row;
   const { maximum, available, reserved, scheduled, written } = row;
   return {
     zone: row.zone === '' ? undefined : row.zone,
     region: row.region === '' ? undefined : row.region,
-    nodes: { total: row.nodes, notReady, draining, drained, cordoned, inMaintenance, closed, open },
+    nodes: {
+      total: row.nodes,
+      notReady,
+      unanswering,
+      draining,
+      drained,
+      cordoned,
+      inMaintenance,
+      closed,
+      open,
+    },
     disks: row.disks,
     storage: { maximum, available, reserved, scheduled, written },
     replicas: { total: row.total, silent: row.silent, failed: row.failed, rebuilding: row.rebuilding },

@@ -1,7 +1,8 @@
 import { expect, test } from '@jest/globals';
-import { FairSlots, type SlotLimits } from './fair-slots.js';
+import { FairSlots, type Patience, type SlotLimits } from './fair-slots.js';
 
 const LIMITS: SlotLimits = { slots: 3, ofOwner: 2, waitingOfOwner: 3, waiting: 4 };
+const LONG: Patience = { ms: 60_000 };
 
 /** Work that ends when the test says so, by the name that it was started under. */
 function aRoom(limits: SlotLimits = LIMITS) {
@@ -9,10 +10,10 @@ function aRoom(limits: SlotLimits = LIMITS) {
   const running = new Map<string, () => void>();
   return {
     running: () => [...running.keys()],
-    start: (name: string, signal = new AbortController().signal) => {
+    start: (name: string, patience: Patience = LONG) => {
       const [owner = ''] = name.split('');
       const work = () => new Promise<string>((resolve) => running.set(name, () => resolve(name)));
-      return slots.use(owner, work, () => signal);
+      return slots.use(owner, work, patience);
     },
     end: async (name: string) => {
       running.get(name)?.();
@@ -53,9 +54,8 @@ test('with one slot owners take turns, however many of one wait', async () => {
 
 test('work that fails gives its slot back', async () => {
   const slots = new FairSlots({ ...LIMITS, slots: 1 }, (why) => new Error(why));
-  const never = () => new AbortController().signal;
-  await expect(slots.use('a', () => Promise.reject(new Error('broken')), never)).rejects.toThrow('broken');
-  expect(await slots.use('a', async () => 'done', never)).toBe('done');
+  await expect(slots.use('a', () => Promise.reject(new Error('broken')), LONG)).rejects.toThrow('broken');
+  expect(await slots.use('a', async () => 'done', LONG)).toBe('done');
 });
 
 test.each([
@@ -73,12 +73,23 @@ test.each([
 test('a caller that gives up leaves the line', async () => {
   const room = aRoom({ ...LIMITS, slots: 1, ofOwner: 1 });
   void room.start('a1');
-  const patience = new AbortController();
-  const left = room.start('a2', patience.signal);
+  const caller = new AbortController();
+  const patience = { ...LONG, gone: caller.signal };
+  const left = room.start('a2', patience);
   void room.start('a3');
-  patience.abort();
+  caller.abort();
   await expect(left).rejects.toThrow('gave-up');
-  await expect(room.start('a4', patience.signal)).rejects.toThrow('gave-up');
+  await expect(room.start('a4', patience)).rejects.toThrow('gave-up');
+  await room.end('a1');
+  expect(room.running()).toEqual(['a3']);
+});
+
+test('a caller waits for as long as it has patience, and for no longer', async () => {
+  const room = aRoom({ ...LIMITS, slots: 1, ofOwner: 1 });
+  void room.start('a1');
+  const left = room.start('a2', { ms: 1 });
+  void room.start('a3');
+  await expect(left).rejects.toThrow('gave-up');
   await room.end('a1');
   expect(room.running()).toEqual(['a3']);
 });

@@ -13,6 +13,13 @@ export type SlotLimits = {
 };
 
 export type SlotRefusal = 'full' | 'gave-up';
+
+/** How long a caller waits for a slot. */
+export type Patience = {
+  readonly ms: number;
+  /** What the slot is for is not awaited any more. */
+  readonly gone?: AbortSignal | undefined;
+};
 type Waiter = { readonly begin: () => void };
 
 export class FairSlots {
@@ -35,13 +42,9 @@ export class FairSlots {
     return { used: this.heldByAll, waiting: this.waitingOfAll };
   }
 
-  /**
-   * Runs the work in a slot of the owner's.
-   *
-   * @param until makes a signal that ends the wait; asked only where the caller has to wait
-   */
-  async use<T>(owner: string, work: () => Promise<T>, until: () => AbortSignal): Promise<T> {
-    if (!this.hasRoom(owner)) await this.wait(owner, until);
+  /** Runs the work in a slot of the owner's. */
+  async use<T>(owner: string, work: () => Promise<T>, patience: Patience): Promise<T> {
+    if (!this.hasRoom(owner)) await this.wait(owner, patience);
     else this.take(owner);
     try {
       return await work();
@@ -75,24 +78,30 @@ export class FairSlots {
   }
 
   /** The slot is taken for the waiter here, so that no caller that comes in between can have it. */
-  private wait(owner: string, until: () => AbortSignal): Promise<void> {
+  private wait(owner: string, { ms, gone }: Patience): Promise<void> {
     const line = this.waiting.get(owner) ?? new Set<Waiter>();
     const isFull = line.size >= this.limits.waitingOfOwner || this.waitingOfAll >= this.limits.waiting;
     if (isFull) return Promise.reject(this.refuse('full'));
-    const signal = until();
-    if (signal.aborted) return Promise.reject(this.refuse('gave-up'));
+    if (gone?.aborted === true) return Promise.reject(this.refuse('gave-up'));
     return new Promise((resolve, reject) => {
+      const stopWaiting = () => {
+        clearTimeout(timer);
+        gone?.removeEventListener('abort', giveUp);
+      };
       const giveUp = () => {
+        stopWaiting();
         this.leave(owner, waiter);
         reject(this.refuse('gave-up'));
       };
       const waiter: Waiter = {
         begin: () => {
-          signal.removeEventListener('abort', giveUp);
+          stopWaiting();
           resolve();
         },
       };
-      signal.addEventListener('abort', giveUp, { once: true });
+      // Not AbortSignal.timeout: each of those lives for the whole time, and half of a busy API's requests wait here.
+      const timer = setTimeout(giveUp, ms).unref();
+      gone?.addEventListener('abort', giveUp, { once: true });
       this.waiting.set(owner, line.add(waiter));
       this.waitingOfAll += 1;
     });

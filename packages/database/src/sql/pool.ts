@@ -60,6 +60,8 @@ export type PoolOptions = {
   /** Connections at most. Each costs Postgres about 5 MB. */
   connectionsMax: number;
   applicationName: string;
+  /** Statements are sent while the answers to those before are under way. Left out: one at a time. */
+  pipeline?: boolean;
 };
 
 export type Pool = pg.Pool;
@@ -69,6 +71,7 @@ export function createPool(url: string, options: PoolOptions): Pool {
     connectionString: url,
     max: options.connectionsMax,
     application_name: options.applicationName,
+    pipeline: options.pipeline === true,
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     statement_timeout: STATEMENT_TIMEOUT_MS,
     idle_in_transaction_session_timeout: STATEMENT_TIMEOUT_MS,

@@ -47,3 +47,25 @@ test('a column that a migration adds ends no transaction of a connection that kn
   await owner.end();
   await two.end();
 });
+
+test('reads of a pipeline are snapshots, also after one that failed, and end before what comes next on their connection', async () => {
+  const piped = createPool(database.systemUrl, {
+    connectionsMax: 1,
+    applicationName: 'scope',
+    pipeline: true,
+  });
+  const isolation = async (sql: Sql) =>
+    (await sql.query<{ transaction_isolation: string }>('SHOW transaction_isolation')).rows[0]
+      ?.transaction_isolation;
+  const scope = systemScope(piped);
+  await expect(snapshot(scope, (sql) => sql.query('SELECT 1 / 0'))).rejects.toThrow('division by zero');
+  expect(
+    await Promise.all([
+      snapshot(scope, isolation),
+      snapshot(scope, isolation),
+      transaction(scope, isolation),
+      snapshot(scope, isolation),
+    ]),
+  ).toEqual(['repeatable read', 'repeatable read', 'read committed', 'repeatable read']);
+  await piped.end();
+});

@@ -2,7 +2,7 @@ import { Bug } from '@holdfast/core/model/faults.js';
 import type { ClusterId, OrganizationId, ProjectId } from '@holdfast/core/model/ids.js';
 import pg from 'pg';
 import { translateError } from './errors.js';
-import type { FairSlots } from './fair-slots.js';
+import type { FairSlots, Patience } from './fair-slots.js';
 import { TIMES_AS_TEXT } from './pool.js';
 import { StatementNames } from './statement-names.js';
 
@@ -104,13 +104,13 @@ export async function queryUnscoped<Row extends pg.QueryResultRow>(
 }
 
 /** As long as a caller waits for a connection. */
-const SLOT_WAIT_MS = 5_000;
+const PATIENCE: Patience = { ms: 5_000 };
 
 function run<T>(scope: Scope, mode: Mode, work: (sql: Sql) => Promise<T>): Promise<T> {
   const { slots, organizationId } = scope;
   const connected = () => runAgain(scope, mode, work);
   if (slots === undefined || organizationId === undefined) return connected();
-  return slots.use(organizationId, connected, () => AbortSignal.timeout(SLOT_WAIT_MS));
+  return slots.use(organizationId, connected, PATIENCE);
 }
 
 /**
@@ -136,16 +136,31 @@ async function runConnected<T>(scope: Scope, mode: Mode, work: (sql: Sql) => Pro
   try {
     client = await scope.pool.connect();
     // One round trip for both: the organization is set for this transaction only, so that none leaks to the next.
-    await client.query(`${BEGIN[mode]}; ${setOrganization(scope)}`);
-    const result = await work(asSql(client, scope));
+    const begun = client.query(`${BEGIN[mode]}; ${setOrganization(scope)}`);
+    // Reads follow without a round trip between; should the transaction not have begun, what they have read is dropped.
+    if (mode !== 'snapshot') await begun;
+    const result = await bothOf(work(asSql(client, scope)), begun);
+    if (mode === 'snapshot') {
+      // Nothing depends on how a read ends: the connection waits for it, and the answer does not.
+      void endWith(client, 'COMMIT');
+      return result;
+    }
     await client.query(mode === 'rehearsal' ? 'SET CONSTRAINTS ALL IMMEDIATE; ROLLBACK' : 'COMMIT');
     client.release();
     return result;
   } catch (error) {
     if (hasOldPlan(error)) client?.release(true);
-    else if (client !== undefined) await rollBack(client);
+    else if (client !== undefined) await endWith(client, 'ROLLBACK');
     throw error;
   }
+}
+
+/** What the work gives. Waits for both in any case: work that went on would use a connection that another may have got. */
+async function bothOf<T>(work: Promise<T>, begun: Promise<unknown>): Promise<T> {
+  const [worked, started] = await Promise.allSettled([work, begun]);
+  if (started.status === 'rejected') throw started.reason;
+  if (worked.status === 'rejected') throw worked.reason;
+  return worked.value;
 }
 
 function setOrganization({ organizationId, limits, granted }: Scope): string {
@@ -209,10 +224,10 @@ function asSql(client: pg.PoolClient, { traceparent }: Scope): Sql {
   return sql;
 }
 
-/** A connection that can't even roll back is broken, and must not go back to the pool. */
-async function rollBack(client: pg.PoolClient): Promise<void> {
+/** A connection that can't even end its transaction is broken, and must not go back to the pool. */
+async function endWith(client: pg.PoolClient, end: 'COMMIT' | 'ROLLBACK'): Promise<void> {
   try {
-    await client.query('ROLLBACK');
+    await client.query(end);
     client.release();
   } catch (error) {
     client.release(error instanceof Error ? error : true);

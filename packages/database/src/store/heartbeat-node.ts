@@ -5,6 +5,7 @@ import { StorageFault } from '@holdfast/core/model/faults.js';
 import { asId, type ClusterId, type NodeId } from '@holdfast/core/model/ids.js';
 import { type AgentVerdict, judgeAgent, nameTaken } from '@holdfast/core/policy/agent-identity.js';
 import { refuseAgentVersion } from '@holdfast/core/policy/agent-version.js';
+import { isUnanswering } from '@holdfast/core/policy/node-liveness.js';
 import { systemRandom } from '../clock-and-random.js';
 import { type NodeRow, readNode } from '../rows/node-row.js';
 import type { Sql } from '../sql/scope.js';
@@ -12,7 +13,7 @@ import { insertEvent } from './events.js';
 import { storeFanOut } from './fan-out.js';
 import { loadListening } from './listening.js';
 import { loadSettings } from './load-views.js';
-import type { Touched } from './touched.js';
+import { announceNode, type Touched } from './touched.js';
 
 type Report = { heartbeat: Heartbeat; now: Date; touched: Touched; newNodeId: NodeId | undefined };
 
@@ -24,6 +25,7 @@ type AgentRow = NodeRow & {
   past_boot_ids: string[] | null;
   refused_boot_id: string | null;
   oldest_protocol: number | null;
+  unanswered_at: Date | null;
 };
 
 /**
@@ -54,6 +56,7 @@ export async function storeNode(sql: Sql, clusterId: ClusterId, report: Report):
     return refuse(sql, row, report, new StorageFault('node.name_taken', { publicMessage }));
   }
   await updateNode(sql, known.id, report);
+  if (isUnanswering(known, row.unanswered_at ?? undefined)) await announceNode(sql, known.id);
   const rebooted = verdict === 'new-life';
   if (rebooted) {
     await rememberLife(sql, row);

@@ -3,10 +3,10 @@ import type { EventType } from '@holdfast/core/model/event-types.js';
 import type { ClusterId, OrphanId } from '@holdfast/core/model/ids.js';
 import type { Robustness } from '@holdfast/core/model/volume.js';
 import { type OrphanRow, readOrphan } from '../rows/orphan-row.js';
+import { READY } from '../rows/readiness-sql.js';
 import type { Sql } from '../sql/scope.js';
 
 const DELETED = 'VolumeDeleted' satisfies EventType;
-const READY = `'[{"type": "Ready", "status": "True"}]'`;
 const IS_REACHABLE = `(n.conditions @> ${READY} AND d.conditions @> ${READY})`;
 
 export const ORPHAN_COLUMNS = `o.*, n.name AS node_name, d.name AS disk_name, ${IS_REACHABLE} AS is_reachable,

@@ -6,6 +6,7 @@ import type { ClusterSettings } from '@holdfast/core/model/setting.js';
 import type { SnapshotDataIntegrity } from '@holdfast/core/model/volume.js';
 import { settingsOf } from '@holdfast/core/settings/engine-maps.js';
 import { type BandwidthRow, readBandwidthSpec } from '../rows/override-columns.js';
+import { READY } from '../rows/readiness-sql.js';
 import type { Sql } from '../sql/scope.js';
 
 type VolumeTaskRow = { id: VolumeId; node_ids: NodeId[] };
@@ -15,7 +16,6 @@ type CandidateRow = VolumeTaskRow & { data_engine: DataEngine; checked_at: Date;
 type Checked = { readonly engine: DataEngine; readonly answer: Answer; readonly dueAt: Date | undefined };
 
 const DATA_ENGINES: readonly DataEngine[] = ['v1', 'v2'];
-const READY = `'[{"type": "Ready", "status": "True"}]'`;
 /** A clone that is being filled is read from the copies of its source: their nodes count too. */
 const NODE_IDS = `ARRAY(SELECT DISTINCT r.node_id FROM replica r
   WHERE r.volume_id IN (v.id, (v.fill->>'sourceVolumeId')::uuid) AND r.node_id IS NOT NULL

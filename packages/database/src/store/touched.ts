@@ -1,5 +1,5 @@
 import { DUE_AT_ONCE } from '@holdfast/control/ports/store.js';
-import type { ClusterId, VolumeId } from '@holdfast/core/model/ids.js';
+import type { ClusterId, NodeId, VolumeId } from '@holdfast/core/model/ids.js';
 import { currentTraceparent } from '@holdfast/tracing/spans.js';
 import { type Sql, traceparentOf } from '../sql/scope.js';
 
@@ -62,6 +62,15 @@ export async function writeOutbox(sql: Sql, { volumes, clusters, lookedAfter }: 
       lookedAfter ?? null,
       traceparentOf(sql) ?? currentTraceparent() ?? null,
     ],
+  );
+}
+
+/** Tells live readers of a node of which something is shown that no reconciler has to be woken for. */
+export async function announceNode(sql: Sql, nodeId: NodeId): Promise<void> {
+  await sql.query(
+    `SELECT pg_notify('${CHANGE_CHANNEL}', concat_ws(' ', organization_id, cluster_id, 'node', id))
+     FROM node WHERE id = $1`,
+    [nodeId],
   );
 }
 

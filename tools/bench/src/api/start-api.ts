@@ -17,17 +17,21 @@ export async function startApi(
   more: Record<string, string> = {},
 ): Promise<Process> {
   const port = await freePortBlock();
-  const child = spawn(process.execPath, [path.join(repositoryRoot, 'apps/api/dist/main.js')], {
-    env: {
-      ...process.env,
-      HOLDFAST_API_PORT: String(port),
-      HOLDFAST_LOG_LEVEL: 'info',
-      DATABASE_URL: apiUrl,
-      DATABASE_SYSTEM_URL: systemUrl,
-      ...more,
+  const child = spawn(
+    process.execPath,
+    ['--v8-pool-size=1', path.join(repositoryRoot, 'apps/api/dist/main.js')],
+    {
+      env: {
+        ...process.env,
+        HOLDFAST_API_PORT: String(port),
+        HOLDFAST_LOG_LEVEL: 'info',
+        DATABASE_URL: apiUrl,
+        DATABASE_SYSTEM_URL: systemUrl,
+        ...more,
+      },
+      stdio: ['ignore', fs.openSync('/dev/null', 'w'), 'inherit'],
     },
-    stdio: ['ignore', fs.openSync('/dev/null', 'w'), 'inherit'],
-  });
+  );
   children.push(child);
   const deadline = Date.now() + READY_TIMEOUT_MS;
   for (;;) {

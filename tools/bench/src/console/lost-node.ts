@@ -1,5 +1,6 @@
-// The loss of a node with two thousand volumes on a whole stack with its worker: from the kill of the agent to what a user sees. The
-// volumes are rows at the places of two that the stack has made; the worker judges each of them meanwhile, beside the API.
+// The loss of a node with two thousand volumes on a whole stack with its worker: from the kill of its agent, or from when all
+// its processes stand still, to what a user sees. The volumes are rows at the places of two that the stack has made; the worker judges
+// each of them meanwhile, beside the API.
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
@@ -15,15 +16,19 @@ const QUICK = { served: 150, held: 50 };
 /** Long after both should have come about: what takes longer is no figure but a fault. */
 const WAIT_MS_MAX = 120_000;
 
+/** A killed agent's port is closed; what is stopped takes connections and says nothing, as a machine without power says nothing. */
+type Loss = 'kill' | 'stop';
+const SIGNAL = { kill: 'SIGKILL', stop: 'SIGSTOP' } as const;
+
 export type LostNode = {
   readonly volumes: number;
-  /** From the kill of the agent until the control plane takes the node for lost, which `agent-heartbeat-timeout` sets. */
+  /** Until the control plane takes the node for lost, or for unanswering. */
   readonly noticedMs: number;
   /** From then until an open overview names it as the one cause, with all that it serves and holds counted. */
   readonly shownMs: number;
 };
 
-export async function measureLostNode(executable: string, quick: boolean): Promise<LostNode> {
+export async function measureLostNode(executable: string, loss: Loss, quick: boolean): Promise<LostNode> {
   const counts = quick ? QUICK : FULL;
   const scratch = fs.mkdtempSync(path.join(os.tmpdir(), 'holdfast-bench-'));
   // As root, Postgres runs as another system user and has to reach its data in there.
@@ -43,7 +48,7 @@ export async function measureLostNode(executable: string, quick: boolean): Promi
     );
     try {
       await visit.signIn();
-      return await lose(visit, pool, counts);
+      return await lose(visit, pool, { counts, loss });
     } finally {
       await visit.end();
       await pool.end();
@@ -54,20 +59,25 @@ export async function measureLostNode(executable: string, quick: boolean): Promi
   }
 }
 
-async function lose({ stack, page }: ConsoleVisit, pool: Pool, counts: typeof FULL): Promise<LostNode> {
-  const killedAt = Date.now();
-  stack.killAgent(NODE);
-  // The copies are for a node that does not answer: its agent knows nothing of them. They are there long before it is missed.
+type Losing = { readonly counts: typeof FULL; readonly loss: Loss };
+
+async function lose({ stack, page }: ConsoleVisit, pool: Pool, { counts, loss }: Losing): Promise<LostNode> {
+  // The agent knows nothing of the copies, and is lost before a worker has looked at many of them.
   for (const [kind, count] of Object.entries(counts)) {
     const names = Array.from({ length: count - 1 }, (_, n) => `${kind}-${n}`);
     await copyVolume(pool, { volumeId: await idOf(pool, kind), names });
   }
+  const { pid } = stack.agent(NODE);
+  const lostAt = Date.now();
+  process.kill(-pid, SIGNAL[loss]);
   const { served, held } = counts;
   const words = `${NODE} does not answer: ${served.toLocaleString('en')} not served, ${held} degraded`;
   await page.getByText(words).waitFor({ timeout: WAIT_MS_MAX });
   const shownAt = Date.now();
-  const noticedAt = await lostAt(pool);
-  return { volumes: served + held, noticedMs: noticedAt - killedAt, shownMs: shownAt - noticedAt };
+  const noticedAt = await NOTICED[loss](pool);
+  // What stands still could not be ended.
+  if (loss === 'stop') process.kill(-pid, 'SIGCONT');
+  return { volumes: served + held, noticedMs: noticedAt - lostAt, shownMs: shownAt - noticedAt };
 }
 
 async function idOf(pool: Pool, name: string): Promise<string> {
@@ -77,10 +87,15 @@ async function idOf(pool: Pool, name: string): Promise<string> {
   return volume.id;
 }
 
-/** When the worker took the node for lost: its commit comes a moment after. */
-async function lostAt(pool: Pool): Promise<number> {
-  const { rows } = await pool.query<{ at: string }>(`SELECT at FROM event WHERE type = 'NodeNotReady'`);
-  const [event] = rows;
-  if (event === undefined) throw new Error(`the loss of ${NODE} is no event`);
-  return new Date(event.at).getTime();
+/** When the node was missed by the look that found it lost: an answer is waited for, and what it means is stored, after that. */
+const NOTICED: Record<Loss, (pool: Pool) => Promise<number>> = {
+  kill: (pool) => timeOf(pool, `SELECT at FROM event WHERE type = 'NodeNotReady'`),
+  stop: (pool) => timeOf(pool, `SELECT unanswered_at AS at FROM node WHERE name = '${NODE}'`),
+};
+
+async function timeOf(pool: Pool, statement: string): Promise<number> {
+  const { rows } = await pool.query<{ at: Date | null }>(statement);
+  const at = rows[0]?.at;
+  if (at === undefined || at === null) throw new Error(`the loss of ${NODE} was not noticed`);
+  return at.getTime();
 }

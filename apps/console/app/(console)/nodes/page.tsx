@@ -22,7 +22,7 @@ import { PageHeader } from '../../../src/shared/page-header';
 import { Paged } from '../../../src/shared/paged';
 import { useSearchText } from '../../../src/shared/use-search-text';
 import { zonesOf } from '../../../src/shared/zone-grid';
-import { nodeLook } from '../../../src/states';
+import { nodeLook, silenceOf } from '../../../src/states';
 
 /** Panels that are drawn at first, and with each step: as many nodes as one filter names, so that their disks are one request. */
 const PANELS = 24;
@@ -112,7 +112,7 @@ function panelOf(node: StorageNode, page: readonly StorageNode[]) {
 
 function NodePanel({ node, beside }: { node: StorageNode; beside: readonly string[] }) {
   const look = nodeLook(node);
-  const ready = node.conditions.find((condition) => condition.type === 'Ready');
+  const silence = silenceOf(node);
   const copies = node.replicas;
   return (
     <Panel
@@ -143,8 +143,8 @@ function NodePanel({ node, beside }: { node: StorageNode; beside: readonly strin
         </span>
       }
     >
-      {look.tone === 'bad' && ready !== undefined && ready.message !== '' && (
-        <p className="bg-bad-soft px-4 py-2 text-sm text-bad">{ready.message}</p>
+      {silence !== undefined && silence.message !== '' && (
+        <p className="bg-bad-soft px-4 py-2 text-sm text-bad">{silence.message}</p>
       )}
       <DrainNote node={node} />
       <MaintenanceNote node={node} />

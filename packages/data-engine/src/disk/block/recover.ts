@@ -5,7 +5,7 @@
  * A copy that can't be read keeps the clusters of its metadata, which may be unreadable ones, and loses the rest:
  * other copies may allocate those. The copy reports the damage when it is opened.
  */
-import { Blake3Hasher } from '@napi-rs/blake-hash';
+import { blake3Of } from '../../base/blake3.js';
 import type { BlockDisk } from './block-disk.js';
 import { ClusterOwners } from './cluster-owners.js';
 import { clustersOf, readCatalog, readMaps, readSlot, writeRoot } from './stored-copy.js';
@@ -47,6 +47,6 @@ export async function clearSlot(
   replicaId: string,
   generation: number,
 ): Promise<void> {
-  const nothing = { clusters: [], catalogBytes: 0, catalogHash: new Blake3Hasher().digestBuffer() };
+  const nothing = { clusters: [], catalogBytes: 0, catalogHash: blake3Of([]) };
   await writeRoot(disk, slot, { ...nothing, state: 'none', replicaId, generation: generation + 1 });
 }

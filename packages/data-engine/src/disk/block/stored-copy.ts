@@ -2,7 +2,7 @@
 
 import { setTimeout as pause } from 'node:timers/promises';
 import { CLUSTER_BYTES } from '@holdfast/core/model/bytes.js';
-import { Blake3Hasher } from '@napi-rs/blake-hash';
+import { blake3Of } from '../../base/blake3.js';
 import { corrupt } from '../../protocol/replica-faults.js';
 import type { BlockDisk } from './block-disk.js';
 import { type Catalog, decodeCatalog } from './catalog.js';
@@ -138,5 +138,5 @@ async function readClusters(disk: BlockDisk, { clusters, catalogBytes }: CopyRoo
 }
 
 function hashOf(catalog: Buffer): Buffer {
-  return new Blake3Hasher().update(catalog).digestBuffer();
+  return blake3Of([catalog]);
 }

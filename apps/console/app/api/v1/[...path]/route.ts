@@ -2,6 +2,8 @@
  * Passes the browser's calls on to the API, so that both share one origin: the session's cookie stays first-party and
  * the API's address is read when the console starts, not when it is built. Bodies and event streams pass unbuffered.
  */
+import { askApi } from '../../../../src/api/ask-api';
+
 const API_ORIGIN = process.env.HOLDFAST_API_ORIGIN ?? 'http://127.0.0.1:7400';
 
 /** As much as the API reads of a user's request. */
@@ -22,7 +24,7 @@ async function pass(request: Request): Promise<Response> {
   const url = new URL(request.url);
   const hasBody = request.method !== 'GET' && request.method !== 'HEAD';
   try {
-    const answer = await fetch(`${API_ORIGIN}${url.pathname}${url.search}`, {
+    const answer = await askApi(`${API_ORIGIN}${url.pathname}${url.search}`, {
       method: request.method,
       // Who asks, by which host and protocol, is in there since server.mjs.
       headers: withoutHopByHop(request.headers),

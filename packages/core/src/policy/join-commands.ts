@@ -2,10 +2,32 @@
  * Commands that start the agent of a new node, with the token by which it joins. What is shown is what is run: the test starts an
  * agent by it, and holds the compose file to the one in `infra/docker/another-node.yml`.
  */
-import { shellWord } from '../shared/copy-forms';
+import { shellWord } from '../model/shell-word.js';
 
 /** How the agent runs: under systemd, as a service beside the compose file, or in the foreground of a shell. */
-export type JoinWay = 'systemd' | 'compose' | 'shell';
+export const JOIN_WAYS = ['systemd', 'compose', 'shell'] as const;
+export type JoinWay = (typeof JOIN_WAYS)[number];
+
+/** Where a command is run. */
+export const JOIN_PLACE = {
+  systemd:
+    'On the new machine, with Holdfast built in /opt/holdfast and its unit installed as docs/OPERATIONS.md says:',
+  compose: 'On the machine that runs the compose file, in the folder of docker-compose.yml:',
+  shell: 'On the new machine, in the folder that Holdfast was built in:',
+} satisfies Record<JoinWay, string>;
+
+/** What is said of an address of the API that nothing vouches for. */
+export const GUESSED_ADDRESS =
+  'is a guess: the API does not know where nodes reach it. Put the right address in its place, or set HOLDFAST_API_URL for the API.';
+
+/** Values that most nodes have. */
+export const USUAL_NODE = {
+  diskSize: '100Gi',
+  disks: '/var/lib/holdfast/disks',
+  stateDir: '/var/lib/holdfast/state',
+  controlPort: '7410',
+  nbdPort: '7420',
+} satisfies Partial<JoinPlan>;
 
 export type JoinPlan = {
   readonly nodeName: string;

@@ -2,7 +2,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { parse } from 'yaml';
-import { apiAddress, composeFile, type JoinPlan, joinCommand, wrongWithPlan } from './join-commands';
+import { apiAddress, composeFile, type JoinPlan, joinCommand, wrongWithPlan } from './join-commands.js';
 
 const PLAN: JoinPlan = {
   nodeName: 'node-7',

@@ -1,0 +1,14 @@
+/** A longer wait is for `Location` and event streams: proxies and clients often give up on a silent connection after a minute. */
+const WAIT_SECONDS_MAX = 30;
+
+/**
+ * How long the caller wants the server to wait before it answers (RFC 7240): `Prefer: respond-async, wait=10`. The first of that name
+ * counts; what is no number of seconds is ignored, and so is what is more than the bound.
+ */
+export function preferredWaitMs(header: string | readonly string[] | undefined): number | undefined {
+  const preferences = [header ?? []].flat().join(',').split(',');
+  const first = preferences.find((preference) => /^\s*wait\s*(?:[=;]|$)/i.test(preference));
+  const seconds = /^\s*wait\s*=\s*(\d{1,9}|"\d{1,9}")\s*(?:;|$)/i.exec(first ?? '')?.[1];
+  if (seconds === undefined) return undefined;
+  return Math.min(WAIT_SECONDS_MAX, Number(seconds.replaceAll('"', ''))) * 1_000;
+}

@@ -1,0 +1,60 @@
+/** What an entry holds beside its bytes: key, stamp, and the objects that lead to them. */
+const OVERHEAD_BYTES = 1_000;
+
+type Entry = { readonly key: string; readonly stamp: string; readonly bytes: Buffer };
+
+/**
+ * Memo of answers' parts, each good while its stamp is the same. When it is full, entries by chance make room: readers that go over
+ * more than fits, again and again, then find a part of it, where the oldest going first would leave them nothing.
+ */
+export class StampedMemo {
+  private readonly entries: Entry[] = [];
+  private readonly places = new Map<string, number>();
+  private heldBytes = 0;
+
+  constructor(
+    private readonly bytesMax: number,
+    private readonly random: () => number = Math.random,
+  ) {}
+
+  find(key: string, stamp: string): Buffer | undefined {
+    const entry = this.entries[this.places.get(key) ?? -1];
+    return entry?.stamp === stamp ? entry.bytes : undefined;
+  }
+
+  /** @param text copied into bytes outside V8's heap, whose collections then need not look at them */
+  keep(key: string, stamp: string, text: string): Buffer {
+    const bytes = ownBytes(text);
+    this.removeAt(this.places.get(key));
+    this.places.set(key, this.entries.push({ key, stamp, bytes }) - 1);
+    this.heldBytes += bytes.length + OVERHEAD_BYTES;
+    while (this.heldBytes > this.bytesMax) this.removeAt(Math.floor(this.random() * this.entries.length));
+    return bytes;
+  }
+
+  clear(): void {
+    this.entries.length = 0;
+    this.places.clear();
+    this.heldBytes = 0;
+  }
+
+  /** The last entry takes the place. */
+  private removeAt(place: number | undefined): void {
+    const entry = place === undefined ? undefined : this.entries[place];
+    const last = entry && this.entries.pop();
+    if (place === undefined || entry === undefined || last === undefined) return;
+    if (last !== entry) {
+      this.entries[place] = last;
+      this.places.set(last.key, place);
+    }
+    this.places.delete(entry.key);
+    this.heldBytes -= entry.bytes.length + OVERHEAD_BYTES;
+  }
+}
+
+/** In memory of their own: small buffers are usually parts of a shared one, which stays while one of them does. */
+function ownBytes(text: string): Buffer {
+  const bytes = Buffer.allocUnsafeSlow(Buffer.byteLength(text));
+  bytes.write(text);
+  return bytes;
+}

@@ -1,0 +1,66 @@
+import { Bug } from '@holdfast/core/model/faults.js';
+import type { VolumeId } from '@holdfast/core/model/ids.js';
+import type { AccessFacts } from '@holdfast/core/policy/decide-access.js';
+import { findVolumes, type StampedVolume } from '@holdfast/database/queries/volumes.js';
+import type { Sql } from '@holdfast/database/sql/scope.js';
+import { Injectable } from '@nestjs/common';
+import { Databases } from '../platform/databases.js';
+import { StampedMemo } from '../platform/stamped-memo.js';
+import { mayWriteIn, volumeViewOf } from './volume.view.js';
+
+type Asked = {
+  readonly id: VolumeId;
+  readonly key: string;
+  readonly stamp: string;
+  readonly mayWrite: boolean;
+};
+
+/** Eight thousand volumes of three copies. */
+const BYTES_MAX = 30 * 1024 * 1024;
+
+/**
+ * Volumes of lists as JSON, remembered by the versions of their rows (ADR 0299). Lists are read far more often than volumes change,
+ * and reading rows into views is most of what a list costs.
+ */
+@Injectable()
+export class ShownVolumes {
+  private readonly memo = new StampedMemo(BYTES_MAX);
+
+  constructor(databases: Databases) {
+    // A Postgres that has crashed may give numbers of transactions again that it had given to commits without a sync.
+    databases.onBroken(() => this.memo.clear());
+  }
+
+  /**
+   * @param sql the transaction that has read the stamps, as this user: what it has seen the user may be shown
+   * @returns the view of each volume, in their order
+   */
+  async write(sql: Sql, volumes: readonly StampedVolume[], user: AccessFacts): Promise<Buffer[]> {
+    const asked = volumes.map(({ id, projectId, stamp }) => {
+      const mayWrite = mayWriteIn(user, projectId);
+      return { id, stamp, mayWrite, key: `${id} ${mayWrite}` };
+    });
+    const known = asked.map(({ key, stamp }) => this.memo.find(key, stamp));
+    const read = await this.read(
+      sql,
+      asked.filter((_, index) => known[index] === undefined),
+    );
+    return asked.map(({ id }, index) => known[index] ?? read.get(id) ?? notThere(id));
+  }
+
+  private async read(sql: Sql, volumes: readonly Asked[]): Promise<Map<VolumeId, Buffer>> {
+    if (volumes.length === 0) return new Map();
+    const ids = volumes.map(({ id }) => id);
+    const found = new Map((await findVolumes(sql, ids)).map((one) => [one.volume.id, one]));
+    return new Map(
+      volumes.map(({ id, key, stamp, mayWrite }) => {
+        const view = volumeViewOf(found.get(id) ?? notThere(id), mayWrite);
+        return [id, this.memo.keep(key, stamp, JSON.stringify(view))];
+      }),
+    );
+  }
+}
+
+function notThere(id: VolumeId): never {
+  throw new Bug(`volume ${id} was listed and is not there in the same snapshot`);
+}

@@ -1,0 +1,91 @@
+import { migrationNames } from '@holdfast/database/migrate.js';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { ApiFixture } from './api-fixture.js';
+
+let api: ApiFixture;
+
+beforeAll(async () => {
+  api = await ApiFixture.start();
+});
+afterAll(() => api?.stop());
+
+async function ask(url: string, from = api) {
+  const { statusCode: status, body } = await from.app.fastify.inject({ url });
+  return { status, body: JSON.parse(body) };
+}
+
+test.each([
+  { path: '/livez', status: 'alive' },
+  { path: '/readyz', status: 'ready' },
+  { path: '/startupz', status: 'started' },
+])('$path answers without a token', async ({ path, status }) => {
+  expect(await ask(path)).toEqual({ status: 200, body: { status } });
+});
+
+test('lists its checks when they are asked for', async () => {
+  expect(await ask('/livez?verbose')).toEqual({
+    status: 200,
+    body: { status: 'alive', checks: [{ name: 'process', status: 'ok' }] },
+  });
+  const names = ['database', 'database-of-agents', 'migrations', 'outbox'];
+  expect(await ask('/readyz?verbose')).toEqual({
+    status: 200,
+    body: { status: 'ready', checks: names.map((name) => ({ name, status: 'ok' })) },
+  });
+});
+
+describe('while a migration is not applied', () => {
+  const applied = async (isApplied: boolean) => {
+    const newest = (await migrationNames()).at(-1);
+    await api.owner.query(
+      `UPDATE _prisma_migrations SET finished_at = ${isApplied ? 'now()' : 'NULL'} WHERE migration_name = $1`,
+      [newest],
+    );
+  };
+  beforeAll(() => applied(false));
+  afterAll(() => applied(true));
+
+  test('no process is ready, and a problem names what failed', async () => {
+    expect(await ask('/readyz')).toMatchObject({
+      status: 503,
+      body: { code: 'store.unavailable', detail: 'not ready: migrations', retryable: true },
+    });
+    const { status, body } = await ask('/readyz?verbose');
+    expect([status, body.status]).toEqual([503, 'not ready']);
+    expect(body.checks).toContainEqual({
+      name: 'migrations',
+      status: 'failed',
+      detail: 'some are not applied',
+    });
+  });
+
+  test('a process that begins has not started, and one that was ready has', async () => {
+    const fresh = await ApiFixture.beside(api);
+    expect(await ask('/startupz', fresh)).toMatchObject({
+      status: 503,
+      body: { detail: 'starting: migrations' },
+    });
+    expect(await ask('/startupz?verbose')).toEqual({
+      status: 200,
+      body: { status: 'started', checks: [{ name: 'start', status: 'ok' }] },
+    });
+    await applied(true);
+    expect((await ask('/startupz', fresh)).status).toBe(200);
+    await applied(false);
+    expect((await ask('/startupz', fresh)).status).toBe(200);
+    await fresh.app.nest.close();
+  });
+});
+
+test('is ready while changes wait for a worker, and says how long they do', async () => {
+  await api.createVolume();
+  const { rowCount } = await api.owner.query(`UPDATE outbox SET created_at = now() - interval '90 seconds'`);
+  expect(rowCount).toBeGreaterThan(0);
+  const { status, body } = await ask('/readyz?verbose');
+  expect([status, body.status]).toEqual([200, 'ready']);
+  expect(body.checks).toContainEqual({
+    name: 'outbox',
+    status: 'degraded',
+    detail: expect.stringMatching(/^a change has waited for a worker for 9\d s$/),
+  });
+});

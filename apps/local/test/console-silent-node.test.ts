@@ -1,0 +1,90 @@
+/** The console while all processes of a node stand still, in a real browser on a real stack: what it served is not shown as well. */
+import { findBrowser } from '@holdfast/testkit/browser.js';
+import { ConsoleVisit } from '@holdfast/testkit/console-visit.js';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+
+const STORY_TIMEOUT_MS = 240_000;
+const executable = findBrowser();
+/** Without a browser on the machine these tests are counted as skipped, not passed. */
+const inBrowser = executable === undefined ? describe.skip : describe;
+
+let visit: ConsoleVisit;
+let stack: ConsoleVisit['stack'];
+let page: ConsoleVisit['page'];
+
+beforeAll(async () => {
+  if (executable === undefined) return;
+  visit = await ConsoleVisit.begin(executable, async (local) => {
+    // Long beside this story: the node is ready in all of it.
+    await local.cliJson('setting', 'set', 'agent-heartbeat-timeout', '300');
+    await local.cliJson('volume', 'create', 'served-here', '--size', '16Mi', '--replicas', '3');
+    await local.cliJson('volume', 'attach', 'served-here', '--node', 'node-2');
+  });
+  ({ stack, page } = visit);
+  await visit.signIn();
+}, STORY_TIMEOUT_MS);
+
+afterAll(async () => {
+  if (stack !== undefined) signal('SIGCONT');
+  await visit?.end();
+}, STORY_TIMEOUT_MS);
+
+const region = (name: string) => page.getByRole('region', { name, exact: true });
+const signal = (name: NodeJS.Signals) => void process.kill(-stack.agent('node-2').pid, name);
+
+inBrowser('a node that gives no answer', () => {
+  test(
+    'is the first cause on the overview, and its volume not served',
+    async () => {
+      signal('SIGSTOP');
+      await region('Is any data at risk?').getByText('node-2 does not answer: 1 not served').waitFor();
+      await page.getByText('No answer', { exact: true }).first().waitFor();
+      expect(await visit.problems('silent-overview')).toEqual([]);
+    },
+    STORY_TIMEOUT_MS,
+  );
+
+  test(
+    'has its volume shown without an address that leads nowhere, and no copy on it as healthy',
+    async () => {
+      await visit.openVolume('served-here');
+      await region('Connect').getByText('its address leads nowhere now').waitFor();
+      expect(await page.getByText(/^nbd:/).count()).toBe(0);
+      const places = region('Where its copies are');
+      await places.getByText('Should serve the volume, and does not answer').waitFor();
+      expect(await places.getByText('Healthy', { exact: true }).count()).toBe(0);
+      await visit.picture('silent-volume');
+    },
+    STORY_TIMEOUT_MS,
+  );
+
+  test(
+    'says so on its own page and among the nodes, and why',
+    async () => {
+      const why = 'he agent on node-2 has missed a heartbeat, and does not answer';
+      await page.getByRole('link', { name: 'Nodes and disks' }).first().click();
+      await region('node-2').getByText(`t${why}`).waitFor();
+      await region('node-2').getByText('No answer', { exact: true }).waitFor();
+      await visit.picture('silent-nodes');
+      await page.getByRole('link', { name: 'Open node-2' }).click();
+      await region('Conditions').getByText(`T${why}`).waitFor();
+      expect(await visit.problems('silent-node')).toEqual([]);
+    },
+    STORY_TIMEOUT_MS,
+  );
+
+  test(
+    'is well again on every page as soon as it is heard',
+    async () => {
+      signal('SIGCONT');
+      await page.getByText('has missed a heartbeat').waitFor({ state: 'detached' });
+      await page.getByRole('link', { name: 'Overview' }).first().click();
+      await page.getByText('node-2 does not answer').waitFor({ state: 'detached' });
+      await page.getByRole('link', { name: 'Volumes' }).first().click();
+      await visit.openVolume('served-here');
+      await page.getByText(/^nbd:/).first().waitFor();
+      expect(visit.errors).toEqual([]);
+    },
+    STORY_TIMEOUT_MS,
+  );
+});

@@ -1,0 +1,104 @@
+import crypto from 'node:crypto';
+import { describe, expect, jest, test } from '@jest/globals';
+import { MIB, rebuild, useClusters, write } from '../../test/engine-cluster.js';
+import { Layer } from '../layers/layer.js';
+import { NbdClient } from '../nbd/client.js';
+
+const { cluster, nodes } = useClusters();
+/** Two parts, of which a rebuild verifies one while it copies the other. */
+const SIZE = 256 * MIB;
+const IN_SECOND_PART = 200 * MIB;
+
+async function aboutToRebuild() {
+  const volume = await cluster(2, SIZE);
+  const engine = await volume.start(1);
+  return { volume, engine };
+}
+
+describe('a full rebuild', () => {
+  test('verifies one part while it copies the next', async () => {
+    const { volume, engine } = await aboutToRebuild();
+    await write(engine, 0, crypto.randomBytes(8 * MIB));
+    await write(engine, IN_SECOND_PART, crypto.randomBytes(MIB));
+    const target = await volume.addCopy('target');
+    let firstAsked: () => void = () => undefined;
+    const isFirstAsked = new Promise<void>((resolve) => {
+      firstAsked = resolve;
+    });
+    nodes().beforeCommand = (name) => {
+      if (name === 'hashes') firstAsked();
+    };
+    const { read } = NbdClient.prototype;
+    const held = jest.spyOn(NbdClient.prototype, 'read');
+    held.mockImplementation(async function (this: NbdClient, offset, lengthBytes) {
+      // Never answered by a rebuild that first copies all of it.
+      if (offset === IN_SECOND_PART) await isFirstAsked;
+      return read.call(this, offset, lengthBytes);
+    });
+    try {
+      await rebuild(engine, target.address);
+    } finally {
+      held.mockRestore();
+    }
+    await engine.stop();
+    expect((await volume.checksums()).size).toBe(1);
+  });
+
+  test('reads each whole window from the disk of its source once, and back from its own', async () => {
+    const { volume, engine } = await aboutToRebuild();
+    await write(engine, 0, crypto.randomBytes(8 * MIB));
+    const target = await volume.addCopy('target');
+    const reads = [jest.spyOn(Layer.prototype, 'read'), jest.spyOn(Layer.prototype, 'readInto')];
+    await rebuild(engine, target.address);
+    const counts = reads.map(({ mock }) => mock.calls.length);
+    for (const read of reads) read.mockRestore();
+    expect(counts).toEqual([2, 2]);
+  });
+
+  test('gives each source and its target the same checksums, those of its ranges included', async () => {
+    nodes().blockDiskBytes = 2 * SIZE;
+    const { volume, engine } = await aboutToRebuild();
+    await write(engine, 0, crypto.randomBytes(8 * MIB));
+    await write(engine, 9 * MIB, crypto.randomBytes(MIB));
+    const target = await volume.addCopy('target');
+    await rebuild(engine, target.address);
+    const [source] = volume.copies;
+    const told = await Promise.all(
+      [source, target].map(async (copy) => {
+        const { replica } = (await copy?.node.service.find(copy.address.replicaId)) ?? {};
+        const frozen = replica?.metadata.layers.slice(0, -1) ?? [];
+        return Promise.all(
+          frozen.map(async ({ id, checksum }) => ({
+            value: checksum?.value,
+            ranges: (await replica?.ranges.read(id, 0, 10))?.toString('hex'),
+          })),
+        );
+      }),
+    );
+    expect(told[0]).toEqual(told[1]);
+    expect(told[0]?.at(-1)).toEqual({
+      value: expect.stringMatching(/^\w{64}$/),
+      ranges: expect.stringMatching(/^(?!0{32})\w{256}0{32}(?!0{32})\w{32}$/),
+    });
+  });
+
+  test('is cancelled while a source does not say what it sent', async () => {
+    const { volume, engine } = await aboutToRebuild();
+    await write(engine, 0, crypto.randomBytes(4 * MIB));
+    const target = await volume.addCopy('target');
+    let asked: () => void = () => undefined;
+    const isAsked = new Promise<void>((resolve) => {
+      asked = resolve;
+    });
+    nodes().beforeCommand = (name) => {
+      if (name !== 'hashes') return undefined;
+      asked();
+      return new Promise(() => undefined);
+    };
+    const rebuildId = crypto.randomUUID();
+    engine.startRebuild({ rebuildId, target: target.address, sourceReplicaIds: [] });
+    await isAsked;
+    await engine.cancelRebuild(rebuildId);
+    expect(engine.report().rebuilds[0]).toMatchObject({ error: { code: 'rebuild.cancelled' } });
+  });
+});
