@@ -31,6 +31,7 @@ afterAll(() => visit?.end(), STORY_TIMEOUT_MS);
 
 beforeEach(() => page?.unrouteAll());
 
+type Locator = ReturnType<ConsoleVisit['page']['getByRole']>;
 type Panel = { name: string; at: () => string; asks: RegExp; shows: string };
 
 const VOLUME = () => `/volumes/${volumeId}`;
@@ -53,6 +54,26 @@ const PANELS: readonly Panel[] = [
   { name: 'Snapshots', at: VOLUME, asks: /\/snapshots\?/, shows: 'base' },
 ];
 
+/** Holds requests until it is opened. */
+function aGate() {
+  let open: () => void = () => undefined;
+  const opened = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  return { opened, open };
+}
+
+/** The user asks again. So does the console after a cut: that is held until the click, since its answer takes the button away. */
+async function tryAgain(panel: Locator, asks: RegExp): Promise<void> {
+  const click = aGate();
+  await page.route(asks, async (route) => {
+    await click.opened;
+    await route.continue();
+  });
+  await panel.getByRole('button', { name: 'Try again' }).click();
+  click.open();
+}
+
 /** Kinds of what moves on the page without end, as the browser names them. */
 const endlessMotions = (): Promise<string[]> =>
   page.evaluate(`[...new Set(document.getAnimations()
@@ -63,21 +84,17 @@ inBrowser('the console', () => {
   test.each(PANELS)(
     '$name: is loading, says what is wrong, shows its data, and says when that is old',
     async ({ name, at, asks, shows }) => {
-      let release: () => void = () => undefined;
-      const held = new Promise<void>((resolve) => {
-        release = resolve;
-      });
+      const loading = aGate();
       await page.route(asks, async (route) => {
-        await held;
+        await loading.opened;
         await route.abort();
       });
       await page.goto(new URL(at(), visit.stack.local.consoleUrl).href);
       const panel = page.getByRole('region', { name, exact: true });
       await panel.getByRole('status', { name: 'Loading' }).waitFor();
-      release();
+      loading.open();
       await panel.getByRole('alert').waitFor();
-      await page.unroute(asks);
-      await panel.getByRole('button', { name: 'Try again' }).click();
+      await tryAgain(panel, asks);
       await panel.getByText(shows).first().waitFor();
 
       await page.route(asks, (route) => route.abort());
@@ -86,8 +103,7 @@ inBrowser('the console', () => {
       process.kill(visit.stack.local.processes.api, 'SIGKILL');
       await panel.getByText(/^Not current: this is from/).waitFor();
       await panel.getByText(shows).first().waitFor();
-      await page.unroute(asks);
-      await panel.getByRole('button', { name: 'Try again' }).click();
+      await tryAgain(panel, asks);
       await panel.getByText(/^Not current/).waitFor({ state: 'detached' });
       await page.getByText('Live', { exact: true }).waitFor();
     },
