@@ -11,6 +11,7 @@ import crypto from 'node:crypto';
 import fs from 'node:fs';
 import path from 'node:path';
 import type { BenchOptions, Figure } from '@holdfast/data-engine/bench/figure.js';
+import { median } from '@holdfast/data-engine/bench/median.js';
 import type { NbdClient } from '@holdfast/data-engine/nbd/client.js';
 import { BareLoop } from './bare-loop.js';
 import { Nbdkit } from './nbdkit.js';
@@ -236,23 +237,17 @@ async function measure(
   return {
     perSecond: requests / seconds,
     flushedPerSecond: requests / (seconds + flushSeconds),
-    p50Us: middleOf(latenciesMs) * 1000,
+    p50Us: median(latenciesMs) * 1000,
   };
 }
 
 function medians(rounds: readonly Rates[]): Rates {
-  const median = (key: keyof Rates) => middleOf(rounds.map((round) => round[key]));
+  const middle = (key: keyof Rates) => median(rounds.map((round) => round[key]));
   return {
-    perSecond: median('perSecond'),
-    flushedPerSecond: median('flushedPerSecond'),
-    p50Us: median('p50Us'),
+    perSecond: middle('perSecond'),
+    flushedPerSecond: middle('flushedPerSecond'),
+    p50Us: middle('p50Us'),
   };
-}
-
-function middleOf(values: readonly number[]): number {
-  const middle = values.toSorted((a, b) => a - b)[values.length >> 1];
-  if (middle === undefined) throw new Error('nothing was measured');
-  return middle;
 }
 
 /** Rows of one case. */

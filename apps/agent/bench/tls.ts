@@ -6,6 +6,7 @@ import fs from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import type { BenchOptions } from '@holdfast/data-engine/bench/figure.js';
+import { median } from '@holdfast/data-engine/bench/median.js';
 import { type CertificateFiles, Certificates } from '@holdfast/data-engine/nbd/certificates.js';
 import { requireTls } from '@holdfast/data-engine/nbd/client-tls.js';
 import { BenchStack, KIB, MIB, timed } from './stack.js';
@@ -77,12 +78,6 @@ async function ratesOf(mode: Mode, files: CertificateFiles, scale: number): Prom
     requireTls(undefined);
     await stack.stop();
   }
-}
-
-function median(values: readonly number[]): number {
-  const middle = values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)];
-  if (middle === undefined) throw new Error('nothing was measured');
-  return middle;
 }
 
 /** Makes an authority, and one certificate for both ends. */

@@ -1,6 +1,8 @@
 // The console with 10,000 volumes, 1,000 nodes and 50 rebuilds that report: a real browser, a real console and API over a real
 // Postgres. Beside each figure stands what a bare page of the same server with the same data costs in the same run and browser.
+
 import { setTimeout as sleep } from 'node:timers/promises';
+import { median } from '@holdfast/data-engine/bench/median.js';
 import { findBrowser, openBrowser } from '@holdfast/testkit/browser.js';
 import { BARE_PATH, bareListScript } from './console/bare-list.js';
 import { type LargeCluster, reportRebuilds, startLargeCluster } from './console/large-cluster.js';
@@ -71,12 +73,6 @@ function tell(name: string, metric: string, value: number, target: Target): void
 
 /** What the bare page costs; left out where that is nothing that can be measured, since nothing is a multiple of it. */
 const beside = (baseline: number): Pick<Target, 'baseline'> => (baseline > 0 ? { baseline } : {});
-
-const median = (values: readonly number[]) =>
-  percentile(
-    [...values].sort((a, b) => a - b),
-    0.5,
-  );
 
 async function signIn({ cluster, watched: { page } }: Measured): Promise<void> {
   await page.goto(cluster.consoleUrl);

@@ -1,4 +1,5 @@
 // Rounds in which the API and its baseline take turns, so that a machine that is slower for a while is slower for both.
+import { median } from '@holdfast/data-engine/bench/median.js';
 import { percentile, report } from '../report.js';
 import { type Answer, type LoadResult, load } from './load.js';
 
@@ -73,10 +74,3 @@ function requireStatus(what: string, wanted: number, { statuses }: LoadResult): 
 
 /** How long they took, the shortest first. */
 const sorted = (answers: readonly Answer[]) => answers.map(({ ms }) => ms).sort((a, b) => a - b);
-
-function median(values: readonly number[]): number {
-  return percentile(
-    [...values].sort((a, b) => a - b),
-    0.5,
-  );
-}
