@@ -153,9 +153,10 @@ export class Context {
     });
   }
 
-  async nodes(): Promise<Node[]> {
+  /** @param query left out: all nodes of the cluster */
+  async nodes(query: { filter?: string } = {}): Promise<Node[]> {
     const path = { clusterId: await this.clusterId() };
-    return itemsOf((query) => this.api.GET(NODES, { params: { path, query } }));
+    return itemsOf((page) => this.api.GET(NODES, { params: { path, query: { ...query, ...page } } }));
   }
 
   async rebuilds(): Promise<Rebuild[]> {

@@ -13,7 +13,11 @@ const DEFAULT_TIMEOUT = '5m';
 export async function program(nouns: readonly Noun[] = NOUNS): Promise<Command> {
   const root = new Command('holdfast')
     .description('Replicated block volumes: create, attach, watch, repair.')
-    .option('-o, --output <format>', `${FORMATS.join(', ')}`, 'table')
+    .option(
+      '-o, --output <format>',
+      `${FORMATS.join(', ')}; json, jsonl and yaml are the API's own objects`,
+      'table',
+    )
     .option('--columns <names>', 'columns of tables, by their headers: name,state')
     .option('--no-headers', 'leave the header line of tables out')
     .option('--no-color', 'no colour')

@@ -1,12 +1,18 @@
 import { isNodeReady } from '@holdfast/core/model/node.js';
+import {
+  type CopyHealth,
+  copyHealth,
+  isSilent,
+  type SilentNodes,
+  type VolumeHealth,
+  volumeHealth,
+} from '@holdfast/core/policy/silent-nodes.js';
 import type { Tone } from '@holdfast/ui/tone.js';
 import type {
   Condition,
   Rebuild,
   RebuildState,
   Replica,
-  ReplicaState,
-  Robustness,
   Simulation,
   Snapshot,
   StorageNode,
@@ -16,12 +22,13 @@ import type {
 } from './api/types';
 
 /** The one place where a state becomes a word and a tone. A new state is a type error here. */
-const ROBUSTNESS = {
+const VOLUME_HEALTH = {
+  notServed: { tone: 'bad', word: 'Not served' },
   healthy: { tone: 'good', word: 'Healthy' },
   degraded: { tone: 'warn', word: 'Degraded' },
   faulted: { tone: 'bad', word: 'Faulted' },
   unknown: { tone: 'idle', word: 'Unknown' },
-} satisfies Record<Robustness, { tone: Tone; word: string }>;
+} satisfies Record<VolumeHealth, { tone: Tone; word: string }>;
 
 export const VOLUME_STATE = {
   creating: { tone: 'busy', word: 'Creating' },
@@ -32,12 +39,15 @@ export const VOLUME_STATE = {
   deleting: { tone: 'busy', word: 'Deleting' },
 } satisfies Record<VolumeState, { tone: Tone; word: string }>;
 
-const REPLICA_STATE = {
-  running: { tone: 'good', word: 'Healthy' },
+const COPY_HEALTH = {
+  notPlaced: { tone: 'warn', word: 'Not placed' },
+  noAnswer: { tone: 'bad', word: 'No answer' },
+  notKnown: { tone: 'idle', word: 'Not known' },
+  healthy: { tone: 'good', word: 'Healthy' },
   stopped: { tone: 'idle', word: 'Stopped' },
   rebuilding: { tone: 'busy', word: 'Rebuilding' },
   failed: { tone: 'bad', word: 'Failed' },
-} satisfies Record<ReplicaState, { tone: Tone; word: string }>;
+} satisfies Record<CopyHealth, { tone: Tone; word: string }>;
 
 export const REBUILD_STATE = {
   queued: { tone: 'idle', word: 'Queued' },
@@ -66,29 +76,16 @@ export const REBUILD_METHOD = {
 
 type Look = { tone: Tone; word: string };
 
-/** Does the node that serves the volume not answer? Its clients wait, and what is known of its copies is from before. */
-export function isNotServed(volume: Pick<Volume, 'attachedNodeId'>, silent: ReadonlySet<string>): boolean {
-  return volume.attachedNodeId !== null && silent.has(volume.attachedNodeId);
+export function volumeLook(volume: Volume, silent: SilentNodes): Look {
+  return VOLUME_HEALTH[volumeHealth(volume, silent)];
 }
 
-export function volumeLook(
-  volume: Pick<Volume, 'attachedNodeId' | 'robustness'>,
-  silent: ReadonlySet<string>,
-): Look {
-  return isNotServed(volume, silent) ? { tone: 'bad', word: 'Not served' } : ROBUSTNESS[volume.robustness];
-}
-
-/** A stopped copy of a detached volume is fine as long as it is a full one. */
 export function replicaLook(
   replica: Replica,
   volume: Pick<Volume, 'attachedNodeId'>,
-  silent: ReadonlySet<string>,
+  silent: SilentNodes,
 ): Look {
-  if (replica.nodeId === null) return { tone: 'warn', word: 'Not placed' };
-  if (silent.has(replica.nodeId)) return { tone: 'bad', word: 'No answer' };
-  if (replica.state !== 'failed' && isNotServed(volume, silent)) return { tone: 'idle', word: 'Not known' };
-  if (replica.state === 'stopped' && replica.healthyAt !== null) return { tone: 'good', word: 'Healthy' };
-  return REPLICA_STATE[replica.state];
+  return COPY_HEALTH[copyHealth(replica, volume, silent)];
 }
 
 /** What a volume comes to in a forecast. */
@@ -126,7 +123,7 @@ export function silenceOf({ conditions }: Pick<StorageNode, 'conditions'>): Cond
 
 export function nodeLook(node: StorageNode): { tone: Tone; word: string } {
   if (!isNodeReady(node)) return { tone: 'bad', word: 'Not ready' };
-  if (silenceOf(node) !== undefined) return { tone: 'bad', word: 'No answer' };
+  if (isSilent(node)) return { tone: 'bad', word: 'No answer' };
   if (node.drain !== null) return DRAIN_LOOKS[node.drain.state];
   if (node.cordoned) return { tone: 'warn', word: 'Cordoned' };
   if (node.maintenance !== null) return { tone: 'warn', word: 'In maintenance' };

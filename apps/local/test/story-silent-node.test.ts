@@ -56,6 +56,59 @@ test(
   STORY_TIMEOUT_MS,
 );
 
+/** A command's text, with single spaces. */
+async function text(...command: string[]): Promise<string> {
+  const { stdout } = await stack.cli(...command);
+  return stdout.replaceAll(/ +/g, ' ');
+}
+
+test(
+  'what it served is no longer shown as served, and no copy on it as healthy',
+  async () => {
+    const list = await text('volume', 'list', '-o', 'wide');
+    expect(list).toMatch(/^held ▲ degraded 2\/3 detached - /m);
+    expect(list).toMatch(/^served ✕ not served \?\/3 attached node-2 /m);
+    expect(list).not.toContain('nbd:');
+
+    const served = await text('volume', 'get', 'served');
+    expect(served).toMatch(/^health ✕ not served$/m);
+    expect(served).toMatch(/^address none now: node-2 does not answer; .*detach served --force/m);
+    expect(served).toMatch(/✕ no answer - node-2 /);
+    expect(served.match(/○ not known - node-[13] /g)).toHaveLength(2);
+    const held = await text('volume', 'get', 'held');
+    expect(held).toMatch(/✕ no answer - node-2 /);
+    expect(held.match(/✓ healthy - node-[13] /g)).toHaveLength(2);
+
+    // Scripts get the API's own words, and whoever asks for the address again is warned.
+    const { stdout, stderr } = await stack.cli('volume', 'attach', 'served');
+    expect(stdout).toMatch(/^nbd:/);
+    expect(stderr).toMatch(/the address leads nowhere now: node-2 does not answer/);
+    expect(await stack.cliJson('volume', 'get', 'served')).toMatchObject({ robustness: 'healthy' });
+  },
+  STORY_TIMEOUT_MS,
+);
+
+test(
+  'one volume is shown by its own nodes, and a token that may read none shows volumes all the same',
+  async () => {
+    expect(await text('volume', 'get', 'served', '--curl')).toContain('/nodes?filter=id');
+    const { token } = await stack.cliJson<{ token: string }>(
+      ...['token', 'create', 'volumes-only', '--action', 'volume:read'],
+    );
+    const { apiUrl, clusterId } = stack.local;
+    const as = ['--endpoint', apiUrl, '--token', token, '--cluster', clusterId];
+    for (const command of [['list'], ['get', 'served']]) {
+      const { exitCode, stdout, stderr } = await stack.cli('volume', ...command, ...as);
+      expect({ exitCode, stderr }).toMatchObject({
+        exitCode: 0,
+        stderr: expect.stringContaining('judged last'),
+      });
+      expect(stdout).toMatch(/✓ healthy/);
+    }
+  },
+  STORY_TIMEOUT_MS,
+);
+
 test(
   'once it goes on it is as before, and the log tells of no loss',
   async () => {
@@ -65,6 +118,8 @@ test(
     const filter = encodeURIComponent('type=NodeNotReady');
     const { body } = await stack.call<{ items: unknown[] }>('GET', `/events?filter=${filter}`);
     expect(body.items).toEqual([]);
+    expect(await text('volume', 'list')).toMatch(/^served ✓ healthy 3\/3 attached node-2 /m);
+    expect(await text('volume', 'get', 'served')).toMatch(/^address nbd:/m);
   },
   STORY_TIMEOUT_MS,
 );

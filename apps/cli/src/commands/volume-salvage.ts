@@ -8,6 +8,7 @@ import { age } from '../output/quantities.js';
 import type { Column } from '../output/table.js';
 import type { SalvageAdvice, Volume } from '../types.js';
 import { waitFor } from '../wait.js';
+import { printAttached } from './volume-attached.js';
 
 type Copy = SalvageAdvice['copies'][number];
 
@@ -49,8 +50,7 @@ export function addSalvage(volume: Command): void {
       const body = options.copies === undefined ? {} : { replicaIds: options.copies.split(',') };
       let current = await bodyOf(context.api.POST(`${VOLUME}/salvage`, { params: { path }, body }));
       if (options.wait) current = await waitUntilServed(context, path);
-      const text = () => current.endpoint?.nbdUri ?? `${current.name}: ${current.state}`;
-      print(formatItem(current, text, context.output));
+      await printAttached(context, current);
     });
 }
 

@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
-import type { Volume } from '../types.js';
-import { notedLines, unplacedLines, waitingLines } from './volume-text.js';
+import { nodesNow } from '../nodes-now.js';
+import type { Replica, Volume } from '../types.js';
+import { describeVolume, notedLines, unplacedLines, waitingLines } from './volume-text.js';
 
 function aVolume(status: 'True' | 'False', message: string, type = 'Scheduled'): Volume {
   const condition = {
@@ -56,4 +57,90 @@ test('a hold is a reason of two conditions, and said once', () => {
 test('missing copies that are not in the queue are listed with their volume and the reason', () => {
   const seen = [aVolume('True', 'it waits', 'RebuildWaiting'), aVolume('False', '', 'RebuildWaiting')];
   expect(waitingLines(seen)).toEqual(['big: it waits']);
+});
+
+describe('a volume as text', () => {
+  const URI = 'nbd://127.0.0.1:7420/big';
+
+  function aCopy(nodeId: string, part: Partial<Replica> = {}): Replica {
+    const copy = { id: `copy-on-${nodeId}`, nodeId, zone: 'z', mode: 'RW', state: 'running', ...part };
+    // The cast: the text uses nothing else of a copy.
+    return copy as Replica;
+  }
+
+  /** With copies on nodes 1 to 3, served by node 2. */
+  function served(part: Partial<Volume> = {}): Volume {
+    const replicas = ['n1', 'n2', 'n3'].map((nodeId) => aCopy(nodeId));
+    return {
+      ...aVolume('True', ''),
+      robustness: 'healthy',
+      state: 'attached',
+      attachedNodeId: 'n2',
+      numberOfReplicas: 3,
+      size: 4096,
+      writtenBytes: 0,
+      endpoint: { nbdUri: URI },
+      attention: null,
+      replicas,
+      ...part,
+    };
+  }
+
+  /** Lines by their first word, while these nodes do not answer. */
+  function linesOf(volume: Volume, silent: readonly string[]): Record<string, string> {
+    const nodes = ['n1', 'n2', 'n3'].map((id) => {
+      const answering = { type: 'Answering', status: 'False' } as const;
+      const conditions = [
+        { type: 'Ready', status: 'True' } as const,
+        ...(silent.includes(id) ? [answering] : []),
+      ];
+      return {
+        id,
+        name: `node-${id.slice(1)}`,
+        conditions: conditions.map((one) => ({ ...NO_TEXT, ...one })),
+      };
+    });
+    const text = describeVolume(volume, nodesNow(nodes), { output: 'table', headers: true, color: false });
+    const lines = text.split('\n').map((line) => line.replaceAll(/ {2,}/g, '  ').split('  '));
+    return Object.fromEntries(lines.map(([word = '', ...others]) => [word, others.join('  ')]));
+  }
+  const NO_TEXT = { reason: '', message: '', lastTransitionAt: '2026-01-01T00:00:00Z' };
+
+  test('says that it is healthy, and where clients reach it', () => {
+    expect(linesOf(served(), [])).toMatchObject({
+      health: '✓ healthy',
+      state: 'attached on node-2',
+      address: URI,
+      'py-on-n1': '✓ healthy  RW  node-1  z',
+      'py-on-n2': '✓ healthy  RW  node-2  z',
+    });
+  });
+
+  test('offers no address of a node that does not answer, and takes nothing that it said for true', () => {
+    expect(linesOf(served(), ['n2'])).toMatchObject({
+      health: '✕ not served',
+      state: 'attached on node-2',
+      address:
+        'none now: node-2 does not answer; start its agent, or holdfast volume detach big --force and attach it elsewhere',
+      'py-on-n1': '○ not known  -  node-1  z',
+      'py-on-n2': '✕ no answer  -  node-2  z',
+    });
+  });
+
+  test('shows the copy of a node that does not answer as that, while another node serves it', () => {
+    const replicas = [aCopy('n2'), aCopy('n3', { mode: 'ERR', state: 'failed' })];
+    expect(linesOf(served({ attachedNodeId: 'n2', replicas }), ['n3'])).toMatchObject({
+      health: '✓ healthy',
+      address: URI,
+      'py-on-n2': '✓ healthy  RW  node-2  z',
+      'py-on-n3': '✕ no answer  ERR  node-3  z',
+    });
+  });
+
+  test.each([
+    ['a viewer', { endpoint: { nbdUri: null } }, 'shown to those who may change volumes'],
+    ['one that is not attached', { endpoint: null, attachedNodeId: null, state: 'detached' }, '-'],
+  ] as const)('has no address for %s', (_what, part, want) => {
+    expect(linesOf(served(part), []).address).toBe(want);
+  });
 });

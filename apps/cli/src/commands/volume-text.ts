@@ -1,28 +1,30 @@
 import { formatBytes } from '@holdfast/core/model/bytes.js';
+import { isNotServed, shownAddress } from '@holdfast/core/policy/silent-nodes.js';
+import type { NodesNow } from '../nodes-now.js';
 import type { OutputOptions } from '../output/format.js';
-import { isHealthyCopy, robustnessLook } from '../output/states.js';
-import { type Column, paintTone, renderTable, type Tone } from '../output/table.js';
+import { copyLook, volumeLook } from '../output/states.js';
+import { type Column, paintTone, renderTable } from '../output/table.js';
 import type { Replica, Verification, Volume } from '../types.js';
 
-type NameOf = (nodeId: string | null) => string;
-
 /** One volume as text: facts first, then its copies, then what keeps it from being healthy. */
-export function describeVolume(volume: Volume, nodeName: NameOf, options: OutputOptions): string {
-  const look = robustnessLook(volume);
+export function describeVolume(volume: Volume, nodes: NodesNow, options: OutputOptions): string {
+  const look = volumeLook(volume, nodes.silent);
   const facts: [string, string][] = [
     ['name', volume.name],
     ['id', volume.id],
     ['health', paintTone(look.text, look.tone, options.color)],
     [
       'state',
-      volume.attachedNodeId === null ? volume.state : `${volume.state} on ${nodeName(volume.attachedNodeId)}`,
+      volume.attachedNodeId === null
+        ? volume.state
+        : `${volume.state} on ${nodes.nameOf(volume.attachedNodeId)}`,
     ],
     ['size', `${formatBytes(volume.size)}, ${formatBytes(volume.writtenBytes)} written`],
-    ['address', volume.endpoint?.nbdUri ?? '-'],
+    ['address', addressText(volume, nodes)],
   ];
   const width = Math.max(...facts.map(([label]) => label.length));
   const lines = facts.map(([label, value]) => `${label.padEnd(width)}  ${value}`);
-  const table = renderTable(volume.replicas, replicaColumns(nodeName), {
+  const table = renderTable(volume.replicas, replicaColumns(volume, nodes), {
     wide: options.output === 'wide',
     headers: true,
     color: options.color,
@@ -35,31 +37,40 @@ export function describeVolume(volume: Volume, nodeName: NameOf, options: Output
   ].join('\n');
 }
 
-function replicaColumns(nodeName: NameOf): Column<Replica>[] {
+/** The address, or why none is offered and what helps. */
+function addressText(volume: Volume, nodes: NodesNow): string {
+  const address = shownAddress(volume, nodes.silent);
+  switch (address.kind) {
+    case 'address':
+      return address.nbdUri;
+    case 'silent':
+      return `none now: ${silentHolderText(volume, nodes)}`;
+    case 'hidden':
+      return 'shown to those who may change volumes';
+    case 'none':
+      return '-';
+  }
+}
+
+/** What is wrong with the address of a volume that is not served, and what helps. */
+export function silentHolderText({ name, attachedNodeId }: Volume, { nameOf }: NodesNow): string {
+  const node = nameOf(attachedNodeId);
+  return `${node} does not answer; start its agent, or holdfast volume detach ${name} --force and attach it elsewhere`;
+}
+
+function replicaColumns(volume: Volume, { nameOf, silent }: NodesNow): Column<Replica>[] {
+  const look = (replica: Replica) => copyLook(replica, volume, silent);
+  // The engine's word, which is from before while its node is silent.
+  const modeText = ({ mode }: Replica) => (isNotServed(volume, silent) ? '-' : (mode ?? '-'));
   return [
     { header: 'copy', cell: (replica) => replica.id.slice(-8) },
-    { header: 'state', cell: copyWord, tone: copyTone },
-    { header: 'mode', cell: (replica) => replica.mode ?? '-' },
-    { header: 'node', cell: (replica) => nodeName(replica.nodeId) },
+    { header: 'state', cell: (replica) => look(replica).text, tone: (replica) => look(replica).tone },
+    { header: 'mode', cell: modeText },
+    { header: 'node', cell: (replica) => nameOf(replica.nodeId) },
     { header: 'zone', cell: (replica) => replica.zone ?? '-' },
     { header: 'replica id', cell: (replica) => replica.id, wide: true },
     { header: 'disk id', cell: (replica) => replica.diskId ?? '-', wide: true },
   ];
-}
-
-function copyWord(replica: Replica): string {
-  if (replica.nodeId === null) return '▲ not placed';
-  if (isHealthyCopy(replica)) return '✓ healthy';
-  return replica.state === 'failed'
-    ? '✕ failed'
-    : replica.state === 'rebuilding'
-      ? '◐ rebuilding'
-      : `○ ${replica.state}`;
-}
-
-function copyTone(replica: Replica): Tone {
-  if (isHealthyCopy(replica)) return 'good';
-  return replica.state === 'failed' ? 'bad' : replica.state === 'rebuilding' ? 'busy' : 'plain';
 }
 
 function troubles(volume: Volume): string[] {
@@ -113,8 +124,12 @@ function shortened(sentence: string): string {
   return sentence.length <= SENTENCE_LENGTH_MAX ? sentence : `${sentence.slice(0, SENTENCE_LENGTH_MAX)}…`;
 }
 
-export function describeVerification(volume: Volume, verification: Verification, nodeName: NameOf): string {
-  const nodeOf = new Map(volume.replicas.map((replica) => [replica.id, nodeName(replica.nodeId)]));
+export function describeVerification(
+  volume: Volume,
+  verification: Verification,
+  { nameOf }: Pick<NodesNow, 'nameOf'>,
+): string {
+  const nodeOf = new Map(volume.replicas.map((replica) => [replica.id, nameOf(replica.nodeId)]));
   const lines = verification.replicas.map(
     ({ replicaId, checksum, error }) =>
       `  ${(nodeOf.get(replicaId) ?? replicaId).padEnd(12)}  ${checksum ?? error ?? '-'}`,

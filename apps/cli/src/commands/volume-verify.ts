@@ -2,16 +2,13 @@ import type { Command } from 'commander';
 import { bodyOf, VOLUME } from '../api.js';
 import { Context, keyOf, print } from '../context.js';
 import { CliError, EXIT } from '../exit-codes.js';
+import { nodesOfVolume } from '../nodes-now.js';
 import { formatItem } from '../output/format.js';
 import type { Verification } from '../types.js';
 import { waitFor } from '../wait.js';
 import { describeVerification } from './volume-text.js';
 
-/** @param nameLookup makes what names the nodes of the cluster */
-export function addVerify(
-  volume: Command,
-  nameLookup: (context: Context) => Promise<(nodeId: string | null) => string>,
-): void {
+export function addVerify(volume: Command): void {
   volume
     .command('verify')
     .argument('<volume>', 'name or id')
@@ -27,8 +24,8 @@ export function addVerify(
         started.state === 'running'
           ? await waitFor(read, (answer) => answer.state !== 'running', context.timeoutMs, 'verifying')
           : started;
-      const nodeName = await nameLookup(context);
-      print(formatItem(done, () => describeVerification(found, done, nodeName), context.output));
+      const nodes = await nodesOfVolume(context, found);
+      print(formatItem(done, () => describeVerification(found, done, nodes), context.output));
       if (done.equal !== true) throw new CliError(EXIT.unsatisfied, done.message);
     });
 }

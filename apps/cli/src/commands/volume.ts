@@ -1,17 +1,20 @@
 import { formatBytes } from '@holdfast/core/model/bytes.js';
+import { healthyCopies, type SilentNodes, shownAddress } from '@holdfast/core/policy/silent-nodes.js';
 import { Command } from 'commander';
 import { bodyIfFound, bodyOf, VOLUME } from '../api.js';
 import { Context, keyOf, print, remark, type VolumeKey } from '../context.js';
 import { CliError, EXIT } from '../exit-codes.js';
+import { allNodesNow, type NodesNow, nodesOfVolume } from '../nodes-now.js';
 import { type Choices, parseChoice } from '../output/choices.js';
 import { formatItem, formatList, isForPeople } from '../output/format.js';
 import { labelsText, parseNewLabels } from '../output/labels.js';
 import { age, parseCount, parseSize } from '../output/quantities.js';
-import { isHealthyCopy, robustnessLook } from '../output/states.js';
+import { volumeLook } from '../output/states.js';
 import type { Column } from '../output/table.js';
 import type { NewVolume, Volume } from '../types.js';
 import { waitFor } from '../wait.js';
 import { describeVolumeExplanation } from './explanation-text.js';
+import { printAttached } from './volume-attached.js';
 import { attentionError, isAttachSettled, needsPerson } from './volume-attention.js';
 import { addMoveReplica, addRemoveReplica } from './volume-move.js';
 import { addSalvage } from './volume-salvage.js';
@@ -20,35 +23,33 @@ import { addClone, addResize, addRevert } from './volume-task.js';
 import { describeVolume, unplacedLines } from './volume-text.js';
 import { addCancelVerify, addVerify } from './volume-verify.js';
 
-type NameOf = (nodeId: string | null) => string;
-
-function columns(nodeName: NameOf, now: Date): Column<Volume>[] {
+function columns({ nameOf, silent }: NodesNow, now: Date): Column<Volume>[] {
   return [
     { header: 'name', cell: (volume) => volume.name },
     {
       header: 'health',
-      cell: (volume) => robustnessLook(volume).text,
-      tone: (volume) => robustnessLook(volume).tone,
+      cell: (volume) => volumeLook(volume, silent).text,
+      tone: (volume) => volumeLook(volume, silent).tone,
     },
     {
       header: 'copies',
-      cell: (volume) => `${volume.replicas.filter(isHealthyCopy).length}/${volume.numberOfReplicas}`,
+      cell: (volume) => `${healthyCopies(volume, silent) ?? '?'}/${volume.numberOfReplicas}`,
       align: 'right',
     },
     { header: 'state', cell: (volume) => volume.state },
-    { header: 'attached to', cell: (volume) => nodeName(volume.attachedNodeId) },
+    { header: 'attached to', cell: (volume) => nameOf(volume.attachedNodeId) },
     { header: 'size', cell: (volume) => formatBytes(volume.size), align: 'right' },
     { header: 'written', cell: (volume) => formatBytes(volume.writtenBytes), align: 'right' },
     { header: 'age', cell: (volume) => age(volume.createdAt, now), align: 'right' },
     { header: 'id', cell: (volume) => volume.id, wide: true },
     { header: 'labels', cell: (volume) => labelsText(volume.labels), wide: true },
-    { header: 'address', cell: (volume) => volume.endpoint?.nbdUri ?? '-', wide: true },
+    { header: 'address', cell: (volume) => addressCell(volume, silent), wide: true },
   ];
 }
 
-async function nameLookup(context: Context): Promise<NameOf> {
-  const nodes = new Map((await context.nodes()).map((node) => [node.id, node.name]));
-  return (id) => (id === null ? '-' : (nodes.get(id) ?? id));
+function addressCell(volume: Volume, silent: SilentNodes): string {
+  const address = shownAddress(volume, silent);
+  return address.kind === 'address' ? address.nbdUri : '-';
 }
 
 export function volumeCommand(): Command {
@@ -58,7 +59,7 @@ export function volumeCommand(): Command {
   addGet(volume);
   addAttach(volume);
   addDetach(volume);
-  addVerify(volume, nameLookup);
+  addVerify(volume);
   addCancelVerify(volume);
   addExplain(volume);
   addSettings(volume);
@@ -108,8 +109,8 @@ function addCreate(volume: Command): void {
       const created = await bodyOf(
         context.api.POST('/clusters/{clusterId}/volumes', { params: { path }, body }),
       );
-      const nodeName = await nameLookup(context);
-      print(formatItem(created, () => describeVolume(created, nodeName, context.output), context.output));
+      const nodes = await nodesOfVolume(context, created);
+      print(formatItem(created, () => describeVolume(created, nodes, context.output), context.output));
       // As text the warning is printed already; a script gets data on stdout and the warning on stderr.
       if (!isForPeople(context.output)) for (const line of unplacedLines(created)) remark(line);
     });
@@ -159,8 +160,8 @@ function addList(volume: Command): void {
     .description('all volumes')
     .action(async (options: { filter?: string; sort?: string }, command: Command) => {
       const context = new Context(command);
-      const [volumes, nodeName] = await Promise.all([context.volumes(options), nameLookup(context)]);
-      print(formatList(volumes, columns(nodeName, context.now), context.output));
+      const [volumes, nodes] = await Promise.all([context.volumes(options), allNodesNow(context)]);
+      print(formatList(volumes, columns(nodes, context.now), context.output));
     });
 }
 
@@ -172,8 +173,8 @@ function addGet(volume: Command): void {
     .action(async (name: string, _options: object, command: Command) => {
       const context = new Context(command);
       const found = await context.volume(name);
-      const nodeName = await nameLookup(context);
-      print(formatItem(found, () => describeVolume(found, nodeName, context.output), context.output));
+      const nodes = await nodesOfVolume(context, found);
+      print(formatItem(found, () => describeVolume(found, nodes, context.output), context.output));
     });
 }
 
@@ -198,13 +199,7 @@ function addAttach(volume: Command): void {
         );
         if (current.endpoint === null) throw attentionError(current);
       }
-      print(
-        formatItem(
-          current,
-          () => current.endpoint?.nbdUri ?? `${current.name}: ${current.state}`,
-          context.output,
-        ),
-      );
+      await printAttached(context, current);
     });
 }
 

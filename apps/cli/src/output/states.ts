@@ -1,14 +1,33 @@
+import {
+  type CopyHealth,
+  copyHealth,
+  isSilent,
+  type SilentNodes,
+  type VolumeHealth,
+  volumeHealth,
+} from '@holdfast/core/policy/silent-nodes.js';
 import type { Condition, Node, Replica, Snapshot, Volume } from '../types.js';
 import type { Tone } from './table.js';
 
 /** A state as glyph and word, so that colour is never the only sign. */
 export type Look = { text: string; tone: Tone };
 
-const ROBUSTNESS: Record<string, Look> = {
+const VOLUME_HEALTH: Record<VolumeHealth, Look> = {
+  notServed: { text: '✕ not served', tone: 'bad' },
   healthy: { text: '✓ healthy', tone: 'good' },
   degraded: { text: '▲ degraded', tone: 'warn' },
   faulted: { text: '✕ faulted', tone: 'bad' },
   unknown: { text: '○ unknown', tone: 'plain' },
+};
+
+const COPY_HEALTH: Record<CopyHealth, Look> = {
+  notPlaced: { text: '▲ not placed', tone: 'warn' },
+  noAnswer: { text: '✕ no answer', tone: 'bad' },
+  notKnown: { text: '○ not known', tone: 'plain' },
+  healthy: { text: '✓ healthy', tone: 'good' },
+  stopped: { text: '○ stopped', tone: 'plain' },
+  rebuilding: { text: '◐ rebuilding', tone: 'busy' },
+  failed: { text: '✕ failed', tone: 'bad' },
 };
 
 const REBUILD: Record<string, Look> = {
@@ -21,12 +40,23 @@ const REBUILD: Record<string, Look> = {
 
 const plain = (text: string): Look => ({ text, tone: 'plain' });
 
-export function robustnessLook(volume: Volume): Look {
-  return ROBUSTNESS[volume.robustness] ?? plain(volume.robustness);
+/** An API of a newer version may know states that this program has no word for. */
+export function volumeLook(volume: Volume, silent: SilentNodes): Look {
+  const health: string = volumeHealth(volume, silent);
+  return known(VOLUME_HEALTH, health);
+}
+
+export function copyLook(copy: Replica, volume: Pick<Volume, 'attachedNodeId'>, silent: SilentNodes): Look {
+  const health: string = copyHealth(copy, volume, silent);
+  return known(COPY_HEALTH, health);
+}
+
+function known(looks: Readonly<Record<string, Look>>, state: string): Look {
+  return looks[state] ?? plain(state);
 }
 
 export function rebuildLook(state: string): Look {
-  return REBUILD[state] ?? plain(state);
+  return known(REBUILD, state);
 }
 
 const SNAPSHOT: Record<string, Look> = {
@@ -38,15 +68,11 @@ const SNAPSHOT: Record<string, Look> = {
 };
 
 export function snapshotLook({ state }: Snapshot): Look {
-  return SNAPSHOT[state] ?? plain(state);
+  return known(SNAPSHOT, state);
 }
 
 export function nodeLook(node: Node): Look {
-  const silence = !isTrue(node.conditions, 'Ready')
-    ? 'not ready'
-    : isFalse(node.conditions, 'Answering')
-      ? 'no answer'
-      : undefined;
+  const silence = !isTrue(node.conditions, 'Ready') ? 'not ready' : isSilent(node) ? 'no answer' : undefined;
   if (silence !== undefined) {
     const planned = node.maintenance === null ? '' : `, ${maintenanceText(node.maintenance)}`;
     return {
@@ -74,14 +100,4 @@ function maintenanceText({ until }: NonNullable<Node['maintenance']>): string {
 
 export function isTrue(conditions: readonly Condition[], type: string): boolean {
   return conditions.some((condition) => condition.type === type && condition.status === 'True');
-}
-
-function isFalse(conditions: readonly Condition[], type: string): boolean {
-  return conditions.some((condition) => condition.type === type && condition.status === 'False');
-}
-
-export function isHealthyCopy(replica: Replica): boolean {
-  return (
-    replica.failedAt === null && replica.healthyAt !== null && replica.mode !== 'WO' && replica.mode !== 'ERR'
-  );
 }

@@ -1,10 +1,11 @@
 'use client';
+import type { SilentNodes } from '@holdfast/core/policy/silent-nodes.js';
 import { createContext, type ReactNode, useContext, useMemo } from 'react';
 import { useRisk } from './queries';
 
-const NONE: ReadonlySet<string> = new Set();
+const NONE: SilentNodes = new Set();
 
-const SilentNodes = createContext<ReadonlySet<string>>(NONE);
+const SilentNodesContext = createContext<SilentNodes>(NONE);
 
 /**
  * Watches which nodes do not answer, once for all that is below. Each row of a list has several parts that depend on it: a watch of
@@ -19,10 +20,10 @@ export function SilentNodesProvider({ children }: { children: ReactNode }) {
       ),
     [causes],
   );
-  return <SilentNodes value={silent}>{children}</SilentNodes>;
+  return <SilentNodesContext value={silent}>{children}</SilentNodesContext>;
 }
 
 /** Nodes whose agents do not answer: what their rows say of copies and engines is from before. The look at the risk names each. */
-export function useSilentNodes(): ReadonlySet<string> {
-  return useContext(SilentNodes);
+export function useSilentNodes(): SilentNodes {
+  return useContext(SilentNodesContext);
 }

@@ -1,9 +1,10 @@
+import { healthyCopies, type SilentNodes } from '@holdfast/core/policy/silent-nodes.js';
 import { pulsing } from '@holdfast/ui/motion.js';
 import { TONE_FILL, type Tone } from '@holdfast/ui/tone.js';
 import { clsx } from 'clsx';
 import { useSilentNodes } from '../api/silent-nodes';
 import type { Volume } from '../api/types';
-import { isNotServed, replicaLook } from '../states';
+import { replicaLook } from '../states';
 
 type Dot = { key: string; word: string; tone: Tone | undefined };
 
@@ -15,15 +16,14 @@ type Dot = { key: string; word: string; tone: Tone | undefined };
 export function ReplicaDots({ volume, dotsClassName }: { volume: Volume; dotsClassName?: string }) {
   const silent = useSilentNodes();
   const dots = dotsOf(volume, silent);
-  const isKnown = !isNotServed(volume, silent);
-  const healthy = dots.filter((dot) => dot.word === 'Healthy').length;
+  const healthy = healthyCopies(volume, silent);
   const wanted = volume.numberOfReplicas;
   return (
     <span className="inline-flex items-center gap-2">
       <span
         role="img"
         aria-label={
-          isKnown
+          healthy !== undefined
             ? `${healthy} of ${wanted} copies healthy`
             : `${wanted} copies wanted, their state is not known`
         }
@@ -42,13 +42,13 @@ export function ReplicaDots({ volume, dotsClassName }: { volume: Volume; dotsCla
         ))}
       </span>
       <span className="text-xs tabular-nums text-muted">
-        {isKnown ? healthy : '?'}/{wanted}
+        {healthy ?? '?'}/{wanted}
       </span>
     </span>
   );
 }
 
-function dotsOf(volume: Volume, silent: ReadonlySet<string>): Dot[] {
+function dotsOf(volume: Volume, silent: SilentNodes): Dot[] {
   const copies = volume.replicas.map(
     (replica): Dot => ({ key: replica.id, ...replicaLook(replica, volume, silent) }),
   );

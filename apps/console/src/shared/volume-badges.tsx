@@ -1,7 +1,8 @@
+import { isNotServed } from '@holdfast/core/policy/silent-nodes.js';
 import { Badge } from '@holdfast/ui/badge.js';
 import { useSilentNodes } from '../api/silent-nodes';
 import type { Volume } from '../api/types';
-import { isNotServed, VOLUME_STATE, volumeLook } from '../states';
+import { VOLUME_STATE, volumeLook } from '../states';
 
 export function RobustnessBadge({ volume }: { volume: Volume }) {
   const { tone, word } = volumeLook(volume, useSilentNodes());

@@ -1,36 +1,30 @@
 'use client';
+import { type ShownAddress, shownAddress } from '@holdfast/core/policy/silent-nodes.js';
 import { CopyText } from '@holdfast/ui/copy-text.js';
 import { Panel } from '@holdfast/ui/panel.js';
 import { useSilentNodes } from '../api/silent-nodes';
 import type { Volume } from '../api/types';
-import { isNotServed } from '../states';
 import { nbdCommands } from './nbd-commands';
+
+/** Why no address is offered, and what helps. */
+const WITHOUT_ADDRESS = {
+  silent:
+    'The node that serves the volume does not answer, so its address leads nowhere now. Once the volume is attached on another node, its new address stands here.',
+  hidden: 'Its address is shown to those who may change volumes.',
+  none: 'Attach the volume to get its NBD address. Any NBD client can use it.',
+} satisfies Record<Exclude<ShownAddress['kind'], 'address'>, string>;
 
 /** How to reach the volume from outside: its NBD address, and commands that use it. */
 export function ConnectPanel({ volume }: { volume: Volume }) {
-  const nbdUri = volume.endpoint?.nbdUri ?? null;
-  const silent = useSilentNodes();
-  if (isNotServed(volume, silent)) {
+  const address = shownAddress(volume, useSilentNodes());
+  if (address.kind !== 'address') {
     return (
       <Panel title="Connect">
-        <p className="text-sm text-muted">
-          The node that serves the volume does not answer, so its address leads nowhere now. Once the volume
-          is attached on another node, its new address stands here.
-        </p>
+        <p className="text-sm text-muted">{WITHOUT_ADDRESS[address.kind]}</p>
       </Panel>
     );
   }
-  if (nbdUri === null) {
-    return (
-      <Panel title="Connect">
-        <p className="text-sm text-muted">
-          {volume.endpoint === null
-            ? 'Attach the volume to get its NBD address. Any NBD client can use it.'
-            : 'Its address is shown to those who may change volumes.'}
-        </p>
-      </Panel>
-    );
-  }
+  const { nbdUri } = address;
   const { nbdcopy, qemu, needsCertificates } = nbdCommands(nbdUri);
   return (
     <Panel title="Connect" hint="The address holds the attachment's secret: who has it can read and write.">
