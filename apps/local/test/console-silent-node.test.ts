@@ -18,6 +18,7 @@ beforeAll(async () => {
     // Long beside this story: the node is ready in all of it.
     await local.cliJson('setting', 'set', 'agent-heartbeat-timeout', '300');
     await local.cliJson('volume', 'create', 'served-here', '--size', '16Mi', '--replicas', '3');
+    await local.cliJson('volume', 'create', 'held-here', '--size', '16Mi', '--replicas', '3');
     await local.cliJson('volume', 'attach', 'served-here', '--node', 'node-2');
   });
   ({ stack, page } = visit);
@@ -37,7 +38,9 @@ inBrowser('a node that gives no answer', () => {
     'is the first cause on the overview, and its volume not served',
     async () => {
       signal('SIGSTOP');
-      await region('Is any data at risk?').getByText('node-2 does not answer: 1 not served').waitFor();
+      await region('Is any data at risk?')
+        .getByText('node-2 does not answer: 1 not served, 1 degraded')
+        .waitFor();
       await page.getByText('No answer', { exact: true }).first().waitFor();
       expect(await visit.problems('silent-overview')).toEqual([]);
     },
@@ -54,6 +57,17 @@ inBrowser('a node that gives no answer', () => {
       await places.getByText('Should serve the volume, and does not answer').waitFor();
       expect(await places.getByText('Healthy', { exact: true }).count()).toBe(0);
       await visit.picture('silent-volume');
+    },
+    STORY_TIMEOUT_MS,
+  );
+
+  test(
+    'has a volume that no engine serves shown without the copy on it',
+    async () => {
+      await page.getByRole('link', { name: 'Volumes' }).first().click();
+      const row = page.getByRole('row', { name: /held-here/ });
+      await row.getByText('Degraded').waitFor();
+      await row.getByText('2/3').waitFor();
     },
     STORY_TIMEOUT_MS,
   );

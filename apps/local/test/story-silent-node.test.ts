@@ -52,6 +52,7 @@ test(
     expect(nodes).toMatch(/node-2 +✕ no answer/);
     const { stdout: risk } = await stack.cli('cluster', 'risk');
     expect(risk).toMatch(/node-2 does not answer for \d+s: 1 not served, 1 degraded/);
+    expect(await text('cluster', 'list', '--columns', 'nodes,not served,degraded')).toMatch(/^ *2\/3 1 1$/m);
   },
   STORY_TIMEOUT_MS,
 );

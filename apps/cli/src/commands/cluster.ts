@@ -1,27 +1,16 @@
-import { formatBytes } from '@holdfast/core/model/bytes.js';
 import { Command } from 'commander';
 import { bodyOf, doneOf, itemsOf } from '../api.js';
+import { risksOf } from '../cluster-risks.js';
 import { Context, print } from '../context.js';
 import { findNamed } from '../find-named.js';
 import { capacityText } from '../output/capacity.js';
+import { clusterColumns } from '../output/clusters.js';
 import { formatItem, formatList } from '../output/format.js';
 import { parseCount } from '../output/quantities.js';
 import { riskText } from '../output/risk.js';
-import type { Column } from '../output/table.js';
 import type { Cluster } from '../types.js';
 
 const CLUSTER = '/clusters/{clusterId}';
-
-const COLUMNS: Column<Cluster>[] = [
-  { header: 'name', cell: ({ name }) => name },
-  { header: 'nodes', cell: ({ nodes }) => `${nodes.ready}/${nodes.total}`, align: 'right' },
-  { header: 'volumes', cell: ({ volumes }) => String(volumes.total), align: 'right' },
-  { header: 'degraded', cell: ({ volumes }) => String(volumes.degraded), align: 'right' },
-  { header: 'faulted', cell: ({ volumes }) => String(volumes.faulted), align: 'right' },
-  { header: 'written', cell: ({ storage }) => formatBytes(storage.written), align: 'right' },
-  { header: 'available', cell: ({ storage }) => formatBytes(storage.available), align: 'right' },
-  { header: 'id', cell: ({ id }) => id },
-];
 
 export function clusterCommand(): Command {
   const cluster = new Command('cluster').alias('clusters').description('groups of nodes that share settings');
@@ -31,7 +20,7 @@ export function clusterCommand(): Command {
     .action(async (_options: object, command: Command) => {
       const context = new Context(command);
       const found = await itemsOf((query) => context.api.GET('/clusters', { params: { query } }));
-      print(formatList(found, COLUMNS, context.output));
+      print(formatList(found, clusterColumns(await risksOf(context, found)), context.output));
     });
   cluster
     .command('get')
@@ -39,7 +28,7 @@ export function clusterCommand(): Command {
     .description('one cluster')
     .action(async (name: string, _options: object, command: Command) => {
       const context = new Context(command);
-      show(await find(context, name), context);
+      await show(await find(context, name), context);
     });
   cluster
     .command('risk')
@@ -68,7 +57,7 @@ export function clusterCommand(): Command {
     .description('make a cluster without nodes')
     .action(async (name: string, _options: object, command: Command) => {
       const context = new Context(command);
-      show(await bodyOf(context.api.POST('/clusters', { body: { name } })), context);
+      await show(await bodyOf(context.api.POST('/clusters', { body: { name } })), context);
     });
   cluster
     .command('rename')
@@ -78,7 +67,7 @@ export function clusterCommand(): Command {
     .action(async (nameOrId: string, name: string, _options: object, command: Command) => {
       const context = new Context(command);
       const path = { clusterId: (await find(context, nameOrId)).id };
-      show(await bodyOf(context.api.PATCH(CLUSTER, { params: { path }, body: { name } })), context);
+      await show(await bodyOf(context.api.PATCH(CLUSTER, { params: { path }, body: { name } })), context);
     });
   cluster
     .command('delete')
@@ -107,6 +96,7 @@ function find(context: Context, nameOrId: string): Promise<Cluster> {
   });
 }
 
-function show(cluster: Cluster, context: Context): void {
-  print(formatItem(cluster, () => formatList([cluster], COLUMNS, context.output), context.output));
+async function show(cluster: Cluster, context: Context): Promise<void> {
+  const columns = clusterColumns(await risksOf(context, [cluster]));
+  print(formatItem(cluster, () => formatList([cluster], columns, context.output), context.output));
 }
