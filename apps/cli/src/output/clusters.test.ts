@@ -31,6 +31,6 @@ test.each([
     new Map<string, ClusterRisk>(),
     { nodes: '3/3', volumes: '5', 'not served': '0', degraded: '1', faulted: '0', unknown: '0' },
   ],
-])('%s', (_what, risks, want) => {
+])('in the list of clusters %s', (_what, risks, want) => {
   expect(row(risks)).toMatchObject(want);
 });

@@ -57,7 +57,7 @@ describe('a node', () => {
   });
 });
 
-describe('while node 2 is silent, a volume', () => {
+describe('while node 2 is silent', () => {
   test.each<[string, Volume, string, number | undefined]>([
     ['that it serves', aVolume({ attachedNodeId: 'n2' }), 'notServed', undefined],
     ['that it should let go', aVolume({ attachedNodeId: 'n2', state: 'detaching' }), 'notServed', undefined],
@@ -68,12 +68,12 @@ describe('while node 2 is silent, a volume', () => {
     ['at rest, with enough other copies', atRest(['n1', 'n2', 'n3'], { numberOfReplicas: 2 }), 'healthy', 2],
     ['at rest, without a copy on it', atRest(['n1', 'n3']), 'healthy', 2],
     ['at rest, judged as lost', atRest(['n2'], { robustness: 'faulted' }), 'faulted', 0],
-  ])('%s', (_what, volume, health, copies) => {
+  ])('a volume %s is shown by what is known of it now', (_what, volume, health, copies) => {
     expect(volumeHealth(volume, SILENT)).toBe(health);
     expect(healthyCopies(volume, SILENT)).toBe(copies);
   });
 
-  test('is as it was judged once the node answers', () => {
+  test('a volume is only until then other than it was judged', () => {
     expect(volumeHealth(aVolume({ attachedNodeId: 'n2' }), NONE)).toBe('healthy');
     expect(volumeHealth(atRest(['n1', 'n2', 'n3']), NONE)).toBe('healthy');
   });
@@ -92,7 +92,7 @@ describe('a copy', () => {
     ['in use, rebuilding', { state: 'rebuilding' }, 'n1', 'rebuilding'],
     ['at rest, full', { state: 'stopped' }, null, 'healthy'],
     ['at rest, never full', { state: 'stopped', healthyAt: null }, null, 'stopped'],
-  ])('%s', (_what, part, attachedNodeId, want) => {
+  ])('%s is shown by what is known of it now', (_what, part, attachedNodeId, want) => {
     expect(copyHealth(aCopy(part), { attachedNodeId }, SILENT)).toBe(want);
   });
 });
@@ -104,7 +104,7 @@ describe('the address of a volume', () => {
     ['that a silent node serves', { attachedNodeId: 'n2', endpoint }, { kind: 'silent' }],
     ['for a viewer', { attachedNodeId: 'n1', endpoint: { nbdUri: null } }, { kind: 'hidden' }],
     ['that is not attached', { attachedNodeId: null, endpoint: null }, { kind: 'none' }],
-  ])('%s', (_what, volume, want) => {
+  ])('%s is offered only where it leads to it', (_what, volume, want) => {
     expect(shownAddress(volume, SILENT)).toEqual(want);
   });
 });
