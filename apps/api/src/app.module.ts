@@ -55,6 +55,7 @@ import { ProcessLife } from './platform/process-life.js';
 import { RefusedWrites } from './platform/refused-writes.js';
 import { ShortAddressesController } from './platform/short-addresses.controller.js';
 import { CONFIG, LOGGER, SHARED_PORTS } from './platform/tokens.js';
+import { UnansweredKeys } from './platform/unanswered-keys.js';
 import { ValidationPipe } from './platform/validation.pipe.js';
 import { RebuildsController } from './rebuilds/rebuilds.controller.js';
 import { RebuildsService } from './rebuilds/rebuilds.service.js';
@@ -151,6 +152,7 @@ export function appModule({ config, logger, ports }: Surroundings): DynamicModul
       Readiness,
       LiveChanges,
       ProcessLife,
+      UnansweredKeys,
       OpenStreams,
       EventStreams,
       Housekeeping,

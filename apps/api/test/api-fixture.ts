@@ -69,8 +69,11 @@ export class ApiFixture {
   }
 
   /** Another api process on the same database, which the caller closes. */
-  static async beside({ database, seed, owner }: ApiFixture): Promise<ApiFixture> {
-    return new ApiFixture(database, await appOn(database, {}), seed, owner);
+  static async beside(
+    { database, seed, owner }: ApiFixture,
+    config: Partial<Config> = {},
+  ): Promise<ApiFixture> {
+    return new ApiFixture(database, await appOn(database, config), seed, owner);
   }
 
   /** Listens, where it does not yet, and returns the port. */

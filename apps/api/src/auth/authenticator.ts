@@ -5,7 +5,7 @@ import { decideAccess } from '@holdfast/core/policy/decide-access.js';
 import { type Action, changesNothing } from '@holdfast/core/policy/permissions.js';
 import { systemClock } from '@holdfast/database/clock-and-random.js';
 import { findToken, noteTokenUse, type TokenHolder } from '@holdfast/database/queries/tokens.js';
-import { type Scope, transaction } from '@holdfast/database/sql/scope.js';
+import { type Scope, unsyncedTransaction } from '@holdfast/database/sql/scope.js';
 import { traceparentOfRequest } from '@holdfast/tracing/fastify-spans.js';
 import { Inject, Injectable } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -74,7 +74,7 @@ export class Authenticator {
     if (now.getTime() - (this.lastNotedMs.get(tokenId) ?? 0) < NOTE_INTERVAL_MS) return;
     if (this.lastNotedMs.size >= NOTED_TOKENS_MAX) this.lastNotedMs.clear();
     this.lastNotedMs.set(tokenId, now.getTime());
-    await transaction(scope, (sql) => noteTokenUse(sql, tokenId, now));
+    await unsyncedTransaction(scope, (sql) => noteTokenUse(sql, tokenId, now));
   }
 
   private async authenticate(request: FastifyRequest): Promise<UserActor> {

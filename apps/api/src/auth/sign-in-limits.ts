@@ -4,6 +4,7 @@
  */
 import { createHash } from 'node:crypto';
 import { StorageFault } from '@holdfast/core/model/faults.js';
+import { translateError } from '@holdfast/database/sql/errors.js';
 import type { Pool } from '@holdfast/database/sql/pool.js';
 import { RateLimiterPostgres, RateLimiterRes } from 'rate-limiter-flexible';
 
@@ -54,8 +55,8 @@ export class SignInLimits {
     const answer = await check();
     const [account, address] = this.limits;
     // A success says that the account's failures were its user's; of the address it says nothing of the others.
-    await account?.limiter.delete(account.keyOf(attempt));
-    await address?.limiter.reward(address.keyOf(attempt), 1);
+    await account?.limiter.delete(account.keyOf(attempt)).catch(rethrow);
+    await address?.limiter.reward(address.keyOf(attempt), 1).catch(rethrow);
     return answer;
   }
 
@@ -68,17 +69,21 @@ export class SignInLimits {
     const attempt = { account: '', address };
     if (ofAddress !== undefined) await count(ofAddress, attempt, () => undefined);
     const answer = await check();
-    await ofAddress?.limiter.reward(address, 1);
+    await ofAddress?.limiter.reward(address, 1).catch(rethrow);
     return answer;
   }
 }
 
 async function count({ limiter, keyOf }: Limit, attempt: Attempt, onClosed: () => void): Promise<void> {
   await limiter.consume(keyOf(attempt)).catch((reason: unknown) => {
-    if (!(reason instanceof RateLimiterRes)) throw reason;
+    if (!(reason instanceof RateLimiterRes)) throw translateError(reason);
     if (reason.consumedPoints === limiter.points + 1) onClosed();
     throw limited(reason);
   });
+}
+
+function rethrow(error: unknown): never {
+  throw translateError(error);
 }
 
 /** Addresses of users are not kept as they are: the table is no list of accounts. */

@@ -15,6 +15,14 @@ const TENANT_SLOTS = { slots: 12, ofOwner: 8, waitingOfOwner: 2_500, waiting: 8_
 const SIGN_IN_CONNECTIONS = 2;
 /** Heartbeats: short, and a few at a time. */
 const SYSTEM_CONNECTIONS_MAX = 4;
+/**
+ * A request that needs the database ends within 15 s, whatever has become of that, since programs and proxies wait for thirty as a
+ * rule: 5 s for a slot or a connection (`scope.ts`, `pool.ts`), and 9 to 10 until a connection that is silent is given up. That is a
+ * second more than Postgres has for a statement.
+ */
+const STATEMENT_MS_MAX = 8_000;
+/** Old rows go by the thousand, and no user waits for that. */
+const SYSTEM_STATEMENT_MS_MAX = 12_000;
 
 /** The two ways into the database: as one organization, and as the system. */
 @Injectable()
@@ -28,10 +36,12 @@ export class Databases implements OnApplicationShutdown {
       connectionsMax: TENANT_SLOTS.slots + SIGN_IN_CONNECTIONS,
       applicationName: 'holdfast-api',
       pipeline: true,
+      statementMsMax: STATEMENT_MS_MAX,
     });
     this.systemPool = createPool(urls.databaseSystemUrl, {
       connectionsMax: SYSTEM_CONNECTIONS_MAX,
       applicationName: 'holdfast-api-agents',
+      statementMsMax: SYSTEM_STATEMENT_MS_MAX,
     });
   }
 

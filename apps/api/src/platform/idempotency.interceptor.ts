@@ -3,11 +3,13 @@ import { isFault, StorageFault } from '@holdfast/core/model/faults.js';
 import { systemClock, systemRandom } from '@holdfast/database/clock-and-random.js';
 import {
   type IdempotentRequest,
+  type Reservation,
   releaseKey,
   reserveKey,
   storeAnswer,
 } from '@holdfast/database/queries/idempotency.js';
-import { transaction } from '@holdfast/database/sql/scope.js';
+import { unsureAfter } from '@holdfast/database/sql/errors.js';
+import { type Scope, transaction, unsyncedTransaction } from '@holdfast/database/sql/scope.js';
 import { type CallHandler, type ExecutionContext, Injectable, type NestInterceptor } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -16,6 +18,7 @@ import { Databases } from './databases.js';
 import { ProcessLife } from './process-life.js';
 import './request.js';
 import { ROUTE_OPTIONS, type RouteOptions } from './route.decorator.js';
+import { UnansweredKeys } from './unanswered-keys.js';
 
 const KEY = /^[\x21-\x7e]{1,255}$/;
 
@@ -24,13 +27,14 @@ const KEY = /^[\x21-\x7e]{1,255}$/;
  *
  * The key is reserved before the work, with an id for what it creates. When the process dies in between, a repeat runs
  * again with that same id, so that it can't create a second one: at once where the database sees the process gone, and otherwise
- * after the lock's time.
+ * after the lock's time. When the database does not answer, as soon as it does again.
  */
 @Injectable()
 export class IdempotencyInterceptor implements NestInterceptor {
   constructor(
     private readonly databases: Databases,
     private readonly life: ProcessLife,
+    private readonly unanswered: UnansweredKeys,
     private readonly reflector: Reflector,
   ) {}
 
@@ -56,7 +60,7 @@ export class IdempotencyInterceptor implements NestInterceptor {
   ): Promise<unknown> {
     const idempotent = { ...describeRequest(request, key), holder: this.life.holder };
     const scope = this.databases.organization(idempotent.organizationId);
-    const reservation = await transaction(scope, (sql) => reserveKey(sql, idempotent));
+    const reservation = await this.reserve(scope, idempotent);
     switch (reservation.kind) {
       case 'replay':
         if (isSecret) throw secretNotKept(reservation.body);
@@ -76,17 +80,34 @@ export class IdempotencyInterceptor implements NestInterceptor {
     request.resourceId = reservation.resourceId;
     try {
       const body: unknown = await lastValueFrom(next.handle(), { defaultValue: undefined });
-      await transaction(scope, (sql) =>
-        storeAnswer(sql, idempotent, { status: reply.statusCode, body: isSecret ? idIn(body) : body }),
-      );
+      const answer = { status: reply.statusCode, body: isSecret ? idIn(body) : body };
+      await transaction(scope, (sql) => storeAnswer(sql, idempotent, answer)).catch((error: unknown) => {
+        throw unsureAfter(error);
+      });
       return body;
     } catch (error) {
-      // A refusal changed nothing. Any other error may have, and the key stays taken until its lock ends.
-      if (isFault(error) && error.code !== 'store.unavailable') {
-        await transaction(scope, (sql) => releaseKey(sql, idempotent));
-      }
+      await this.giveUp(scope, idempotent, error);
       throw error;
     }
+  }
+
+  /** Its commit waits for no disk: what the request then changes is in the same log behind it, and is kept with it or not at all. */
+  private async reserve(scope: Scope, request: IdempotentRequest): Promise<Reservation> {
+    try {
+      return await unsyncedTransaction(scope, (sql) => reserveKey(sql, request));
+    } catch (error) {
+      // The key may have been taken all the same.
+      if (isFault(error, 'store.unavailable')) this.unanswered.add(request);
+      throw error;
+    }
+  }
+
+  /** A refusal changed nothing. Any other error may have: the key stays taken, and of a bug until its lock ends. */
+  private async giveUp(scope: Scope, request: IdempotentRequest, error: unknown): Promise<void> {
+    if (!isFault(error)) return;
+    if (error.code === 'store.unavailable') return this.unanswered.add(request);
+    // The refusal is what its caller has to know, whatever becomes of the key.
+    await transaction(scope, (sql) => releaseKey(sql, request)).catch(() => this.unanswered.add(request));
   }
 }
 

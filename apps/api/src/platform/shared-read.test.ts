@@ -1,4 +1,4 @@
-import { expect, test } from '@jest/globals';
+import { expect, jest, test } from '@jest/globals';
 import { SharedRead } from './shared-read.js';
 
 /** Answers when it is told to; counts how often it was asked. */
@@ -47,4 +47,20 @@ test('a failure is told to those who asked it, and the next question is asked an
   await afterMicrotasks();
   waiting[1]?.resolve('fine');
   expect(await second).toBe('fine');
+});
+
+test('callers that have waited long behind a failure are told of it, and the next question is asked anew', async () => {
+  const clock = jest.spyOn(performance, 'now').mockReturnValue(0);
+  const shared = new SharedRead<string>();
+  const { read, waiting } = source();
+  const [first, second] = [shared.ask('k', read), shared.ask('k', read)];
+  clock.mockReturnValue(9_000);
+  waiting[0]?.reject(new Error('away'));
+  await expect(first).rejects.toThrow('away');
+  await expect(second).rejects.toThrow('away');
+  const third = shared.ask('k', read);
+  expect(waiting).toHaveLength(2);
+  waiting[1]?.resolve('fine');
+  expect(await third).toBe('fine');
+  clock.mockRestore();
 });

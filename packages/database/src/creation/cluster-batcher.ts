@@ -29,6 +29,8 @@ const BATCH_MAX = 64;
 const DECIDE_MS_MAX = 100;
 /** Waiting volumes: some seconds of work. Callers beyond that are told to try again. */
 const WAITING_MAX = 2_000;
+/** One that has waited longer for a transaction which the database then failed does not wait for another one. */
+const WAIT_MS_MAX = 1_000;
 /** A creation that loses this often races with more writers than a fleet ever has. Its last attempt does without places. */
 const ATTEMPTS_MAX = 8;
 
@@ -106,10 +108,23 @@ export class ClusterBatcher {
   private async afterFailure(batch: readonly Waiting[], error: unknown): Promise<void> {
     const [first] = batch;
     const isOfOne = isFault(error, 'store.conflict') || isFault(error, 'quota.exceeded');
-    if (isFault(error) && !isOfOne) for (const waiting of batch) waiting.reject(error);
+    if (isFault(error) && !isOfOne) this.reject(batch, error);
     else if (batch.length > 1) for (const waiting of batch) await this.process([waiting]);
     else if (isFault(error, 'quota.exceeded')) first?.reject(error);
     else if (first !== undefined) this.again(first, error);
+  }
+
+  /**
+   * Those behind the batch wait for the same database. Where it is away for long, each further transaction would find that out for
+   * some of them only, and the last would wait for all of these.
+   */
+  private reject(batch: readonly Waiting[], error: StorageFault): void {
+    const isLate = ({ askedAtMs }: Waiting) =>
+      error.code === 'store.unavailable' && performance.now() - askedAtMs > WAIT_MS_MAX;
+    const late = this.waiting.filter(isLate);
+    this.waiting = this.waiting.filter((waiting) => !isLate(waiting));
+    for (const waiting of batch) waiting.reject(error);
+    for (const waiting of late) waiting.reject(away(error));
   }
 
   private async attempt(sql: Sql, batch: Waiting[]): Promise<Map<Decided, Outcome>> {
@@ -255,6 +270,11 @@ async function passedQuotas(sql: Sql, held: readonly Decided[]): Promise<Map<Dec
 function bookedDisks(decided: readonly Decided[]): DiskId[] {
   const replicas = decided.flatMap(({ decision }) => decision.replicas);
   return [...new Set(replicas.flatMap(({ booking }) => (booking === undefined ? [] : [booking.diskId])))];
+}
+
+/** Not the batch's own error: of those that no transaction had begun with nothing can have been made. */
+function away(cause: StorageFault): StorageFault {
+  return new StorageFault('store.unavailable', { publicMessage: 'the database can not be reached', cause });
 }
 
 function tooMany(): StorageFault {

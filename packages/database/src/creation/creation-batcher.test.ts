@@ -4,7 +4,9 @@ import { GIB } from '@holdfast/core/model/bytes.js';
 import { conditionOf } from '@holdfast/core/model/condition.js';
 import { asId, type DiskId, type ProjectId } from '@holdfast/core/model/ids.js';
 import { aDiskReport, aHeartbeat, NOON, testId } from '@holdfast/testkit/builders.js';
+import { patient } from '@holdfast/testkit/slowness.js';
 import { outcome } from '@holdfast/testkit/store-fixture.js';
+import { SwallowingProxy } from '@holdfast/testkit/swallowing-proxy.js';
 import { seedTestDatabase, startTestDatabase, type TestDatabase } from '@holdfast/testkit/test-database.js';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import pg from 'pg';
@@ -115,6 +117,26 @@ describe('a cached fleet', () => {
     await transaction(scope, (sql) => changeSetting(sql, seed.clusterId, change));
     expect((await create('after', { sizeBytes: 60 * GIB })).scheduled).toBe('True');
   });
+});
+
+test('when the database falls silent, those that have waited behind a transaction are refused with it', async () => {
+  const proxy = await SwallowingProxy.to(database.server.port);
+  const cut = createPool(proxy.onWayTo(database.apiUrl), {
+    connectionsMax: 2,
+    applicationName: 'cut',
+    statementMsMax: 1_000,
+  });
+  const at = new CreationBatcher(() => organizationScope(cut, seed.organizationId));
+  proxy.cutBehind('INSERT INTO volume');
+  const refusedAtMs = async (name: string) => {
+    expect(await outcome(create(name, { at }))).toBe('store.unavailable');
+    return performance.now();
+  };
+  const [first = 0, ...others] = await Promise.all(['one', 'two', 'three'].map(refusedAtMs));
+  // Another try would take the five seconds of a connection that is not answered.
+  expect(others.map((ms) => ms - first < patient(2_000))).toEqual([true, true]);
+  await cut.end();
+  await proxy.close();
 });
 
 describe('what has changed', () => {

@@ -18,6 +18,10 @@ export type IdempotentRequest = {
   now: Date;
 };
 
+export function lockEndsAt({ now }: Pick<IdempotentRequest, 'now'>): Date {
+  return new Date(now.getTime() + LOCK_SECONDS * 1_000);
+}
+
 export type Reservation =
   | { kind: 'run'; resourceId: string }
   | { kind: 'replay'; status: number; body: unknown }
@@ -74,6 +78,15 @@ export async function storeAnswer(
   await sql.query(
     `UPDATE idempotency_key SET status = $4, body = $5 WHERE organization_id = $1 AND token_id = $2 AND key = $3`,
     [request.organizationId, request.tokenId, request.key, answer.status, asJson(answer.body)],
+  );
+}
+
+/** Its request ended without an answer: a repeat may be carried out. One that has it again by now keeps its lock. */
+export async function unlockKey(sql: Sql, request: IdempotentRequest): Promise<void> {
+  await sql.query(
+    `UPDATE idempotency_key SET locked_until = '-infinity'
+     WHERE organization_id = $1 AND token_id = $2 AND key = $3 AND locked_until = $4 AND status IS NULL`,
+    [request.organizationId, request.tokenId, request.key, lockEndsAt(request)],
   );
 }
 

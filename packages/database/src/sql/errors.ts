@@ -1,5 +1,6 @@
+import { isNativeError } from 'node:util/types';
 import { faultOf } from '@holdfast/control/use-cases/use-case.js';
-import { type FaultCode, StorageFault } from '@holdfast/core/model/faults.js';
+import { type FaultCode, isFault, StorageFault } from '@holdfast/core/model/faults.js';
 import { type PassedQuota, quotaRefusal } from '@holdfast/core/policy/quota.js';
 import pg from 'pg';
 
@@ -9,8 +10,23 @@ const QUOTA_PASSED = 'HQ001';
 /** Another transaction was in the way, or what a change relies on is gone: reload and decide again. */
 const CONFLICTS = new Set(['40001', '40P01', '55P03', '23001', '23503', '23505']);
 /** Postgres is stopping, starting or full. Class 08 is about broken connections. */
-const UNAVAILABLE = new Set(['57P01', '57P02', '57P03', '53300', '57014']);
-const BROKEN_SOCKET = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ENOTFOUND']);
+const UNAVAILABLE = new Set(['57P01', '57P02', '57P03', '53300', '57014', '25P03']);
+/** Nothing listens, no machine is there, or its name is not known: with a container its name goes too. */
+const BROKEN_SOCKET = new Set([
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'ECONNABORTED',
+  'EPIPE',
+  'ETIMEDOUT',
+  'EHOSTUNREACH',
+  'EHOSTDOWN',
+  'ENETUNREACH',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+]);
+/** What the driver says of a connection that has ended, or was not there in time. */
+const BROKEN_CONNECTION =
+  /Connection terminated|timeout exceeded when trying to connect|timeout expired|not queryable/;
 
 /** What users can name, and what it means that a name is in use. */
 const TAKEN = {
@@ -37,7 +53,7 @@ const NAME_CONSTRAINTS: Readonly<Record<string, keyof typeof TAKEN>> = {
 
 /** What Postgres or the connection to it says, as a fault that callers know; anything unexpected stays as it is. */
 export function translateError(error: unknown): unknown {
-  if (error instanceof StorageFault || !(error instanceof Error)) return error;
+  if (error instanceof StorageFault || !isNativeError(error)) return error;
   const code = 'code' in error ? String(error.code) : '';
   if (error instanceof pg.DatabaseError) {
     if (code === QUOTA_PASSED) return quotaPassed(error);
@@ -46,8 +62,22 @@ export function translateError(error: unknown): unknown {
     if (CONFLICTS.has(code)) return conflict(error.message, error);
     return UNAVAILABLE.has(code) || code.startsWith('08') ? unavailable(error) : error;
   }
-  const broken = /Connection terminated|timeout exceeded when trying to connect|not queryable/;
-  return BROKEN_SOCKET.has(code) || broken.test(error.message) ? unavailable(error) : error;
+  return BROKEN_SOCKET.has(code) || BROKEN_CONNECTION.test(error.message) ? unavailable(error) : error;
+}
+
+/**
+ * What goes wrong once a change may have been made. Where the database did not answer its caller has to know that the change may be
+ * there all the same.
+ */
+export function unsureAfter(error: unknown): unknown {
+  const known = translateError(error);
+  if (!isFault(known, 'store.unavailable')) return known;
+  return new StorageFault('store.unavailable', {
+    ...known.details,
+    publicMessage: 'the database stopped answering while the change was being stored: it may have been made',
+    cures: ['repeat it with the same Idempotency-Key', 'read what it was to change before it is made again'],
+    cause: known,
+  });
 }
 
 /** The detail is written by our own trigger, of this shape. */

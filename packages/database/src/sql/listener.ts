@@ -2,6 +2,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 
 const RECONNECT_PAUSE_MS = 500;
+/** Without this a Postgres that takes a connection and says nothing would be waited for after another one has taken its place. */
+const CONNECT_MS_MAX = 5_000;
+const KEEP_ALIVE_MS = 10_000;
 
 export type ListenerOptions = {
   url: string;
@@ -56,6 +59,9 @@ export class Listener {
       application_name: applicationName,
       // A connection that only listens or holds a lock would not notice that the other side is gone.
       keepAlive: true,
+      // The kernel's own pause is two hours.
+      keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
+      connectionTimeoutMillis: CONNECT_MS_MAX,
     });
     this.client = client;
     const ended = new Promise<void>((resolve) => client.once('end', () => resolve()));

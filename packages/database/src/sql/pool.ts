@@ -1,5 +1,6 @@
 import { Bug } from '@holdfast/core/model/faults.js';
 import pg from 'pg';
+import { endSilentConnections } from './silent-connections.js';
 
 const OID_INT8 = 20;
 const OID_TIMESTAMPTZ = 1184;
@@ -54,7 +55,9 @@ function timeText(text: string): string {
 /** Long enough for a Postgres that restarts, short enough that a request still gets an answer. */
 const CONNECT_TIMEOUT_MS = 5_000;
 /** No statement of ours takes long; one that does holds locks that others wait for. */
-const STATEMENT_TIMEOUT_MS = 15_000;
+const STATEMENT_MS_MAX = 15_000;
+/** Later than a Postgres that works ends a statement, so that it can say so itself. */
+const SILENCE_AFTER_STATEMENT_MS = 1_000;
 
 export type PoolOptions = {
   /** Connections at most. Each costs Postgres about 5 MB. */
@@ -62,24 +65,28 @@ export type PoolOptions = {
   applicationName: string;
   /** Statements are sent while the answers to those before are under way. Left out: one at a time. */
   pipeline?: boolean;
+  /** Left out: 15 s. */
+  statementMsMax?: number;
 };
 
 export type Pool = pg.Pool;
 
 export function createPool(url: string, options: PoolOptions): Pool {
+  const { statementMsMax = STATEMENT_MS_MAX } = options;
   const pool = new pg.Pool({
     connectionString: url,
     max: options.connectionsMax,
     application_name: options.applicationName,
     pipeline: options.pipeline === true,
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
-    statement_timeout: STATEMENT_TIMEOUT_MS,
-    idle_in_transaction_session_timeout: STATEMENT_TIMEOUT_MS,
+    statement_timeout: statementMsMax,
+    idle_in_transaction_session_timeout: statementMsMax,
     types,
   });
   // A connection that breaks is replaced at the next use, and a caller that was using it gets the error from the query.
   // Without a listener on the pool (idle ones) and on each client (used ones) it would also end the process.
   pool.on('error', () => {});
   pool.on('connect', (client) => client.on('error', () => {}));
+  endSilentConnections(pool, statementMsMax + SILENCE_AFTER_STATEMENT_MS);
   return pool;
 }

@@ -1,7 +1,7 @@
 import { Bug } from '@holdfast/core/model/faults.js';
 import type { ClusterId, OrganizationId, ProjectId } from '@holdfast/core/model/ids.js';
 import pg from 'pg';
-import { translateError } from './errors.js';
+import { translateError, unsureAfter } from './errors.js';
 import type { FairSlots, Patience } from './fair-slots.js';
 import { TIMES_AS_TEXT } from './pool.js';
 import { StatementNames } from './statement-names.js';
@@ -63,6 +63,13 @@ const BEGIN: Record<Mode, string> = {
   // Several statements that must see one state of things.
   snapshot: 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY',
 };
+
+const END = {
+  write: 'COMMIT',
+  'write-unsynced': 'COMMIT',
+  rehearsal: 'SET CONSTRAINTS ALL IMMEDIATE; ROLLBACK',
+  snapshot: 'COMMIT',
+} as const satisfies Record<Mode, string>;
 
 /** A read-write transaction. Row locks and versions decide which of two writers wins. */
 export function transaction<T>(scope: Scope, work: (sql: Sql) => Promise<T>): Promise<T> {
@@ -142,10 +149,12 @@ async function runConnected<T>(scope: Scope, mode: Mode, work: (sql: Sql) => Pro
     const result = await bothOf(work(asSql(client, scope)), begun);
     if (mode === 'snapshot') {
       // Nothing depends on how a read ends: the connection waits for it, and the answer does not.
-      void endWith(client, 'COMMIT');
+      void endWith(client, END.snapshot);
       return result;
     }
-    await client.query(mode === 'rehearsal' ? 'SET CONSTRAINTS ALL IMMEDIATE; ROLLBACK' : 'COMMIT');
+    await client.query(END[mode]).catch((error: unknown) => {
+      throw mode === 'write' ? unsureAfter(error) : error;
+    });
     client.release();
     return result;
   } catch (error) {
