@@ -4,6 +4,7 @@
  */
 import { findBrowser } from '@holdfast/testkit/browser.js';
 import { ConsoleVisit } from '@holdfast/testkit/console-visit.js';
+import { aGate, tryAgain } from '@holdfast/testkit/held-requests.js';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 
 const STORY_TIMEOUT_MS = 240_000;
@@ -31,7 +32,6 @@ afterAll(() => visit?.end(), STORY_TIMEOUT_MS);
 
 beforeEach(() => page?.unrouteAll());
 
-type Locator = ReturnType<ConsoleVisit['page']['getByRole']>;
 type Panel = { name: string; at: () => string; asks: RegExp; shows: string };
 
 const VOLUME = () => `/volumes/${volumeId}`;
@@ -54,26 +54,6 @@ const PANELS: readonly Panel[] = [
   { name: 'Snapshots', at: VOLUME, asks: /\/snapshots\?/, shows: 'base' },
 ];
 
-/** Holds requests until it is opened. */
-function aGate() {
-  let open: () => void = () => undefined;
-  const opened = new Promise<void>((resolve) => {
-    open = resolve;
-  });
-  return { opened, open };
-}
-
-/** The user asks again. So does the console after a cut: that is held until the click, since its answer takes the button away. */
-async function tryAgain(panel: Locator, asks: RegExp): Promise<void> {
-  const click = aGate();
-  await page.route(asks, async (route) => {
-    await click.opened;
-    await route.continue();
-  });
-  await panel.getByRole('button', { name: 'Try again' }).click();
-  click.open();
-}
-
 /** Kinds of what moves on the page without end, as the browser names them. */
 const endlessMotions = (): Promise<string[]> =>
   page.evaluate(`[...new Set(document.getAnimations()
@@ -94,7 +74,7 @@ inBrowser('the console', () => {
       await panel.getByRole('status', { name: 'Loading' }).waitFor();
       loading.open();
       await panel.getByRole('alert').waitFor();
-      await tryAgain(panel, asks);
+      await tryAgain(page, panel, asks);
       await panel.getByText(shows).first().waitFor();
 
       await page.route(asks, (route) => route.abort());
@@ -103,7 +83,7 @@ inBrowser('the console', () => {
       process.kill(visit.stack.local.processes.api, 'SIGKILL');
       await panel.getByText(/^Not current: this is from/).waitFor();
       await panel.getByText(shows).first().waitFor();
-      await tryAgain(panel, asks);
+      await tryAgain(page, panel, asks);
       await panel.getByText(/^Not current/).waitFor({ state: 'detached' });
       await page.getByText('Live', { exact: true }).waitFor();
     },

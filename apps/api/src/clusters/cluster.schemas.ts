@@ -23,7 +23,9 @@ export const clusterSchema = z
     nodes: z
       .object({
         total: count.describe('All nodes.'),
-        ready: count.describe('Nodes whose agent answers.'),
+        ready: count.describe(
+          'Nodes that are ready. One that has said nothing for a moment still is: see its condition `Answering`.',
+        ),
       })
       .describe('Number of nodes.'),
     volumes: z
