@@ -2,6 +2,7 @@ import type net from 'node:net';
 import type { Engine } from '../src/engine/engine.js';
 import { NbdClient } from '../src/nbd/client.js';
 import { NbdServer } from '../src/nbd/server.js';
+import type { NbdServerConnection } from '../src/nbd/server-connection.js';
 
 const NAME = 'vol.with-a-secret';
 /** The tick interval of an engine host, in milliseconds. */
@@ -9,7 +10,8 @@ const TICK_MS = 250;
 
 /** An engine's volume behind an NBD port, as clients reach it. */
 export class ServedVolume {
-  readonly sockets = new Set<net.Socket>();
+  readonly connections: NbdServerConnection[] = [];
+  private readonly sockets = new Set<net.Socket>();
 
   private constructor(
     readonly port: number,
@@ -24,7 +26,7 @@ export class ServedVolume {
       },
       accept: (socket, negotiated, rest) => {
         volume.sockets.add(socket);
-        engine.serve(socket, negotiated, rest);
+        volume.connections.push(engine.serve(socket, negotiated, rest));
       },
     });
     const { port } = await server.listen('127.0.0.1', 0);

@@ -85,7 +85,7 @@ describe('a client that stops', () => {
     const stalled = await raw(volume);
     stalled.pause();
     for (let i = 0; i < 200; i += 1) stalled.write(request(0, 0, MIB));
-    const held = () => Math.max(...[...volume.sockets].map(({ writableLength }) => writableLength));
+    const held = () => Math.max(...volume.connections.map(({ unsentBytes }) => unsentBytes));
     await eventually('replies that the client does not fetch', held, (bytes) => bytes > 4 * MIB);
     for (let i = 0; i < 8; i += 1) {
       await writesAndReads(client, i * MIB);

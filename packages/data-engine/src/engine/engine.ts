@@ -12,6 +12,7 @@ import { within } from '../base/time.js';
 import type { Negotiated } from '../nbd/handshake-frames.js';
 import { type Ports, portsOf } from '../nbd/ports.js';
 import { serveExport } from '../nbd/server.js';
+import type { NbdServerConnection } from '../nbd/server-connection.js';
 import type { PullTuning } from '../protocol/pull.js';
 import { agreeOnLayers } from './agree-on-layers.js';
 import { IntentClearing } from './clear-intent.js';
@@ -135,10 +136,10 @@ export class Engine {
     this.dependencies.onChange();
   }
 
-  serve(socket: Socket, negotiated: Negotiated, rest: Buffer): void {
+  serve(socket: Socket, negotiated: Negotiated, rest: Buffer): NbdServerConnection {
     this.sockets.add(socket);
     socket.on('close', () => this.sockets.delete(socket));
-    serveExport(socket, negotiated, rest, this.device);
+    return serveExport(socket, negotiated, rest, this.device);
   }
 
   /** Resolves when resync is done, rejects when the engine stops first. */

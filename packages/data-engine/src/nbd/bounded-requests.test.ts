@@ -121,7 +121,7 @@ test('writes that end at once are each begun once, and answered, also those that
 async function join(target: MemoryExport): Promise<net.Socket> {
   const server = net.createServer((socket) => {
     const options = { structuredReplies: false, allocationContext: false };
-    new NbdServerConnection(socket, target, options).start(Buffer.alloc(0));
+    new NbdServerConnection(socket, target, options).start(Buffer.alloc(0), Buffer.alloc(0));
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');

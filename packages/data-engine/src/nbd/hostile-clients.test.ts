@@ -8,6 +8,7 @@ import { MemoryExport } from '../../test/memory-export.js';
 import { NbdClient } from './client.js';
 import { contiguous, type Payload } from './export.js';
 import { NbdServer, serveExport } from './server.js';
+import type { NbdServerConnection } from './server-connection.js';
 
 const KIB = 1024;
 const MIB = 1024 * KIB;
@@ -106,7 +107,7 @@ describe('clients that ask for more than they may hold', () => {
       reads += 1;
       return read(offset, lengthBytes);
     };
-    const { port, sockets } = await serve(device, 30_000);
+    const { port, connections } = await serve(device, 30_000);
     // Before the flood, which its handshake would have to wait for.
     const other = await connect(port);
     const socket = await rawSocket(port);
@@ -117,7 +118,7 @@ describe('clients that ask for more than they may hold', () => {
     for (let i = 0; i < asked; i += 1) socket.write(request(0, 0, 64 * KIB));
 
     // Other clients are served meanwhile, and the replies that the server holds for this one have stopped growing.
-    const heldBytes = () => Math.max(...[...sockets].map(({ writableLength }) => writableLength));
+    const heldBytes = () => Math.max(...connections.map(({ unsentBytes }) => unsentBytes));
     let before = -1;
     await eventually(
       'the server stops reading on',
@@ -151,8 +152,9 @@ describe('clients that ask for more than they may hold', () => {
 async function serve(
   device: MemoryExport,
   handshakeTimeoutMs = 500,
-): Promise<{ port: number; sockets: Set<net.Socket> }> {
+): Promise<{ port: number; sockets: Set<net.Socket>; connections: readonly NbdServerConnection[] }> {
   const sockets = new Set<net.Socket>();
+  const connections: NbdServerConnection[] = [];
   const server = new NbdServer({
     directory: {
       describe: (name) => (name === NAME ? device : undefined),
@@ -160,7 +162,7 @@ async function serve(
     accept: (socket, negotiated, rest) => {
       sockets.add(socket);
       socket.on('close', () => sockets.delete(socket));
-      serveExport(socket, negotiated, rest, device);
+      connections.push(serveExport(socket, negotiated, rest, device));
     },
     tls: { offer: 'allow', accept: (socket) => void socket.destroy() },
     handshakeTimeoutMs,
@@ -170,7 +172,7 @@ async function serve(
     for (const socket of sockets) socket.destroy();
     await server.close();
   });
-  return { port, sockets };
+  return { port, sockets, connections };
 }
 
 async function connect(port: number): Promise<NbdClient> {

@@ -13,6 +13,7 @@ import { Command, CommandFlag, NbdErrno, PAYLOAD_BYTES_MAX } from './constants.j
 import { CorkedWriter } from './corked-writer.js';
 import { errnoOf, NbdError, ProtocolError } from './errors.js';
 import { type NbdExport, type Payload, pooledPayload, slicePayload, type WriteListener } from './export.js';
+import type { Incoming } from './incoming.js';
 import {
   blockStatusChunk,
   dataChunkHeader,
@@ -21,6 +22,7 @@ import {
   RequestReader,
   simpleReply,
 } from './requests.js';
+import { takeOver } from './taken-over.js';
 
 /** More than any client keeps in flight; beyond it the socket is not read. Adjacent ones that begin as one may pass it by a few. */
 const REQUESTS_IN_FLIGHT_MAX = 256;
@@ -36,6 +38,10 @@ export type ConnectionOptions = { structuredReplies: boolean; allocationContext:
 export class NbdServerConnection {
   private readonly queue = new ByteQueue();
   private readonly reader = new RequestReader(this.queue);
+  private readonly socket: Socket;
+  private readonly incoming: Incoming;
+  /** What had arrived before the connection was taken over. */
+  private readonly early: Buffer;
   private readonly writer: CorkedWriter;
   /** Requests that arrived, and wait for room: one chunk of the network may bring thousands. */
   private waiting: NbdRequest[] = [];
@@ -46,23 +52,37 @@ export class NbdServerConnection {
   private isBeginning = false;
 
   constructor(
-    private readonly socket: Socket,
+    accepted: Socket,
     private readonly target: NbdExport,
     private readonly options: ConnectionOptions,
   ) {
+    const { socket, incoming, early } = takeOver(accepted);
+    this.socket = socket;
+    this.incoming = incoming;
+    this.early = early;
     this.writer = new CorkedWriter(socket, () => this.requestsInFlight);
   }
 
-  /** `initial` are bytes that arrived with the handshake's last option. */
-  start(initial: Buffer): void {
+  /**
+   * @param reply ends the handshake
+   * @param initial bytes that arrived with the handshake's last option
+   */
+  start(reply: Buffer, initial: Buffer): void {
     this.socket.setNoDelay(true);
-    this.socket.on('data', (chunk: Buffer) => this.receive(chunk));
+    this.incoming.receive = (chunk) => this.receive(chunk);
     this.socket.on('drain', () => this.resumeWhenRoom());
     // A reset by the client ends this connection only.
     this.socket.on('error', () => this.socket.destroy());
     this.socket.on('end', () => this.close());
-    if (initial.length > 0) this.receive(initial);
-    this.socket.resume();
+    this.socket.write(reply);
+    for (const chunk of [initial, this.early]) if (chunk.length > 0) this.receive(chunk);
+    // Unless what had arrived already is as much as may wait.
+    if (!this.isHeldUp()) this.socket.resume();
+  }
+
+  /** Bytes of replies that the client has not taken yet. */
+  get unsentBytes(): number {
+    return this.writer.queuedBytes;
   }
 
   private receive(chunk: Buffer): void {
@@ -79,7 +99,11 @@ export class NbdServerConnection {
     }
     this.beginWaiting();
     if (broken !== undefined) this.socket.destroy();
-    else if (this.waiting.length > 0 || this.isFull()) this.socket.pause();
+    else if (this.isHeldUp()) this.socket.pause();
+  }
+
+  private isHeldUp(): boolean {
+    return this.waiting.length > 0 || this.isFull();
   }
 
   /** Starts waiting requests in order, as far as there is room. */
@@ -319,7 +343,7 @@ export class NbdServerConnection {
     return (
       this.requestsInFlight >= REQUESTS_IN_FLIGHT_MAX ||
       this.bytesInFlight >= BYTES_IN_FLIGHT_MAX ||
-      this.writer.queuedBytes >= UNSENT_BYTES_MAX
+      this.unsentBytes >= UNSENT_BYTES_MAX
     );
   }
 

@@ -120,8 +120,7 @@ export function serveExport(
   rest: Buffer,
   target: NbdExport,
 ): NbdServerConnection {
-  socket.write(handshakeReply(negotiated, target));
   const connection = new NbdServerConnection(socket, target, negotiated);
-  connection.start(rest);
+  connection.start(handshakeReply(negotiated, target), rest);
   return connection;
 }
