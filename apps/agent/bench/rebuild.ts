@@ -82,6 +82,8 @@ class RebuildBench {
   async delta(rounds: number): Promise<void> {
     const blocks = this.bytes / (4 * KIB);
     const measured = await inTurn(rounds, async () => {
+      // Or each round would compare the layers of those before it too.
+      await this.change('purge');
       await this.attachWithoutTarget();
       await this.writeAtRandom(Math.round(blocks / 100), 4 * KIB);
       const baseline = 2 * secondsToRead(this.stack.folder, this.bytes);
@@ -112,6 +114,7 @@ class RebuildBench {
 
   /** Resync: the target was dropped, 100 MiB were written, and it comes back. */
   async resync(awaySeconds: number): Promise<void> {
+    await this.change('purge');
     const { replicaId } = copyAt(this.volume, TARGET);
     const drop = { replicaId, reason: 'the benchmark takes it away' };
     await this.stack.command(this.volume, 'drop-replica', drop);
@@ -172,6 +175,7 @@ class RebuildBench {
   /** Full rebuild: a new, empty copy takes the target's place. */
   async full(rounds: number): Promise<void> {
     const measured = await inTurn(rounds, async () => {
+      await this.change('purge');
       const baseline = secondsToCopy(this.stack.folder, this.bytes);
       const bare = await bareRebuild(this.stack.folder, this.bytes);
       await this.replaceTarget();
