@@ -165,8 +165,11 @@ inBrowser('the console', () => {
       expect(await visit.problems('many-nodes-overview')).toEqual([]);
       await page.getByRole('link', { name: 'Nodes and disks' }).first().click();
       await page.getByLabel('Search nodes').fill(`spare-${SPARES}`);
+      const found = page.getByRole('region', { name: /^spare-/ });
+      // Until the list has been asked for anew, all are there.
+      await found.nth(1).waitFor({ state: 'detached' });
+      expect(await found.count()).toBe(1);
       await region(`spare-${SPARES}`).waitFor();
-      expect(await page.getByRole('region', { name: /^spare-/ }).count()).toBe(1);
       expect(await visit.problems('many-nodes')).toEqual([]);
     },
     STORY_TIMEOUT_MS,
