@@ -205,6 +205,7 @@ inBrowser('the console', () => {
         [disk.id],
       );
       await nodes.getByLabel('Search nodes of zone-c').fill('node-3');
+      await cards.nth(1).waitFor({ state: 'detached' });
       const copies = disk.copies.toLocaleString('en');
       const link = nodes.getByRole('link', { name: new RegExp(`^${disk.name} ?${copies} copies`) });
       await link.getByText('✕ 2').waitFor();
