@@ -4,6 +4,7 @@ import { GIB } from '@holdfast/core/model/bytes.js';
 import { conditionOf } from '@holdfast/core/model/condition.js';
 import { asId, type DiskId, type ProjectId } from '@holdfast/core/model/ids.js';
 import { aDiskReport, aHeartbeat, NOON, testId } from '@holdfast/testkit/builders.js';
+import { untilLockIsAwaited } from '@holdfast/testkit/lock-waits.js';
 import { patient } from '@holdfast/testkit/slowness.js';
 import { outcome } from '@holdfast/testkit/store-fixture.js';
 import { SwallowingProxy } from '@holdfast/testkit/swallowing-proxy.js';
@@ -184,7 +185,7 @@ describe('a booking', () => {
       DISK_BYTES,
     ]);
     const created = create('late', { numberOfReplicas: 1 });
-    await untilLockIsAwaited();
+    await untilLockIsAwaited(database.ownerUrl, 'creations');
     await owner.query('COMMIT');
     expect((await created).disks).not.toContain(diskOf('b'));
     expect(await bookedBytes()).toMatchObject({ [diskOf('b')]: DISK_BYTES });
@@ -225,7 +226,7 @@ describe('a booking', () => {
       name: 'late',
       sizeBytes: GIB,
     });
-    await untilLockIsAwaited();
+    await untilLockIsAwaited(database.ownerUrl, 'creations');
     await changer.query(change);
     await changer.end();
     await owner.query('COMMIT');
@@ -242,7 +243,7 @@ describe('a booking', () => {
     );
     await owner.query('UPDATE cluster SET settings_version = settings_version + 1');
     const created = create('late');
-    await untilLockIsAwaited();
+    await untilLockIsAwaited(database.ownerUrl, 'creations');
     await owner.query('COMMIT');
     expect((await created).scheduled).toBe('False');
   });
@@ -265,12 +266,6 @@ describe('a booking', () => {
     expect(Number(rows[0].bytes)).toBe(3 * limit);
   });
 });
-
-/** Until some statement of the pool waits for a row that another transaction holds. */
-async function untilLockIsAwaited(): Promise<void> {
-  const waiting = `SELECT FROM pg_stat_activity WHERE application_name = 'creations' AND wait_event_type = 'Lock'`;
-  while ((await owner.query(waiting)).rowCount === 0);
-}
 
 describe('volumes that share a transaction', () => {
   test('a taken name refuses one of them, and books nothing for it', async () => {

@@ -1,5 +1,6 @@
 import { asId, type VolumeId } from '@holdfast/core/model/ids.js';
 import { anIdleVolume, NOON, testId } from '@holdfast/testkit/builders.js';
+import { untilLockIsAwaited } from '@holdfast/testkit/lock-waits.js';
 import { seedTestDatabase, startTestDatabase, type TestDatabase } from '@holdfast/testkit/test-database.js';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import pg from 'pg';
@@ -32,20 +33,12 @@ afterAll(async () => {
   await database?.stop();
 });
 
-const waitersForRow = async () => {
-  const { rows } = await rival.query<{ waiting: boolean }>(
-    `SELECT EXISTS (SELECT FROM pg_stat_activity WHERE application_name = 'due-volumes'
-       AND wait_event_type = 'Lock') AS waiting`,
-  );
-  return rows[0]?.waiting === true;
-};
-
 test('a mark that is being committed while a reconciler records the next time is not cleared', async () => {
   const view = await store.loadVolume(VOLUME);
   await rival.query('BEGIN');
   await rival.query('UPDATE volume SET reconcile_marks = reconcile_marks + 1 WHERE id = $1', [VOLUME]);
   const recording = store.recordDue(VOLUME, { at: undefined, ifMarks: view?.due.marks ?? -1 });
-  while (!(await waitersForRow())) await new Promise((resolve) => setImmediate(resolve));
+  await untilLockIsAwaited(database.ownerUrl, 'due-volumes');
   await rival.query('COMMIT');
   expect(await recording).toBe(false);
   expect((await store.loadVolume(VOLUME))?.due.at).toEqual(new Date(0));

@@ -8,6 +8,7 @@ import {
 } from '@holdfast/core/model/ids.js';
 import type { Orphan } from '@holdfast/core/model/orphan.js';
 import { aDiskReport, aHeartbeat, aReplica, aVolume, NOON, testId } from '@holdfast/testkit/builders.js';
+import { untilLockIsAwaited } from '@holdfast/testkit/lock-waits.js';
 import { outcome } from '@holdfast/testkit/store-fixture.js';
 import {
   makeNodesReady,
@@ -72,7 +73,7 @@ test('a claim waits for a replica that is being made under the same id, and is r
   await rival.query('BEGIN');
   await insertReplica();
   const claimed = claim();
-  while (!(await isWaiting())) await new Promise((resolve) => setImmediate(resolve));
+  await untilLockIsAwaited(database.ownerUrl, 'orphan-race');
   await rival.query('COMMIT');
   expect(await claimed).toBe('store.conflict');
   expect(await store.loadOrphan(orphan.id)).toBeUndefined();
@@ -82,7 +83,7 @@ test('when that is given up the claim goes through, and from then on no replica 
   await rival.query('BEGIN');
   await insertReplica();
   const claimed = claim();
-  while (!(await isWaiting())) await new Promise((resolve) => setImmediate(resolve));
+  await untilLockIsAwaited(database.ownerUrl, 'orphan-race');
   await rival.query('ROLLBACK');
   expect(await claimed).toBe('done');
   await expect(insertReplica()).rejects.toMatchObject({ code: '40001' });
@@ -125,12 +126,4 @@ function claim(): Promise<string> {
       { kind: 'orphan.patch', orphanId: orphan.id, patch: { removal } },
     ]),
   );
-}
-
-/** True while some statement of the store waits for the rival's transaction. */
-async function isWaiting(): Promise<boolean> {
-  const { rows } = await rival.query(
-    `SELECT FROM pg_stat_activity WHERE application_name = 'orphan-race' AND wait_event_type = 'Lock'`,
-  );
-  return rows.length > 0;
 }
