@@ -23,6 +23,7 @@ export const LONG_SUITES = {
   'packages/data-engine/src/engine/random-operations.test.ts': 120,
   'apps/api/test/rolling-restart.test.ts': 115,
   'tools/checks/code.test.ts': 111,
+  'apps/api/test/database-gone.test.ts': 110,
   'apps/local/test/console-planning.test.ts': 101,
   'apps/local/test/story-block-disks.test.ts': 100,
   'packages/data-engine/test/simulation.test.ts': 90,
