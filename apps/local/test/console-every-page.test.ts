@@ -67,6 +67,7 @@ inBrowser('every page', () => {
   test.each(ROUTES)(
     '%s opens all that it has, in both themes, on a desk and on a phone',
     async (route) => {
+      await leavePage();
       asked.length = 0;
       await open(addressOf(route));
       for (const target of await linkedPages()) linked.add(target);
@@ -180,6 +181,9 @@ async function linkedPages(): Promise<string[]> {
 function isPage(address: string | null): address is string {
   return address?.startsWith('/') === true && !address.startsWith('/api/');
 }
+
+/** Ends what the page before asks of its own: until the next one has come, it may go on to refresh its lists. */
+const leavePage = () => page.goto('about:blank');
 
 /** Shows a page, with all that it loads at first. */
 async function open(address: string): Promise<void> {

@@ -47,4 +47,19 @@ describe('conditionsAfter', () => {
     const before = conditionsAfter({ ...well, directIo: false }, [], NOON);
     expect(conditionsAfter({ ...well, directIo: false }, before, LATER)).toBe(before);
   });
+
+  test.each([
+    { verdict: 'DiskNotReady', report: well, want: ['Ready True'] },
+    {
+      verdict: 'DiskNotReady',
+      report: { ready: false, reason: 'DiskMissing', message: 'it is not mounted' },
+      want: ['Ready False DiskMissing', 'Schedulable False DiskNotReady'],
+    },
+    { verdict: 'DiskPressure', report: well, want: ['Ready True', 'Schedulable False DiskPressure'] },
+  ])('a verdict of $verdict after a report of ready $report.ready', ({ verdict, report, want }) => {
+    const pending = { type: 'Ready', status: 'False', reason: 'DiskPending', message: '' } as const;
+    const judged = { type: 'Schedulable', status: 'False', reason: verdict, message: '' } as const;
+    const before = [pending, judged].map((condition) => ({ ...condition, lastTransitionAt: NOON }));
+    expect(shown(conditionsAfter(report, before, LATER))).toEqual(want);
+  });
 });

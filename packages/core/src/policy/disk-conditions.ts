@@ -5,6 +5,8 @@ import type { DiskConditionType, StorageDisk } from '../model/node.js';
 import type { ClusterSettings } from '../model/setting.js';
 import { minimalAvailableBytes, provisionableBytes } from './disk-space.js';
 
+const NOT_READY = 'DiskNotReady';
+
 type DiskCondition = Omit<Condition<DiskConditionType>, 'lastTransitionAt'>;
 
 /**
@@ -18,7 +20,7 @@ export function diskSchedulableCondition(
 ): DiskCondition {
   if (!isNodeReady) return unschedulable('NodeNotReady', 'the node does not answer');
   if (conditionOf(disk.conditions, 'Ready')?.status !== 'True') {
-    return unschedulable('DiskNotReady', 'the disk is not ready');
+    return unschedulable(NOT_READY, 'the disk is not ready');
   }
   const minimum = minimalAvailableBytes(disk, settings);
   const hasSpace = disk.storageMaximumBytes > 0 && disk.storageAvailableBytes > 0;
@@ -53,6 +55,14 @@ function directIoCondition(directIo: boolean | undefined): DiskCondition | undef
   };
 }
 
+/**
+ * Was the disk judged unfit for new replicas only because it was not ready? Such a verdict ends with the report that it is
+ * ready: beside that it would say the opposite until the cluster's next reconciliation.
+ */
+function isRefuted(verdict: Condition<DiskConditionType>, isDiskReady: boolean): boolean {
+  return isDiskReady && verdict.type === 'Schedulable' && verdict.reason === NOT_READY;
+}
+
 /** A disk's conditions after a report; the same array when it says nothing new. */
 export function conditionsAfter(
   report: Pick<DiskReport, 'ready' | 'reason' | 'message' | 'directIo'>,
@@ -63,10 +73,13 @@ export function conditionsAfter(
   const reported: DiskCondition[] = [{ type: 'Ready', status: ready ? 'True' : 'False', reason, message }];
   const directIo = directIoCondition(report.directIo);
   if (directIo !== undefined) reported.push(directIo);
+  const standing = before.some((known) => isRefuted(known, ready))
+    ? before.filter((known) => !isRefuted(known, ready))
+    : before;
   return reported.reduce((conditions, next) => {
     const known = conditionOf(conditions, next.type);
     const isKnown =
       known?.status === next.status && known.reason === next.reason && known.message === next.message;
     return isKnown ? conditions : withCondition(conditions, next, now);
-  }, before);
+  }, standing);
 }
