@@ -1,4 +1,5 @@
 /** Entry of the agent process. */
+import { errorSerializers } from '@holdfast/tracing/source-positions.js';
 import { traceOfLine } from '@holdfast/tracing/spans.js';
 import { startTracing } from '@holdfast/tracing/start-tracing.js';
 import pino from 'pino';
@@ -14,7 +15,12 @@ type Prepared = { config: AgentConfig; log: pino.Logger; tunnels: TlsTunnels | u
 /** Reads and checks the configuration. @throws Error with a text for the operator */
 async function prepare(): Promise<Prepared> {
   const config = readConfig(process.env);
-  const log = pino({ name: 'agent', base: { node: config.nodeName }, mixin: traceOfLine });
+  const log = pino({
+    name: 'agent',
+    base: { node: config.nodeName },
+    mixin: traceOfLine,
+    serializers: errorSerializers,
+  });
   return { config, log, tunnels: await TlsTunnels.prepare(config, log) };
 }
 
@@ -37,7 +43,7 @@ async function main(): Promise<void> {
     stopped.then(
       () => process.exit(0),
       (error: unknown) => {
-        log.error({ error }, 'the stop was not clean');
+        log.error({ err: error }, 'the stop was not clean');
         process.exit(1);
       },
     );

@@ -95,7 +95,7 @@ export class Replicas {
         // To be scanned again: a disk that hangs, or goes away meanwhile, must not keep the others from being scanned.
         this.scanned.delete(disk);
         this.listed.delete(disk);
-        this.log.error({ error, disk: disk.path }, 'this disk can not be looked through');
+        this.log.error({ err: error, disk: disk.path }, 'this disk can not be looked through');
       });
       await within(limitMs, scanning, () => undefined);
     }
@@ -105,7 +105,7 @@ export class Replicas {
     for (const replicaId of await disk.replicaIds()) {
       await this.learn(disk, replicaId).catch((error: unknown) => {
         this.unreadable.set(replicaId, { disk, fault: asFault(error) });
-        this.log.error({ error, replicaId, disk: disk.path }, 'a copy on this disk is not readable');
+        this.log.error({ err: error, replicaId, disk: disk.path }, 'a copy on this disk is not readable');
       });
     }
     this.listed.add(disk);
@@ -140,7 +140,7 @@ export class Replicas {
     if (nowMs - this.lookedForLostMs < this.lostLookMs) return;
     this.lookedForLostMs = nowMs;
     const looking = this.forgetLost().catch((error: unknown) => {
-      this.log.error({ error }, 'the disks can not be looked through for lost copies');
+      this.log.error({ err: error }, 'the disks can not be looked through for lost copies');
     });
     await within(SCAN_IN_HEARTBEAT_MS_MAX, looking, () => undefined);
   }

@@ -74,7 +74,7 @@ export class TlsTunnels {
         .catch((error: Error) => this.log.info({ reason: error.message }, 'a TLS connection was refused'))
         .finally(() => this.pool.leave(tunnelId));
     } catch (error) {
-      this.log.error({ error }, 'no TLS host could be started');
+      this.log.error({ err: error }, 'no TLS host could be started');
       socket.destroy();
     }
   }

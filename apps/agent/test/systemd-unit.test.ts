@@ -29,7 +29,7 @@ test('the example of its variables is one that an agent takes', () => {
 });
 
 test('what it starts is there once the repository is built', () => {
-  const [, program] = /^ExecStart=\S+ --enable-source-maps (\S+)$/m.exec(UNIT) ?? [];
+  const [, program] = /^ExecStart=\S+ (\S+)$/m.exec(UNIT) ?? [];
   expect(program).toBe('apps/agent/dist/main.js');
 });
 

@@ -3,6 +3,7 @@ import cookie from '@fastify/cookie';
 import { systemRandom } from '@holdfast/database/clock-and-random.js';
 import { sharedPorts } from '@holdfast/identity/shared-port.js';
 import { addSpans } from '@holdfast/tracing/fastify-spans.js';
+import { errorSerializers } from '@holdfast/tracing/source-positions.js';
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, LogController } from 'fastify';
@@ -49,7 +50,11 @@ export type App = { nest: NestFastifyApplication; fastify: FastifyInstance; drai
 
 /** Builds the whole API without listening. */
 export async function createApp(config: Config): Promise<App> {
-  const logger: Logger = pino({ level: config.logLevel, base: { name: 'api' } });
+  const logger: Logger = pino({
+    level: config.logLevel,
+    base: { name: 'api' },
+    serializers: errorSerializers,
+  });
   const ports = sharedPorts();
   const adapter = new FastifyAdapter({
     // Users over HTTP and agents over TLS on one port.

@@ -102,7 +102,7 @@ export class LocalAgents {
     for (const disk of this.foldersOf(plan)) fs.mkdirSync(disk, { recursive: true });
     const agent = new SupervisedProcess({
       name: plan.name,
-      args: ['--enable-source-maps', path.join(this.config.repositoryRoot, 'apps/agent/dist/main.js')],
+      args: [path.join(this.config.repositoryRoot, 'apps/agent/dist/main.js')],
       cwd: this.config.repositoryRoot,
       environment: () => this.environmentOf(plan),
       logFile: path.join(this.config.home, 'logs', `${plan.name}.log`),

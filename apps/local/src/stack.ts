@@ -247,7 +247,7 @@ export class Stack {
   ): SupervisedProcess {
     const root = this.config.repositoryRoot;
     const script = name === 'console' ? 'apps/console/server.mjs' : `apps/${name}/dist/main.js`;
-    const flags = name === 'api' ? ['--enable-source-maps', ONE_COLLECTOR] : ['--enable-source-maps'];
+    const flags = name === 'api' ? [ONE_COLLECTOR] : [];
     return new SupervisedProcess({
       name,
       args: [...flags, path.join(root, script)],

@@ -9,6 +9,7 @@ import { engineSecret, snapshotSecret } from '@holdfast/identity/copy-secret.js'
 import { openBackend } from '@holdfast/jobs/backend.js';
 import { WakeQueue } from '@holdfast/jobs/wake-queue.js';
 import { WebhookQueue } from '@holdfast/jobs/webhook-queue.js';
+import { errorSerializers } from '@holdfast/tracing/source-positions.js';
 import { traceOfLine } from '@holdfast/tracing/spans.js';
 import {
   type DynamicModule,
@@ -83,7 +84,12 @@ export class WorkerModule implements OnApplicationBootstrap, OnApplicationShutdo
 }
 
 function openWorker(config: WorkerConfig): Worker {
-  const log = pino({ name: 'worker', level: config.logLevel, mixin: traceOfLine });
+  const log = pino({
+    name: 'worker',
+    level: config.logLevel,
+    mixin: traceOfLine,
+    serializers: errorSerializers,
+  });
   const pool = createPool(config.databaseUrl, { connectionsMax: CONNECTIONS_MAX, applicationName: 'worker' });
   const scope = systemScope(pool);
   const backend = openBackend(config);

@@ -88,7 +88,7 @@ export function createControlServer(options: ControlServerOptions): FastifyInsta
   allowEmptyJson(server);
   server.setErrorHandler((error, _request, reply) => {
     const problem = problemOf(error);
-    if (problem.status >= 500) options.log.error({ error }, 'a control call failed');
+    if (problem.status >= 500) options.log.error({ err: error }, 'a control call failed');
     const { status, ...body } = problem;
     return reply.status(status).send(body);
   });
