@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { quoted } from './curl.js';
-import { EXIT } from './exit-codes.js';
-import { type SendOptions, Shown, sender } from './send.js';
+import { type CliError, EXIT } from './exit-codes.js';
+import { pauseAfter, type SendOptions, Shown, sender, unreachable } from './send.js';
 
 const API = 'http://api.test/api/v1';
 
@@ -49,6 +49,26 @@ describe('a repeat', () => {
     const { sent, options } = serving(down(), down(), down());
     await expect(sender(options)(new Request(API))).rejects.toMatchObject({ exitCode: EXIT.unreachable });
     expect(sent).toHaveLength(3);
+  });
+});
+
+describe('the pause before a repeat', () => {
+  const refused = (status: number, retryAfter?: string) =>
+    new Response(null, { status, headers: retryAfter === undefined ? {} : { 'retry-after': retryAfter } });
+
+  test.each<[string, Response | CliError, number, number | undefined, number | undefined]>([
+    ['a refusal that says no more', refused(503), 20, 150, 150],
+    ['no answer', unreachable(API, 'it is down'), 20, 150, 150],
+    ['the last one', refused(503), 20, undefined, undefined],
+    ['what another request would be told too', refused(409, '1'), 20, 150, undefined],
+    ['a pause that is asked for', refused(503, '1'), 20, 150, 1_000],
+    ['a shorter one', refused(503, '0'), 20, 150, 150],
+    ['one that is too long', refused(503, '6'), 20, 150, undefined],
+    ['a date', refused(503, 'Fri, 31 Dec 1999 23:59:59 GMT'), 20, 150, 150],
+    ['a refusal that took long itself', refused(503, '1'), 10_000, 150, undefined],
+    ['an answer that was waited for too long', unreachable(API, 'nothing came'), 90_000, 150, undefined],
+  ])('after %s', (_what, outcome, tookMs, pauseMs, want) => {
+    expect(pauseAfter(outcome, tookMs, pauseMs)).toBe(want);
   });
 });
 

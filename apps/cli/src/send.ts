@@ -7,8 +7,13 @@ import { CliError, EXIT } from './exit-codes.js';
 import { refusal } from './refusal.js';
 
 const REQUEST_TIMEOUT_MS = 90_000;
-/** Pauses before a request is sent again whose answer was lost, or that a gateway refused for the moment. */
+/** Pauses before a request is sent again whose answer was lost, or that was refused for the moment without a word on when to try again. */
 const RETRY_PAUSES_MS = [150, 450];
+/**
+ * No request is sent again that took as long, or whose answer asks for a longer pause: who answers has waited already for what is
+ * missing, such as a database that says nothing, and would only wait once more.
+ */
+const PASSING_MS_MAX = 5_000;
 const PASSING_STATUSES = new Set([502, 503, 504]);
 /** Refusals of a dry run that say: as things are, it can't be done. */
 const NOT_SATISFIED = new Set([409, 412, 429]);
@@ -70,15 +75,29 @@ async function sendAgain(request: Request, options: SendOptions): Promise<Respon
   const mayRepeat = request.method === 'GET' || request.headers.has('idempotency-key');
   const pauses = mayRepeat ? RETRY_PAUSES_MS : [];
   for (let attempt = 0; ; attempt += 1) {
-    const pauseMs = pauses[attempt];
-    try {
-      const answer = await (options.fetch ?? fetchOnce)(request.clone());
-      if (pauseMs === undefined || !PASSING_STATUSES.has(answer.status)) return answer;
-    } catch (error) {
-      if (pauseMs === undefined) throw unreachable(options.apiUrl, reasonOf(error));
-    }
-    await sleep(pauseMs);
+    const sentAt = performance.now();
+    const outcome = await (options.fetch ?? fetchOnce)(request.clone()).catch((error: unknown) =>
+      unreachable(options.apiUrl, reasonOf(error)),
+    );
+    const pauseMs = pauseAfter(outcome, performance.now() - sentAt, pauses[attempt]);
+    if (pauseMs !== undefined) await sleep(pauseMs);
+    else if (outcome instanceof Response) return outcome;
+    else throw outcome;
   }
+}
+
+/** @returns undefined where it is not to be sent again */
+export function pauseAfter(
+  outcome: Response | CliError,
+  tookMs: number,
+  pauseMs: number | undefined,
+): number | undefined {
+  const isFinal = outcome instanceof Response && !PASSING_STATUSES.has(outcome.status);
+  if (isFinal || pauseMs === undefined || tookMs >= PASSING_MS_MAX) return undefined;
+  const askedMs = outcome instanceof Response ? 1_000 * Number(outcome.headers.get('retry-after')) : 0;
+  // A date, which the header may also be, is no number.
+  const wantedMs = Number.isNaN(askedMs) ? pauseMs : Math.max(askedMs, pauseMs);
+  return wantedMs <= PASSING_MS_MAX ? wantedMs : undefined;
 }
 
 function fetchOnce(request: Request): Promise<Response> {
