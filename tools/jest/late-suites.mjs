@@ -5,6 +5,8 @@ const LATE = [
   /^Error: not within [\d.]+ s: /,
   /^Error: thrown: "Exceeded timeout of /,
   /^TimeoutError: /,
+  // A connection to Postgres, which has five seconds to be there.
+  /^Error: (Connection terminated due to connection timeout|timeout exceeded when trying to connect)$/m,
 ];
 
 /** Past this many, it is no chance: something that many suites need is slow. */

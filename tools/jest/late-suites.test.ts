@@ -5,6 +5,7 @@ const SLOW =
   'Error: not within 40 s: the volume is healthy. Last: "degraded"\n    at eventually (eventually.ts:25:13)';
 const STUCK = 'Error: thrown: "Exceeded timeout of 960000 ms for a test.\nAdd a timeout value';
 const UNSEEN = 'TimeoutError: locator.click: Timeout 240000ms exceeded.\nCall log:';
+const NOT_CONNECTED = 'Error: Connection terminated due to connection timeout\n    at pg-pool/index.js:45:11';
 const WRONG = 'Error: expect(received).toBe(expected) // Object.is equality';
 
 /** A suite by why its tests failed; undefined is a test that passed. */
@@ -21,7 +22,11 @@ const GOOD = aSuite('good', undefined);
 
 test.each<[string, SuiteResult[], string[]]>([
   ['nothing failed', [GOOD], []],
-  ['something was late', [GOOD, aSuite('a', SLOW, undefined), aSuite('b', STUCK, UNSEEN)], ['a', 'b']],
+  [
+    'something was late',
+    [GOOD, aSuite('a', SLOW, undefined), aSuite('b', STUCK, UNSEEN), aSuite('c', NOT_CONNECTED)],
+    ['a', 'b', 'c'],
+  ],
   ['something was wrong', [GOOD, aSuite('a', WRONG)], []],
   ['a late suite also saw something wrong', [aSuite('a', SLOW, WRONG)], []],
   ['one suite was late and another saw something wrong', [aSuite('a', SLOW), aSuite('b', WRONG)], []],
