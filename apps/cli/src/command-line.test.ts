@@ -126,6 +126,11 @@ describe('a raw call', () => {
   });
 });
 
+test.each(['-V', '--version'])('%s prints the version, for which no API is asked', async (option) => {
+  const { version } = JSON.parse(fs.readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
+  expect((await run(process.execPath, [HOLDFAST, option], { env: {} })).stdout).toBe(`${version}\n`);
+});
+
 test('the requests of a command are shown instead of its output', async () => {
   const { stdout } = await holdfast('node', 'list', '--curl', '-o', 'name');
   const lines = stdout.trim().split('\n');

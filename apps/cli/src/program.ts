@@ -1,4 +1,5 @@
 /** The CLI's commands and the options that all of them take. */
+import fs from 'node:fs';
 import { Command } from 'commander';
 import { completionCommand } from './commands/completion.js';
 import { print } from './context.js';
@@ -8,11 +9,14 @@ import { FORMATS } from './output/format.js';
 import { printable } from './output/printable.js';
 
 const DEFAULT_TIMEOUT = '5m';
+/** In a folder beside this one both as a source and built. */
+const PACKAGE = new URL('../package.json', import.meta.url);
 
 /** @param nouns those to load */
 export async function program(nouns: readonly Noun[] = NOUNS): Promise<Command> {
   const root = new Command('holdfast')
     .description('Replicated block volumes: create, attach, watch, repair.')
+    .version(versionOf(PACKAGE), '-V, --version', 'print the version of this program')
     .option(
       '-o, --output <format>',
       `${FORMATS.join(', ')}; json, jsonl and yaml are the API's own objects`,
@@ -47,6 +51,11 @@ export async function program(nouns: readonly Noun[] = NOUNS): Promise<Command> 
     .description('what the exit codes mean')
     .action(() => print(EXIT_CODE_HELP));
   return root;
+}
+
+function versionOf(file: URL): string {
+  // Our own package, which always has one.
+  return (JSON.parse(fs.readFileSync(file, 'utf8')) as { version: string }).version;
 }
 
 /** Passes settings on to a command: commander copies them only to commands that it makes itself. */

@@ -67,7 +67,7 @@ describe('the pause before a repeat', () => {
     ['a date', refused(503, 'Fri, 31 Dec 1999 23:59:59 GMT'), 20, 150, 150],
     ['a refusal that took long itself', refused(503, '1'), 10_000, 150, undefined],
     ['an answer that was waited for too long', unreachable(API, 'nothing came'), 90_000, 150, undefined],
-  ])('after %s', (_what, outcome, tookMs, pauseMs, want) => {
+  ])('after %s is as long as it is worth the wait', (_what, outcome, tookMs, pauseMs, want) => {
     expect(pauseAfter(outcome, tookMs, pauseMs)).toBe(want);
   });
 });
