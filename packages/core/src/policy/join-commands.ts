@@ -101,7 +101,7 @@ export function joinCommand(way: JoinWay, plan: JoinPlan, token: string): string
       return [
         ...variablesOf(plan).map(([name, value]) => `${name}=${shellWord(value)} \\`),
         `HOLDFAST_AGENT_TOKEN=${shellWord(token)} \\`,
-        'node --enable-source-maps apps/agent/dist/main.js',
+        'node apps/agent/dist/main.js',
       ].join('\n');
   }
 }
@@ -136,7 +136,7 @@ export function composeFile(plan: JoinPlan): string {
     '    tmpfs: [/tmp]',
     '    cap_drop: [ALL]',
     '    security_opt: ["no-new-privileges:true"]',
-    '    command: ["node", "--enable-source-maps", "apps/agent/dist/main.js"]',
+    '    command: ["node", "apps/agent/dist/main.js"]',
     '    environment:',
     '      HOLDFAST_API_URL: http://api:7400/api/v1',
     // biome-ignore lint/suspicious/noTemplateCurlyInString: compose fills it in

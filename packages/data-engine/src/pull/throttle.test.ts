@@ -1,31 +1,37 @@
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { SYSTEM_TIME } from '../base/time.js';
 import { Throttle } from './throttle.js';
 
 const FREE = { paused: false, bandwidthBytesPerSecond: null };
+const YIELDING = { ...FREE, yields: true };
 
 describe('a rest after a piece of work', () => {
-  // Each row: how long the work took. A rest is detected by whether a turn of the event loop passes first.
+  const NOW_MS = 5_000;
+
+  /** How long the throttle waits, on a clock that stands still and whose waits are over at once. */
+  async function restsAfter(tuning: typeof FREE, workMs: number): Promise<number[]> {
+    const waitsMs: number[] = [];
+    const after = (ms: number, call: () => void) => {
+      waitsMs.push(ms);
+      call();
+      return () => undefined;
+    };
+    const throttle = new Throttle(tuning, { ...SYSTEM_TIME, nowMs: () => NOW_MS, after });
+    await throttle.rest(NOW_MS - workMs);
+    return waitsMs;
+  }
+
   test.each([
-    { name: 'none while no user is at work', tuning: FREE, workMs: 50, rests: false },
-    {
-      name: 'as long as the work while users are',
-      tuning: { ...FREE, yields: true },
-      workMs: 50,
-      rests: true,
-    },
-    { name: 'none after work that took no time', tuning: { ...FREE, yields: true }, workMs: 0, rests: false },
-  ])('$name', async ({ tuning, workMs, rests }) => {
-    const throttle = new Throttle(tuning);
-    const rested = throttle.rest(performance.now() - workMs).then(() => true);
-    // Ten turns are less than the rest, and more than a timer of a millisecond needs to be due.
-    const first = await Promise.race([rested, turns(workMs === 0 ? undefined : 10)]);
-    expect(first).toBe(!rests);
-    throttle.tune(FREE);
-    await rested;
+    { name: 'none while no user is at work', tuning: FREE, workMs: 50, restsMs: [] },
+    { name: 'as long as the work while users are', tuning: YIELDING, workMs: 50, restsMs: [50] },
+    { name: 'a second at most', tuning: YIELDING, workMs: 3_000, restsMs: [1_000] },
+    { name: 'none after work that took no time', tuning: YIELDING, workMs: 0, restsMs: [0] },
+  ])('$name', async ({ tuning, workMs, restsMs }) => {
+    expect(await restsAfter(tuning, workMs)).toEqual(restsMs);
   });
 
   test('ends when the users have gone', async () => {
-    const throttle = new Throttle({ ...FREE, yields: true });
+    const throttle = new Throttle(YIELDING);
     const rested = throttle.rest(performance.now() - 1_000_000);
     throttle.tune(FREE);
     await rested;
@@ -99,10 +105,3 @@ describe('a limit in bytes a second', () => {
     expect(await Promise.race([waiting, Promise.resolve('waits')])).toBe('went');
   });
 });
-
-/** False after that many turns of the event loop; never if they are not counted. */
-async function turns(count: number | undefined): Promise<boolean> {
-  if (count === undefined) return new Promise(() => undefined);
-  for (let turn = 0; turn < count; turn += 1) await new Promise((resolve) => setImmediate(resolve));
-  return false;
-}

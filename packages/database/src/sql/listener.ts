@@ -67,7 +67,9 @@ export class Listener {
     const ended = new Promise<void>((resolve) => client.once('end', () => resolve()));
     client.on('error', onTrouble);
     client.on('notification', ({ channel, payload }) => onNotification(channel, payload ?? ''));
-    await client.connect();
+    // A client that is ended while it connects never says how that went, only that it has ended.
+    await Promise.race([client.connect(), ended]);
+    if (this.stopped) return;
     // Identifiers of ours, never of a user's.
     await client.query(channels.map((channel) => `LISTEN ${channel}`).join('; '));
     if (lock !== undefined) await client.query('SELECT pg_advisory_lock($1)', [lock]);
