@@ -13,7 +13,7 @@ beforeEach(async () => {
   if (address === null || typeof address === 'string') throw new Error('no port');
   url = `postgres://holdfast@127.0.0.1:${address.port}/holdfast`;
 });
-afterEach(() => server.close());
+afterEach(() => void server.close());
 
 function listen(troubles: unknown[] = []): Listener {
   return new Listener({
