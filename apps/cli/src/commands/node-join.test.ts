@@ -20,7 +20,7 @@ HOLDFAST_DISKS=/var/lib/holdfast/disks \\
 HOLDFAST_DISK_SIZE=100Gi \\
 HOLDFAST_STATE_DIR=/var/lib/holdfast/state \\
 HOLDFAST_AGENT_TOKEN=hfj_secret.6c1f \\
-node --enable-source-maps apps/agent/dist/main.js`);
+node apps/agent/dist/main.js`);
   });
 
   test('is said what has to be put in, and which address is a guess', () => {
