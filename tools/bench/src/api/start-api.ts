@@ -19,7 +19,7 @@ export async function startApi(
   const port = await freePortBlock();
   const child = spawn(
     process.execPath,
-    ['--v8-pool-size=1', path.join(repositoryRoot, 'apps/api/dist/main.js')],
+    ['--v8-pool-size=1', '--max-semi-space-size=8', path.join(repositoryRoot, 'apps/api/dist/main.js')],
     {
       env: {
         ...process.env,
