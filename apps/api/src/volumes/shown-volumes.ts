@@ -15,7 +15,7 @@ type Asked = {
   readonly mayWrite: boolean;
 };
 
-/** Ten thousand volumes of three copies, which is a large cluster: where a fifth of them has no room, lists cost twice as much. */
+/** Ten thousand volumes of three copies, which is a large cluster: where a fifth of them has no room, lists cost half as much again. */
 const BYTES_MAX = 36 * 1024 * 1024;
 
 /**

@@ -73,9 +73,8 @@ export function conditionsAfter(
   const reported: DiskCondition[] = [{ type: 'Ready', status: ready ? 'True' : 'False', reason, message }];
   const directIo = directIoCondition(report.directIo);
   if (directIo !== undefined) reported.push(directIo);
-  const standing = before.some((known) => isRefuted(known, ready))
-    ? before.filter((known) => !isRefuted(known, ready))
-    : before;
+  const refuted = before.find((known) => isRefuted(known, ready));
+  const standing = refuted === undefined ? before : before.filter((known) => known !== refuted);
   return reported.reduce((conditions, next) => {
     const known = conditionOf(conditions, next.type);
     const isKnown =
