@@ -3,12 +3,10 @@
  * different. The tag of an object begins with its version, which is all that `If-Match` compares; the rest stands for what an
  * answer shows beside, as a copy's state, which changes without a new version of the object.
  */
-import crypto from 'node:crypto';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { contentHash } from './content-hash.js';
 import { etagOf } from './request.js';
 
-/** Characters of the hash: two answers of one object that differ share it with a chance of 2^-96. */
-const HASH_CHARS = 16;
 const VERSION = /^"(\d+)"$/;
 
 export function addEntityTags(fastify: FastifyInstance): void {
@@ -29,10 +27,11 @@ function isTagged({ method, routeOptions }: FastifyRequest, { statusCode }: Fast
   return method === 'GET' && statusCode === 200 && routeOptions.url?.startsWith('/api/v1/') === true;
 }
 
-function tagOf(payload: Buffer, versionTag: unknown): string {
-  const hash = crypto.createHash('sha256').update(payload).digest('base64url').slice(0, HASH_CHARS);
-  const version = VERSION.exec(String(versionTag))?.[1];
-  return version === undefined ? `"${hash}"` : etagOf(`${version}-${hash}`);
+/** @param given by the handler: the version of the object that it shows, or the tag of a page that has told its own */
+function tagOf(payload: Buffer, given: unknown): string {
+  if (typeof given !== 'string') return etagOf(contentHash(payload));
+  const version = VERSION.exec(given)?.[1];
+  return version === undefined ? given : etagOf(`${version}-${contentHash(payload)}`);
 }
 
 /** Is the tag one of a list? RFC 9110 compares weakly here: a cache may have added `W/`. */

@@ -2,6 +2,7 @@ import { type CallHandler, type ExecutionContext, Injectable, type NestIntercept
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { map, type Observable } from 'rxjs';
 import { PageBuffers } from './page-buffers.js';
+import { etagOf } from './request.js';
 import { WrittenPage } from './written-page.js';
 
 const JSON_TYPE = 'application/json; charset=utf-8';
@@ -24,7 +25,7 @@ export class PageInterceptor implements NestInterceptor {
         const cursor = nextCursorOf(answer);
         if (cursor !== undefined) void reply.header('link', `<${pageAt(request, cursor)}>; rel="next"`);
         if (!(answer instanceof WrittenPage)) return answer;
-        void reply.header('content-type', JSON_TYPE);
+        void reply.header('content-type', JSON_TYPE).header('etag', etagOf(answer.hash));
         return answer.toBytes((lengthBytes) => {
           const { bytes, release } = this.buffers.lend(lengthBytes);
           // The system has all of the answer by then, or its caller is gone.

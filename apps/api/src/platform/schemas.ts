@@ -3,6 +3,7 @@ import { type AnyId, asId, type ClusterId } from '@holdfast/core/model/ids.js';
 import { COUNTED_MAX, type Page } from '@holdfast/database/queries/list-rows.js';
 import { z } from 'zod';
 import { dto } from './dto.js';
+import type { WrittenText } from './stamped-memo.js';
 import { type TotalView, WrittenPage } from './written-page.js';
 
 /** An id in an address or a body: any spelling of a UUID, read as the one that is stored. */
@@ -97,7 +98,7 @@ export function pageView<From, To>(page: Page<From>, view: (item: From) => To) {
 }
 
 /** A page of items that are JSON already, as REST shows it. */
-export function writtenPage<View>(page: Page<Buffer>): WrittenPage<View> {
+export function writtenPage<View>(page: Page<WrittenText>): WrittenPage<View> {
   const shown = new WrittenPage<View>(page.items, page.nextCursor, totalView(page));
   return Object.defineProperty(shown, CURSORS, { value: page.cursors });
 }

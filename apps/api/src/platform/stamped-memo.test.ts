@@ -9,13 +9,13 @@ const keysOf = (count: number) => Array.from({ length: count }, (_, index) => `k
 test('what is kept is found by its stamp only, and the last one counts', () => {
   const memo = new StampedMemo(10 * ENTRY_BYTES);
   memo.keep('a', '1', 'Zürich');
-  expect([memo.find('a', '1')?.toString(), memo.find('a', '2'), memo.find('b', '1')]).toEqual([
+  expect([memo.find('a', '1')?.bytes.toString(), memo.find('a', '2'), memo.find('b', '1')]).toEqual([
     'Zürich',
     undefined,
     undefined,
   ]);
   memo.keep('a', '2', 'Bern');
-  expect([memo.find('a', '1'), memo.find('a', '2')?.toString()]).toEqual([undefined, 'Bern']);
+  expect([memo.find('a', '1'), memo.find('a', '2')?.bytes.toString()]).toEqual([undefined, 'Bern']);
   memo.clear();
   expect(memo.find('a', '2')).toBeUndefined();
 });
@@ -23,12 +23,12 @@ test('what is kept is found by its stamp only, and the last one counts', () => {
 test('no more is held than fits, whatever comes and is replaced', () => {
   const memo = new StampedMemo(10 * ENTRY_BYTES);
   for (let round = 0; round < 5; round += 1) {
-    for (const key of keysOf(25)) expect(memo.keep(key, String(round), TEXT).toString()).toBe(TEXT);
+    for (const key of keysOf(25)) expect(memo.keep(key, String(round), TEXT).bytes.toString()).toBe(TEXT);
     const held = keysOf(25).filter((key) => memo.find(key, String(round)) !== undefined);
     expect(held.length).toBeLessThanOrEqual(10);
     expect(held.length).toBeGreaterThan(0);
   }
-  expect(memo.keep('large', '', 'x'.repeat(30 * ENTRY_BYTES))).toHaveLength(30 * ENTRY_BYTES);
+  expect(memo.keep('large', '', 'x'.repeat(30 * ENTRY_BYTES)).bytes).toHaveLength(30 * ENTRY_BYTES);
   expect(memo.find('large', '')).toBeUndefined();
 });
 

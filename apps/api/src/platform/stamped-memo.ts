@@ -1,7 +1,11 @@
-/** What an entry holds beside its bytes: key, stamp, and the objects that lead to them. */
+import { contentHash } from './content-hash.js';
+
+/** What an entry holds beside its bytes: key, stamp, hash, and the objects that lead to them. */
 const OVERHEAD_BYTES = 1_000;
 
-type Entry = { readonly key: string; readonly stamp: string; readonly bytes: Buffer };
+/** A part of an answer as it is sent, and what tells it from any other. */
+export type WrittenText = { readonly bytes: Buffer; readonly hash: string };
+type Entry = { readonly key: string; readonly stamp: string; readonly written: WrittenText };
 
 /**
  * Memo of answers' parts, each good while its stamp is the same. When it is full, entries by chance make room: readers that go over
@@ -17,19 +21,20 @@ export class StampedMemo {
     private readonly random: () => number = Math.random,
   ) {}
 
-  find(key: string, stamp: string): Buffer | undefined {
+  find(key: string, stamp: string): WrittenText | undefined {
     const entry = this.entries[this.places.get(key) ?? -1];
-    return entry?.stamp === stamp ? entry.bytes : undefined;
+    return entry?.stamp === stamp ? entry.written : undefined;
   }
 
   /** @param text copied into bytes outside V8's heap, whose collections then need not look at them */
-  keep(key: string, stamp: string, text: string): Buffer {
+  keep(key: string, stamp: string, text: string): WrittenText {
     const bytes = ownBytes(text);
+    const written = { bytes, hash: contentHash(bytes) };
     this.removeAt(this.places.get(key));
-    this.places.set(key, this.entries.push({ key, stamp, bytes }) - 1);
+    this.places.set(key, this.entries.push({ key, stamp, written }) - 1);
     this.heldBytes += bytes.length + OVERHEAD_BYTES;
     while (this.heldBytes > this.bytesMax) this.removeAt(Math.floor(this.random() * this.entries.length));
-    return bytes;
+    return written;
   }
 
   clear(): void {
@@ -48,7 +53,7 @@ export class StampedMemo {
       this.places.set(last.key, place);
     }
     this.places.delete(entry.key);
-    this.heldBytes -= entry.bytes.length + OVERHEAD_BYTES;
+    this.heldBytes -= entry.written.bytes.length + OVERHEAD_BYTES;
   }
 }
 

@@ -132,6 +132,11 @@ export class Tenant {
     return snapshot(this.scope, work);
   }
 
+  /** As `read`, for a page of a list. @param filter of that list: without one, the same plan is good for every page of it */
+  readPage<T>(filter: string | undefined, work: (sql: Sql) => Promise<T>): Promise<T> {
+    return snapshot({ ...this.scope, plans: filter === undefined ? 'general' : undefined }, work);
+  }
+
   /** As `read`, with the fleets of granted clusters: for what is about the organization's own volumes there. */
   readGranted<T>(work: (sql: Sql) => Promise<T>): Promise<T> {
     return snapshot({ ...this.scope, granted: true }, work);

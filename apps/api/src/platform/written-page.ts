@@ -1,3 +1,6 @@
+import { contentHash } from './content-hash.js';
+import type { WrittenText } from './stamped-memo.js';
+
 const OPEN = Buffer.from('{"items":[');
 const COMMA = Buffer.from(',');
 
@@ -7,25 +10,39 @@ export type TotalView = { readonly total?: number; readonly totalIsAtLeast?: boo
 /** A page whose items are JSON already: REST sends them as they are, and whoever needs objects reads them. */
 export class WrittenPage<View> {
   constructor(
-    private readonly written: readonly Buffer[],
+    private readonly written: readonly WrittenText[],
     readonly nextCursor: string | null,
     private readonly total: TotalView = {},
   ) {}
 
   get items(): View[] {
     // What was written from views is read as views.
-    return this.written.map((item) => JSON.parse(item.toString()) as View);
+    return this.written.map(({ bytes }) => JSON.parse(bytes.toString()) as View);
+  }
+
+  /** Pages that differ in anything have different ones. Made of the items' own hashes: a page of volumes is 130 kB. */
+  get hash(): string {
+    return contentHash([...this.written.map(({ hash }) => hash), this.rest].join());
   }
 
   /** What `JSON.stringify` makes of the page. @param lend gives the memory that it is written to */
   toBytes(lend: (lengthBytes: number) => Buffer): Buffer {
-    const items = this.written.flatMap((item, index) => (index === 0 ? [item] : [COMMA, item]));
-    const rest = JSON.stringify({ nextCursor: this.nextCursor, ...this.total });
-    const parts = [OPEN, ...items, Buffer.from(`],${rest.slice(1)}`)];
-    const bytes = lend(parts.reduce((sum, { length }) => sum + length, 0));
-    let at = 0;
-    for (const part of parts) at += part.copy(bytes, at);
+    const end = Buffer.from(`],${this.rest.slice(1)}`);
+    const commas = Math.max(0, this.written.length - 1);
+    const bytes = lend(
+      this.written.reduce((sum, item) => sum + item.bytes.length, OPEN.length + commas + end.length),
+    );
+    let at = OPEN.copy(bytes);
+    for (const [index, item] of this.written.entries()) {
+      if (index > 0) at += COMMA.copy(bytes, at);
+      at += item.bytes.copy(bytes, at);
+    }
+    end.copy(bytes, at);
     return bytes;
+  }
+
+  private get rest(): string {
+    return JSON.stringify({ nextCursor: this.nextCursor, ...this.total });
   }
 
   toJSON() {

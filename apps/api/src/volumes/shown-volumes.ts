@@ -1,19 +1,15 @@
 import { Bug } from '@holdfast/core/model/faults.js';
-import type { VolumeId } from '@holdfast/core/model/ids.js';
+import type { ProjectId, VolumeId } from '@holdfast/core/model/ids.js';
 import type { AccessFacts } from '@holdfast/core/policy/decide-access.js';
 import { findVolumes, type StampedVolume } from '@holdfast/database/queries/volumes.js';
 import type { Sql } from '@holdfast/database/sql/scope.js';
 import { Injectable } from '@nestjs/common';
 import { Databases } from '../platform/databases.js';
-import { StampedMemo } from '../platform/stamped-memo.js';
+import { StampedMemo, type WrittenText } from '../platform/stamped-memo.js';
 import { mayWriteIn, volumeViewOf } from './volume.view.js';
 
-type Asked = {
-  readonly id: VolumeId;
-  readonly key: string;
-  readonly stamp: string;
-  readonly mayWrite: boolean;
-};
+/** The projects whose volumes the user may change. */
+type Writable = ReadonlySet<ProjectId>;
 
 /** Ten thousand volumes of three copies, which is a large cluster: where a fifth of them has no room, lists cost half as much again. */
 const BYTES_MAX = 36 * 1024 * 1024;
@@ -35,30 +31,37 @@ export class ShownVolumes {
    * @param sql the transaction that has read the stamps, as this user: what it has seen the user may be shown
    * @returns the view of each volume, in their order
    */
-  async write(sql: Sql, volumes: readonly StampedVolume[], user: AccessFacts): Promise<Buffer[]> {
-    const asked = volumes.map(({ id, projectId, stamp }) => {
-      const mayWrite = mayWriteIn(user, projectId);
-      return { id, stamp, mayWrite, key: `${id} ${mayWrite}` };
-    });
-    const known = asked.map(({ key, stamp }) => this.memo.find(key, stamp));
-    const read = await this.read(
-      sql,
-      asked.filter((_, index) => known[index] === undefined),
-    );
-    return asked.map(({ id }, index) => known[index] ?? read.get(id) ?? notThere(id));
+  async write(sql: Sql, volumes: readonly StampedVolume[], user: AccessFacts): Promise<WrittenText[]> {
+    // A page has many volumes of few projects.
+    const projects = [...new Set(volumes.map(({ projectId }) => projectId))];
+    const writable = new Set(projects.filter((id) => mayWriteIn(user, id)));
+    const known = volumes.map((one) => this.memo.find(keyOf(one, writable), one.stamp));
+    const unknown = volumes.filter((_, index) => known[index] === undefined);
+    const read = await this.read(sql, unknown, writable);
+    return volumes.map(({ id }, index) => known[index] ?? read.get(id) ?? notThere(id));
   }
 
-  private async read(sql: Sql, volumes: readonly Asked[]): Promise<Map<VolumeId, Buffer>> {
+  private async read(
+    sql: Sql,
+    volumes: readonly StampedVolume[],
+    writable: Writable,
+  ): Promise<Map<VolumeId, WrittenText>> {
     if (volumes.length === 0) return new Map();
     const ids = volumes.map(({ id }) => id);
     const found = new Map((await findVolumes(sql, ids)).map((one) => [one.volume.id, one]));
     return new Map(
-      volumes.map(({ id, key, stamp, mayWrite }) => {
-        const view = volumeViewOf(found.get(id) ?? notThere(id), mayWrite);
-        return [id, this.memo.keep(key, stamp, JSON.stringify(view))];
+      volumes.map((one) => {
+        const { id, projectId, stamp } = one;
+        const view = volumeViewOf(found.get(id) ?? notThere(id), writable.has(projectId));
+        return [id, this.memo.keep(keyOf(one, writable), stamp, JSON.stringify(view))];
       }),
     );
   }
+}
+
+/** Whoever may change a volume is shown more of it. */
+function keyOf({ id, projectId }: StampedVolume, writable: Writable): string {
+  return writable.has(projectId) ? id : `${id} read`;
 }
 
 function notThere(id: VolumeId): never {

@@ -22,6 +22,7 @@ import { Injectable } from '@nestjs/common';
 import { requireUsableCluster } from '../clusters/require-cluster.js';
 import { Databases } from '../platform/databases.js';
 import { SharedRead } from '../platform/shared-read.js';
+import type { WrittenText } from '../platform/stamped-memo.js';
 import type { Tenant } from '../platform/tenant.js';
 import { readVolumeOverrides } from '../settings/read-settings.js';
 import { ThreadPool } from '../threads/thread-pool.js';
@@ -76,8 +77,8 @@ export class VolumesService {
     tenant: Tenant,
     clusterId: ClusterId | undefined,
     request: ListRequest,
-  ): Promise<Page<Buffer>> {
-    return tenant.read(async (sql) => {
+  ): Promise<Page<WrittenText>> {
+    return tenant.readPage(request.filter, async (sql) => {
       const page = await listStampedVolumes(sql, clusterId, request);
       if (page.items.length === 0 && clusterId !== undefined) await requireUsableCluster(sql, clusterId);
       return { ...page, items: await this.shown.write(sql, page.items, tenant.actor) };

@@ -67,6 +67,8 @@ export type ListSource = {
   defaultSort: string;
   /** Conditions that always hold, with `$1`, `$2` … for their values. */
   where: { text: string; values: readonly unknown[] };
+  /** Makes the statement of the page's own, whose rows it keeps in their order, each with its `list_position`. Left out: the page's own. */
+  around?: (page: string) => string;
 };
 
 const SQL_TYPE: Record<FieldType, string> = {
@@ -236,7 +238,7 @@ function statementOf(
      FROM ${source.from} WHERE ${conditions.join(' AND ')}
      ORDER BY ${order.map(({ field, descending }) => `${field.sql} ${descending ? 'DESC' : 'ASC'}`).join(', ')}
      LIMIT ${place(request.limit + 1)}`;
-  return { text, fingerprint };
+  return { text: source.around?.(text) ?? text, fingerprint };
 }
 
 /** What every row of the list has to be, on whichever page. */
@@ -277,8 +279,15 @@ function withoutPosition<Row>(row: Row & Position): Row {
   return asked as Row;
 }
 
+/** Of the fields of each kind of list, which are the same for every request. */
+const knownTypes = new WeakMap<ListFields, FieldTypes>();
+
 function typesOf(fields: ListFields): FieldTypes {
-  return Object.fromEntries(Object.entries(fields).map(([name, { type }]) => [name, type]));
+  const known = knownTypes.get(fields);
+  if (known !== undefined) return known;
+  const types = Object.fromEntries(Object.entries(fields).map(([name, { type }]) => [name, type]));
+  knownTypes.set(fields, types);
+  return types;
 }
 
 /** The key comes last, in the direction of the field before it: so one index gives both. */

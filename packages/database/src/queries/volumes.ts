@@ -99,9 +99,19 @@ export async function listVolumes(
  */
 export type StampedVolume = { readonly id: VolumeId; readonly projectId: ProjectId; readonly stamp: string };
 
-const STAMPED_VOLUME = `v.id, v.project_id, concat_ws(' ', (SELECT pg_postmaster_start_time()::text), v.xmin,
-  (SELECT string_agg(concat_ws(' ', r.id, r.xmin, quote_nullable(n.zone)), ' ' ORDER BY r.id)
-   FROM replica r LEFT JOIN node n ON n.id = r.node_id WHERE r.volume_id = v.id)) AS stamp`;
+const STAMPED = 'v.id, v.project_id, v.xmin';
+
+/** Copies are read for the whole page at once: volume by volume, in a subquery, took Postgres half as long again. */
+const withStamps = (page: string) => `
+  WITH page AS MATERIALIZED (SELECT row_number() OVER () AS list_rank, rows.* FROM (${page}) rows)
+  SELECT page.id, page.project_id, page.list_position, encode(sha256(convert_to(
+    concat_ws(' ', (SELECT pg_postmaster_start_time()::text), page.xmin, copies.versions), 'UTF8')), 'base64') AS stamp
+  FROM page LEFT JOIN (
+    SELECT r.volume_id, string_agg(concat_ws(' ', r.id, r.xmin, quote_nullable(n.zone)), ' ' ORDER BY r.id) AS versions
+    FROM replica r LEFT JOIN node n ON n.id = r.node_id
+    WHERE r.volume_id = ANY (ARRAY(SELECT id FROM page)) GROUP BY r.volume_id
+  ) copies ON copies.volume_id = page.id
+  ORDER BY page.list_rank`;
 
 /** The same page as `listVolumes`, by what tells whether volumes that were read before are still shown so. */
 export function listStampedVolumes(
@@ -109,7 +119,7 @@ export function listStampedVolumes(
   clusterId: ClusterId | undefined,
   request: ListRequest,
 ): Promise<Page<StampedVolume>> {
-  const source = { ...volumesOf(clusterId), columns: STAMPED_VOLUME };
+  const source = { ...volumesOf(clusterId), columns: STAMPED, around: withStamps };
   return listItems<{ id: VolumeId; project_id: ProjectId; stamp: string }, StampedVolume>(
     sql,
     source,

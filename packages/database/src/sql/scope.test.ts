@@ -2,7 +2,7 @@ import { startTestDatabase, type TestDatabase } from '@holdfast/testkit/test-dat
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import pg from 'pg';
 import { createPool } from './pool.js';
-import { type Sql, snapshot, systemScope, transaction, unsyncedTransaction } from './scope.js';
+import { queryUnscoped, type Sql, snapshot, systemScope, transaction, unsyncedTransaction } from './scope.js';
 
 let database: TestDatabase;
 let pool: pg.Pool;
@@ -29,6 +29,13 @@ test('only a transaction that may be lost does not wait for the disk, and the ne
   expect(await snapshot(scope, waits)).toBe('on');
 });
 
+test('statements of pages are planned once for all values, and those that come next on their connection as Postgres chooses', async () => {
+  const planned = async (sql: Sql) =>
+    (await sql.query<{ plan_cache_mode: string }>('SHOW plan_cache_mode')).rows[0]?.plan_cache_mode;
+  expect(await snapshot({ ...systemScope(pool), plans: 'general' }, planned)).toBe('force_generic_plan');
+  expect(await snapshot(systemScope(pool), planned)).toBe('auto');
+});
+
 test('a column that a migration adds ends no transaction of a connection that knows the table without it', async () => {
   const owner = new pg.Client({ connectionString: database.ownerUrl });
   await owner.connect();
@@ -46,6 +53,18 @@ test('a column that a migration adds ends no transaction of a connection that kn
   await owner.query('DROP TABLE grows');
   await owner.end();
   await two.end();
+});
+
+test('a statement outside of transactions is answered after a migration added a column', async () => {
+  const owner = new pg.Client({ connectionString: database.ownerUrl });
+  await owner.connect();
+  await owner.query('CREATE TABLE widens (id int); GRANT SELECT ON widens TO PUBLIC');
+  const ask = () => queryUnscoped(pool, 'SELECT * FROM widens', []);
+  for (let n = 0; n < 3; n += 1) expect(await ask()).toEqual([]);
+  await owner.query('ALTER TABLE widens ADD COLUMN added int; INSERT INTO widens VALUES (1)');
+  expect(await ask()).toEqual([{ id: 1, added: null }]);
+  await owner.query('DROP TABLE widens');
+  await owner.end();
 });
 
 test('reads of a pipeline are snapshots, also after one that failed, and end before what comes next on their connection', async () => {

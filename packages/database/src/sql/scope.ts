@@ -35,6 +35,11 @@ export type Scope = {
   readonly slots?: FairSlots | undefined;
   /** Names the span for which the work is done, and in whose trace the jobs are that come of it; left out: none. */
   readonly traceparent?: string | undefined;
+  /**
+   * `general`: statements are planned once for all values, and not for those of each call. For pages of a whole list, where Postgres
+   * takes longer to plan than to read. Left out: as Postgres chooses.
+   */
+  readonly plans?: 'general' | undefined;
 };
 
 export type ScopeLimits = {
@@ -103,8 +108,16 @@ export async function queryUnscoped<Row extends pg.QueryResultRow>(
   text: string,
   values: readonly unknown[],
 ): Promise<Row[]> {
+  const name = NAMES.nameOf(text);
+  const ask = { text, values: [...values] };
   try {
-    return (await pool.query<Row>(text, [...values])).rows;
+    return (await pool.query<Row>({ ...ask, ...(name && { name }) })).rows;
+  } catch (error) {
+    if (!hasOldPlan(error)) throw translateError(error);
+  }
+  // A connection's plan from before a migration: without its name, the statement is planned anew.
+  try {
+    return (await pool.query<Row>(ask)).rows;
   } catch (error) {
     throw translateError(error);
   }
@@ -142,8 +155,12 @@ async function runConnected<T>(scope: Scope, mode: Mode, work: (sql: Sql) => Pro
   let client: pg.PoolClient | undefined;
   try {
     client = await scope.pool.connect();
+    // One packet for all that is asked at once.
+    const { stream } = client.connection;
+    stream.cork();
+    process.nextTick(() => stream.uncork());
     // One round trip for both: the organization is set for this transaction only, so that none leaks to the next.
-    const begun = client.query(`${BEGIN[mode]}; ${setOrganization(scope)}`);
+    const begun = client.query(`${BEGIN[mode]}; ${settingsOf(scope)}`);
     // Reads follow without a round trip between; should the transaction not have begun, what they have read is dropped.
     if (mode !== 'snapshot') await begun;
     const result = await bothOf(work(asSql(client, scope)), begun);
@@ -172,19 +189,24 @@ async function bothOf<T>(work: Promise<T>, begun: Promise<unknown>): Promise<T> 
   return worked.value;
 }
 
-function setOrganization({ organizationId, limits, granted }: Scope): string {
+function settingsOf({ organizationId, limits, granted, plans }: Scope): string {
   const settings = [
-    local('organization_id', organizationId ?? ''),
-    ...(granted === true ? [local('granted', 'on')] : []),
-    ...(limits?.clusterIds === undefined ? [] : [local('cluster_ids', arrayText(limits.clusterIds))]),
-    ...(limits?.projectIds === undefined ? [] : [local('project_ids', arrayText(limits.projectIds))]),
+    local('holdfast.organization_id', organizationId ?? ''),
+    ...(granted === true ? [local('holdfast.granted', 'on')] : []),
+    ...(limits?.clusterIds === undefined
+      ? []
+      : [local('holdfast.cluster_ids', arrayText(limits.clusterIds))]),
+    ...(limits?.projectIds === undefined
+      ? []
+      : [local('holdfast.project_ids', arrayText(limits.projectIds))]),
+    ...(plans === undefined ? [] : [local('plan_cache_mode', 'force_generic_plan')]),
   ];
   return `SELECT ${settings.join(', ')}`;
 }
 
 /** Set until the transaction ends. */
 function local(name: string, value: string): string {
-  return `set_config('holdfast.${name}', ${pg.escapeLiteral(value)}, true)`;
+  return `set_config('${name}', ${pg.escapeLiteral(value)}, true)`;
 }
 
 function arrayText(ids: readonly string[]): string {
