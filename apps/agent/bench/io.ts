@@ -8,8 +8,6 @@
 // on all sides; the cold rows, and writes, drop it from memory on all sides instead.
 import { execFileSync } from 'node:child_process';
 import crypto from 'node:crypto';
-import fs from 'node:fs';
-import path from 'node:path';
 import type { BenchOptions, Figure } from '@holdfast/data-engine/bench/figure.js';
 import { median } from '@holdfast/data-engine/bench/median.js';
 import type { NbdClient } from '@holdfast/data-engine/nbd/client.js';
@@ -127,7 +125,8 @@ export async function run({ quick, report }: BenchOptions): Promise<void> {
     for (const copies of [3, 1]) {
       const volume = await stack.volume(SIZE_BYTES, copies);
       await fill(volume.client);
-      const ours = { client: volume.client, files: stack.agents.flatMap(({ disk }) => imagesIn(disk)) };
+      const files = await Promise.all(stack.agents.map((_, agent) => stack.imagesOf(agent)));
+      const ours = { client: volume.client, files: files.flat() };
       for (const one of CASES) {
         const isWritten = one.shape[3] === 'write' || one.shape[3] === 'fua';
         const sides = {
@@ -161,12 +160,6 @@ function atOnce(clients: readonly Client[]): Client {
     write: (...args) => all((client) => client.write(...args)),
     flush: () => all((client) => client.flush()),
   };
-}
-
-/** Files with data below a folder. */
-function imagesIn(folder: string): string[] {
-  const names = fs.readdirSync(folder, { recursive: true, encoding: 'utf8' });
-  return names.filter((name) => name.endsWith('.img')).map((name) => path.join(folder, name));
 }
 
 /** Writes all of the device first: reading what was never written, or growing a file, would be another case. */

@@ -1,4 +1,4 @@
-// What `dd` takes for as many bytes of a plain file on the same disk, with direct I/O: the baseline of rebuilds.
+// What `dd` takes on the same disk, with direct I/O: the baseline of rebuilds.
 import { spawnSync } from 'node:child_process';
 import crypto from 'node:crypto';
 import fs from 'node:fs';
@@ -7,13 +7,12 @@ import { MIB } from './stack.js';
 
 const PIECE_BYTES = 16 * MIB;
 
-export function secondsToRead(folder: string, bytes: number): number {
-  const file = plainFile(folder, bytes);
-  const seconds = timedCopy(file, '/dev/null', ['iflag=direct']);
-  fs.rmSync(file);
-  return seconds;
+/** One file after the other. */
+export function secondsToRead(files: readonly string[]): number {
+  return files.reduce((sum, file) => sum + timedCopy(file, '/dev/null', ['iflag=direct']), 0);
 }
 
+/** As many bytes of a plain file to another one. */
 export function secondsToCopy(folder: string, bytes: number): number {
   const [from, to] = [plainFile(folder, bytes), path.join(folder, 'plain-copy')];
   const seconds = timedCopy(from, to, ['iflag=direct', 'oflag=direct', 'conv=fdatasync']);

@@ -141,6 +141,13 @@ export class BenchStack {
     return { replicaId, nodeId, controlUrl, nbdHost, nbdPort, secret: SECRET };
   }
 
+  /** Data files of the copies on an agent's disk. */
+  async imagesOf(agentIndex: number): Promise<string[]> {
+    const { disk } = this.agent(agentIndex);
+    const names = await fs.readdir(disk, { recursive: true });
+    return names.filter((name) => name.endsWith('.img')).map((name) => path.join(disk, name));
+  }
+
   /** The newest heartbeat of an agent. */
   beat(agentIndex: number): Heartbeat {
     const { name } = this.agent(agentIndex);

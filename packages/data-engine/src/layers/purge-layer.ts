@@ -5,7 +5,7 @@
  * |---|---|
  * | no child | it is removed, with its file |
  * | one child, frozen | the child's blocks are merged into its file, which then is the child's |
- * | only the head above it | blocks that the head holds durably are freed; it goes once the head is frozen |
+ * | only the head above it | blocks that the head holds durably are freed, where they are many; it goes once the head is frozen |
  * | several children | nothing: each of them needs it |
  * | one child with a drop mark | nothing, until the dropped copy is no longer waited for |
  *
@@ -25,6 +25,12 @@ export type PurgeStep =
   | { kind: 'done'; apply: (layers: readonly LayerMetadata[]) => LayerMetadata[] };
 
 const PRUNED_WINDOWS_PER_STEP = PART_BYTES / WINDOW_BYTES;
+/**
+ * Share of what a layer holds in a window that has to be covered before any of it is freed there. A hole of 4 KiB costs a disk that
+ * discards a millisecond, and copies that were purged at different times differ by it, so a delta rebuild would send what is around it.
+ * What stays is less than an eighth of the layer, and goes with it.
+ */
+const FREED_SHARE = 1 / 8;
 
 /**
  * Runs one piece of a purge that changes file content, a window at most, while no layer change runs. Throws if the
@@ -66,6 +72,10 @@ export async function purgeStep(
   return { kind: 'done', apply: (now) => withMerged(now, layerId) };
 }
 
+function blocksOf(runs: readonly { count: number }[]): number {
+  return runs.reduce((sum, { count }) => sum + count, 0);
+}
+
 /** Frees the blocks that the head covers. Only durable bits count: a crash may undo others. */
 async function pruneStep(
   older: Layer,
@@ -78,9 +88,9 @@ async function pruneStep(
   for (let step = 0; step < PRUNED_WINDOWS_PER_STEP && window !== undefined; step += 1) {
     const first = (window * WINDOW_BYTES) / BLOCK_BYTES;
     const end = Math.min(first + WINDOW_BYTES / BLOCK_BYTES, older.map.blockCount);
-    for (const run of older.map.heldRuns(first, end)) {
-      covered.push(...head.map.heldRuns(run.first, run.first + run.count));
-    }
+    const held = [...older.map.heldRuns(first, end)];
+    const coveredHere = held.flatMap((run) => [...head.map.heldRuns(run.first, run.first + run.count)]);
+    if (blocksOf(coveredHere) >= FREED_SHARE * blocksOf(held)) covered.push(...coveredHere);
     window = nextHeldWindow(older, window + 1);
   }
   if (covered.length > 0) {

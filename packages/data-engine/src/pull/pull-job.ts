@@ -1,5 +1,5 @@
 /**
- * Target side of a rebuild: brings all frozen layers up to the sources' content in one pipelined stream, and proves
+ * Target side of a rebuild: brings all frozen layers up to the sources' content in a pipelined stream, and proves
  * behind it, by content, that its own files hold the same.
  *
  * It works on frozen layers only; user writes go to the head meanwhile. Its progress survives the loss of a source,
@@ -8,6 +8,7 @@
  */
 import { isFault } from '@holdfast/core/model/faults.js';
 import { NO_BYTES } from '@holdfast/core/model/rebuild.js';
+import { inFlight } from '../base/in-flight.js';
 import { checksumNow, LayerChecksumHasher } from '../layers/layer-checksum.js';
 import { type Ports, portsOf } from '../nbd/ports.js';
 import type { ConnectControl } from '../protocol/commands.js';
@@ -24,6 +25,12 @@ import { sendLane } from './send-layer.js';
 import { Throttle } from './throttle.js';
 import { verifyLane } from './verify-layer.js';
 import { WrittenFrontier } from './written-frontier.js';
+
+/**
+ * Layers that are brought at once: comparing a large one waits for disks, and sending the small blocks of the next one for the
+ * processor. Their windows have one bound together (`pull-context.ts`).
+ */
+const LAYERS_AT_ONCE = 2;
 
 export type PullSpec = {
   epoch: number;
@@ -146,11 +153,10 @@ export class PullJob {
   }
 
   private async copy(context: PullContext): Promise<void> {
-    // One stream over all layers: the next one's first windows start while this one's last are in flight.
-    for (const pull of this.layers) {
+    await inFlight(this.layers, LAYERS_AT_ONCE, async (pull) => {
       await this.bring(context, pull);
       this.step();
-    }
+    });
     await context.copiesBegun();
     context.requireGoingOn();
     for (const { layer } of this.layers) {
