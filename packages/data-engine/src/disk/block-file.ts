@@ -10,7 +10,7 @@
  */
 import fs from 'node:fs';
 import path from 'node:path';
-import { KIB, MIB } from '@holdfast/core/model/bytes.js';
+import { MIB } from '@holdfast/core/model/bytes.js';
 import { systemCode } from '../base/system-error.js';
 import { SYSTEM_TIME } from '../base/time.js';
 import { type Payload, payloadLength } from '../nbd/export.js';
@@ -42,8 +42,11 @@ import { WriteBackBudget } from './write-back-budget.js';
 /** Shared zeros, written where holes can't be punched. */
 const ZEROS = alignedBytes(MIB);
 
-/** Longest write through the page cache: copying more would hold up the event loop for longer than a thread's wake-up takes. */
-const CACHED_WRITE_BYTES_MAX = 128 * KIB;
+/**
+ * Longest write through the page cache, as long as the kernel's own requests are. The event loop copies the shorter ones itself
+ * (`disk-pace.ts`). Longer ones are a rebuild's windows, which are read back from the disk at once.
+ */
+const CACHED_WRITE_BYTES_MAX = MIB;
 
 export type BlockFileOptions = {
   /** Uses direct I/O. The caller has probed that the file system supports it (`direct-io.ts`). */

@@ -239,6 +239,26 @@ describe('layers that both sides have', () => {
     },
   );
 
+  test('are brought two at once: one waits for no other', async () => {
+    const { volume, engine } = await withSnapshots();
+    await away(volume, engine);
+    let isSent: () => void = () => undefined;
+    const sent = new Promise<void>((resolve) => {
+      isSent = resolve;
+    });
+    // The first one is compared only when the last one, which the target has not, is verified.
+    let asked = 0;
+    nodes().beforeCommand = async (name) => {
+      if (name === 'hashes') isSent();
+      if (name !== 'block-hashes') return;
+      asked += 1;
+      if (asked === 1) await sent;
+    };
+    const report = await rebuild(engine, volume.copy(1).address, { fastRebuild: false });
+    expect(methods(report.snapshots)).toEqual(['a delta', 'b delta', 'rebuild full']);
+    await expectEqual(volume, engine);
+  });
+
   test('are compared when fast rebuilds are off', async () => {
     const { volume, engine } = await withSnapshots();
     for (const { address } of volume.copies) await hashAll(engine, address.replicaId);

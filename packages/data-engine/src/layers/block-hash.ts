@@ -39,14 +39,16 @@ export async function hashBlocks(
   return withWindowBuffer(async (buffer) => {
     await readHeld(layer, window, buffer);
     const hashes = Buffer.alloc(CLUSTERS_PER_WINDOW * HASH_BYTES[algorithm]);
-    await Promise.all(
-      Array.from(masks, async (mask, index) => {
-        if (mask === 0) return;
-        const data = buffer.subarray(index * CLUSTER_BYTES, (index + 1) * CLUSTER_BYTES);
-        const hash = await hashHeld(data, mask, algorithm);
-        hash.copy(hashes, index * HASH_BYTES[algorithm]);
-      }),
-    );
+    const underWay: Promise<unknown>[] = [];
+    for (const [index, mask] of masks.entries()) {
+      if (mask === 0) continue;
+      const data = buffer.subarray(index * CLUSTER_BYTES, (index + 1) * CLUSTER_BYTES);
+      const at = index * HASH_BYTES[algorithm];
+      const hash = hashHeld(data, mask, algorithm);
+      if (Buffer.isBuffer(hash)) hash.copy(hashes, at);
+      else underWay.push(hash.then((found) => found.copy(hashes, at)));
+    }
+    await Promise.all(underWay);
     return { masks, hashes };
   });
 }
@@ -116,7 +118,8 @@ async function readBlock(layer: Layer, offset: number, buffer: Buffer): Promise<
   return mask;
 }
 
-async function hashHeld(data: Buffer, mask: number, algorithm: BlockHash): Promise<Buffer> {
+/** At once, where it is computed on this thread: a window has 64 of these. */
+function hashHeld(data: Buffer, mask: number, algorithm: BlockHash): Buffer | Promise<Buffer> {
   const pieces =
     mask === ALL_HELD
       ? [data]
@@ -126,7 +129,7 @@ async function hashHeld(data: Buffer, mask: number, algorithm: BlockHash): Promi
   if (algorithm === 'sha512') {
     const [only] = pieces;
     const whole = pieces.length === 1 && only !== undefined ? only : Buffer.concat(pieces);
-    return Buffer.from(await crypto.subtle.digest('SHA-512', whole));
+    return crypto.subtle.digest('SHA-512', whole).then((hash) => Buffer.from(hash));
   }
   return blake3Of(pieces);
 }

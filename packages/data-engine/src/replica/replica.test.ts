@@ -103,6 +103,27 @@ describe('layers', () => {
   });
 });
 
+test('a purge frees what the head covers where that is an eighth of a window, and leaves less', async () => {
+  const replica = await create(8 * MIB);
+  const model = filled(1, 8 * MIB);
+  await write(replica, 0, model);
+  const layer = snapshot('s');
+  await replica.layers.snapshot(layer);
+  await replica.layers.markRemoved(layer.id);
+  const [eighth, blocks] = [128, 1024];
+  const covered = [
+    ...Array.from({ length: eighth }, (_, at) => 8 * at),
+    ...Array.from({ length: eighth - 1 }, (_, at) => blocks + 8 * at),
+  ];
+  for (const block of covered) {
+    await write(replica, block * BLOCK, filled(2));
+    model.fill(2, block * BLOCK, (block + 1) * BLOCK);
+  }
+  for (let round = 0; round < 2; round += 1) expect(await replica.layers.purge(layer.id, 0)).toBeNull();
+  expect(replica.layer(layer.id)?.map.heldBlocks).toBe(2 * blocks - eighth);
+  expect((await read(replica, 0, model.length)).equals(model)).toBe(true);
+});
+
 describe('after a crash', () => {
   test.each([
     {
