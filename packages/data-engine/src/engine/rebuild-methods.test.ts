@@ -240,6 +240,8 @@ describe('layers that both sides have', () => {
   );
 
   test('are brought two at once: one waits for no other', async () => {
+    /** For what follows within milliseconds, unless it waits for what is held. */
+    const patienceMs = 15_000;
     const { volume, engine } = await withSnapshots();
     await away(volume, engine);
     let isSent: () => void = () => undefined;
@@ -248,14 +250,17 @@ describe('layers that both sides have', () => {
     });
     // The first one is compared only when the last one, which the target has not, is verified.
     let asked = 0;
+    let isLastSentFirst = false;
     nodes().beforeCommand = async (name) => {
       if (name === 'hashes') isSent();
       if (name !== 'block-hashes') return;
       asked += 1;
-      if (asked === 1) await sent;
+      if (asked > 1) return;
+      isLastSentFirst = await Promise.race([sent.then(() => true), sleep(patienceMs, false, { ref: false })]);
     };
     const report = await rebuild(engine, volume.copy(1).address, { fastRebuild: false });
     expect(methods(report.snapshots)).toEqual(['a delta', 'b delta', 'rebuild full']);
+    expect(isLastSentFirst).toBe(true);
     await expectEqual(volume, engine);
   });
 
