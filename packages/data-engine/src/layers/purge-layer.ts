@@ -72,10 +72,6 @@ export async function purgeStep(
   return { kind: 'done', apply: (now) => withMerged(now, layerId) };
 }
 
-function blocksOf(runs: readonly { count: number }[]): number {
-  return runs.reduce((sum, { count }) => sum + count, 0);
-}
-
 /** Frees the blocks that the head covers. Only durable bits count: a crash may undo others. */
 async function pruneStep(
   older: Layer,
@@ -90,7 +86,7 @@ async function pruneStep(
     const end = Math.min(first + WINDOW_BYTES / BLOCK_BYTES, older.map.blockCount);
     const held = [...older.map.heldRuns(first, end)];
     const coveredHere = held.flatMap((run) => [...head.map.heldRuns(run.first, run.first + run.count)]);
-    if (blocksOf(coveredHere) >= FREED_SHARE * blocksOf(held)) covered.push(...coveredHere);
+    if (countOf(coveredHere) >= FREED_SHARE * countOf(held)) covered.push(...coveredHere);
     window = nextHeldWindow(older, window + 1);
   }
   if (covered.length > 0) {
@@ -101,4 +97,8 @@ async function pruneStep(
     await older.flush();
   }
   return window === undefined ? { kind: 'nothing' } : { kind: 'more', next: window };
+}
+
+function countOf(runs: readonly { count: number }[]): number {
+  return runs.reduce((sum, { count }) => sum + count, 0);
 }

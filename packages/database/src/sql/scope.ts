@@ -111,13 +111,13 @@ export async function queryUnscoped<Row extends pg.QueryResultRow>(
   const name = NAMES.nameOf(text);
   const ask = { text, values: [...values] };
   try {
-    return (await pool.query<Row>({ ...ask, ...(name && { name }) })).rows;
-  } catch (error) {
-    if (!hasOldPlan(error)) throw translateError(error);
-  }
-  // A connection's plan from before a migration: without its name, the statement is planned anew.
-  try {
-    return (await pool.query<Row>(ask)).rows;
+    const asked = pool.query<Row>({ ...ask, ...(name && { name }) });
+    const { rows } = await asked.catch((error: unknown) => {
+      // The connection's plan is from before a migration: without its name, the statement is planned anew.
+      if (hasOldPlan(error)) return pool.query<Row>(ask);
+      throw error;
+    });
+    return rows;
   } catch (error) {
     throw translateError(error);
   }
@@ -155,10 +155,7 @@ async function runConnected<T>(scope: Scope, mode: Mode, work: (sql: Sql) => Pro
   let client: pg.PoolClient | undefined;
   try {
     client = await scope.pool.connect();
-    // One packet for all that is asked at once.
-    const { stream } = client.connection;
-    stream.cork();
-    process.nextTick(() => stream.uncork());
+    if (mode === 'snapshot') gatherPackets(client);
     // One round trip for both: the organization is set for this transaction only, so that none leaks to the next.
     const begun = client.query(`${BEGIN[mode]}; ${settingsOf(scope)}`);
     // Reads follow without a round trip between; should the transaction not have begun, what they have read is dropped.
@@ -179,6 +176,12 @@ async function runConnected<T>(scope: Scope, mode: Mode, work: (sql: Sql) => Pro
     else if (client !== undefined) await endWith(client, 'ROLLBACK');
     throw error;
   }
+}
+
+/** Sends what is asked in this turn of the event loop in one packet. */
+function gatherPackets({ connection: { stream } }: pg.PoolClient): void {
+  stream.cork();
+  process.nextTick(() => stream.uncork());
 }
 
 /** What the work gives. Waits for both in any case: work that went on would use a connection that another may have got. */
