@@ -30,29 +30,37 @@ export async function measureCreates(given: CreateLoad): Promise<void> {
   const bare = (index: number) => post(`/create/${index}`, token, volumeBody(`bare-${index}`));
   const perRound = Math.ceil(count / (ROUNDS + 1));
   const name = `create, ${disks} disks, ${REPLICAS} replicas`;
-  const pair = { name, ports, api: create, bare, count: perRound, ratioTarget: RATIO, status: 201 };
-  const answers = await measurePair(pair);
+  const parts = new AnswerParts();
+  const onAnswer = (answer: Answer) => parts.add(answer);
+  const pair = { name, ports, api: create, bare, count: perRound, ratioTarget: RATIO, status: 201, onAnswer };
+  await measurePair(pair);
   await checkPlacements(system, (ROUNDS + 1) * perRound);
-  reportParts({ bench: 'api', case: name }, answers);
+  parts.report({ bench: 'api', case: name });
 }
 
 /**
  * Parts of an answer's time by the API's own Server-Timing: the wait for a transaction, the decision, the commit, and
  * HTTP, which is everything else between the client's two ends.
  */
-function reportParts(row: CaseRow, answers: readonly Answer[]): void {
-  const sums = { http: 0, wait: 0, decide: 0, commit: 0 };
-  for (const { head, ms } of answers) {
+class AnswerParts {
+  private readonly sums = { http: 0, wait: 0, decide: 0, commit: 0 };
+  private count = 0;
+
+  add({ head, ms }: Answer): void {
     const [, wait, decide, commit] = SERVER_TIMING.exec(head)?.map(Number) ?? [];
     if (wait === undefined || decide === undefined || commit === undefined)
       throw new Error(`an answer does not say what took its time: ${head}`);
-    sums.http += ms - wait - decide - commit;
-    sums.wait += wait;
-    sums.decide += decide;
-    sums.commit += commit;
+    this.sums.http += ms - wait - decide - commit;
+    this.sums.wait += wait;
+    this.sums.decide += decide;
+    this.sums.commit += commit;
+    this.count += 1;
   }
-  for (const [part, sum] of Object.entries(sums)) {
-    report({ ...row, metric: `mean ms in ${part}`, value: sum / answers.length, unit: 'ms' });
+
+  report(row: CaseRow): void {
+    for (const [part, sum] of Object.entries(this.sums)) {
+      report({ ...row, metric: `mean ms in ${part}`, value: sum / this.count, unit: 'ms' });
+    }
   }
 }
 
