@@ -114,7 +114,7 @@ export class IntentMap {
   /** Marks what comes next, without a write that waits for it. Should it fail, the write that comes there marks its region. */
   private goOnAhead(end: number): void {
     this.ahead = undefined;
-    if (end + 1 < this.regionCount) void this.gather(end + 1, end, this.markedBefore(end + 1)).catch(nothing);
+    if (end + 1 < this.regionCount) void this.gather(end + 1, end, this.markedBefore(end + 1));
   }
 
   /**
@@ -243,7 +243,7 @@ export class IntentMap {
       await this.store(next);
       for (const region of bits) setBit(this.durable, region);
     });
-    // A failed store fails the writes that waited for it; later ones retry.
+    // A failed store fails the writes that waited for it, if any did; later ones retry.
     this.storing = done.catch(() => undefined);
     return { regions, done };
   }
@@ -262,8 +262,6 @@ export class IntentMap {
 function storedBytes(regionCount: number): number {
   return Math.ceil(regionCount / 8 / SECTOR_CONTENT_BYTES) * SECTOR_BYTES;
 }
-
-function nothing(): void {}
 
 function setBit(bits: Uint8Array, index: number): void {
   bits[index >>> 3] = (bits[index >>> 3] ?? 0) | (1 << (index & 7));

@@ -71,12 +71,21 @@ function onConnection(
     const take = (bytes: number) => {
       arriving.take(buffer.subarray(0, bytes));
       const { head, isComplete } = arriving;
-      if (!isComplete) return true;
+      if (!isComplete) return;
       onAnswer({ status: Number(head.slice(9, 12)), head, ms: performance.now() - sentAt });
       send();
+    };
+    const callback = (bytes: number) => {
+      try {
+        take(bytes);
+      } catch (error) {
+        // Thrown here, it would end this process and leave its servers behind.
+        reject(error);
+        socket.destroy();
+      }
       return true;
     };
-    const onread = { buffer, callback: take };
+    const onread = { buffer, callback };
     const socket = net.connect({ port, host: '127.0.0.1', noDelay: true, onread });
     const send = () => {
       const request = nextRequest();
