@@ -7,7 +7,7 @@ import { counterField as counter, uuidField as uuid } from '@holdfast/core/model
 import { REBUILD_METHODS } from '@holdfast/core/model/rebuild.js';
 import type { Ask, CommandName } from '@holdfast/data-engine/protocol/commands.js';
 import { LAYERS_MAX } from '@holdfast/data-engine/protocol/layers.js';
-import { BLOCK_HASHES } from '@holdfast/data-engine/protocol/pull.js';
+import { BLOCK_HASHES, PROGRESS_WAIT_MS, PULL_STATES } from '@holdfast/data-engine/protocol/pull.js';
 import { RANGES_PER_ANSWER } from '@holdfast/data-engine/pull/differing-ranges.js';
 import { z } from 'zod';
 
@@ -118,7 +118,9 @@ export const COMMAND_SCHEMAS: { readonly [Name in CommandName]: z.ZodType<Ask<Na
     attempt: counter.optional(),
   }),
   'tune-pull': rebuild.extend({ tuning }),
-  progress: rebuild,
+  progress: rebuild.extend({
+    wait: z.object({ state: z.enum(PULL_STATES), atMostMs: counter.max(PROGRESS_WAIT_MS) }).optional(),
+  }),
   'cancel-pull': rebuild.extend({ attempt: counter.optional() }),
   hashes: layer.extend({ firstWindow: counter, endWindow: counter }),
   'block-hashes': layer.extend({ blockHash, firstWindow: counter, endWindow: counter }),

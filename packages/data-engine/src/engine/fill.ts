@@ -115,7 +115,9 @@ export class Fill {
 
   private async copyWindow(client: DataLink, plan: WindowPlan): Promise<void> {
     const { device } = this.host;
-    for (const { offset, lengthBytes, payload } of await readWindow(client, plan)) {
+    // Not pooled: a copy that hangs may use it after its write has failed.
+    const buffer = Buffer.allocUnsafeSlow(WINDOW_BYTES);
+    for (const { offset, lengthBytes, payload } of await readWindow(client, plan, buffer)) {
       this.requireGoingOn();
       const wanted = contiguous(payload);
       const held = contiguous(await device.read(offset, lengthBytes));

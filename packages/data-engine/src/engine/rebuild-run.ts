@@ -11,7 +11,7 @@ import type { ReplicaId } from '@holdfast/core/model/ids.js';
 import { NO_BYTES } from '@holdfast/core/model/rebuild.js';
 import { type Ports, portsOf } from '../nbd/ports.js';
 import { type ChainFacts, chainUpTo } from '../protocol/layers.js';
-import type { PulledLayer, PullProgress, PullTuning } from '../protocol/pull.js';
+import { PROGRESS_WAIT_MS, type PulledLayer, type PullProgress, type PullTuning } from '../protocol/pull.js';
 import { DEFAULT_REBUILD_OPTIONS, type RebuildSpec } from './engine-state.js';
 import { joinTarget, type RebuildHost } from './join-target.js';
 import { purgeChains } from './purge-chain.js';
@@ -19,8 +19,8 @@ import { recentRate } from './recent-rate.js';
 import { openLink, type ReplicaLink } from './replica-link.js';
 import { UserActivity } from './user-activity.js';
 
-/** Polling interval for the target's progress, in milliseconds. */
-const POLL_MS = 100;
+/** How often a rebuild looks at its users and at its own end while it waits for its target, in milliseconds. */
+const LOOK_MS = 100;
 /**
  * Maximum attempts, each from sources that have not been tried yet while there are any: a lost or stuck source is replaced. After the
  * last one the rebuild fails and is queued again.
@@ -189,15 +189,13 @@ export class RebuildRun {
     link: ReplicaLink,
     sources: readonly ReplicaLink[],
   ): Promise<'verified' | 'source-lost'> {
-    const { epoch } = this.host.spec;
     let movedAtMs = this.ports.time.nowMs();
     let moved = -1;
+    let state: PullProgress['state'] = 'copying';
     // Without a limit of its own: a user may pause a rebuild for as long as they like, and one that moves nothing ends below.
     for (;;) {
-      await this.ports.time.sleep(POLL_MS);
-      this.requireGoingOn();
-      this.leaveRoom();
-      const progress = await link.control.command('progress', { epoch, rebuildId: this.rebuildId });
+      const progress = await this.progressAfter(state, link);
+      state = progress.state;
       this.note(progress);
       if (progress.state === 'verified') return 'verified';
       if (progress.error?.sourceLost) return 'source-lost';
@@ -209,6 +207,26 @@ export class RebuildRun {
       moved = amount;
       // A silent source looks like a slow one; it is replaced if nothing has moved for twice the replica timeout.
       if (this.ports.time.nowMs() - movedAtMs > 2 * this.host.replicaTimeoutMs) return 'source-lost';
+    }
+  }
+
+  /** The target's progress, which it tells once it leaves this state, or now and then. @throws as soon as the rebuild can't go on */
+  private async progressAfter(state: PullProgress['state'], { control }: ReplicaLink): Promise<PullProgress> {
+    const { epoch } = this.host.spec;
+    const wait = { state, atMostMs: PROGRESS_WAIT_MS };
+    const asked = control.command('progress', { epoch, rebuildId: this.rebuildId, wait });
+    // Not waited for any longer once something else has failed.
+    asked.catch(() => undefined);
+    for (;;) {
+      const pause = this.ports.time.sleep(LOOK_MS);
+      const progress = await Promise.race([asked, pause]);
+      this.requireGoingOn();
+      if (progress !== undefined && progress.state !== state) return progress;
+      // Also after an answer: older targets give theirs at once.
+      await pause;
+      this.requireGoingOn();
+      this.leaveRoom();
+      if (progress !== undefined) return progress;
     }
   }
 

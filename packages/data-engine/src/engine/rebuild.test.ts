@@ -17,6 +17,7 @@ import {
 import type { ReplicaNode } from '../../test/replica-node.js';
 import { NbdClient } from '../nbd/client.js';
 import { contiguous } from '../nbd/export.js';
+import type { Ask, CommandName } from '../protocol/commands.js';
 import type { Engine } from './engine.js';
 
 const { cluster, nodes } = useClusters();
@@ -157,12 +158,11 @@ describe('rebuild', () => {
 
   test('data that changed on its way is detected by the target', async () => {
     const { engine, target } = await aboutToRebuild();
-    const read = NbdClient.prototype.read;
-    const changed = jest.spyOn(NbdClient.prototype, 'read');
-    changed.mockImplementation(async function (this: NbdClient, offset, lengthBytes) {
-      const payload = await read.call(this, offset, lengthBytes);
-      payload[0]?.writeUInt8((payload[0][0] ?? 0) ^ 1, 0);
-      return payload;
+    const { readInto } = NbdClient.prototype;
+    const changed = jest.spyOn(NbdClient.prototype, 'readInto');
+    changed.mockImplementation(async function (this: NbdClient, buffer, offset) {
+      await readInto.call(this, buffer, offset);
+      buffer.writeUInt8(buffer.readUInt8(0) ^ 1, 0);
     });
     try {
       await rebuildFails(engine, target, 'what is on the disk');
@@ -217,6 +217,33 @@ describe('rebuild', () => {
     };
     await rebuild(engine, address);
     expect(attempts).toBe(1);
+  });
+
+  test.each([
+    { target: 'waits for news of its copying', isOlder: false, betweenMs: 250 },
+    { target: 'is of an older version and answers at once', isOlder: true, betweenMs: 90 },
+  ])('a target that $target is asked now and then', async ({ isOlder, betweenMs }) => {
+    const volume = await cluster(1);
+    const connect = nodes().connectControl;
+    let asked = 0;
+    const engine = await volume.start(1, {
+      connectControl: (address) => ({
+        command: <Name extends CommandName>(name: Name, ask: Ask<Name>) => {
+          if (name === 'progress') asked += 1;
+          if (isOlder) Reflect.deleteProperty(ask, 'wait');
+          return connect(address).command(name, ask);
+        },
+      }),
+    });
+    await write(engine, 0, crypto.randomBytes(8 * MIB));
+    const { address } = await volume.addCopy('target');
+    nodes().beforeCommand = async (name) => {
+      if (name === 'hashes') await sleep(1_300);
+    };
+    const startedMs = performance.now();
+    await rebuild(engine, address);
+    // Two more for the states that it passes through.
+    expect(asked).toBeLessThanOrEqual((performance.now() - startedMs) / betweenMs + 2);
   });
 
   test('a target that dies fails the rebuild and nothing else; a stale copy is not read', async () => {

@@ -28,18 +28,21 @@ describe('a full rebuild', () => {
     nodes().beforeCommand = (name) => {
       if (name === 'hashes') firstAsked();
     };
-    const { read } = NbdClient.prototype;
-    const held = jest.spyOn(NbdClient.prototype, 'read');
-    held.mockImplementation(async function (this: NbdClient, offset, lengthBytes) {
+    const { readInto } = NbdClient.prototype;
+    const held = jest.spyOn(NbdClient.prototype, 'readInto');
+    let isHeld = false;
+    held.mockImplementation(async function (this: NbdClient, buffer, offset) {
       // Never answered by a rebuild that first copies all of it.
+      isHeld ||= offset === IN_SECOND_PART;
       if (offset === IN_SECOND_PART) await isFirstAsked;
-      return read.call(this, offset, lengthBytes);
+      return readInto.call(this, buffer, offset);
     });
     try {
       await rebuild(engine, target.address);
     } finally {
       held.mockRestore();
     }
+    expect(isHeld).toBe(true);
     await engine.stop();
     expect((await volume.checksums()).size).toBe(1);
   });

@@ -72,7 +72,7 @@ export class NbdClient implements NbdExport {
     const { socket } = connection;
     this.socket = socket;
     this.writer = new CorkedWriter(socket);
-    this.replies = new ReplyReader(this.queue, (cookie) => this.pending.get(cookie)?.read?.lengthBytes ?? 0);
+    this.replies = new ReplyReader(this.queue, (cookie) => this.pending.get(cookie)?.read);
   }
 
   static async connect(address: NbdAddress, timeoutMs: number, time: Time = SYSTEM_TIME): Promise<NbdClient> {
@@ -158,6 +158,10 @@ export class NbdClient implements NbdExport {
     return this.request(Command.Read, 0, offset, lengthBytes, readPayload);
   }
 
+  readInto(buffer: Buffer, offset: number): Promise<void> {
+    return this.request(Command.Read, 0, offset, buffer.length, requireWhole, buffer);
+  }
+
   write(
     offset: number,
     payload: Payload,
@@ -219,7 +223,10 @@ export class NbdClient implements NbdExport {
   }
 
   private start(rest: Buffer): void {
-    this.connection.incoming.receive = (chunk, slab) => this.receive(chunk, slab);
+    const { incoming } = this.connection;
+    incoming.receive = (chunk, slab) => this.receive(chunk, slab);
+    incoming.destination = () => this.replies.destination;
+    incoming.landed = (count) => this.landed(count);
     this.socket.on('error', (error) => this.destroy(error));
     this.socket.on('close', () => this.fail(new Error('the server closed the connection')));
     if (rest.length > 0) this.receive(rest);
@@ -238,16 +245,20 @@ export class NbdClient implements NbdExport {
     }
   }
 
-  /** @param result takes the caller's value from the whole reply, so that a request costs one promise and one record */
+  /**
+   * @param result takes the caller's value from the whole reply, so that a request costs one promise and one record
+   * @param memory for what is read; without it the bytes are handed over where they arrived
+   */
   private request<Result>(
     type: CommandType,
     flags: number,
     offset: number,
     lengthBytes: number,
     result: (reply: PendingRequest) => Result,
+    memory?: Buffer,
   ): Promise<Result> {
     if (this.closedBy !== undefined) return Promise.reject(this.closedBy);
-    const read = type === Command.Read ? new ReadAssembly(offset, lengthBytes) : undefined;
+    const read = type === Command.Read ? new ReadAssembly(offset, lengthBytes, memory) : undefined;
     return new Promise((resolve, reject) => {
       const pending = new PendingCall(this.time.nowMs(), read, result, resolve, reject);
       this.writer.send([this.header(pending, type, flags, offset, lengthBytes)]);
@@ -269,8 +280,18 @@ export class NbdClient implements NbdExport {
   }
 
   private receive(chunk: Buffer, slab?: Slab): void {
-    this.movedAtMs = this.time.nowMs();
     this.queue.push(chunk, slab);
+    this.handleReplies();
+  }
+
+  private landed(count: number): void {
+    this.replies.landed(count);
+    this.handleReplies();
+  }
+
+  /** Handles what has arrived as a whole. */
+  private handleReplies(): void {
+    this.movedAtMs = this.time.nowMs();
     try {
       for (let reply = this.replies.next(); reply !== undefined; reply = this.replies.next())
         this.handle(reply);
@@ -319,6 +340,8 @@ export class NbdClient implements NbdExport {
   private fail(reason: Error): void {
     if (this.closedBy !== undefined) return;
     this.closedBy = reason;
+    // The memory that bytes are being received into goes back to its owner.
+    if (this.replies.destination !== undefined) this.socket.destroy();
     const failed = [...this.pending.values()];
     this.pending.clear();
     for (const handler of this.closeHandlers) handler(reason);
@@ -332,6 +355,10 @@ function asError(error: unknown): Error {
 
 function readPayload({ read }: PendingRequest): Payload {
   return read?.finish() ?? NO_PAYLOAD;
+}
+
+function requireWhole({ read }: PendingRequest): void {
+  read?.requireWhole();
 }
 
 /** @throws ProtocolError for a reply without extents, with which a caller could make no progress */

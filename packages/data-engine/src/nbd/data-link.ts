@@ -10,6 +10,11 @@ export interface DataLink extends NbdExport {
   /** The copy is in this process: a request costs no message. */
   readonly isHere?: boolean;
   readonly closed: boolean;
+  /**
+   * Fills the buffer, without a copy in between where bytes come over a plain connection. Until it has ended, well or not,
+   * the buffer is the connection's.
+   */
+  readInto(buffer: Buffer, offset: number): Promise<void>;
   beginWrite<Tag>(write: NbdWrite, listener: WriteListener<Tag>, tag: Tag): void;
   /** Send time of the latest answered request; at first, the time of connecting. */
   readonly heardAtMs: number;

@@ -97,6 +97,13 @@ export function payloadLength(payload: Payload): number {
   return length;
 }
 
+/** Copies a payload into memory of its length, and releases it. */
+export function moveInto(buffer: Buffer, payload: Payload): void {
+  let at = 0;
+  for (const piece of payload) at += piece.copy(buffer, at);
+  payload.release?.();
+}
+
 /** The payload as one contiguous buffer; not copied if it has a single piece. */
 export function contiguous(payload: Payload): Buffer {
   const [only] = payload;

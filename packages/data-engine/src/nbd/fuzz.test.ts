@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { ByteQueue } from './byte-queue.js';
 import { ProtocolError } from './errors.js';
+import { ReadAssembly } from './read-assembly.js';
 import { ReplyReader } from './replies.js';
 import { RequestReader } from './requests.js';
 import { ServerHandshake } from './server-handshake.js';
@@ -33,7 +34,7 @@ describe('fuzzing', () => {
       for (const kind of ['requests', 'replies'] as const) {
         const queue = new ByteQueue();
         const reader =
-          kind === 'requests' ? new RequestReader(queue) : new ReplyReader(queue, () => random(200));
+          kind === 'requests' ? new RequestReader(queue) : new ReplyReader(queue, () => someRead(random));
         const bytes = randomBytes(random, 2000);
         for (let at = 0; at + 28 <= bytes.length; at += 28 + random(100)) {
           bytes.writeUInt32BE([0x25609513, 0x67446698, 0x668e33ef][random(3)] ?? 0, at);
@@ -141,4 +142,10 @@ function forEachSeed(check: (seed: number) => void): void {
       throw new Error(`seed ${seed}: ${error instanceof Error ? error.message : error}`, { cause: error });
     }
   }
+}
+
+/** A read that is answered: one whose bytes are handed over, or one with memory of its own. */
+function someRead(random: (below: number) => number): ReadAssembly {
+  const lengthBytes = random(200);
+  return new ReadAssembly(0, lengthBytes, random(2) === 0 ? Buffer.alloc(lengthBytes) : undefined);
 }

@@ -37,15 +37,25 @@ export async function* heldWindows(source: DataLink): AsyncGenerator<WindowPlan>
   if (current !== undefined) yield current;
 }
 
-/** Reads all runs of a window at once; the connection pipelines them. */
-export async function readWindow(source: DataLink, { runs }: WindowPlan): Promise<HeldRun[]> {
-  return Promise.all(
-    runs.map(async ({ offset, lengthBytes }) => ({
-      offset,
-      lengthBytes,
-      payload: await source.read(offset, lengthBytes),
-    })),
-  );
+/**
+ * Reads all runs of a window at once; the connection pipelines them.
+ *
+ * @param buffer of a window, in which each run is put where it lies in the window
+ */
+export async function readWindow(
+  source: DataLink,
+  { window, runs }: WindowPlan,
+  buffer: Buffer,
+): Promise<HeldRun[]> {
+  const begun = runs.map(async ({ offset, lengthBytes }): Promise<HeldRun> => {
+    const at = offset - window * WINDOW_BYTES;
+    const part = buffer.subarray(at, at + lengthBytes);
+    await source.readInto(part, offset);
+    return { offset, lengthBytes, payload: [part] };
+  });
+  // Waits for all before throwing: the buffer has other users then, and none of its bytes may still be on their way.
+  await Promise.allSettled(begun);
+  return Promise.all(begun);
 }
 
 function addRun(plan: WindowPlan, start: number, stop: number): void {

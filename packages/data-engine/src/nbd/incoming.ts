@@ -20,6 +20,10 @@ const REST_BYTES_MIN = 16 * KIB;
  */
 export class Incoming {
   receive: (chunk: Buffer, slab?: Slab) => void = () => undefined;
+  /** Where the next bytes belong, if they have a place of their own: they are received right there. It is asked for before each read. */
+  destination: () => Buffer | undefined = () => undefined;
+  /** So many bytes were received into the destination that was asked for last. */
+  landed: (count: number) => void = () => undefined;
 }
 
 export type Connection = { socket: Socket; incoming: Incoming };
@@ -32,7 +36,11 @@ export function connectTo(host: string, port: number): Connection {
   const incoming = new Incoming();
   let slab = Slab.take();
   let rest = slab.buffer;
+  let isDestination = false;
   const buffer = () => {
+    const destination = incoming.destination();
+    isDestination = destination !== undefined;
+    if (destination !== undefined) return destination;
     if (slab.isUnused) {
       rest = slab.buffer;
     } else if (rest.length < REST_BYTES_MIN) {
@@ -43,6 +51,10 @@ export function connectTo(host: string, port: number): Connection {
     return rest;
   };
   const callback = (count: number) => {
+    if (isDestination) {
+      incoming.landed(count);
+      return true;
+    }
     const chunk = rest.subarray(0, count);
     rest = rest.subarray(count);
     slab.hold();

@@ -1,6 +1,6 @@
 import { SECTOR_BYTES } from '@holdfast/core/model/bytes.js';
 import { ProtocolError } from './errors.js';
-import { type Payload, payloadLength, pooledPayload } from './export.js';
+import { moveInto, type Payload, payloadLength, pooledPayload } from './export.js';
 
 type Part = { offset: number; lengthBytes: number; payload: Payload };
 
@@ -15,10 +15,18 @@ export class ReadAssembly {
   private readonly parts: Part[] = [];
   private arrivedBytes = 0;
 
+  /** @param memory of the read's whole length, which its data is put into; without it the data is handed over as it arrived */
   constructor(
     private readonly offset: number,
     readonly lengthBytes: number,
+    readonly memory?: Buffer,
   ) {}
+
+  /** Notes a part whose bytes are put into the memory. @returns where they belong in it @throws ProtocolError */
+  place(offset: number, lengthBytes: number): number {
+    this.add({ offset, lengthBytes, payload: [] });
+    return offset - this.offset;
+  }
 
   data(offset: number, payload: Payload): void {
     this.add({ offset, lengthBytes: payloadLength(payload), payload });
@@ -27,17 +35,22 @@ export class ReadAssembly {
   hole(offset: number, lengthBytes: number): void {
     // Checked before zeros are allocated: the length comes from the network.
     if (lengthBytes > this.lengthBytes) throw new ProtocolError('a hole longer than what was asked for');
-    this.add({ offset, lengthBytes, payload: [Buffer.alloc(lengthBytes)] });
+    if (this.memory === undefined) {
+      this.add({ offset, lengthBytes, payload: [Buffer.alloc(lengthBytes)] });
+      return;
+    }
+    const at = this.place(offset, lengthBytes);
+    this.memory.fill(0, at, at + lengthBytes);
   }
 
   whole(payload: Payload): void {
     this.parts.push({ offset: this.offset, lengthBytes: this.lengthBytes, payload });
+    if (this.memory !== undefined) moveInto(this.memory, payload);
   }
 
   /** @throws ProtocolError when the parts don't cover the requested range exactly once. */
-  finish(): Payload {
-    const [only] = this.parts;
-    if (this.parts.length === 1 && only?.lengthBytes === this.lengthBytes) return only.payload;
+  requireWhole(): void {
+    if (this.parts.length === 1 && this.parts[0]?.lengthBytes === this.lengthBytes) return;
     this.parts.sort((a, b) => a.offset - b.offset);
     let at = this.offset;
     for (const part of this.parts) {
@@ -45,6 +58,13 @@ export class ReadAssembly {
       at += part.lengthBytes;
     }
     if (at !== this.offset + this.lengthBytes) throw new ProtocolError('a read reply of the wrong length');
+  }
+
+  /** What was read. @throws ProtocolError as above */
+  finish(): Payload {
+    this.requireWhole();
+    const [only] = this.parts;
+    if (only !== undefined && this.parts.length === 1) return only.payload;
     const release = () => {
       for (const { payload } of this.parts) payload.release?.();
     };

@@ -11,12 +11,15 @@ import {
   STRUCTURED_REPLY_MAGIC,
 } from './constants.js';
 import { ProtocolError } from './errors.js';
-import type { Extent, Payload } from './export.js';
+import { type Extent, moveInto, type Payload } from './export.js';
 import { readUint64 } from './handshake-frames.js';
+import type { ReadAssembly } from './read-assembly.js';
 
 export type Reply =
   | { kind: 'simple'; cookie: number; errno: number; payload: Payload }
   | { kind: 'data'; cookie: number; done: boolean; offset: number; payload: Payload }
+  /** Data that lies in its read's own memory already. */
+  | { kind: 'landed'; cookie: number; done: boolean }
   | { kind: 'hole'; cookie: number; done: boolean; offset: number; lengthBytes: number }
   | { kind: 'extents'; cookie: number; done: boolean; extents: Extent[] }
   | { kind: 'error'; cookie: number; done: boolean; errno: number; message: string }
@@ -28,24 +31,44 @@ export type Reply =
  */
 const CHUNK_BYTES_MAX = PAYLOAD_BYTES_MAX + 64;
 
+/** What a chunk of data begins with: where its bytes belong. */
+const OFFSET_BYTES = 8;
+
 type Header = { structured: boolean; cookie: number; word: number; flags: number; type: number };
+
+/** A chunk whose data goes to its read's own memory. */
+type Landing = { readonly reply: Reply; rest: Buffer };
 
 export class ReplyReader {
   private header: Header | undefined;
+  private landing: Landing | undefined;
 
-  /** `readLength` is the length of the READ that a simple reply answers, 0 for any other request. */
+  /** @param readOf the READ that is answered; `undefined` for any other request */
   constructor(
     private readonly queue: ByteQueue,
-    private readonly readLength: (cookie: number) => number,
+    private readonly readOf: (cookie: number) => ReadAssembly | undefined,
   ) {}
+
+  /** Where the next bytes from the socket belong, while a chunk's data goes to its read's own memory. */
+  get destination(): Buffer | undefined {
+    return this.landing?.rest;
+  }
+
+  /** So many bytes were received right into the destination. */
+  landed(count: number): void {
+    if (this.landing !== undefined) this.landing.rest = this.landing.rest.subarray(count);
+  }
 
   /** @throws ProtocolError when the stream is invalid and can't be parsed any further. */
   next(): Reply | undefined {
+    if (this.landing !== undefined) return this.land(this.landing);
     this.header ??= this.readHeader();
     if (this.header === undefined) return undefined;
     const { header } = this;
     const bodyBytes = header.structured ? header.word : this.simplePayloadBytes(header);
     if (bodyBytes > CHUNK_BYTES_MAX) throw new ProtocolError(`a reply of ${bodyBytes} bytes`);
+    this.landing = this.beginLanding(header, bodyBytes);
+    if (this.landing !== undefined) return this.land(this.landing);
     if (this.queue.length < bodyBytes) return undefined;
     this.header = undefined;
     if (header.structured) return this.readChunk(header, bodyBytes);
@@ -54,7 +77,29 @@ export class ReplyReader {
   }
 
   private simplePayloadBytes({ cookie, word: errno }: Header): number {
-    return errno === 0 ? this.readLength(cookie) : 0;
+    return errno === 0 ? (this.readOf(cookie)?.lengthBytes ?? 0) : 0;
+  }
+
+  /** From here on the chunk's bytes need not wait for its last one: each has its place. */
+  private beginLanding({ structured, type, flags, cookie }: Header, bodyBytes: number): Landing | undefined {
+    if (!structured || type !== ChunkType.OffsetData || bodyBytes < OFFSET_BYTES) return undefined;
+    const read = this.readOf(cookie);
+    if (read?.memory === undefined || this.queue.length < OFFSET_BYTES) return undefined;
+    this.header = undefined;
+    const offset = readUint64(this.queue.take(OFFSET_BYTES), 0);
+    const lengthBytes = bodyBytes - OFFSET_BYTES;
+    const at = read.place(offset, lengthBytes);
+    const reply: Reply = { kind: 'landed', cookie, done: (flags & ChunkFlag.Done) !== 0 };
+    return { reply, rest: read.memory.subarray(at, at + lengthBytes) };
+  }
+
+  private land(landing: Landing): Reply | undefined {
+    const count = Math.min(this.queue.length, landing.rest.length);
+    moveInto(landing.rest, this.queue.takePayload(count));
+    landing.rest = landing.rest.subarray(count);
+    if (landing.rest.length > 0) return undefined;
+    this.landing = undefined;
+    return landing.reply;
   }
 
   private readHeader(): Header | undefined {
@@ -91,9 +136,15 @@ export class ReplyReader {
   private readChunk(header: Header, bodyBytes: number): Reply {
     const { cookie, type } = header;
     const done = (header.flags & ChunkFlag.Done) !== 0;
-    if (type === ChunkType.OffsetData && bodyBytes >= 8) {
-      const offset = readUint64(this.queue.take(8), 0);
-      return { kind: 'data', cookie, done, offset, payload: this.queue.takePayload(bodyBytes - 8) };
+    if (type === ChunkType.OffsetData && bodyBytes >= OFFSET_BYTES) {
+      const offset = readUint64(this.queue.take(OFFSET_BYTES), 0);
+      return {
+        kind: 'data',
+        cookie,
+        done,
+        offset,
+        payload: this.queue.takePayload(bodyBytes - OFFSET_BYTES),
+      };
     }
     const body = this.queue.take(bodyBytes);
     if (type === ChunkType.OffsetHole && bodyBytes === 12) {

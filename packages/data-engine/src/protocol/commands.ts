@@ -12,6 +12,7 @@ import type { ChainFacts, FrozenLayer, SnapshotAsk } from './layers.js';
 import type {
   BlockHash,
   BlockHashes,
+  ProgressWait,
   PulledLayer,
   PullProgress,
   PullSource,
@@ -110,7 +111,11 @@ export type ReplicaCommands = {
     reply: null;
   };
   'tune-pull': { ask: { epoch: number; rebuildId: string; tuning: PullTuning }; reply: null };
-  progress: { ask: { epoch: number; rebuildId: string }; reply: PullProgress };
+  /** `wait`: answers once the pull is in another state, or after so long. Older copies answer at once. */
+  progress: {
+    ask: { epoch: number; rebuildId: string; wait?: ProgressWait | undefined };
+    reply: PullProgress;
+  };
   /** Cancels that attempt and earlier ones; without a number, all of them. */
   'cancel-pull': {
     ask: { epoch: number; rebuildId: string; attempt?: number | undefined };

@@ -38,8 +38,10 @@ export type PullTuning = {
   yields?: boolean | undefined;
 };
 
+export const PULL_STATES = ['copying', 'verifying', 'verified', 'failed'] as const;
+
 export type PullProgress = {
-  state: 'copying' | 'verifying' | 'verified' | 'failed';
+  state: (typeof PULL_STATES)[number];
   bytes: RebuildBytes;
   snapshots: RebuildSnapshot[];
   /** Grows with each layer that is brought, made durable, verified or noted: layers without data move no bytes. Older targets do not say it. */
@@ -47,6 +49,12 @@ export type PullProgress = {
   /** Set when the pull failed. `sourceLost`: the pull can go on from another source at the same point. */
   error: { code: string; message: string; sourceLost: boolean } | null;
 };
+
+/** What an engine that knows a pull's state waits for: another state, or the end of a time. */
+export type ProgressWait = { state: PullProgress['state']; atMostMs: number };
+
+/** Longest such wait, in milliseconds: as often a rebuild's progress is reported. */
+export const PROGRESS_WAIT_MS = 500;
 
 /**
  * Hashes of a layer's non-empty windows, as pairs of window index and hash. `next` is the first non-empty window

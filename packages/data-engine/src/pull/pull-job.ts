@@ -9,10 +9,19 @@
 import { isFault } from '@holdfast/core/model/faults.js';
 import { NO_BYTES } from '@holdfast/core/model/rebuild.js';
 import { inFlight } from '../base/in-flight.js';
+import { within } from '../base/time.js';
 import { checksumNow, LayerChecksumHasher } from '../layers/layer-checksum.js';
 import { type Ports, portsOf } from '../nbd/ports.js';
 import type { ConnectControl } from '../protocol/commands.js';
-import type { BlockHash, PulledLayer, PullProgress, PullSource, PullTuning } from '../protocol/pull.js';
+import {
+  type BlockHash,
+  PROGRESS_WAIT_MS,
+  type ProgressWait,
+  type PulledLayer,
+  type PullProgress,
+  type PullSource,
+  type PullTuning,
+} from '../protocol/pull.js';
 import type { Replica } from '../replica/replica.js';
 import { compareLayer } from './compare-layer.js';
 import { differingRanges } from './differing-ranges.js';
@@ -45,6 +54,8 @@ export class PullJob {
   private readonly throttle: Throttle;
   private readonly totalBytes: number;
   private state: PullProgress['state'] = 'copying';
+  /** Those who wait for another state. */
+  private readonly waiting = new Set<() => void>();
   private error: PullProgress['error'] = null;
   /** Of all attempts. */
   private steps = 0;
@@ -88,6 +99,18 @@ export class PullJob {
     return { state, bytes: { ...NO_BYTES, ...bytes }, snapshots, steps, error };
   }
 
+  /** Resolves once the pull is in another state, or the time has passed. */
+  async leaves({ state, atMostMs }: ProgressWait): Promise<void> {
+    if (this.state !== state) return;
+    let end: () => void = () => undefined;
+    const left = new Promise<void>((resolve) => {
+      end = resolve;
+    });
+    this.waiting.add(end);
+    await within(Math.min(atMostMs, PROGRESS_WAIT_MS), left, this.ports.time);
+    this.waiting.delete(end);
+  }
+
   tune(tuning: PullTuning): void {
     this.throttle.tune(tuning);
   }
@@ -115,11 +138,9 @@ export class PullJob {
     const context = new PullContext(epoch, blockHash, pulled, this.throttle, () => this.cancelled);
     this.context = context;
     this.error = null;
-    this.state = 'copying';
+    this.enter('copying');
     this.running = this.run(context)
-      .then(() => {
-        this.state = 'verified';
-      })
+      .then(() => this.enter('verified'))
       .catch((error: unknown) => this.fail(error))
       .finally(() => this.goOn());
   }
@@ -163,7 +184,7 @@ export class PullJob {
       await context.flush(layer);
       this.step();
     }
-    this.state = 'verifying';
+    this.enter('verifying');
     context.bytes.compared = this.totalBytes;
   }
 
@@ -233,6 +254,12 @@ export class PullJob {
       message: error instanceof Error ? error.message : String(error),
       sourceLost: !this.cancelled && !final,
     };
-    this.state = 'failed';
+    this.enter('failed');
+  }
+
+  private enter(state: PullProgress['state']): void {
+    this.state = state;
+    for (const resolve of this.waiting) resolve();
+    this.waiting.clear();
   }
 }

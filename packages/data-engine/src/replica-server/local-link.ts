@@ -11,6 +11,7 @@ import type { DataLink } from '../nbd/data-link.js';
 import { errnoOf, NbdError } from '../nbd/errors.js';
 import {
   type Extent,
+  moveInto,
   type NbdExport,
   type NbdWrite,
   type Payload,
@@ -116,6 +117,10 @@ export class LocalLink implements DataLink {
   read(offset: number, lengthBytes: number): Promise<Payload> {
     if (this.isPastEnd(offset, lengthBytes)) return pastEnd(NbdErrno.Invalid);
     return this.request(() => this.target.read(offset, lengthBytes));
+  }
+
+  async readInto(buffer: Buffer, offset: number): Promise<void> {
+    moveInto(buffer, await this.read(offset, buffer.length));
   }
 
   readNow(offset: number, lengthBytes: number, alone?: boolean): Payload | undefined {

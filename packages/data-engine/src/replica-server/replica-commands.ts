@@ -96,7 +96,11 @@ export const COMMANDS: Commands = {
     requirePull(pull, rebuildId).tune(tuning);
     return null;
   },
-  progress: async ({ pull }, { rebuildId }) => requirePull(pull, rebuildId).progress(),
+  progress: async ({ pull }, { rebuildId, wait }) => {
+    const job = requirePull(pull, rebuildId);
+    if (wait !== undefined) await job.leaves(wait);
+    return job.progress();
+  },
   'cancel-pull': async ({ pull }, { rebuildId, attempt }) => {
     if (pull?.rebuildId === rebuildId && !pull.isLaterThan(attempt)) await pull.cancel();
     return null;

@@ -7,6 +7,7 @@ import type { DataLink } from '../../src/nbd/data-link.js';
 import { errnoOf, NbdError } from '../../src/nbd/errors.js';
 import {
   type Extent,
+  moveInto,
   type NbdExport,
   type NbdWrite,
   type Payload,
@@ -92,6 +93,10 @@ export class SimLink implements DataLink {
     return this.request(
       async () => this.target.readNow?.(offset, lengthBytes) ?? this.target.read(offset, lengthBytes),
     );
+  }
+
+  async readInto(buffer: Buffer, offset: number): Promise<void> {
+    moveInto(buffer, await this.read(offset, buffer.length));
   }
 
   write(offset: number, payload: Payload, lengthBytes: number, options: WriteOptions): Promise<void> {

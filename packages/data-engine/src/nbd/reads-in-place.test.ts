@@ -1,0 +1,177 @@
+/** Reads whose bytes are received right where the caller wants them: what lands there, and when it no longer may. */
+import crypto from 'node:crypto';
+import { once } from 'node:events';
+import net from 'node:net';
+import { KIB, MIB } from '@holdfast/core/model/bytes.js';
+import { eventually } from '@holdfast/testkit/eventually.js';
+import { afterEach, describe, expect, test } from '@jest/globals';
+import { MemoryExport } from '../../test/memory-export.js';
+import { NbdClient } from './client.js';
+import { contiguous } from './export.js';
+import { connectTo } from './incoming.js';
+import { NbdServer, serveExport } from './server.js';
+
+const WINDOW_BYTES = 4 * MIB;
+
+const stops: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const stop of stops.splice(0).reverse()) await stop();
+});
+
+describe('reads into memory of the caller', () => {
+  test('are filled with what other reads of the same connection give, whatever is between them', async () => {
+    const device = new MemoryExport(32 * MIB);
+    await device.write(0, [crypto.randomBytes(24 * MIB)]);
+    const { client } = await served(device);
+    // Far more than the kernel buffers, so that some bytes come with the heads of replies and most in pieces of their own.
+    const windows = Array.from({ length: 6 }, () => Buffer.alloc(WINDOW_BYTES, 0xee));
+    const [small] = await Promise.all([
+      client.read(12_288, 4 * KIB),
+      ...windows.map((window, index) => client.readInto(window, index * WINDOW_BYTES)),
+      client.blockStatus(0, 32 * MIB, 10),
+    ]);
+    expect(Buffer.concat(windows).equals(device.bytes.subarray(0, 24 * MIB))).toBe(true);
+    expect(contiguous(small).equals(device.bytes.subarray(12_288, 16_384))).toBe(true);
+    const rest = Buffer.alloc(100, 0xee);
+    await client.readInto(rest, 24 * MIB - 50);
+    expect(rest.equals(device.bytes.subarray(24 * MIB - 50, 24 * MIB + 50))).toBe(true);
+  });
+
+  test('keep their refusals apart from the reads beside them', async () => {
+    const device = new MemoryExport(8 * MIB);
+    await device.write(0, [crypto.randomBytes(8 * MIB)]);
+    const { client } = await served(device);
+    const window = Buffer.alloc(WINDOW_BYTES);
+    const [refused] = await Promise.allSettled([
+      client.readInto(Buffer.alloc(WINDOW_BYTES), 6 * MIB),
+      client.readInto(window, 0),
+    ]);
+    expect(refused).toMatchObject({ status: 'rejected', reason: { name: 'NbdError' } });
+    expect(window.equals(device.bytes.subarray(0, WINDOW_BYTES))).toBe(true);
+  });
+
+  test.each(['close', 'destroy'] as const)(
+    'after %s nothing is received into them any more, although the server goes on',
+    async (way) => {
+      const device = new MemoryExport(8 * MIB);
+      await device.write(0, [Buffer.alloc(8 * MIB, 0xaa)]);
+      const { client, relay } = await served(device);
+      relay.limitBytes = MIB;
+      const window = Buffer.alloc(WINDOW_BYTES);
+      const read = client.readInto(window, 0);
+      await eventually(
+        'the first bytes',
+        () => window[0],
+        (byte) => byte === 0xaa,
+      );
+      expect(window.at(-1)).toBe(0);
+      if (way === 'close') client.close();
+      else client.destroy(new Error('not wanted'));
+      await expect(read).rejects.toThrow();
+      window.fill(0x11);
+      relay.goOn();
+      await relay.ended;
+      expect(window.equals(Buffer.alloc(WINDOW_BYTES, 0x11))).toBe(true);
+    },
+  );
+});
+
+test('a connection receives into the place that it is told, and into slabs again afterwards', async () => {
+  const server = await listening(net.createServer({ noDelay: true }));
+  const accepted = once(server, 'connection');
+  const { socket, incoming } = connectTo('127.0.0.1', portOf(server));
+  stops.push(() => socket.destroy());
+  const memory = Buffer.alloc(256 * KIB);
+  let place = memory;
+  const others: Buffer[] = [];
+  incoming.receive = (chunk) => others.push(Buffer.from(chunk));
+  incoming.destination = () => (place.length > 0 ? place : undefined);
+  incoming.landed = (count) => {
+    place = place.subarray(count);
+  };
+  // The cast: what a server of TCP connections gives.
+  const [peer] = (await accepted) as [net.Socket];
+  stops.push(() => peer.destroy());
+  const sent = crypto.randomBytes(300 * KIB);
+  // The place of the very first bytes was chosen before anything was known of them.
+  peer.write('!');
+  await eventually(
+    'the first byte',
+    () => others.length,
+    (count) => count === 1,
+  );
+  peer.end(sent);
+  await once(socket, 'close');
+  expect(memory.equals(sent.subarray(0, memory.length))).toBe(true);
+  expect(Buffer.concat(others).subarray(1).equals(sent.subarray(memory.length))).toBe(true);
+});
+
+/** Passes bytes on between a client and a server. */
+type Relay = {
+  readonly port: number;
+  /** Holds the server's bytes back once so many were passed on. */
+  limitBytes: number;
+  readonly goOn: () => void;
+  /** Resolves when the client has closed its connection. */
+  readonly ended: Promise<unknown>;
+};
+
+async function served(device: MemoryExport): Promise<{ client: NbdClient; relay: Relay }> {
+  const sockets = new Set<net.Socket>();
+  const server = new NbdServer({
+    directory: { describe: () => device },
+    accept: (socket, negotiated, rest) => {
+      sockets.add(socket);
+      serveExport(socket, negotiated, rest, device);
+    },
+  });
+  const { port } = await server.listen('127.0.0.1', 0);
+  stops.push(async () => {
+    for (const socket of sockets) socket.destroy();
+    await server.close();
+  });
+  const relay = await relayTo(port);
+  const client = await NbdClient.connect({ host: '127.0.0.1', port: relay.port, exportName: 'd' }, 5000);
+  stops.push(() => client.close());
+  return { client, relay };
+}
+
+async function relayTo(port: number): Promise<Relay> {
+  const server = net.createServer({ noDelay: true });
+  let goOn: () => void = () => undefined;
+  const ended = once(server, 'connection').then(([near]: net.Socket[]) => {
+    if (near === undefined) throw new Error('a connection without a socket');
+    const far = net.connect({ host: '127.0.0.1', port, noDelay: true });
+    for (const socket of [near, far]) {
+      socket.on('error', () => undefined);
+      stops.push(() => socket.destroy());
+    }
+    near.pipe(far);
+    let passedBytes = 0;
+    far.on('data', (chunk: Buffer) => {
+      near.write(chunk);
+      passedBytes += chunk.length;
+      if (passedBytes > relay.limitBytes) far.pause();
+    });
+    goOn = () => {
+      relay.limitBytes = Number.POSITIVE_INFINITY;
+      far.resume();
+    };
+    return once(near, 'close');
+  });
+  await listening(server);
+  const relay = { port: portOf(server), limitBytes: Number.POSITIVE_INFINITY, goOn: () => goOn(), ended };
+  return relay;
+}
+
+async function listening(server: net.Server): Promise<net.Server> {
+  server.listen(0, '127.0.0.1');
+  stops.push(() => server.close());
+  await once(server, 'listening');
+  return server;
+}
+
+function portOf(server: net.Server): number {
+  // The cast: a server that listens on TCP has such an address.
+  return (server.address() as net.AddressInfo).port;
+}
