@@ -16,8 +16,8 @@ const { O_CREAT, O_DIRECT, O_RDONLY, O_RDWR } = fs.constants;
 /** As many windows as a rebuild copies at once, and reads back at once (`pull-context.ts`). */
 const COPIED_AT_ONCE = 6;
 const VERIFIED_AT_ONCE = 2;
-/** Windows after which the target's file is synced: 64 MiB. */
-const SYNCED_WINDOWS = 16;
+/** Windows after which the target's file is synced, and read back: 128 MiB. */
+const SYNCED_WINDOWS = 32;
 
 const [file = '', port, lengthBytes] = process.argv.slice(2);
 if (port === undefined) await serve();

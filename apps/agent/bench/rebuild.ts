@@ -13,7 +13,7 @@ import type { RebuildPhase } from '@holdfast/core/model/rebuild.js';
 import type { BenchOptions, Figure, Report } from '@holdfast/data-engine/bench/figure.js';
 import { median } from '@holdfast/data-engine/bench/median.js';
 import type { NbdClient } from '@holdfast/data-engine/nbd/client.js';
-import { bareRebuild } from './bare-rebuild.js';
+import { bareComparison, bareRebuild } from './bare-rebuild.js';
 import { secondsToCopy, secondsToRead } from './plain-copy.js';
 import { type FollowedRebuild, follow } from './rebuild-watch.js';
 import { BenchStack, type BenchVolume, KIB, MIB, timed } from './stack.js';
@@ -89,8 +89,9 @@ class RebuildBench {
       // The copies themselves: a plain file that was just written may still lie in a cache of the disk.
       const files = await Promise.all([SOURCE, TARGET].map((agent) => this.stack.imagesOf(agent)));
       const baseline = secondsToRead(files.flat());
+      const bare = await bareComparison(files);
       const { seconds, last } = await this.rebuild({ fastRebuild: false });
-      return { seconds, baseline, sent: last.bytes.sent };
+      return { seconds, baseline, bare: bare.seconds, sent: last.bytes.sent };
     });
     const name = `delta, 1 % of 4 KiB blocks of ${this.size}`;
     this.report({
@@ -111,6 +112,15 @@ class RebuildBench {
       ratioTarget: 1.5,
       better: 'lower',
       longhorn: '26 s',
+    });
+    // It reads and hashes both copies, and sends and writes nothing.
+    this.report({
+      case: `${name}: ${BARE}`,
+      metric: 'time',
+      value: measured.bare,
+      unit: 's',
+      baseline: measured.baseline,
+      better: 'lower',
     });
   }
 

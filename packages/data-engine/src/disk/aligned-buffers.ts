@@ -9,6 +9,7 @@
 
 import { BLOCK_BYTES, MIB, WINDOW_BYTES } from '@holdfast/core/model/bytes.js';
 import { type Payload, payloadLength } from '../nbd/export.js';
+import { useHugePages } from './huge-pages.js';
 
 /** Alignment of a direct transfer, in bytes: memory address, file offset and length. Enough for any disk. */
 export const ALIGNMENT_BYTES = BLOCK_BYTES;
@@ -72,6 +73,8 @@ class SizeClass {
 
   private grow(): Buffer {
     const slab = alignedBytes(SLAB_BYTES);
+    // Only where all of it is used at once: of small buffers few may be, and a huge page holds five hundred of them.
+    if (this.sizeBytes === SLAB_BYTES) useHugePages(slab);
     for (let at = this.sizeBytes; at < SLAB_BYTES; at += this.sizeBytes) {
       this.free.push(slab.subarray(at, at + this.sizeBytes));
     }

@@ -1,11 +1,13 @@
 import { BLOCK_BYTES, WINDOW_BYTES } from '@holdfast/core/model/bytes.js';
 import { leaseAligned } from '../disk/aligned-buffers.js';
+import { hugePagesReady } from '../disk/huge-pages.js';
 import type { Layer } from './layer.js';
 
 export const WINDOW_BLOCKS = WINDOW_BYTES / BLOCK_BYTES;
 
 /** Lends a pooled buffer of one window: allocating 4 MiB for every read costs more than a read from memory itself. */
 export async function withWindowBuffer<T>(work: (buffer: Buffer) => Promise<T>): Promise<T> {
+  await hugePagesReady();
   const { buffer, release } = leaseAligned(WINDOW_BYTES);
   try {
     return await work(buffer);

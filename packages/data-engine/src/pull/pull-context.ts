@@ -1,7 +1,7 @@
 /**
  * Shared state of one rebuild on the target's side: its sources, the bounds on work in flight, and the byte counts.
  */
-import { MIB } from '@holdfast/core/model/bytes.js';
+import { PART_BYTES } from '@holdfast/core/model/bytes.js';
 import { StorageFault } from '@holdfast/core/model/faults.js';
 import { NO_BYTES, type RebuildBytes } from '@holdfast/core/model/rebuild.js';
 import type { Layer } from '../layers/layer.js';
@@ -15,8 +15,11 @@ import type { Throttle } from './throttle.js';
 const COPIED_AT_ONCE = 6;
 /** Windows that are read back at once: one is read while another is hashed. */
 const VERIFIED_AT_ONCE = 2;
-/** Bytes after which a background flush starts while more data arrives. */
-const FLUSH_BEHIND_BYTES = 64 * MIB;
+/**
+ * Bytes of a layer after which a background flush starts while more data arrives: twice what is verified at a time, which is flushed
+ * anyway. Each flush holds up the writes beside it, with the file system's journal.
+ */
+const FLUSH_BEHIND_BYTES = 2 * PART_BYTES;
 
 export class PullContext {
   readonly bytes: RebuildBytes = { ...NO_BYTES };
@@ -25,7 +28,7 @@ export class PullContext {
   /** Verifications that follow the copying, each of one lane of a layer. */
   private readonly followers: Promise<void>[] = [];
   private readonly failures: unknown[] = [];
-  private unflushedBytes = 0;
+  private readonly unflushedBytes = new Map<Layer, number>();
   private flushing: Promise<void> | undefined;
   private flushError: StorageFault | undefined;
 
@@ -118,6 +121,7 @@ export class PullContext {
   async flush(layer: Layer): Promise<void> {
     await this.flushing;
     if (this.flushError !== undefined) throw this.flushError;
+    this.unflushedBytes.delete(layer);
     await layer.flush().catch((error: unknown) => {
       throw diskFault(error);
     });
@@ -125,9 +129,10 @@ export class PullContext {
 
   /** Starts writeback while data still arrives, instead of leaving it all to the end. */
   private flushBehind(layer: Layer, lengthBytes: number): void {
-    this.unflushedBytes += lengthBytes;
-    if (this.unflushedBytes < FLUSH_BEHIND_BYTES || this.flushing !== undefined) return;
-    this.unflushedBytes = 0;
+    const unflushedBytes = (this.unflushedBytes.get(layer) ?? 0) + lengthBytes;
+    this.unflushedBytes.set(layer, unflushedBytes);
+    if (unflushedBytes < FLUSH_BEHIND_BYTES || this.flushing !== undefined) return;
+    this.unflushedBytes.delete(layer);
     this.flushing = layer
       .flush()
       .catch((error: unknown) => {

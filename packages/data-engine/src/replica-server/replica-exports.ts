@@ -1,4 +1,5 @@
 import { BLOCK_BYTES } from '@holdfast/core/model/bytes.js';
+import { hugePagesReady } from '../disk/huge-pages.js';
 import { type Chain, layerExtents } from '../layers/chain.js';
 import type { Layer } from '../layers/layer.js';
 import { NbdErrno } from '../nbd/constants.js';
@@ -167,6 +168,8 @@ export type Exported = { readonly replica: Replica; readonly sent: SentWindows }
 /** @throws StorageFault when the name asks for something the copy does not export at this epoch. */
 export function openExport({ replica, sent }: Exported, name: ReplicaExportName): NbdExport {
   const { epoch } = replica.metadata;
+  // What no longer changes is read by rebuilds and fills, by whole windows.
+  if (name.kind !== 'replica') void hugePagesReady();
   if (name.kind === 'snapshot') {
     const frozen = requireFrozen(replica, name.layerId);
     return new SnapshotExport(replica.chainUpTo(name.layerId), frozen.sizeBytes);

@@ -12,7 +12,16 @@ import { SentWindows } from './sent-windows.js';
 
 const ID = 'layer-1';
 /** The last window is a short one. */
-const SIZE = 2 * WINDOW_BYTES + CLUSTER_BYTES;
+const SIZE = 3 * WINDOW_BYTES + CLUSTER_BYTES;
+const SHORT_WINDOW = 3;
+/** A window of which the layer holds these runs only. */
+const SPARSE_WINDOW = 2;
+const SPARSE_START = SPARSE_WINDOW * WINDOW_BYTES + CLUSTER_BYTES;
+const RUNS = [
+  { offset: SPARSE_START, lengthBytes: 2 * BLOCK_BYTES },
+  { offset: SPARSE_START + CLUSTER_BYTES, lengthBytes: BLOCK_BYTES },
+  { offset: SPARSE_START + 3 * CLUSTER_BYTES, lengthBytes: BLOCK_BYTES },
+] as const;
 
 let folder: string;
 let layer: Layer;
@@ -24,7 +33,8 @@ beforeEach(async () => {
   layer = await Layer.create(new FolderFiles(folder), 'layer', SIZE);
   await write(0, WINDOW_BYTES);
   await write(WINDOW_BYTES, WINDOW_BYTES - BLOCK_BYTES);
-  await write(2 * WINDOW_BYTES, CLUSTER_BYTES);
+  for (const { offset, lengthBytes } of RUNS) await write(offset, lengthBytes);
+  await write(SHORT_WINDOW * WINDOW_BYTES, CLUSTER_BYTES);
   sent = new SentWindows(false);
   exported = new LayerExport(ID, layer, sent);
 });
@@ -40,7 +50,7 @@ const write = (offset: number, lengthBytes: number) =>
 describe('what a rebuild was sent', () => {
   test.each([
     { name: 'a whole window', window: 0, lengthBytes: WINDOW_BYTES },
-    { name: 'the whole of a short one', window: 2, lengthBytes: CLUSTER_BYTES },
+    { name: 'the whole of a short one', window: SHORT_WINDOW, lengthBytes: CLUSTER_BYTES },
   ])('$name: its hash is known, once', async ({ window, lengthBytes }) => {
     await exported.read(window * WINDOW_BYTES, lengthBytes);
     expect(sent.take(ID, layer, window)?.hash).toBe(await hashWindow(layer, window));
@@ -58,6 +68,65 @@ describe('what a rebuild was sent', () => {
   ])('$name: nothing is known', async ({ offset, lengthBytes }) => {
     await exported.read(offset, lengthBytes);
     expect(sent.size).toBe(0);
+  });
+
+  test('run by run, of a window that holds little: its hash is known when the last one was read', async () => {
+    const [first, second, third] = RUNS;
+    for (const { offset, lengthBytes } of [third, first, first]) await exported.read(offset, lengthBytes);
+    expect(sent.size).toBe(0);
+    await exported.read(second.offset, second.lengthBytes);
+    expect(sent.take(ID, layer, SPARSE_WINDOW)?.hash).toBe(await hashWindow(layer, SPARSE_WINDOW));
+  });
+
+  test('run by run: what was read is kept, whoever uses its memory next', async () => {
+    const { changes } = layer.map;
+    for (const { offset, lengthBytes } of RUNS) {
+      const payload = await layer.read(offset, lengthBytes);
+      sent.note({ layerId: ID, layer, offset }, changes, payload);
+      for (const buffer of payload) buffer.fill(0xdb);
+    }
+    expect(sent.take(ID, layer, SPARSE_WINDOW)?.hash).toBe(await hashWindow(layer, SPARSE_WINDOW));
+  });
+
+  const [{ offset: START }, ...LATER] = RUNS;
+  test.each([
+    { name: 'a run is left out', first: [], change: async () => undefined },
+    {
+      name: 'a run was read in part',
+      first: [{ offset: START, lengthBytes: BLOCK_BYTES }],
+      change: async () => undefined,
+    },
+    {
+      name: 'the layer changed between two runs',
+      first: RUNS.slice(0, 1),
+      change: () => write(START, BLOCK_BYTES),
+    },
+  ])('run by run: nothing is known if $name', async ({ first, change }) => {
+    for (const { offset, lengthBytes } of first) await exported.read(offset, lengthBytes);
+    await change();
+    for (const { offset, lengthBytes } of LATER) await exported.read(offset, lengthBytes);
+    expect(sent.take(ID, layer, SPARSE_WINDOW)).toBeUndefined();
+  });
+
+  test('run by run: of windows that were left half read, the oldest are forgotten', async () => {
+    const [first, ...later] = RUNS;
+    for (const { offset, lengthBytes } of later) await exported.read(offset, lengthBytes);
+    for (let index = 0; index < 32; index += 1)
+      await new LayerExport(`other-${index}`, layer, sent).read(first.offset, first.lengthBytes);
+    await exported.read(first.offset, first.lengthBytes);
+    expect(sent.size).toBe(0);
+  });
+
+  test('run by run: nothing is known of a window that holds much, or where range checksums are kept', async () => {
+    await write(SPARSE_START + 8 * CLUSTER_BYTES, 4 * CLUSTER_BYTES);
+    const last = { offset: SPARSE_START + 8 * CLUSTER_BYTES, lengthBytes: 4 * CLUSTER_BYTES };
+    for (const { offset, lengthBytes } of [...RUNS, last]) await exported.read(offset, lengthBytes);
+    expect(sent.size).toBe(0);
+    await layer.forget(last.offset, last.lengthBytes);
+    const withSums = new SentWindows(true);
+    const other = new LayerExport(ID, layer, withSums);
+    for (const { offset, lengthBytes } of RUNS) await other.read(offset, lengthBytes);
+    expect(withSums.size).toBe(0);
   });
 
   test.each([
@@ -86,12 +155,12 @@ describe('what a rebuild was sent', () => {
   });
 
   test('the oldest are forgotten', async () => {
-    const offset = 2 * WINDOW_BYTES;
+    const offset = SHORT_WINDOW * WINDOW_BYTES;
     const [payload, changes] = [await layer.read(offset, CLUSTER_BYTES), layer.map.changes];
     for (let index = 0; index <= 512; index += 1)
       sent.note({ layerId: `layer-${index}`, layer, offset }, changes, payload);
     expect(sent.size).toBe(512);
-    expect(sent.take('layer-0', layer, 2)).toBeUndefined();
-    expect(sent.take('layer-512', layer, 2)).toBeDefined();
+    expect(sent.take('layer-0', layer, SHORT_WINDOW)).toBeUndefined();
+    expect(sent.take('layer-512', layer, SHORT_WINDOW)).toBeDefined();
   });
 });
