@@ -40,9 +40,15 @@ export class Lane {
 /** Requests the hashes of one part. `next` is the first non-empty window after it, null for none. */
 type AskPart<Reply> = (part: WindowSpan) => Promise<Reply>;
 
+/** A part that was asked for. */
+type Asked<Reply> = { readonly part: WindowSpan; readonly reply: Promise<Reply> };
+
 /**
  * Walks a lane's parts of a span in order, and requests the next part while one is handled. `ownNext` tells where the
  * target holds data, so that parts that are empty on both sides are skipped.
+ *
+ * @param guess tells the part that is asked for before the answer for this one, if any: the source goes on with it while that answer is
+ *   on its way. One that turns out to be empty was asked for in vain.
  */
 export async function eachPart<Reply extends { next: number | null }>(
   lane: Lane,
@@ -50,22 +56,31 @@ export async function eachPart<Reply extends { next: number | null }>(
   ownNext: (window: number) => number | undefined,
   ask: AskPart<Reply>,
   handle: (part: WindowSpan, reply: Reply) => Promise<void>,
+  guess: (part: WindowSpan) => WindowSpan | undefined = () => undefined,
 ): Promise<void> {
-  const begin = (part: WindowSpan) => {
-    const asked = ask(part);
+  const begin = (part: WindowSpan | undefined): Asked<Reply> | undefined => {
+    if (part === undefined) return undefined;
+    const reply = ask(part);
     // Awaited one step later; until then a failure must not count as an unhandled rejection.
-    asked.catch(() => undefined);
-    return { part, asked };
+    reply.catch(() => undefined);
+    return { part, reply };
   };
-  const first = lane.partFrom(span.first, span);
-  let current = first && begin(first);
+  let current = begin(lane.partFrom(span.first, span));
+  let guessed = current && begin(guess(current.part));
   while (current !== undefined) {
-    const { part, asked } = current;
-    const reply = await asked;
+    const { part } = current;
+    const reply = await current.reply;
     const own = ownNext(part.end);
     const nexts = [reply.next, own].filter((next) => next !== null && next !== undefined);
     const following = nexts.length === 0 ? undefined : lane.partFrom(Math.min(...nexts), span);
-    current = following && begin(following);
+    current = covers(guessed?.part, following) ? guessed : begin(following);
+    guessed = current && begin(guess(current.part));
     await handle(part, reply);
   }
+}
+
+function covers(asked: WindowSpan | undefined, wanted: WindowSpan | undefined): boolean {
+  return (
+    asked !== undefined && wanted !== undefined && asked.first <= wanted.first && wanted.first < asked.end
+  );
 }

@@ -1,0 +1,67 @@
+/** The order in which a lane's parts are asked for and handled. */
+import { expect, test } from '@jest/globals';
+import { eachPart, Lane, PART_WINDOWS, type WindowSpan } from './lanes.js';
+
+const PARTS = 8;
+const SPAN = { first: 0, end: PARTS * PART_WINDOWS };
+
+/** Walks a layer of which the source holds something in these parts, and tells what was done in which order. */
+async function walked(held: readonly number[], options: { guesses: boolean; lanes?: number }) {
+  const { guesses, lanes = 1 } = options;
+  // The cast: a walk only asks it for its parts.
+  const lane = new Lane({} as Lane['control'], {} as Lane['client'], 0, lanes);
+  const log: string[] = [];
+  const partOf = ({ first }: WindowSpan) => Math.floor(first / PART_WINDOWS);
+  await eachPart(
+    lane,
+    SPAN,
+    () => undefined,
+    async (part) => {
+      log.push(`ask ${partOf(part)}`);
+      const next = held.find((one) => one > partOf(part));
+      await new Promise((resolve) => setImmediate(resolve));
+      return { next: next === undefined ? null : next * PART_WINDOWS };
+    },
+    async (part) => {
+      log.push(`handle ${partOf(part)}`);
+    },
+    guesses ? ({ end }) => lane.partFrom(end, SPAN) : undefined,
+  );
+  return log;
+}
+
+test('the next part is asked for when the answer for this one is there', async () => {
+  expect(await walked([0, 1, 2], { guesses: false })).toEqual([
+    'ask 0',
+    'ask 1',
+    'handle 0',
+    'ask 2',
+    'handle 1',
+    'handle 2',
+  ]);
+});
+
+test('a guess is asked for before that answer, and used where it was right', async () => {
+  expect(await walked([0, 1, 2], { guesses: true })).toEqual([
+    'ask 0',
+    'ask 1',
+    'ask 2',
+    'handle 0',
+    'ask 3',
+    'handle 1',
+    'handle 2',
+  ]);
+});
+
+test('a guess that was wrong is left: every part with data is handled once, and no other', async () => {
+  const log = await walked([0, 3, 4, 7], { guesses: true });
+  const handled = log.filter((line) => line.startsWith('handle'));
+  expect(handled).toEqual(['handle 0', 'handle 3', 'handle 4', 'handle 7']);
+  expect(log.filter((line) => line === 'ask 4')).toHaveLength(1);
+});
+
+test('of two lanes each asks for its own parts only', async () => {
+  const log = await walked([0, 1, 2, 3], { guesses: true, lanes: 2 });
+  expect(log.every((line) => Number(line.split(' ')[1]) % 2 === 0)).toBe(true);
+  expect(log.filter((line) => line.startsWith('handle'))).toEqual(['handle 0', 'handle 2', 'handle 4']);
+});
