@@ -60,6 +60,19 @@ describe('a link to a copy in the same process', () => {
     await link.ended;
   });
 
+  test('reads into memory of the caller, and leaves that alone once it is closed', async () => {
+    target.bytes.fill(7);
+    const memory = Buffer.alloc(4096);
+    await link.readInto(memory, 4096);
+    expect(memory.equals(Buffer.alloc(4096, 7))).toBe(true);
+    const cut = link.readInto(memory, 0);
+    link.destroy(new Error('dropped'));
+    await expect(cut).rejects.toThrow('dropped');
+    memory.fill(1);
+    await link.ended;
+    expect(memory.equals(Buffer.alloc(4096, 1))).toBe(true);
+  });
+
   test('tells of a write once: that it was cut off, and not what became of it later', async () => {
     const listening = Object.assign(target, {
       beginWrite: <Tag>(_: NbdWrite, listener: WriteListener<Tag>, tag: Tag) =>
