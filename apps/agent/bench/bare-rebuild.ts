@@ -1,5 +1,6 @@
 // A bare rebuild: two processes that make the system calls and hashes of a full rebuild's two ends, and do nothing else (bare-end.ts),
-// or those of a comparison of two copies (bare-reader.ts). What it reaches is what this machine can give in Node, whatever the product does beside these calls.
+// or those of a comparison of two copies (bare-reader.ts). What it reaches is what this machine can give in Node, whatever the product
+// does beside these calls.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import fs from 'node:fs';

@@ -9,7 +9,7 @@ import { WINDOW_BYTES } from '@holdfast/core/model/bytes.js';
 import { StorageFault } from '@holdfast/core/model/faults.js';
 import type { DataLink } from '../nbd/data-link.js';
 import { contiguous } from '../nbd/export.js';
-import { heldWindows, readWindow, type WindowPlan } from '../nbd/held-windows.js';
+import { heldWindows, type WindowPlan } from '../nbd/held-windows.js';
 import { type Ports, portsOf } from '../nbd/ports.js';
 import { formatExportName } from '../protocol/export-names.js';
 import type { PullSource } from '../protocol/pull.js';
@@ -115,9 +115,13 @@ export class Fill {
 
   private async copyWindow(client: DataLink, plan: WindowPlan): Promise<void> {
     const { device } = this.host;
-    // Not pooled: a copy that hangs may use it after its write has failed.
-    const buffer = Buffer.allocUnsafeSlow(WINDOW_BYTES);
-    for (const { offset, lengthBytes, payload } of await readWindow(client, plan, buffer)) {
+    // All at once: the connection pipelines them.
+    const reads = plan.runs.map(async ({ offset, lengthBytes }) => ({
+      offset,
+      lengthBytes,
+      payload: await client.read(offset, lengthBytes),
+    }));
+    for (const { offset, lengthBytes, payload } of await Promise.all(reads)) {
       this.requireGoingOn();
       const wanted = contiguous(payload);
       const held = contiguous(await device.read(offset, lengthBytes));

@@ -6,10 +6,11 @@ import { KIB, MIB } from '@holdfast/core/model/bytes.js';
 import { eventually } from '@holdfast/testkit/eventually.js';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { MemoryExport } from '../../test/memory-export.js';
+import { serveOnPort } from '../../test/serve-export.js';
 import { NbdClient } from './client.js';
 import { contiguous } from './export.js';
 import { connectTo } from './incoming.js';
-import { NbdServer, serveExport } from './server.js';
+import { ReadAssembly } from './read-assembly.js';
 
 const WINDOW_BYTES = 4 * MIB;
 
@@ -76,6 +77,19 @@ describe('reads into memory of the caller', () => {
   );
 });
 
+test('holes are cleared there, and a reply without chunks is put there as well', () => {
+  const memory = Buffer.alloc(8 * KIB, 0xee);
+  const chunks = new ReadAssembly(0, memory.length, memory);
+  expect(chunks.place(4 * KIB, 4 * KIB)).toBe(4 * KIB);
+  chunks.hole(0, 4 * KIB);
+  chunks.requireWhole();
+  expect(memory.equals(Buffer.concat([Buffer.alloc(4 * KIB), Buffer.alloc(4 * KIB, 0xee)]))).toBe(true);
+  const whole = new ReadAssembly(0, memory.length, memory);
+  whole.whole([Buffer.alloc(4 * KIB, 1), Buffer.alloc(4 * KIB, 2)]);
+  whole.requireWhole();
+  expect(memory.equals(Buffer.concat([Buffer.alloc(4 * KIB, 1), Buffer.alloc(4 * KIB, 2)]))).toBe(true);
+});
+
 test('a connection receives into the place that it is told, and into slabs again afterwards', async () => {
   const server = await listening(net.createServer({ noDelay: true }));
   const accepted = once(server, 'connection');
@@ -117,19 +131,8 @@ type Relay = {
 };
 
 async function served(device: MemoryExport): Promise<{ client: NbdClient; relay: Relay }> {
-  const sockets = new Set<net.Socket>();
-  const server = new NbdServer({
-    directory: { describe: () => device },
-    accept: (socket, negotiated, rest) => {
-      sockets.add(socket);
-      serveExport(socket, negotiated, rest, device);
-    },
-  });
-  const { port } = await server.listen('127.0.0.1', 0);
-  stops.push(async () => {
-    for (const socket of sockets) socket.destroy();
-    await server.close();
-  });
+  const { port, stop } = await serveOnPort(device);
+  stops.push(stop);
   const relay = await relayTo(port);
   const client = await NbdClient.connect({ host: '127.0.0.1', port: relay.port, exportName: 'd' }, 5000);
   stops.push(() => client.close());

@@ -1,11 +1,10 @@
 import crypto from 'node:crypto';
-import net from 'node:net';
 import { MIB } from '@holdfast/core/model/bytes.js';
 import { afterEach, expect, test } from '@jest/globals';
 import { MemoryExport } from '../../test/memory-export.js';
+import { serveOnPort } from '../../test/serve-export.js';
 import { NbdClient } from './client.js';
 import { contiguous, type Payload } from './export.js';
-import { NbdServer, serveExport } from './server.js';
 
 /** Export that lends copies of its bytes, and overwrites each at its release: a later use would be seen. */
 class LendingExport extends MemoryExport {
@@ -62,19 +61,8 @@ test('memory of a reply that the client does not read is released when the conne
 });
 
 async function serve(device: LendingExport): Promise<number> {
-  const sockets = new Set<net.Socket>();
-  const server = new NbdServer({
-    directory: { describe: () => device },
-    accept: (socket, negotiated, rest) => {
-      sockets.add(socket);
-      serveExport(socket, negotiated, rest, device);
-    },
-  });
-  const { port } = await server.listen('127.0.0.1', 0);
-  stops.push(async () => {
-    for (const socket of sockets) socket.destroy();
-    await server.close();
-  });
+  const { port, stop } = await serveOnPort(device);
+  stops.push(stop);
   return port;
 }
 

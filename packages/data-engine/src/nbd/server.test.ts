@@ -3,10 +3,10 @@ import net from 'node:net';
 import { hasPrograms, runTool } from '@holdfast/testkit/nbd-tools.js';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { MemoryExport } from '../../test/memory-export.js';
+import { serveOnPort } from '../../test/serve-export.js';
 import { NbdClient } from './client.js';
 import { Command, NbdErrno, PAYLOAD_BYTES_MAX } from './constants.js';
 import { contiguous } from './export.js';
-import { NbdServer, serveExport } from './server.js';
 
 const MIB = 1024 * 1024;
 const NAME = 'disk.with.secret';
@@ -261,22 +261,8 @@ describe('real tools', () => {
 });
 
 async function serve(device: MemoryExport, handshakeTimeoutMs = 5000): Promise<number> {
-  const sockets = new Set<net.Socket>();
-  const server = new NbdServer({
-    directory: {
-      describe: (name) => (name === NAME ? device : undefined),
-    },
-    accept: (socket, negotiated, rest) => {
-      sockets.add(socket);
-      serveExport(socket, negotiated, rest, device);
-    },
-    handshakeTimeoutMs,
-  });
-  const { port } = await server.listen('127.0.0.1', 0);
-  stops.push(async () => {
-    for (const socket of sockets) socket.destroy();
-    await server.close();
-  });
+  const { port, stop } = await serveOnPort(device, { isName: (name) => name === NAME, handshakeTimeoutMs });
+  stops.push(stop);
   return port;
 }
 

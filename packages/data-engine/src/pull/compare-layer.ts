@@ -70,7 +70,7 @@ async function eachWindow(
       }
       for (const [window, blocks] of theirs) await handle(window, blocks);
     },
-    ({ end }) => lane.partFrom(end, span),
+    true,
   );
 }
 

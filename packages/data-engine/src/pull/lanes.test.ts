@@ -6,8 +6,8 @@ const PARTS = 8;
 const SPAN = { first: 0, end: PARTS * PART_WINDOWS };
 
 /** Walks a layer of which the source holds something in these parts, and tells what was done in which order. */
-async function walked(held: readonly number[], options: { guesses: boolean; lanes?: number }) {
-  const { guesses, lanes = 1 } = options;
+async function walked(held: readonly number[], options: { asksAhead: boolean; lanes?: number }) {
+  const { asksAhead, lanes = 1 } = options;
   // The cast: a walk only asks it for its parts.
   const lane = new Lane({} as Lane['control'], {} as Lane['client'], 0, lanes);
   const log: string[] = [];
@@ -25,13 +25,13 @@ async function walked(held: readonly number[], options: { guesses: boolean; lane
     async (part) => {
       log.push(`handle ${partOf(part)}`);
     },
-    guesses ? ({ end }) => lane.partFrom(end, SPAN) : undefined,
+    asksAhead,
   );
   return log;
 }
 
 test('the next part is asked for when the answer for this one is there', async () => {
-  expect(await walked([0, 1, 2], { guesses: false })).toEqual([
+  expect(await walked([0, 1, 2], { asksAhead: false })).toEqual([
     'ask 0',
     'ask 1',
     'handle 0',
@@ -41,8 +41,8 @@ test('the next part is asked for when the answer for this one is there', async (
   ]);
 });
 
-test('a guess is asked for before that answer, and used where it was right', async () => {
-  expect(await walked([0, 1, 2], { guesses: true })).toEqual([
+test('one that asks ahead asks before that answer, and uses what it asked for', async () => {
+  expect(await walked([0, 1, 2], { asksAhead: true })).toEqual([
     'ask 0',
     'ask 1',
     'ask 2',
@@ -53,15 +53,15 @@ test('a guess is asked for before that answer, and used where it was right', asy
   ]);
 });
 
-test('a guess that was wrong is left: every part with data is handled once, and no other', async () => {
-  const log = await walked([0, 3, 4, 7], { guesses: true });
+test('a part that was asked for in vain is left: every part with data is handled once, and no other', async () => {
+  const log = await walked([0, 3, 4, 7], { asksAhead: true });
   const handled = log.filter((line) => line.startsWith('handle'));
   expect(handled).toEqual(['handle 0', 'handle 3', 'handle 4', 'handle 7']);
   expect(log.filter((line) => line === 'ask 4')).toHaveLength(1);
 });
 
 test('of two lanes each asks for its own parts only', async () => {
-  const log = await walked([0, 1, 2, 3], { guesses: true, lanes: 2 });
+  const log = await walked([0, 1, 2, 3], { asksAhead: true, lanes: 2 });
   expect(log.every((line) => Number(line.split(' ')[1]) % 2 === 0)).toBe(true);
   expect(log.filter((line) => line.startsWith('handle'))).toEqual(['handle 0', 'handle 2', 'handle 4']);
 });

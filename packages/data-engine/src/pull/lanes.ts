@@ -47,8 +47,8 @@ type Asked<Reply> = { readonly part: WindowSpan; readonly reply: Promise<Reply> 
  * Walks a lane's parts of a span in order, and requests the next part while one is handled. `ownNext` tells where the
  * target holds data, so that parts that are empty on both sides are skipped.
  *
- * @param guess tells the part that is asked for before the answer for this one, if any: the source goes on with it while that answer is
- *   on its way. One that turns out to be empty was asked for in vain.
+ * @param asksAhead the part behind is asked for before the answer for this one: the source goes on with it while that answer is on its
+ *   way. One that turns out to be empty was asked for in vain.
  */
 export async function eachPart<Reply extends { next: number | null }>(
   lane: Lane,
@@ -56,7 +56,7 @@ export async function eachPart<Reply extends { next: number | null }>(
   ownNext: (window: number) => number | undefined,
   ask: AskPart<Reply>,
   handle: (part: WindowSpan, reply: Reply) => Promise<void>,
-  guess: (part: WindowSpan) => WindowSpan | undefined = () => undefined,
+  asksAhead = false,
 ): Promise<void> {
   const begin = (part: WindowSpan | undefined): Asked<Reply> | undefined => {
     if (part === undefined) return undefined;
@@ -65,16 +65,18 @@ export async function eachPart<Reply extends { next: number | null }>(
     reply.catch(() => undefined);
     return { part, reply };
   };
+  const beginBehind = (asked: Asked<Reply> | undefined) =>
+    asksAhead && asked !== undefined ? begin(lane.partFrom(asked.part.end, span)) : undefined;
   let current = begin(lane.partFrom(span.first, span));
-  let guessed = current && begin(guess(current.part));
+  let ahead = beginBehind(current);
   while (current !== undefined) {
     const { part } = current;
     const reply = await current.reply;
     const own = ownNext(part.end);
     const nexts = [reply.next, own].filter((next) => next !== null && next !== undefined);
     const following = nexts.length === 0 ? undefined : lane.partFrom(Math.min(...nexts), span);
-    current = covers(guessed?.part, following) ? guessed : begin(following);
-    guessed = current && begin(guess(current.part));
+    current = covers(ahead?.part, following) ? ahead : begin(following);
+    ahead = beginBehind(current);
     await handle(part, reply);
   }
 }
