@@ -3,6 +3,7 @@
  * that: what it gets for each volume by its own address, which remembers nothing.
  */
 import { GIB } from '@holdfast/core/model/bytes.js';
+import { eventually } from '@holdfast/testkit/eventually.js';
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import pg from 'pg';
 import { ApiFixture, type Json } from './api-fixture.js';
@@ -126,6 +127,22 @@ async function readsDuring(work: () => Promise<unknown>): Promise<number> {
   }
 }
 
+/** Stops the process of Postgres that the next commit is sent to, before that is sent; gives its id. */
+function stopNextCommit(): Promise<number> {
+  const send = pg.Client.prototype.query;
+  return new Promise((resolve) => {
+    jest.spyOn(pg.Client.prototype, 'query').mockImplementation(function (this: pg.Client, ...asked) {
+      if (asked[0] === 'COMMIT') {
+        jest.restoreAllMocks();
+        const processId: number = Reflect.get(this, 'processID');
+        process.kill(processId, 'SIGSTOP');
+        resolve(processId);
+      }
+      return Reflect.apply(send, this, asked);
+    });
+  });
+}
+
 test('rows are read once for all who may do the same, and again when a connection has broken', async () => {
   const { admin, viewer } = callers;
   const list = (token: string) => () => answerTo(token, api.volumes);
@@ -134,12 +151,28 @@ test('rows are read once for all who may do the same, and again when a connectio
   expect(await readsDuring(list(admin))).toBe(0);
   expect(await readsDuring(list(viewer))).toBe(0);
   await api.owner.query(
-    `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'holdfast_api'`,
+    `SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity WHERE usename = 'holdfast_api'`,
   );
   const untilAnswered = async () => {
     while ((await list(admin)()).statusCode !== 200);
   };
   expect(await readsDuring(untilAnswered)).toBe(1);
+});
+
+test('rows are read again too when a connection has broken under the last statement of a list', async () => {
+  const { admin } = callers;
+  const list = () => answerTo(admin, api.volumes);
+  await list();
+  expect(await readsDuring(list)).toBe(0);
+  const stopped = stopNextCommit();
+  // The answer does not wait for the commit.
+  await list();
+  const processId = await stopped;
+  process.kill(processId, 'SIGTERM');
+  process.kill(processId, 'SIGCONT');
+  const there = () => api.owner.query('SELECT FROM pg_stat_activity WHERE pid = $1', [processId]);
+  await eventually('the end of the connection', there, ({ rowCount }) => rowCount === 0);
+  expect(await readsDuring(list)).toBe(1);
 });
 
 test('what is remembered is answered with the same headers, to HEAD and to GraphQL too', async () => {

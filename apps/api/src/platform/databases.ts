@@ -72,6 +72,10 @@ export class Databases implements OnApplicationShutdown {
    */
   onBroken(tell: () => void): void {
     this.api.on('connect', (client) => client.on('error', tell));
+    // Where Postgres' last words answer a statement, they are that statement's error only.
+    this.api.on('release', (error) => {
+      if (error) tell();
+    });
   }
 
   async onApplicationShutdown(): Promise<void> {
