@@ -10,7 +10,7 @@
  */
 import fs from 'node:fs';
 import path from 'node:path';
-import { MIB } from '@holdfast/core/model/bytes.js';
+import { KIB, MIB } from '@holdfast/core/model/bytes.js';
 import { systemCode } from '../base/system-error.js';
 import { SYSTEM_TIME } from '../base/time.js';
 import { type Payload, payloadLength } from '../nbd/export.js';
@@ -47,6 +47,12 @@ const ZEROS = alignedBytes(MIB);
  * (`disk-pace.ts`). Longer ones are a rebuild's windows, which are read back from the disk at once.
  */
 const CACHED_WRITE_BYTES_MAX = MIB;
+
+/**
+ * In a file that is read past the page cache, a gap is a hole as a rule: the kernel clears its memory. That takes about as long for
+ * 512 KiB as another call by a thread. Through the page cache, it would make pages for it first.
+ */
+const GAP_BYTES_MAX = 512 * KIB;
 
 export type BlockFileOptions = {
   /** Uses direct I/O. The caller has probed that the file system supports it (`direct-io.ts`). */
@@ -107,6 +113,10 @@ export class BlockFile implements CopyFile {
       throw error;
     }
     return file;
+  }
+
+  get gapBytesMax(): number {
+    return this.direct ? GAP_BYTES_MAX : 0;
   }
 
   /** Fills the whole buffer; bytes past the end of the file read as zeros. */
@@ -180,7 +190,7 @@ export class BlockFile implements CopyFile {
       // Until the other descriptor is open, writes go to the disk. Where it can't be opened, reads say so.
       if (cached === undefined) this.use(() => this.openCached()).catch(nothing);
       else if (this.writeBack.take(lengthBytes)) {
-        const threadEnded = this.begin(lengthBytes, true);
+        const threadEnded = this.begin();
         cached.beginWrite(payload, position, (failure) => {
           threadEnded();
           ended(failure);
@@ -240,7 +250,7 @@ export class BlockFile implements CopyFile {
     )
       return false;
     if (!DISK_PACE.mayCopy(lengthBytes) || !this.writeBack.take(lengthBytes)) return false;
-    const isWhole = DISK_PACE.wait(() => cached.writeNow(payload, position));
+    const isWhole = DISK_PACE.copy(() => cached.writeNow(payload, position));
     this.syncIfWanted();
     return isWhole;
   }
@@ -359,8 +369,8 @@ export class BlockFile implements CopyFile {
   }
 
   /** A thread begins to work for this file. @returns to be called when it has ended */
-  private begin(lengthBytes: number, isCopy = false): () => void {
-    const threadEnded = DISK_PACE.beginThreaded(lengthBytes, isCopy);
+  private begin(lengthBytes = 0): () => void {
+    const threadEnded = DISK_PACE.beginThreaded(lengthBytes);
     this.running += 1;
     return () => {
       threadEnded();

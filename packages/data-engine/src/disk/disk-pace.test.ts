@@ -66,8 +66,7 @@ describe('the pace of a disk', () => {
   });
 
   test('copies into memory whatever threads do, up to 128 KiB, and not beside what goes on without the disk', () => {
-    fourFastCalls();
-    const ended = pace.beginThreaded(0);
+    const ended = pace.beginThreaded(BLOCK_BYTES);
     expect([pace.mayCopy(BLOCK_BYTES), pace.mayCopy(128 * 1024), pace.mayCopy(128 * 1024 + 1)]).toEqual([
       true,
       true,
@@ -79,14 +78,23 @@ describe('the pace of a disk', () => {
     end();
   });
 
-  test('counts copies of 128 KiB that threads made, and no such transfers', () => {
-    const copies = (isCopy: boolean) => {
-      for (let call = 0; call < 4; call += 1) pace.beginThreaded(128 * 1024, isCopy)();
-    };
-    copies(false);
-    expect(pace.mayCopy(BLOCK_BYTES)).toBe(false);
-    copies(true);
+  test('leaves copies to threads after one that took more than 8 ms, for twenty times as long', () => {
+    const copyTakes = (ms: number) =>
+      pace.copy(() => {
+        nowMs += ms;
+      });
+    copyTakes(8);
     expect(pace.mayCopy(BLOCK_BYTES)).toBe(true);
+    copyTakes(9);
+    nowMs += 179;
+    expect(pace.mayCopy(BLOCK_BYTES)).toBe(false);
+    nowMs += 1;
+    expect(pace.mayCopy(BLOCK_BYTES)).toBe(true);
+  });
+
+  test('learns nothing about transfers from copies', () => {
+    for (let call = 0; call < 4; call += 1) pace.copy(() => undefined);
+    expect(pace.mayWait(BLOCK_BYTES)).toBe(false);
   });
 
   test('goes back to threads after a slow call, for twenty times as long, and until they are fast again', () => {

@@ -12,6 +12,11 @@ import { SYSTEM_TIME, type Time } from '../base/time.js';
 
 /** From here on a call takes so long that a thread's share of it no longer matters. */
 const FAST_MS_MAX = 1;
+/**
+ * From here on a copy into memory has waited for the disk. On a busy machine the processor is often given to another thread
+ * for some milliseconds, which says nothing about a disk.
+ */
+const FAST_COPY_MS_MAX = 8;
 /** Calls in a row that threads had back so soon before the event loop waits for one. */
 const FAST_CALLS_MIN = 4;
 /** Pause after a slow call, as a multiple of what the call took. */
@@ -33,20 +38,20 @@ export class DiskPace {
 
   /** May the event loop wait for a transfer of so many bytes? */
   mayWait(lengthBytes: number): boolean {
-    return this.threaded === 0 && lengthBytes <= TRANSFER_BYTES_MAX && this.mayCopy(lengthBytes);
+    return (
+      this.threaded === 0 &&
+      lengthBytes <= TRANSFER_BYTES_MAX &&
+      this.fastCalls >= FAST_CALLS_MIN &&
+      this.mayCopy(lengthBytes)
+    );
   }
 
   /**
    * May the event loop copy so many bytes into the page cache? Unlike a transfer, that does not wait for what threads do with the
-   * disk, except where the file system does; then it was slow.
+   * disk, except where the file system does; then it was slow. So nothing has to be known of the disk first.
    */
   mayCopy(lengthBytes: number): boolean {
-    return (
-      this.independent === 0 &&
-      lengthBytes <= COPY_BYTES_MAX &&
-      this.fastCalls >= FAST_CALLS_MIN &&
-      this.time.nowMs() >= this.pausedUntilMs
-    );
+    return this.independent === 0 && lengthBytes <= COPY_BYTES_MAX && this.time.nowMs() >= this.pausedUntilMs;
   }
 
   /**
@@ -62,14 +67,23 @@ export class DiskPace {
     };
   }
 
-  /** Makes a call on the event loop. The caller has asked `mayWait` or `mayCopy`. */
+  /** Makes a call on the event loop that waits for the disk. The caller has asked `mayWait`. */
   wait<T>(call: () => T): T {
+    return this.measured(call, FAST_MS_MAX);
+  }
+
+  /** Makes a copy on the event loop. The caller has asked `mayCopy`. */
+  copy<T>(call: () => T): T {
+    return this.measured(call, FAST_COPY_MS_MAX);
+  }
+
+  private measured<T>(call: () => T, fastMsMax: number): T {
     const fromMs = this.time.nowMs();
     try {
       return call();
     } finally {
       const nowMs = this.time.nowMs();
-      if (nowMs - fromMs > FAST_MS_MAX) {
+      if (nowMs - fromMs > fastMsMax) {
         this.fastCalls = 0;
         this.pausedUntilMs = nowMs + PAUSE_PER_CALL * (nowMs - fromMs);
       }
@@ -79,13 +93,11 @@ export class DiskPace {
   /**
    * Notes that a thread begins a call.
    *
-   * @param lengthBytes of a transfer; 0 for another call, such as a sync, which says nothing about the next transfer
-   * @param isCopy into the page cache, not to the disk
+   * @param lengthBytes of a transfer; 0 for another call, such as a sync or a copy, which says nothing about the next transfer
    * @returns to be called once, when the call has ended
    */
-  beginThreaded(lengthBytes = 0, isCopy = false): () => void {
-    const longest = isCopy ? COPY_BYTES_MAX : TRANSFER_BYTES_MAX;
-    const isMeasured = this.threaded === 0 && lengthBytes > 0 && lengthBytes <= longest;
+  beginThreaded(lengthBytes = 0): () => void {
+    const isMeasured = this.threaded === 0 && lengthBytes > 0 && lengthBytes <= TRANSFER_BYTES_MAX;
     const fromMs = this.time.nowMs();
     this.threaded += 1;
     return () => {

@@ -20,6 +20,8 @@ export type FileUse =
 /** An open file of a copy. */
 export interface CopyFile {
   readonly name: string;
+  /** Longest gap between two ranges that is read together with them for less than a call for each; left out: none is. */
+  readonly gapBytesMax?: number;
   /** Fills the whole buffer; bytes past the end of the file read as zeros. */
   readInto(buffer: Buffer, position: number): Promise<void>;
   /** Like `readInto`, but may be served from the page cache. */

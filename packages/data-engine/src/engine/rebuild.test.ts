@@ -158,11 +158,11 @@ describe('rebuild', () => {
 
   test('data that changed on its way is detected by the target', async () => {
     const { engine, target } = await aboutToRebuild();
-    const { readInto } = NbdClient.prototype;
-    const changed = jest.spyOn(NbdClient.prototype, 'readInto');
-    changed.mockImplementation(async function (this: NbdClient, buffer, offset) {
-      await readInto.call(this, buffer, offset);
-      buffer.writeUInt8(buffer.readUInt8(0) ^ 1, 0);
+    const { readEachInto } = NbdClient.prototype;
+    const changed = jest.spyOn(NbdClient.prototype, 'readEachInto');
+    changed.mockImplementation(async function (this: NbdClient, reads) {
+      await readEachInto.call(this, reads);
+      for (const { buffer } of reads) buffer.writeUInt8(buffer.readUInt8(0) ^ 1, 0);
     });
     try {
       await rebuildFails(engine, target, 'what is on the disk');

@@ -1,4 +1,5 @@
 import crypto from 'node:crypto';
+import { eventually } from '@holdfast/testkit/eventually.js';
 import { describe, expect, jest, test } from '@jest/globals';
 import { MIB, rebuild, useClusters, write } from '../../test/engine-cluster.js';
 import { Layer } from '../layers/layer.js';
@@ -28,14 +29,15 @@ describe('a full rebuild', () => {
     nodes().beforeCommand = (name) => {
       if (name === 'hashes') firstAsked();
     };
-    const { readInto } = NbdClient.prototype;
-    const held = jest.spyOn(NbdClient.prototype, 'readInto');
+    const { readEachInto } = NbdClient.prototype;
+    const held = jest.spyOn(NbdClient.prototype, 'readEachInto');
     let isHeld = false;
-    held.mockImplementation(async function (this: NbdClient, buffer, offset) {
+    held.mockImplementation(async function (this: NbdClient, reads) {
       // Never answered by a rebuild that first copies all of it.
-      isHeld ||= offset === IN_SECOND_PART;
-      if (offset === IN_SECOND_PART) await isFirstAsked;
-      return readInto.call(this, buffer, offset);
+      const isOfSecondPart = reads.some(({ offset }) => offset === IN_SECOND_PART);
+      isHeld ||= isOfSecondPart;
+      if (isOfSecondPart) await isFirstAsked;
+      return readEachInto.call(this, reads);
     });
     try {
       await rebuild(engine, target.address);
@@ -51,10 +53,11 @@ describe('a full rebuild', () => {
     const { volume, engine } = await aboutToRebuild();
     await write(engine, 0, crypto.randomBytes(8 * MIB));
     const target = await volume.addCopy('target');
-    const reads = [jest.spyOn(Layer.prototype, 'read'), jest.spyOn(Layer.prototype, 'readInto')];
+    const read = jest.spyOn(Layer.prototype, 'readPacked');
     await rebuild(engine, target.address);
-    const counts = reads.map(({ mock }) => mock.calls.length);
-    for (const read of reads) read.mockRestore();
+    const layers = new Set(read.mock.contexts);
+    const counts = [...layers].map((layer) => read.mock.contexts.filter((one) => one === layer).length);
+    read.mockRestore();
     expect(counts).toEqual([2, 2]);
   });
 
@@ -103,5 +106,38 @@ describe('a full rebuild', () => {
     await isAsked;
     await engine.cancelRebuild(rebuildId);
     expect(engine.report().rebuilds[0]).toMatchObject({ error: { code: 'rebuild.cancelled' } });
+  });
+});
+
+describe('a delta rebuild', () => {
+  test('reads the copy of its target before the source has answered', async () => {
+    const volume = await cluster(2, SIZE);
+    const old = await volume.start(1);
+    await write(old, 0, crypto.randomBytes(8 * MIB));
+    const { record } = old.report();
+    await old.stop();
+    const engine = await volume.start(2, { record, replicas: [volume.copy(0).address] });
+    await write(engine, 0, crypto.randomBytes(4096));
+    const hashed = jest.spyOn(Layer.prototype, 'readRuns');
+    let isHeld = false;
+    nodes().beforeCommand = async (name) => {
+      if (name !== 'block-hashes') return;
+      isHeld = true;
+      // Never answered by a rebuild that waits for its source first.
+      await eventually(
+        'a read of the target',
+        () => hashed.mock.calls.length,
+        (count) => count > 0,
+      );
+    };
+    try {
+      const report = await rebuild(engine, volume.copy(1).address, { fastRebuild: false });
+      expect(report.snapshots.map(({ method }) => method)).toContain('delta');
+    } finally {
+      hashed.mockRestore();
+    }
+    expect(isHeld).toBe(true);
+    await engine.stop();
+    expect((await volume.checksums()).size).toBe(1);
   });
 });

@@ -105,17 +105,10 @@ function masksOf(layer: Layer, window: number): Uint16Array | undefined {
 /** Reads the held parts of one cluster of 64 KiB, and returns their mask. */
 async function readBlock(layer: Layer, offset: number, buffer: Buffer): Promise<number> {
   const first = offset / BLOCK_BYTES;
-  let mask = 0;
-  // Sequential: after a failed read no other one may still be filling a buffer that is released.
-  for (const run of layer.map.heldRuns(first, Math.min(first + BLOCKS_PER_CLUSTER, layer.map.blockCount))) {
-    const at = run.first - first;
-    mask |= ((1 << run.count) - 1) << at;
-    await layer.readInto(
-      buffer.subarray(at * BLOCK_BYTES, (at + run.count) * BLOCK_BYTES),
-      run.first * BLOCK_BYTES,
-    );
-  }
-  return mask;
+  const end = Math.min(first + BLOCKS_PER_CLUSTER, layer.map.blockCount);
+  const runs = [...layer.map.heldRuns(first, end)];
+  await layer.readRuns(runs, buffer, first);
+  return runs.reduce((mask, run) => mask | (((1 << run.count) - 1) << (run.first - first)), 0);
 }
 
 /** At once, where it is computed on this thread: a window has 64 of these. */

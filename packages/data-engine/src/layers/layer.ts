@@ -21,6 +21,7 @@ import { alignDown, alignUp } from '../protocol/blocks.js';
 import { corrupt } from '../protocol/replica-faults.js';
 import { BlockMap, blocksOf } from './block-map.js';
 import { MapFile, mapFileBytes } from './map-file.js';
+import { blocksIn, type Run, type Stretch, stretchesOf } from './stretches.js';
 
 export class Layer {
   /** True while written data is not covered by a flush. */
@@ -89,6 +90,71 @@ export class Layer {
     return this.data.readInto(buffer, position);
   }
 
+  /**
+   * Reads runs of blocks from the disk, in as few calls as is best for it. Of the bytes between them in the buffer, any may change.
+   *
+   * @param runs in order
+   * @param base the block that the buffer begins with
+   */
+  async readRuns(runs: readonly Run[], buffer: Buffer, base: number): Promise<void> {
+    const at = (block: number) => (block - base) * BLOCK_BYTES;
+    const read = ({ first, count }: Run) =>
+      this.readBlocks(buffer.subarray(at(first), at(first + count)), first);
+    await allEnded(
+      this.stretchesOf(runs).map((stretch) =>
+        read(stretch).catch(async (error: unknown) => {
+          if (stretch.runs.length === 1) throw error;
+          // A disk that can't be read where the layer holds nothing is no failure of what it holds.
+          for (const run of stretch.runs) await read(run);
+        }),
+      ),
+    );
+  }
+
+  /** The same with memory for the runs alone. The caller may release the payload, of a piece for each run. */
+  async readPacked(runs: readonly Run[]): Promise<Payload> {
+    const { buffer, release } = leaseBlocks(blocksIn(runs) * BLOCK_BYTES);
+    let end = 0;
+    const pieces = runs.map(({ count }) => {
+      end += count * BLOCK_BYTES;
+      return buffer.subarray(end - count * BLOCK_BYTES, end);
+    });
+    let done = 0;
+    try {
+      await allEnded(
+        this.stretchesOf(runs).map((stretch) => {
+          done += stretch.runs.length;
+          return this.readStretch(stretch, pieces.slice(done - stretch.runs.length, done));
+        }),
+      );
+    } catch (error) {
+      release();
+      throw error;
+    }
+    return pooledPayload(pieces, release);
+  }
+
+  private async readStretch({ first, count, runs }: Stretch, pieces: readonly Buffer[]): Promise<void> {
+    const [only] = pieces;
+    if (only !== undefined && pieces.length === 1) return this.readBlocks(only, first);
+    const { buffer, release } = leaseBlocks(count * BLOCK_BYTES);
+    try {
+      await this.readRuns(runs, buffer, first);
+      for (const [index, piece] of pieces.entries())
+        buffer.copy(piece, 0, ((runs[index]?.first ?? first) - first) * BLOCK_BYTES);
+    } finally {
+      release();
+    }
+  }
+
+  private readBlocks(buffer: Buffer, first: number): Promise<void> {
+    return this.data.readInto(buffer, first * BLOCK_BYTES);
+  }
+
+  private stretchesOf(runs: readonly Run[]): Stretch[] {
+    return stretchesOf(runs, Math.floor((this.data.gapBytesMax ?? 0) / BLOCK_BYTES));
+  }
+
   /** Reads for users, from the page cache if possible. */
   readCached(buffer: Buffer, position: number): Promise<void> {
     return this.data.readCached(buffer, position);
@@ -100,7 +166,7 @@ export class Layer {
   }
 
   /** Zeroes blocks that the layer does not hold: on a block disk their content may be another volume's old data. */
-  private blankUnheld(buffer: Buffer, first: number): void {
+  blankUnheld(buffer: Buffer, first: number): void {
     const count = buffer.length / BLOCK_BYTES;
     for (let at = 0; at < count; ) {
       const run = this.map.runAt(first + at, count - at);
@@ -266,4 +332,10 @@ async function openPart(
   }
   await part.close();
   throw corrupt(`${name} has ${size} bytes instead of ${expectedBytes}`);
+}
+
+/** Waits for all before it throws: their memory has other users then, and no read may still be filling it. */
+async function allEnded(reads: readonly Promise<void>[]): Promise<void> {
+  await Promise.allSettled(reads);
+  await Promise.all(reads);
 }

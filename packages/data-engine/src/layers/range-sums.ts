@@ -8,6 +8,7 @@
  */
 import { BLOCK_BYTES, RANGE_BYTES, WINDOW_BYTES } from '@holdfast/core/model/bytes.js';
 import { blake3Of } from '../base/blake3.js';
+import type { Run } from './stretches.js';
 import { WINDOW_BLOCKS } from './window-buffers.js';
 
 export const SUM_BYTES = 16;
@@ -17,7 +18,7 @@ const BLOCKS_PER_RANGE = RANGE_BYTES / BLOCK_BYTES;
 const SUMS_BYTES = RANGES_PER_WINDOW * SUM_BYTES;
 
 /** Runs of held blocks of the layer, in order. */
-type Runs = readonly { first: number; count: number }[];
+type Runs = readonly Run[];
 
 /** The checksums of a whole layer; zeros for a range that holds nothing. */
 export class RangeSums {
@@ -36,26 +37,31 @@ export class RangeSums {
 /**
  * The checksums of a window's ranges.
  *
- * @param buffer the window, with each block at its own offset
+ * @param base the block that the buffer begins with; each other one is at its own offset from there
  */
-export function sumsOfWindow(window: number, runs: Runs, buffer: Buffer): Buffer {
+export function sumsOfWindow(
+  window: number,
+  runs: Runs,
+  buffer: Buffer,
+  base = window * WINDOW_BLOCKS,
+): Buffer {
   const sums = Buffer.alloc(SUMS_BYTES);
   const start = window * WINDOW_BLOCKS;
   for (let index = 0; index < RANGES_PER_WINDOW; index += 1) {
     const first = start + index * BLOCKS_PER_RANGE;
-    sumOf(clip(runs, first, first + BLOCKS_PER_RANGE), first, buffer, start)?.copy(sums, index * SUM_BYTES);
+    sumOf(clip(runs, first, first + BLOCKS_PER_RANGE), first, buffer, base)?.copy(sums, index * SUM_BYTES);
   }
   return sums;
 }
 
-function sumOf(runs: Runs, firstOfRange: number, buffer: Buffer, firstOfWindow: number): Buffer | undefined {
+function sumOf(runs: Runs, firstOfRange: number, buffer: Buffer, base: number): Buffer | undefined {
   if (runs.length === 0) return undefined;
   const pieces = runs.flatMap(({ first, count }) => {
     // The offset is hashed as well: equal data at another offset is different content.
     const header = Buffer.alloc(4);
     header.writeUInt16LE(first - firstOfRange, 0);
     header.writeUInt16LE(count, 2);
-    const at = (first - firstOfWindow) * BLOCK_BYTES;
+    const at = (first - base) * BLOCK_BYTES;
     return [header, buffer.subarray(at, at + count * BLOCK_BYTES)];
   });
   return blake3Of(pieces).subarray(0, SUM_BYTES);

@@ -3,23 +3,29 @@
  * compared window by window and a difference is located.
  */
 
-import { BLOCK_BYTES, WINDOW_BYTES } from '@holdfast/core/model/bytes.js';
+import { BLOCK_BYTES } from '@holdfast/core/model/bytes.js';
 import { blake3Of } from '../base/blake3.js';
-import type { HeldRun } from '../nbd/held-windows.js';
+import { hugePagesReady } from '../disk/huge-pages.js';
 import type { Layer } from './layer.js';
 import { type RangeSums, sumsOfWindow } from './range-sums.js';
-import { readHeld, WINDOW_BLOCKS, withWindowBuffer } from './window-buffers.js';
+import type { Run } from './stretches.js';
+import { heldRunsOf, readHeld, WINDOW_BLOCKS, withWindowBuffer } from './window-buffers.js';
 
-export function hashRuns(runs: readonly HeldRun[]): string {
-  const pieces: Buffer[] = [];
-  for (const { offset, lengthBytes, payload } of runs) {
+/**
+ * The hash of a window.
+ *
+ * @param runs that the layer holds in it, in order
+ * @param pieces the bytes of each run
+ */
+export function hashRuns(runs: readonly Run[], pieces: readonly Buffer[]): string {
+  const hashed = runs.flatMap(({ first, count }, index) => {
     // The offset is hashed as well: equal data at another offset is different content.
     const header = Buffer.alloc(8);
-    header.writeUInt32BE((offset % WINDOW_BYTES) / BLOCK_BYTES, 0);
-    header.writeUInt32BE(lengthBytes / BLOCK_BYTES, 4);
-    pieces.push(header, ...payload);
-  }
-  return blake3Of(pieces).toString('hex');
+    header.writeUInt32BE(first % WINDOW_BLOCKS, 0);
+    header.writeUInt32BE(count, 4);
+    return [header, ...pieces.slice(index, index + 1)];
+  });
+  return blake3Of(hashed).toString('hex');
 }
 
 /**
@@ -32,16 +38,26 @@ export async function hashWindow(
   window: number,
   sums?: RangeSums,
 ): Promise<string | undefined> {
+  const runs = heldRunsOf(layer, window);
+  if (runs.length === 0) return undefined;
+  if (sums !== undefined) return hashWithSums(layer, window, sums);
+  await hugePagesReady();
+  const pieces = await layer.readPacked(runs);
+  try {
+    return hashRuns(runs, pieces);
+  } finally {
+    pieces.release?.();
+  }
+}
+
+function hashWithSums(layer: Layer, window: number, sums: RangeSums): Promise<string> {
   return withWindowBuffer(async (buffer) => {
     const runs = await readHeld(layer, window, buffer);
-    if (runs.length === 0) return undefined;
-    sums?.set(window, sumsOfWindow(window, runs, buffer));
+    sums.set(window, sumsOfWindow(window, runs, buffer));
+    const at = (block: number) => (block - window * WINDOW_BLOCKS) * BLOCK_BYTES;
     return hashRuns(
-      runs.map(({ first, count }): HeldRun => {
-        const at = (first - window * WINDOW_BLOCKS) * BLOCK_BYTES;
-        const lengthBytes = count * BLOCK_BYTES;
-        return { offset: first * BLOCK_BYTES, lengthBytes, payload: [buffer.subarray(at, at + lengthBytes)] };
-      }),
+      runs,
+      runs.map(({ first, count }) => buffer.subarray(at(first), at(first + count))),
     );
   });
 }

@@ -1,6 +1,6 @@
 import { KIB } from '@holdfast/core/model/bytes.js';
 import { describe, expect, test } from '@jest/globals';
-import { adjacentCount, joined } from './adjacent-requests.js';
+import { adjacentCount, countInWindow, joined } from './adjacent-requests.js';
 import { Command, CommandFlag } from './constants.js';
 import type { NbdRequest } from './requests.js';
 
@@ -49,5 +49,35 @@ describe('requests that follow each other on the device', () => {
     expect(Buffer.concat(whole.payload)).toEqual(
       Buffer.concat([1, 2, 3].map((fill) => Buffer.alloc(4096, fill))),
     );
+  });
+});
+
+describe('reads of one window', () => {
+  const MIB = 1024 * KIB;
+  test.each([
+    { name: 'two with a gap', requests: [read(0), read(8192)], count: 2 },
+    { name: 'two that touch', requests: [read(0), read(4096)], count: 2 },
+    { name: 'the last block of the window', requests: [read(0), read(4 * MIB - 4096)], count: 2 },
+    { name: 'one of the next window', requests: [read(4096), read(4 * MIB)], count: 1 },
+    {
+      name: 'one that reaches into the next window',
+      requests: [read(0), request(Command.Read, 4 * MIB - 4096, 8192)],
+      count: 1,
+    },
+    { name: 'the other direction', requests: [read(8192), read(0)], count: 1 },
+    { name: 'the same place twice', requests: [read(0), read(0)], count: 1 },
+    { name: 'parts of a block', requests: [read(0), request(Command.Read, 8192, 512)], count: 1 },
+    { name: 'not at a block', requests: [read(0), read(8193)], count: 1 },
+    { name: 'a write between', requests: [read(0), write(8192), read(16_384)], count: 1 },
+    { name: 'writes', requests: [write(0), write(8192)], count: 1 },
+    { name: 'one with a flag', requests: [read(0), request(Command.Read, 8192, 4096, 4)], count: 1 },
+  ])('$name: $count', ({ requests, count }) => {
+    expect(countInWindow(requests, 0)).toBe(count);
+  });
+
+  test('are counted from where they begin, and 256 at a time', () => {
+    const requests = Array.from({ length: 500 }, (_, index) => read(index * 8192));
+    expect([0, 300, 499].map((first) => countInWindow(requests, first))).toEqual([256, 200, 1]);
+    expect(countInWindow([write(0), read(0), read(8192)], 1)).toBe(2);
   });
 });

@@ -19,6 +19,7 @@ import {
   TransmissionFlag,
 } from './constants.js';
 import { CorkedWriter } from './corked-writer.js';
+import type { PlacedRead } from './data-link.js';
 import { NbdError, ProtocolError } from './errors.js';
 import {
   type Extent,
@@ -32,7 +33,7 @@ import {
 } from './export.js';
 import { writeUint64 } from './handshake-frames.js';
 import { asConnection, type Connection, connectTo } from './incoming.js';
-import { PendingCall, type PendingRequest, PendingWrite } from './pending-request.js';
+import { PendingCall, type PendingRequest, PendingTold } from './pending-request.js';
 import { ReadAssembly } from './read-assembly.js';
 import { type Reply, ReplyReader } from './replies.js';
 import type { Slab } from './slab.js';
@@ -158,8 +159,29 @@ export class NbdClient implements NbdExport {
     return this.request(Command.Read, 0, offset, lengthBytes, readPayload);
   }
 
-  readInto(buffer: Buffer, offset: number): Promise<void> {
-    return this.request(Command.Read, 0, offset, buffer.length, requireWhole, buffer);
+  readEachInto(reads: readonly PlacedRead[]): Promise<void> {
+    if (this.closedBy !== undefined) return Promise.reject(this.closedBy);
+    if (reads.length === 0) return Promise.resolve();
+    return new Promise((resolve, reject) => {
+      let left = reads.length;
+      let failure: unknown;
+      const written = (_: undefined, failed: unknown) => {
+        failure ??= failed;
+        left -= 1;
+        // Only when all have ended: until then their memory is the connection's.
+        if (left > 0) return;
+        if (failure === undefined) resolve();
+        else reject(failure);
+      };
+      const nowMs = this.time.nowMs();
+      const message = Buffer.allocUnsafe(REQUEST_BYTES * reads.length);
+      for (const [index, { offset, buffer }] of reads.entries()) {
+        const read = new ReadAssembly(offset, buffer.length, buffer);
+        const cookie = this.note(new PendingTold(nowMs, { written }, undefined, read));
+        putRequestHeader(message, REQUEST_BYTES * index, Command.Read, 0, cookie, offset, buffer.length);
+      }
+      this.writer.send([message]);
+    });
   }
 
   write(
@@ -180,7 +202,7 @@ export class NbdClient implements NbdExport {
       listener.written(tag, this.closedBy);
       return;
     }
-    const pending = new PendingWrite(this.time.nowMs(), listener, tag);
+    const pending = new PendingTold(this.time.nowMs(), listener, tag);
     const flags = fua ? CommandFlag.Fua : 0;
     const message = [this.header(pending, Command.Write, flags, offset, lengthBytes), ...payload];
     if (alone === true) this.writer.sendNow(message);
@@ -245,20 +267,16 @@ export class NbdClient implements NbdExport {
     }
   }
 
-  /**
-   * @param result takes the caller's value from the whole reply, so that a request costs one promise and one record
-   * @param memory for what is read; without it the bytes are handed over where they arrived
-   */
+  /** @param result takes the caller's value from the whole reply, so that a request costs one promise and one record */
   private request<Result>(
     type: CommandType,
     flags: number,
     offset: number,
     lengthBytes: number,
     result: (reply: PendingRequest) => Result,
-    memory?: Buffer,
   ): Promise<Result> {
     if (this.closedBy !== undefined) return Promise.reject(this.closedBy);
-    const read = type === Command.Read ? new ReadAssembly(offset, lengthBytes, memory) : undefined;
+    const read = type === Command.Read ? new ReadAssembly(offset, lengthBytes) : undefined;
     return new Promise((resolve, reject) => {
       const pending = new PendingCall(this.time.nowMs(), read, result, resolve, reject);
       this.writer.send([this.header(pending, type, flags, offset, lengthBytes)]);
@@ -273,10 +291,15 @@ export class NbdClient implements NbdExport {
     offset: number,
     lengthBytes: number,
   ): Buffer {
+    return requestHeader(type, flags, this.note(pending), offset, lengthBytes);
+  }
+
+  /** Notes a request as pending. @returns its cookie */
+  private note(pending: PendingRequest): number {
     const cookie = this.nextCookie;
     this.nextCookie += 1;
     this.pending.set(cookie, pending);
-    return requestHeader(type, flags, cookie, offset, lengthBytes);
+    return cookie;
   }
 
   private receive(chunk: Buffer, slab?: Slab): void {
@@ -341,7 +364,7 @@ export class NbdClient implements NbdExport {
     if (this.closedBy !== undefined) return;
     this.closedBy = reason;
     // The memory that bytes are being received into goes back to its owner.
-    if (this.replies.destination !== undefined) this.socket.destroy();
+    if (this.replies.isLanding) this.socket.destroy();
     const failed = [...this.pending.values()];
     this.pending.clear();
     for (const handler of this.closeHandlers) handler(reason);
@@ -355,10 +378,6 @@ function asError(error: unknown): Error {
 
 function readPayload({ read }: PendingRequest): Payload {
   return read?.finish() ?? NO_PAYLOAD;
-}
-
-function requireWhole({ read }: PendingRequest): void {
-  read?.requireWhole();
 }
 
 /** @throws ProtocolError for a reply without extents, with which a caller could make no progress */
@@ -379,11 +398,23 @@ function requestHeader(
   lengthBytes: number,
 ): Buffer {
   const frame = Buffer.allocUnsafe(REQUEST_BYTES);
-  frame.writeUInt32BE(REQUEST_MAGIC, 0);
-  frame.writeUInt16BE(flags, 4);
-  frame.writeUInt16BE(type, 6);
-  writeUint64(frame, cookie, 8);
-  writeUint64(frame, offset, 16);
-  frame.writeUInt32BE(lengthBytes, 24);
+  putRequestHeader(frame, 0, type, flags, cookie, offset, lengthBytes);
   return frame;
+}
+
+function putRequestHeader(
+  frame: Buffer,
+  at: number,
+  type: CommandType,
+  flags: number,
+  cookie: number,
+  offset: number,
+  lengthBytes: number,
+): void {
+  frame.writeUInt32BE(REQUEST_MAGIC, at);
+  frame.writeUInt16BE(flags, at + 4);
+  frame.writeUInt16BE(type, at + 6);
+  writeUint64(frame, cookie, at + 8);
+  writeUint64(frame, offset, at + 16);
+  frame.writeUInt32BE(lengthBytes, at + 24);
 }

@@ -6,15 +6,18 @@ import type { NbdExport, NbdWrite, WriteListener } from './export.js';
 
 export type DataAddress = NbdPeer & { port: number; exportName: string };
 
+/** A read whose bytes go to a place of their own. */
+export type PlacedRead = { readonly offset: number; readonly buffer: Buffer };
+
 export interface DataLink extends NbdExport {
   /** The copy is in this process: a request costs no message. */
   readonly isHere?: boolean;
   readonly closed: boolean;
   /**
-   * Fills the buffer, without a copy in between where bytes come over a plain connection. Until it has ended, well or not,
-   * the buffer is the connection's.
+   * Fills the buffers, without a copy in between where many bytes come over a plain connection. Until all has ended, well or not, they
+   * are the connection's. Reads in order, of one window and in whole blocks cost the least.
    */
-  readInto(buffer: Buffer, offset: number): Promise<void>;
+  readEachInto(reads: readonly PlacedRead[]): Promise<void>;
   beginWrite<Tag>(write: NbdWrite, listener: WriteListener<Tag>, tag: Tag): void;
   /** Send time of the latest answered request; at first, the time of connecting. */
   readonly heardAtMs: number;

@@ -38,24 +38,22 @@ export async function* heldWindows(source: DataLink): AsyncGenerator<WindowPlan>
 }
 
 /**
- * Reads all runs of a window at once; the connection pipelines them.
+ * Reads all runs of a window at once.
  *
- * @param buffer of a window, in which each run is put where it lies in the window
+ * @param buffer that holds them one behind the other
  */
-export async function readWindow(
-  source: DataLink,
-  { window, runs }: WindowPlan,
-  buffer: Buffer,
-): Promise<HeldRun[]> {
-  const begun = runs.map(async ({ offset, lengthBytes }): Promise<HeldRun> => {
-    const at = offset - window * WINDOW_BYTES;
-    const part = buffer.subarray(at, at + lengthBytes);
-    await source.readInto(part, offset);
-    return { offset, lengthBytes, payload: [part] };
+export async function readWindow(source: DataLink, { runs }: WindowPlan, buffer: Buffer): Promise<HeldRun[]> {
+  let end = 0;
+  const held = runs.map(({ offset, lengthBytes }) => {
+    end += lengthBytes;
+    return { offset, lengthBytes, payload: buffer.subarray(end - lengthBytes, end) };
   });
-  // Waits for all before throwing: the buffer has other users then, and none of its bytes may still be on their way.
-  await Promise.allSettled(begun);
-  return Promise.all(begun);
+  await source.readEachInto(held.map(({ offset, payload }) => ({ offset, buffer: payload })));
+  return held.map((run) => ({ ...run, payload: [run.payload] }));
+}
+
+export function heldBytesOf({ runs }: WindowPlan): number {
+  return runs.reduce((sum, { lengthBytes }) => sum + lengthBytes, 0);
 }
 
 function addRun(plan: WindowPlan, start: number, stop: number): void {

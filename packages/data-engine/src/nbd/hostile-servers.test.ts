@@ -72,7 +72,7 @@ describe('a server that answers a read of 64 KiB wrongly', () => {
     await expect(client.read(0, 64 * KIB)).rejects.toThrow(says);
     expect(client.closed).toBe(true);
     const other = await connect(port);
-    await expect(other.readInto(Buffer.alloc(64 * KIB), 0)).rejects.toThrow(says);
+    await expect(other.readEachInto([{ offset: 0, buffer: Buffer.alloc(64 * KIB) }])).rejects.toThrow(says);
     expect(other.closed).toBe(true);
   });
 
@@ -162,7 +162,7 @@ describe('servers that answer anything', () => {
         client.trim(0, 4 * KIB, { fua: false }),
         client.writeZeroes(0, 4 * KIB, { fua: false, mayPunch: true }),
         client.blockStatus(0, MIB, 10),
-        client.readInto(Buffer.alloc(4 * KIB), 0),
+        client.readEachInto([{ offset: 0, buffer: Buffer.alloc(4 * KIB) }]),
       ]);
       const byCookie = results.map((result, index) => ({ result, cookie: FIRST_COOKIE + index }));
       for (const { result, cookie } of byCookie) {

@@ -46,17 +46,19 @@ export class PendingCall<Result> extends PendingRequest {
   }
 }
 
-/** A write whose end a listener is told. */
-export class PendingWrite<Tag> extends PendingRequest {
+/** One whose end a listener is told: a write, or one of several reads that are waited for together. */
+export class PendingTold<Tag> extends PendingRequest {
   constructor(
     sentAtMs: number,
     private readonly listener: WriteListener<Tag>,
     private readonly tag: Tag,
+    read?: ReadAssembly,
   ) {
-    super(sentAtMs, undefined);
+    super(sentAtMs, read);
   }
 
   answered(): void {
+    if (this.error === undefined) this.read?.requireWhole();
     this.listener.written(this.tag, this.error);
   }
 

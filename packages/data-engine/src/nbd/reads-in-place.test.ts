@@ -28,13 +28,15 @@ describe('reads into memory of the caller', () => {
     const windows = Array.from({ length: 6 }, () => Buffer.alloc(WINDOW_BYTES, 0xee));
     const [small] = await Promise.all([
       client.read(12_288, 4 * KIB),
-      ...windows.map((window, index) => client.readInto(window, index * WINDOW_BYTES)),
+      ...windows.map((window, index) =>
+        client.readEachInto([{ offset: index * WINDOW_BYTES, buffer: window }]),
+      ),
       client.blockStatus(0, 32 * MIB, 10),
     ]);
     expect(Buffer.concat(windows).equals(device.bytes.subarray(0, 24 * MIB))).toBe(true);
     expect(contiguous(small).equals(device.bytes.subarray(12_288, 16_384))).toBe(true);
     const rest = Buffer.alloc(100, 0xee);
-    await client.readInto(rest, 24 * MIB - 50);
+    await client.readEachInto([{ offset: 24 * MIB - 50, buffer: rest }]);
     expect(rest.equals(device.bytes.subarray(24 * MIB - 50, 24 * MIB + 50))).toBe(true);
   });
 
@@ -44,22 +46,27 @@ describe('reads into memory of the caller', () => {
     const { client } = await served(device);
     const window = Buffer.alloc(WINDOW_BYTES);
     const [refused] = await Promise.allSettled([
-      client.readInto(Buffer.alloc(WINDOW_BYTES), 6 * MIB),
-      client.readInto(window, 0),
+      client.readEachInto([{ offset: 6 * MIB, buffer: Buffer.alloc(WINDOW_BYTES) }]),
+      client.readEachInto([{ offset: 0, buffer: window }]),
     ]);
     expect(refused).toMatchObject({ status: 'rejected', reason: { name: 'NbdError' } });
     expect(window.equals(device.bytes.subarray(0, WINDOW_BYTES))).toBe(true);
   });
 
-  test.each(['close', 'destroy'] as const)(
-    'after %s nothing is received into them any more, although the server goes on',
-    async (way) => {
+  test.each([
+    { way: 'close', lengthBytes: WINDOW_BYTES },
+    { way: 'destroy', lengthBytes: WINDOW_BYTES },
+    // Too few bytes to be received on their own.
+    { way: 'close', lengthBytes: 48 * KIB },
+  ] as const)(
+    'after $way nothing is received into $lengthBytes bytes any more, although the server goes on',
+    async ({ way, lengthBytes }) => {
       const device = new MemoryExport(8 * MIB);
       await device.write(0, [Buffer.alloc(8 * MIB, 0xaa)]);
       const { client, relay } = await served(device);
-      relay.limitBytes = MIB;
-      const window = Buffer.alloc(WINDOW_BYTES);
-      const read = client.readInto(window, 0);
+      relay.limitBytes = relay.passedBytes + lengthBytes / 4;
+      const window = Buffer.alloc(lengthBytes);
+      const read = client.readEachInto([{ offset: 0, buffer: window }]);
       await eventually(
         'the first bytes',
         () => window[0],
@@ -72,9 +79,33 @@ describe('reads into memory of the caller', () => {
       window.fill(0x11);
       relay.goOn();
       await relay.ended;
-      expect(window.equals(Buffer.alloc(WINDOW_BYTES, 0x11))).toBe(true);
+      expect(window.equals(Buffer.alloc(lengthBytes, 0x11))).toBe(true);
     },
   );
+
+  test('several reads end when the last one has, also where the first was refused', async () => {
+    const device = new MemoryExport(8 * MIB);
+    await device.write(0, [Buffer.alloc(8 * MIB, 0xaa)]);
+    const { client, relay } = await served(device);
+    relay.limitBytes = relay.passedBytes + 16 * KIB;
+    const [refused, last] = [Buffer.alloc(4 * KIB), Buffer.alloc(64 * KIB)];
+    let hasEnded = false;
+    const reads = client.readEachInto([
+      { offset: 8 * MIB, buffer: refused },
+      { offset: 0, buffer: last },
+    ]);
+    const ended = reads.catch((error: unknown) => error).finally(() => (hasEnded = true));
+    await eventually(
+      'the first bytes',
+      () => last[0],
+      (byte) => byte === 0xaa,
+    );
+    expect([hasEnded, client.inFlight]).toEqual([false, 1]);
+    relay.goOn();
+    expect(await ended).toMatchObject({ name: 'NbdError' });
+    expect(last.equals(Buffer.alloc(last.length, 0xaa))).toBe(true);
+    await client.readEachInto([]);
+  });
 });
 
 test('holes are cleared there, and a reply without chunks is put there as well', () => {
@@ -125,6 +156,7 @@ type Relay = {
   readonly port: number;
   /** Holds the server's bytes back once so many were passed on. */
   limitBytes: number;
+  passedBytes: number;
   readonly goOn: () => void;
   /** Resolves when the client has closed its connection. */
   readonly ended: Promise<unknown>;
@@ -150,20 +182,23 @@ async function relayTo(port: number): Promise<Relay> {
       stops.push(() => socket.destroy());
     }
     near.pipe(far);
-    let passedBytes = 0;
     far.on('data', (chunk: Buffer) => {
-      near.write(chunk);
-      passedBytes += chunk.length;
-      if (passedBytes > relay.limitBytes) far.pause();
+      const passed = chunk.subarray(0, Math.max(0, relay.limitBytes - relay.passedBytes));
+      relay.passedBytes += passed.length;
+      near.write(passed);
+      if (passed.length === chunk.length) return;
+      far.pause();
+      far.unshift(chunk.subarray(passed.length));
     });
     goOn = () => {
       relay.limitBytes = Number.POSITIVE_INFINITY;
       far.resume();
     };
-    return once(near, 'close');
+    return new Promise((resolve) => near.once('close', resolve));
   });
   await listening(server);
-  const relay = { port: portOf(server), limitBytes: Number.POSITIVE_INFINITY, goOn: () => goOn(), ended };
+  const limitBytes = Number.POSITIVE_INFINITY;
+  const relay = { port: portOf(server), limitBytes, passedBytes: 0, goOn: () => goOn(), ended };
   return relay;
 }
 

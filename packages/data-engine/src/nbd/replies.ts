@@ -1,4 +1,5 @@
 /** Parser of transmission-phase replies, for the client. */
+import { KIB } from '@holdfast/core/model/bytes.js';
 import type { ByteQueue } from './byte-queue.js';
 import {
   AllocationState,
@@ -31,6 +32,9 @@ export type Reply =
  */
 const CHUNK_BYTES_MAX = PAYLOAD_BYTES_MAX + 64;
 
+/** Below this, bytes are received with those behind them, and copied. */
+const DIRECT_BYTES_MIN = 64 * KIB;
+
 /** What a chunk of data begins with: where its bytes belong. */
 const OFFSET_BYTES = 8;
 
@@ -49,9 +53,15 @@ export class ReplyReader {
     private readonly readOf: (cookie: number) => ReadAssembly | undefined,
   ) {}
 
-  /** Where the next bytes from the socket belong, while a chunk's data goes to its read's own memory. */
+  /** A chunk's data is on its way to its read's own memory. */
+  get isLanding(): boolean {
+    return this.landing !== undefined;
+  }
+
+  /** Where the next bytes from the socket belong, while so much of a chunk's data is missing that a call for it alone pays. */
   get destination(): Buffer | undefined {
-    return this.landing?.rest;
+    const rest = this.landing?.rest;
+    return rest !== undefined && rest.length >= DIRECT_BYTES_MIN ? rest : undefined;
   }
 
   /** So many bytes were received right into the destination. */

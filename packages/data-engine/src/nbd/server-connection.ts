@@ -6,13 +6,23 @@
  * pending.
  */
 import type { Socket } from 'node:net';
-import { MIB } from '@holdfast/core/model/bytes.js';
-import { adjacentCount, joined } from './adjacent-requests.js';
+import { KIB, MIB } from '@holdfast/core/model/bytes.js';
+import { Bug } from '@holdfast/core/model/faults.js';
+import { leaseBlocks } from '../disk/aligned-buffers.js';
+import { alignUp } from '../protocol/blocks.js';
+import { adjacentCount, countInWindow, joined } from './adjacent-requests.js';
 import { ByteQueue } from './byte-queue.js';
 import { Command, CommandFlag, NbdErrno, PAYLOAD_BYTES_MAX } from './constants.js';
 import { CorkedWriter } from './corked-writer.js';
 import { errnoOf, NbdError, ProtocolError } from './errors.js';
-import { type NbdExport, type Payload, pooledPayload, slicePayload, type WriteListener } from './export.js';
+import {
+  type NbdExport,
+  type Payload,
+  payloadLength,
+  pooledPayload,
+  slicePayload,
+  type WriteListener,
+} from './export.js';
 import type { Incoming } from './incoming.js';
 import {
   blockStatusChunk,
@@ -30,6 +40,8 @@ const REQUESTS_IN_FLIGHT_MAX = 256;
 const BYTES_IN_FLIGHT_MAX = 2 * PAYLOAD_BYTES_MAX;
 /** Maximum bytes of unread replies: beyond it the client's requests wait. */
 const UNSENT_BYTES_MAX = 16 * MIB;
+/** Up to here, copying the replies to reads of a window into one message costs less than a piece of its own for each. */
+const TOGETHER_BYTES_MAX = 256 * KIB;
 /** Maximum extents in one reply; the client asks again for the rest. */
 const EXTENTS_MAX = 4096;
 
@@ -113,14 +125,22 @@ export class NbdServerConnection {
     while (!this.closing && !this.isFull()) {
       const first = this.waiting[begun];
       if (first === undefined) break;
-      const count = adjacentCount(this.waiting, begun);
-      if (count === 1) this.begin(first);
-      else this.beginJoined([first, ...this.waiting.slice(begun + 1, begun + count)]);
-      begun += count;
+      begun += this.beginFrom(first, begun);
     }
     this.isBeginning = false;
     if (this.closing) this.waiting = [];
     else if (begun > 0) this.waiting = this.waiting.slice(begun);
+  }
+
+  /** Starts one request, and those behind it that can be served with it. @returns how many */
+  private beginFrom(first: NbdRequest, index: number): number {
+    const inWindow = this.target.readRanges === undefined ? 1 : countInWindow(this.waiting, index);
+    const count = inWindow > 1 ? inWindow : adjacentCount(this.waiting, index);
+    const requests: [NbdRequest, ...NbdRequest[]] = [first, ...this.waiting.slice(index + 1, index + count)];
+    if (inWindow > 1) this.beginRanges(requests);
+    else if (count > 1) this.beginJoined(requests);
+    else this.begin(first);
+    return count;
   }
 
   private begin(request: NbdRequest): void {
@@ -217,13 +237,65 @@ export class NbdServerConnection {
     return undefined;
   }
 
+  /** Reads of one window at once. If that fails, the device is asked for each of them, as above. */
+  private beginRanges(requests: readonly NbdRequest[]): void {
+    for (const request of requests) this.hold(request);
+    // What lies between them may take memory too, until they are read.
+    const gapBytes = gapBytesIn(requests);
+    this.bytesInFlight += gapBytes;
+    this.readRanges(requests).then(
+      (payload) => {
+        this.bytesInFlight -= gapBytes;
+        this.replyRanges(requests, payload);
+        for (const request of requests) this.finish(request);
+      },
+      () => {
+        this.bytesInFlight -= gapBytes;
+        for (const request of requests) this.run(request, false);
+      },
+    );
+  }
+
+  private replyRanges(requests: readonly NbdRequest[], payload: Payload): void {
+    if (payloadLength(payload) > TOGETHER_BYTES_MAX) {
+      this.replyEach(requests, (index) => payload.slice(index, index + 1), payload.release);
+      return;
+    }
+    const replies = requests.flatMap((request, index) => [
+      this.dataHeader(request),
+      ...payload.slice(index, index + 1),
+    ]);
+    const { buffer, release } = leaseBlocks(alignUp(payloadLength(replies)));
+    let lengthBytes = 0;
+    for (const piece of replies) lengthBytes += piece.copy(buffer, lengthBytes);
+    payload.release?.();
+    this.writer.send([buffer.subarray(0, lengthBytes)], release);
+  }
+
+  private async readRanges(requests: readonly NbdRequest[]): Promise<Payload> {
+    for (const request of requests) this.check(request);
+    const read = await this.target.readRanges?.(requests);
+    if (read?.length !== requests.length) throw new Bug('ranges were asked for, and others read');
+    return read;
+  }
+
   private replyParts(requests: readonly NbdRequest[], payload: Payload): void {
     let start = 0;
+    const parts = requests.map(({ lengthBytes }) => {
+      start += lengthBytes;
+      return slicePayload(payload, start - lengthBytes, lengthBytes);
+    });
+    this.replyEach(requests, (index) => parts[index] ?? [], payload.release);
+  }
+
+  /** Replies leave in this order, so none before the last one needs the memory any more. */
+  private replyEach(
+    requests: readonly NbdRequest[],
+    partOf: (index: number) => Payload,
+    release: Payload['release'],
+  ): void {
     for (const [index, request] of requests.entries()) {
-      const part = [...slicePayload(payload, start, request.lengthBytes)];
-      start += request.lengthBytes;
-      // Replies leave in this order, so none before the last one needs the memory any more.
-      const { release } = payload;
+      const part = [...partOf(index)];
       const isLast = index === requests.length - 1;
       this.replyData(request, isLast && release !== undefined ? pooledPayload(part, release) : part);
     }
@@ -309,11 +381,15 @@ export class NbdServerConnection {
   }
 
   private replyData(request: NbdRequest, payload: Payload, isLast = false): void {
-    const header = this.options.structuredReplies
-      ? dataChunkHeader(request)
-      : simpleReply(request.cookie, NbdErrno.None);
+    const header = this.dataHeader(request);
     if (isLast) this.writer.sendNow([header, ...payload], payload.release);
     else this.writer.send([header, ...payload], payload.release);
+  }
+
+  private dataHeader(request: NbdRequest): Buffer {
+    return this.options.structuredReplies
+      ? dataChunkHeader(request)
+      : simpleReply(request.cookie, NbdErrno.None);
   }
 
   private async replyBlockStatus(request: NbdRequest): Promise<void> {
@@ -368,4 +444,12 @@ export class NbdServerConnection {
 
 function heldBytes({ type, lengthBytes }: NbdRequest): number {
   return type === Command.Write || type === Command.Read ? Math.min(lengthBytes, PAYLOAD_BYTES_MAX) : 0;
+}
+
+/** Bytes between requests that are in order. */
+function gapBytesIn(requests: readonly NbdRequest[]): number {
+  const [first, last] = [requests[0], requests.at(-1)];
+  if (first === undefined || last === undefined) return 0;
+  const wantedBytes = requests.reduce((sum, { lengthBytes }) => sum + lengthBytes, 0);
+  return last.offset + last.lengthBytes - first.offset - wantedBytes;
 }

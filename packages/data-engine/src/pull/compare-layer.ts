@@ -32,74 +32,140 @@ export async function compareLayer(
   lanes: readonly Lane[],
 ): Promise<void> {
   const compareLane = async (lane: Lane) => {
-    for (const span of spansOf(pull)) {
-      await eachWindow(context, pull, lane, span, async (window, theirs) => {
-        if (pull.compared.has(window)) return;
-        await context.copy(() => compareWindow(context, pull, lane, window, theirs));
-      });
-    }
+    const ahead = new HashedAhead(context, pull);
+    for (const span of spansOf(pull)) await compareSpan(context, pull, lane, span, ahead);
   };
   await context.together(lanes.map(compareLane));
 }
 
-/** Every window of the lane's parts in which either side holds anything, with the source's hashes. */
-async function eachWindow(
+/** Every window of the lane's parts in which either side holds anything. */
+async function compareSpan(
   context: PullContext,
-  { plan, layer }: LayerPull,
+  pull: LayerPull,
   lane: Lane,
   span: WindowSpan,
-  handle: (window: number, theirs: WindowBlocks) => Promise<void>,
+  ahead: HashedAhead,
 ): Promise<void> {
+  const { plan, layer } = pull;
   const { epoch, blockHash } = context;
   await eachPart(
     lane,
     span,
     (window) => nextHeldWindow(layer, window),
-    ({ first, end }) => {
+    async (part) => {
       context.requireGoingOn();
-      const ask = { epoch, layerId: plan.id, blockHash, firstWindow: first, endWindow: end };
-      return lane.control.command('block-hashes', ask);
+      const hashing = ahead.begin(part);
+      const ask = { epoch, layerId: plan.id, blockHash, firstWindow: part.first, endWindow: part.end };
+      const { windows, next } = await lane.control.command('block-hashes', ask);
+      return { windows, next, hashing };
     },
-    async ({ first, end }, { windows }) => {
-      const theirs = new Map<number, WindowBlocks>();
-      for (const [window, masks, hashes] of windows)
-        theirs.set(window, decodeBlocks(masks, hashes, blockHash));
-      let own = nextHeldWindow(layer, first);
-      for (; own !== undefined && own < end; own = nextHeldWindow(layer, own + 1)) {
-        if (!theirs.has(own)) theirs.set(own, nothing(blockHash));
+    async (_, { windows, hashing }) => {
+      const own = await hashing;
+      context.requireGoingOn();
+      const theirs = new Map(
+        windows.map(([window, masks, hashes]) => [window, decodeBlocks(masks, hashes, blockHash)]),
+      );
+      for (const window of new Set([...theirs.keys(), ...own.keys()])) {
+        if (pull.compared.has(window)) continue;
+        const [ours, source] = [own, theirs].map((side) => side.get(window) ?? nothing(blockHash));
+        if (ours !== undefined && source !== undefined)
+          await compareWindow(context, pull, lane, { window, own: ours, theirs: source });
       }
-      for (const [window, blocks] of theirs) await handle(window, blocks);
     },
     true,
   );
 }
 
+/**
+ * The target's hashes of the parts that its source was asked for: both read and hash at once, whose answer is compared when it comes.
+ * At most three parts, each of 70 KiB of hashes.
+ */
+class HashedAhead {
+  /** One part after the other: what is compared first has to be there first. */
+  private last: Promise<unknown> = Promise.resolve();
+
+  constructor(
+    private readonly context: PullContext,
+    private readonly pull: LayerPull,
+  ) {}
+
+  /** Left out are windows that can't be read, which ends the attempt. */
+  begin(part: WindowSpan): Promise<ReadonlyMap<number, WindowBlocks>> {
+    const hashed = this.last.then(() => this.hash(part));
+    // The failure of one is told by whoever waits for it, or is that of the whole attempt.
+    this.last = hashed.catch(() => undefined);
+    return hashed;
+  }
+
+  private async hash({ first, end }: WindowSpan): Promise<ReadonlyMap<number, WindowBlocks>> {
+    const { context, pull } = this;
+    const hashed = new Map<number, WindowBlocks>();
+    const underWay: Promise<void>[] = [];
+    const hash = async (window: number) => {
+      const blocks = await hashBlocks(pull.layer, window, context.blockHash);
+      if (blocks !== undefined) hashed.set(window, blocks);
+    };
+    for (const window of heldWindowsIn(pull, first, end)) {
+      await context.copy(() => {
+        const one = hash(window);
+        underWay.push(one);
+        return one;
+      });
+    }
+    await Promise.allSettled(underWay);
+    return hashed;
+  }
+}
+
+function* heldWindowsIn({ layer, compared }: LayerPull, first: number, end: number): Generator<number> {
+  for (
+    let window = nextHeldWindow(layer, first);
+    window !== undefined && window < end;
+    window = nextHeldWindow(layer, window + 1)
+  ) {
+    if (!compared.has(window)) yield window;
+  }
+}
+
+type Comparison = { readonly window: number; readonly own: WindowBlocks; readonly theirs: WindowBlocks };
+
 async function compareWindow(
   context: PullContext,
   pull: LayerPull,
   lane: Lane,
-  window: number,
-  theirs: WindowBlocks,
+  comparison: Comparison,
 ): Promise<void> {
-  const own = (await hashBlocks(pull.layer, window, context.blockHash)) ?? nothing(context.blockHash);
+  const { window, own, theirs } = comparison;
   let equalBytes = 0;
   const differing: number[] = [];
   for (let index = 0; index < CLUSTERS_PER_WINDOW; index += 1) {
     if (!equalBlock(own, theirs, index)) differing.push(index);
     else equalBytes += heldBytes(theirs.masks[index] ?? 0);
   }
-  await Promise.all(
-    differing.map(async (index) => {
-      const offset = window * WINDOW_BYTES + index * CLUSTER_BYTES;
-      const masks = { own: own.masks[index] ?? 0, theirs: theirs.masks[index] ?? 0 };
-      await replaceBlock(context, pull, lane, { offset, ...masks });
-      const written = await hashBlock(pull.layer, offset, context.blockHash);
-      if (!written.equals(hashOf(theirs, index))) throw differs(pull.plan, window, 'what is on the disk');
-    }),
-  );
-  pull.compared.add(window);
-  context.bytes.skipped += equalBytes;
-  context.noteCompared(equalBytes);
+  const note = () => {
+    pull.compared.add(window);
+    context.bytes.skipped += equalBytes;
+    context.noteCompared(equalBytes);
+  };
+  if (differing.length === 0) return note();
+  await context.copy(async () => {
+    await Promise.all(differing.map((index) => replaceCluster(context, pull, lane, comparison, index)));
+    note();
+  });
+}
+
+async function replaceCluster(
+  context: PullContext,
+  pull: LayerPull,
+  lane: Lane,
+  { window, own, theirs }: Comparison,
+  index: number,
+): Promise<void> {
+  const offset = window * WINDOW_BYTES + index * CLUSTER_BYTES;
+  const masks = { own: own.masks[index] ?? 0, theirs: theirs.masks[index] ?? 0 };
+  await replaceBlock(context, pull, lane, { offset, ...masks });
+  const written = await hashBlock(pull.layer, offset, context.blockHash);
+  if (!written.equals(hashOf(theirs, index))) throw differs(pull.plan, window, 'what is on the disk');
 }
 
 type Difference = { offset: number; own: number; theirs: number };

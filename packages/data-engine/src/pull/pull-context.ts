@@ -1,7 +1,7 @@
 /**
  * Shared state of one rebuild on the target's side: its sources, the bounds on work in flight, and the byte counts.
  */
-import { PART_BYTES } from '@holdfast/core/model/bytes.js';
+import { KIB, PART_BYTES, WINDOW_BYTES } from '@holdfast/core/model/bytes.js';
 import { StorageFault } from '@holdfast/core/model/faults.js';
 import { NO_BYTES, type RebuildBytes } from '@holdfast/core/model/rebuild.js';
 import type { Layer } from '../layers/layer.js';
@@ -11,10 +11,21 @@ import { diskFault } from './pull-faults.js';
 import type { PullSources } from './pull-sources.js';
 import type { Throttle } from './throttle.js';
 
-/** Windows that are copied at once: 24 MiB, enough to keep source, network and disk busy together. */
-const COPIED_AT_ONCE = 6;
-/** Windows that are read back at once: one is read while another is hashed. */
-const VERIFIED_AT_ONCE = 2;
+/** What is done with windows. */
+type Kind = 'copied' | 'copied-small' | 'verified' | 'verified-small';
+
+/** Windows of a kind that are under way at once. */
+const AT_ONCE: Record<Kind, number> = {
+  /** 24 MiB, enough to keep source, network and disk busy together. */
+  copied: 6,
+  /** Beside those: a window of a few blocks takes little of what they wait for, but as long as they do for each of its steps. */
+  'copied-small': 16,
+  /** One is read back while another is hashed. */
+  verified: 2,
+  'verified-small': 8,
+};
+/** Most bytes of a small window: 6 MiB in all. */
+const SMALL_BYTES_MAX = 256 * KIB;
 /**
  * Bytes of a layer after which a background flush starts while more data arrives: twice what is verified at a time, which is flushed
  * anyway. Each flush holds up the writes beside it, with the file system's journal.
@@ -23,8 +34,12 @@ const FLUSH_BEHIND_BYTES = 2 * PART_BYTES;
 
 export class PullContext {
   readonly bytes: RebuildBytes = { ...NO_BYTES };
-  private readonly copying = new Set<Promise<void>>();
-  private readonly verifying = new Set<Promise<void>>();
+  private readonly underWay: Record<Kind, Set<Promise<void>>> = {
+    copied: new Set(),
+    'copied-small': new Set(),
+    verified: new Set(),
+    'verified-small': new Set(),
+  };
   /** Verifications that follow the copying, each of one lane of a layer. */
   private readonly followers: Promise<void>[] = [];
   private readonly failures: unknown[] = [];
@@ -65,18 +80,27 @@ export class PullContext {
     this.bytes.verified += lengthBytes;
   }
 
-  /** Starts to copy a window as soon as there is room for it. Its failure is thrown by a later call. */
-  copy(work: () => Promise<void>): Promise<void> {
-    return this.begin(this.copying, COPIED_AT_ONCE, work);
+  /**
+   * Starts to copy a window as soon as there is room for it. Its failure is thrown by a later call.
+   *
+   * @param lengthBytes that are copied of it
+   */
+  copy(work: () => Promise<void>, lengthBytes = WINDOW_BYTES): Promise<void> {
+    return this.begin(isSmall(lengthBytes) ? 'copied-small' : 'copied', work);
   }
 
-  /** Starts to verify a window as soon as there is room for it. */
-  verify(work: () => Promise<void>): Promise<void> {
-    return this.begin(this.verifying, VERIFIED_AT_ONCE, work);
+  /**
+   * Starts to verify a window as soon as there is room for it.
+   *
+   * @param lengthBytes that are read back of it
+   */
+  verify(work: () => Promise<void>, lengthBytes: number): Promise<void> {
+    return this.begin(isSmall(lengthBytes) ? 'verified-small' : 'verified', work);
   }
 
   /** Resolves when all copying that has begun so far has ended, well or not. */
-  copiesBegun = (): Promise<unknown> => Promise.all(this.copying);
+  copiesBegun = (): Promise<unknown> =>
+    Promise.all([...this.underWay.copied, ...this.underWay['copied-small']]);
 
   /** Has a verification go on beside the copying. */
   follow(verification: Promise<void>): void {
@@ -86,14 +110,15 @@ export class PullContext {
   /** Waits for all that was started, even after a failure: nothing may touch the files afterwards. */
   async drain(): Promise<void> {
     await Promise.all(this.followers);
-    await Promise.all([...this.copying, ...this.verifying]);
+    await Promise.all(this.allUnderWay());
     await this.flushing;
     this.requireGoingOn();
   }
 
-  private async begin(running: Set<Promise<void>>, atOnceMax: number, work: () => Promise<void>) {
+  private async begin(kind: Kind, work: () => Promise<void>) {
     this.requireGoingOn();
-    while (!this.hasRoom(running, atOnceMax)) await Promise.race([...this.copying, ...this.verifying]);
+    const running = this.underWay[kind];
+    while (!this.hasRoom(kind)) await Promise.race(this.allUnderWay());
     this.requireGoingOn();
     const sinceMs = this.throttle.nowMs();
     const one: Promise<void> = work()
@@ -104,9 +129,13 @@ export class PullContext {
   }
 
   /** While users are at work there is one window at a time, copied or verified in turns: the rests are for them. */
-  private hasRoom(running: ReadonlySet<unknown>, atOnceMax: number): boolean {
-    if (this.throttle.yields) return this.copying.size + this.verifying.size === 0;
-    return running.size < atOnceMax;
+  private hasRoom(kind: Kind): boolean {
+    if (this.throttle.yields) return this.allUnderWay().length === 0;
+    return this.underWay[kind].size < AT_ONCE[kind];
+  }
+
+  private allUnderWay(): Promise<void>[] {
+    return Object.values(this.underWay).flatMap((running) => [...running]);
   }
 
   async write(layer: Layer, payload: Payload, offset: number, lengthBytes: number): Promise<void> {
@@ -142,4 +171,8 @@ export class PullContext {
         this.flushing = undefined;
       });
   }
+}
+
+function isSmall(lengthBytes: number): boolean {
+  return lengthBytes <= SMALL_BYTES_MAX;
 }

@@ -1,6 +1,6 @@
 /** Full sync of a layer that the target has nothing of: everything that its sources hold is sent. */
 import { withWindowBuffer } from '../layers/window-buffers.js';
-import { heldWindows, readWindow, type WindowPlan } from '../nbd/held-windows.js';
+import { heldBytesOf, heldWindows, readWindow, type WindowPlan } from '../nbd/held-windows.js';
 import type { Lane } from './lanes.js';
 import type { LayerPull } from './layer-pull.js';
 import type { PullContext } from './pull-context.js';
@@ -18,7 +18,7 @@ export async function sendLane(
       if (!lane.owns(window.window)) continue;
       frontier.pass(window.window, context.copiesBegun);
       if (pull.received.has(window.window)) continue;
-      await context.copy(() => sendWindow(context, pull, lane, window));
+      await context.copy(() => sendWindow(context, pull, lane, window), heldBytesOf(window));
     }
   } finally {
     void context.copiesBegun().then(() => frontier.end());
@@ -31,13 +31,16 @@ async function sendWindow(
   { client }: Lane,
   plan: WindowPlan,
 ): Promise<void> {
-  const lengthBytes = plan.runs.reduce((sum, run) => sum + run.lengthBytes, 0);
+  const lengthBytes = heldBytesOf(plan);
   await context.throttle.take(lengthBytes, context.requireGoingOn);
   // Received where the disk takes it from: another copy of all bytes would take a tenth of the target's processor time.
   await withWindowBuffer(async (buffer) => {
-    for (const run of await readWindow(client, plan, buffer))
-      await context.write(pull.layer, run.payload, run.offset, run.lengthBytes);
-  });
+    const runs = await readWindow(client, plan, buffer);
+    const writes = runs.map((run) => context.write(pull.layer, run.payload, run.offset, run.lengthBytes));
+    // Waits for all before throwing: the buffer has other users then.
+    await Promise.allSettled(writes);
+    await Promise.all(writes);
+  }, lengthBytes);
   pull.received.add(plan.window);
   pull.bytesSent += lengthBytes;
   context.bytes.sent += lengthBytes;

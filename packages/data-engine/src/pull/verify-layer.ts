@@ -50,10 +50,11 @@ async function verifyPart(
     if (!expected.has(own)) throw differs(plan, own, 'the target holds more');
   }
   for (const [window, hash] of expected) {
+    const heldBytes = pull.heldBytesIn(window);
     await context.verify(async () => {
       if ((await readBack(pull, window)) !== hash) throw differs(plan, window, 'what is on the disk');
-      context.bytes.verified += pull.heldBytesIn(window);
-    });
+      context.bytes.verified += heldBytes;
+    }, heldBytes);
   }
 }
 

@@ -63,9 +63,9 @@ describe('a link to a copy in the same process', () => {
   test('reads into memory of the caller, and leaves that alone once it is closed', async () => {
     target.bytes.fill(7);
     const memory = Buffer.alloc(4096);
-    await link.readInto(memory, 4096);
+    await link.readEachInto([{ offset: 4096, buffer: memory }]);
     expect(memory.equals(Buffer.alloc(4096, 7))).toBe(true);
-    const cut = link.readInto(memory, 0);
+    const cut = link.readEachInto([{ offset: 0, buffer: memory }]);
     link.destroy(new Error('dropped'));
     await expect(cut).rejects.toThrow('dropped');
     memory.fill(1);

@@ -7,7 +7,7 @@
 import { BLOCK_BYTES, MIB } from '@holdfast/core/model/bytes.js';
 import type { Time } from '../base/time.js';
 import { NbdErrno } from '../nbd/constants.js';
-import type { DataLink } from '../nbd/data-link.js';
+import type { DataLink, PlacedRead } from '../nbd/data-link.js';
 import { errnoOf, NbdError } from '../nbd/errors.js';
 import {
   type Extent,
@@ -119,8 +119,13 @@ export class LocalLink implements DataLink {
     return this.request(() => this.target.read(offset, lengthBytes));
   }
 
-  async readInto(buffer: Buffer, offset: number): Promise<void> {
-    moveInto(buffer, await this.read(offset, buffer.length));
+  async readEachInto(placed: readonly PlacedRead[]): Promise<void> {
+    const reads = placed.map(async ({ offset, buffer }) =>
+      moveInto(buffer, await this.read(offset, buffer.length)),
+    );
+    // Waits for all before throwing: their memory has other users then.
+    await Promise.allSettled(reads);
+    await Promise.all(reads);
   }
 
   readNow(offset: number, lengthBytes: number, alone?: boolean): Payload | undefined {

@@ -1,17 +1,18 @@
-import { BLOCK_BYTES } from '@holdfast/core/model/bytes.js';
+import { BLOCK_BYTES, WINDOW_BYTES } from '@holdfast/core/model/bytes.js';
 import { hugePagesReady } from '../disk/huge-pages.js';
 import { type Chain, layerExtents } from '../layers/chain.js';
 import type { Layer } from '../layers/layer.js';
 import { NbdErrno } from '../nbd/constants.js';
 import { NbdError } from '../nbd/errors.js';
-import type {
-  Extent,
-  NbdExport,
-  NbdWrite,
-  Payload,
-  WriteListener,
-  WriteOptions,
-  ZeroOptions,
+import {
+  type ByteSpan,
+  type Extent,
+  type NbdExport,
+  type NbdWrite,
+  type Payload,
+  type WriteListener,
+  type WriteOptions,
+  type ZeroOptions,
 } from '../nbd/export.js';
 import type { ReplicaExportName } from '../protocol/export-names.js';
 import { snapshotNotFound, staleEpoch } from '../protocol/replica-faults.js';
@@ -131,11 +132,27 @@ export class LayerExport extends FrozenExport {
   }
 
   async read(offset: number, lengthBytes: number): Promise<Payload> {
+    const isOfWindow =
+      offset % BLOCK_BYTES === 0 &&
+      lengthBytes % BLOCK_BYTES === 0 &&
+      (offset % WINDOW_BYTES) + lengthBytes <= WINDOW_BYTES;
+    return isOfWindow ? this.readRanges([{ offset, lengthBytes }]) : this.layer.read(offset, lengthBytes);
+  }
+
+  async readRanges(ranges: readonly ByteSpan[]): Promise<Payload> {
     const { layerId, layer } = this;
     const { changes } = layer.map;
-    const payload = await layer.read(offset, lengthBytes);
-    this.sent.note({ layerId, layer, offset }, changes, payload);
-    return payload;
+    const runs = ranges.map(({ offset, lengthBytes }) => ({
+      first: offset / BLOCK_BYTES,
+      count: lengthBytes / BLOCK_BYTES,
+    }));
+    const pieces = await layer.readPacked(runs);
+    for (const [index, { first }] of runs.entries()) {
+      const piece = pieces[index];
+      if (piece !== undefined) layer.blankUnheld(piece, first);
+    }
+    this.sent.note({ layerId, layer, changes, runs, pieces });
+    return pieces;
   }
 
   async blockStatus(offset: number, lengthBytes: number, extentsMax: number): Promise<Extent[]> {

@@ -7,6 +7,7 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { FolderFiles } from '../disk/folder/folder-store.js';
 import { Layer } from '../layers/layer.js';
 import { hashWindow } from '../layers/window-hash.js';
+import { contiguous } from '../nbd/export.js';
 import { LayerExport } from './replica-exports.js';
 import { SentWindows } from './sent-windows.js';
 
@@ -70,62 +71,31 @@ describe('what a rebuild was sent', () => {
     expect(sent.size).toBe(0);
   });
 
-  test('run by run, of a window that holds little: its hash is known when the last one was read', async () => {
-    const [first, second, third] = RUNS;
-    for (const { offset, lengthBytes } of [third, first, first]) await exported.read(offset, lengthBytes);
-    expect(sent.size).toBe(0);
-    await exported.read(second.offset, second.lengthBytes);
+  test('the runs of a window that holds little: its hash is known', async () => {
+    const pieces = await exported.readRanges(RUNS);
+    for (const [index, { offset, lengthBytes }] of RUNS.entries())
+      expect(pieces[index]).toEqual(contiguous(await layer.read(offset, lengthBytes)));
     expect(sent.take(ID, layer, SPARSE_WINDOW)?.hash).toBe(await hashWindow(layer, SPARSE_WINDOW));
   });
 
-  test('run by run: what was read is kept, whoever uses its memory next', async () => {
-    const { changes } = layer.map;
-    for (const { offset, lengthBytes } of RUNS) {
-      const payload = await layer.read(offset, lengthBytes);
-      sent.note({ layerId: ID, layer, offset }, changes, payload);
-      for (const buffer of payload) buffer.fill(0xdb);
-    }
-    expect(sent.take(ID, layer, SPARSE_WINDOW)?.hash).toBe(await hashWindow(layer, SPARSE_WINDOW));
-  });
-
-  const [{ offset: START }, ...LATER] = RUNS;
+  const [FIRST, SECOND, THIRD] = RUNS;
   test.each([
-    { name: 'a run is left out', first: [], change: async () => undefined },
+    { name: 'a run is left out', ranges: [FIRST, THIRD] },
+    { name: 'a run was read in part', ranges: [{ ...FIRST, lengthBytes: BLOCK_BYTES }, SECOND, THIRD] },
     {
-      name: 'a run was read in part',
-      first: [{ offset: START, lengthBytes: BLOCK_BYTES }],
-      change: async () => undefined,
+      name: 'more was read than the layer holds',
+      ranges: [FIRST, { ...SECOND, lengthBytes: 2 * BLOCK_BYTES }, THIRD],
     },
-    {
-      name: 'the layer changed between two runs',
-      first: RUNS.slice(0, 1),
-      change: () => write(START, BLOCK_BYTES),
-    },
-  ])('run by run: nothing is known if $name', async ({ first, change }) => {
-    for (const { offset, lengthBytes } of first) await exported.read(offset, lengthBytes);
-    await change();
-    for (const { offset, lengthBytes } of LATER) await exported.read(offset, lengthBytes);
-    expect(sent.take(ID, layer, SPARSE_WINDOW)).toBeUndefined();
-  });
-
-  test('run by run: of windows that were left half read, the oldest are forgotten', async () => {
-    const [first, ...later] = RUNS;
-    for (const { offset, lengthBytes } of later) await exported.read(offset, lengthBytes);
-    for (let index = 0; index < 32; index += 1)
-      await new LayerExport(`other-${index}`, layer, sent).read(first.offset, first.lengthBytes);
-    await exported.read(first.offset, first.lengthBytes);
+  ])('the runs of a window: nothing is known if $name', async ({ ranges }) => {
+    const pieces = await exported.readRanges(ranges);
+    for (const [index, { offset, lengthBytes }] of ranges.entries())
+      expect(pieces[index]).toEqual(contiguous(await layer.read(offset, lengthBytes)));
     expect(sent.size).toBe(0);
   });
 
-  test('run by run: nothing is known of a window that holds much, or where range checksums are kept', async () => {
-    await write(SPARSE_START + 8 * CLUSTER_BYTES, 4 * CLUSTER_BYTES);
-    const last = { offset: SPARSE_START + 8 * CLUSTER_BYTES, lengthBytes: 4 * CLUSTER_BYTES };
-    for (const { offset, lengthBytes } of [...RUNS, last]) await exported.read(offset, lengthBytes);
-    expect(sent.size).toBe(0);
-    await layer.forget(last.offset, last.lengthBytes);
+  test('the runs of a window: nothing is known of them where range checksums are kept', async () => {
     const withSums = new SentWindows(true);
-    const other = new LayerExport(ID, layer, withSums);
-    for (const { offset, lengthBytes } of RUNS) await other.read(offset, lengthBytes);
+    await new LayerExport(ID, layer, withSums).readRanges(RUNS);
     expect(withSums.size).toBe(0);
   });
 
@@ -156,9 +126,10 @@ describe('what a rebuild was sent', () => {
 
   test('the oldest are forgotten', async () => {
     const offset = SHORT_WINDOW * WINDOW_BYTES;
-    const [payload, changes] = [await layer.read(offset, CLUSTER_BYTES), layer.map.changes];
+    const [pieces, { changes }] = [await layer.read(offset, CLUSTER_BYTES), layer.map];
+    const runs = [{ first: offset / BLOCK_BYTES, count: CLUSTER_BYTES / BLOCK_BYTES }];
     for (let index = 0; index <= 512; index += 1)
-      sent.note({ layerId: `layer-${index}`, layer, offset }, changes, payload);
+      sent.note({ layerId: `layer-${index}`, layer, changes, runs, pieces });
     expect(sent.size).toBe(512);
     expect(sent.take('layer-0', layer, SHORT_WINDOW)).toBeUndefined();
     expect(sent.take('layer-512', layer, SHORT_WINDOW)).toBeDefined();

@@ -295,6 +295,7 @@ class SimCopyFiles implements CopyFiles {
 }
 
 class SimCopyFile implements CopyFile {
+  readonly gapBytesMax = 4 * BLOCK_BYTES;
   private isClosed = false;
   private hasLost = false;
 

@@ -3,11 +3,10 @@
  * in order.
  */
 import { NbdErrno } from '../../src/nbd/constants.js';
-import type { DataLink } from '../../src/nbd/data-link.js';
+import type { DataLink, PlacedRead } from '../../src/nbd/data-link.js';
 import { errnoOf, NbdError } from '../../src/nbd/errors.js';
 import {
   type Extent,
-  moveInto,
   type NbdExport,
   type NbdWrite,
   type Payload,
@@ -95,8 +94,14 @@ export class SimLink implements DataLink {
     );
   }
 
-  async readInto(buffer: Buffer, offset: number): Promise<void> {
-    moveInto(buffer, await this.read(offset, buffer.length));
+  async readEachInto(reads: readonly PlacedRead[]): Promise<void> {
+    const ranges = reads.map(({ offset, buffer }) => ({ offset, lengthBytes: buffer.length }));
+    const { target } = this;
+    const each = () => Promise.all(ranges.map(({ offset, lengthBytes }) => target.read(offset, lengthBytes)));
+    const pieces = await this.request(
+      async () => (await target.readRanges?.(ranges)) ?? (await each()).flat(),
+    );
+    for (const [index, { buffer }] of reads.entries()) pieces[index]?.copy(buffer);
   }
 
   write(offset: number, payload: Payload, lengthBytes: number, options: WriteOptions): Promise<void> {
