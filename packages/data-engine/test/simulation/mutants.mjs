@@ -108,7 +108,7 @@ export const MUTANTS = [
   },
   {
     name: 'target-keeps-a-refused-write',
-    seed: 146,
+    seed: 683,
     faults: ['fullInRebuild'],
     hole: "a rebuild's target keeps what all full copies have refused",
     changes: [
