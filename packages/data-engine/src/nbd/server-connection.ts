@@ -34,7 +34,7 @@ import {
 } from './requests.js';
 import { takeOver } from './taken-over.js';
 
-/** More than any client keeps in flight; beyond it the socket is not read. Adjacent ones that begin as one may pass it by a few. */
+/** More than any client keeps in flight; beyond it the socket is not read. Those that begin as one may pass it, once over at most. */
 const REQUESTS_IN_FLIGHT_MAX = 256;
 /** Room for two of the largest requests, so that one can arrive while one is served. */
 const BYTES_IN_FLIGHT_MAX = 2 * PAYLOAD_BYTES_MAX;

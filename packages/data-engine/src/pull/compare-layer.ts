@@ -2,8 +2,8 @@
  * Delta sync of a layer that both sides have: its clusters of 64 KiB are compared by hash, and only those that differ
  * are sent.
  *
- * A source computes the hashes of its next windows while these are compared. Blocks that the target holds and the
- * source does not are dropped, so that both hold the same blocks in the end. Sent data is read back from the file at
+ * Source and target hash their next windows while these are compared. Blocks that the target holds and the source does
+ * not are dropped, so that both hold the same blocks in the end. Sent data is read back from the file at
  * once, and must have the hash of the source's own file: its layer is frozen, so the source need not be asked again.
  */
 import { BLOCK_BYTES, CLUSTER_BYTES, WINDOW_BYTES } from '@holdfast/core/model/bytes.js';
