@@ -5,15 +5,15 @@ const run = (first: number, count: number): Run => ({ first, count });
 
 describe('stretches that are read in one call each', () => {
   test.each([
-    { name: 'none', runs: [], stretches: [] },
-    { name: 'one run', runs: [run(3, 2)], stretches: [{ ...run(3, 2), runs: [run(3, 2)] }] },
+    { name: 'of no runs', runs: [], stretches: [] },
+    { name: 'of one run', runs: [run(3, 2)], stretches: [{ ...run(3, 2), runs: [run(3, 2)] }] },
     {
-      name: 'a gap as long as may be',
+      name: 'with a gap as long as may be',
       runs: [run(0, 1), run(5, 2)],
       stretches: [{ ...run(0, 7), runs: [run(0, 1), run(5, 2)] }],
     },
     {
-      name: 'a longer gap',
+      name: 'with a longer gap',
       runs: [run(0, 1), run(6, 2)],
       stretches: [
         { ...run(0, 1), runs: [run(0, 1)] },

@@ -69,7 +69,7 @@ describe('reads of one window', () => {
     { name: 'parts of a block', requests: [read(0), request(Command.Read, 8192, 512)], count: 1 },
     { name: 'not at a block', requests: [read(0), read(8193)], count: 1 },
     { name: 'a write between', requests: [read(0), write(8192), read(16_384)], count: 1 },
-    { name: 'writes', requests: [write(0), write(8192)], count: 1 },
+    { name: 'two writes with a gap', requests: [write(0), write(8192)], count: 1 },
     { name: 'one with a flag', requests: [read(0), request(Command.Read, 8192, 4096, 4)], count: 1 },
   ])('$name: $count', ({ requests, count }) => {
     expect(countInWindow(requests, 0)).toBe(count);

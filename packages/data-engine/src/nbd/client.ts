@@ -19,13 +19,13 @@ import {
   TransmissionFlag,
 } from './constants.js';
 import { CorkedWriter } from './corked-writer.js';
-import type { PlacedRead } from './data-link.js';
 import { NbdError, ProtocolError } from './errors.js';
 import {
   type Extent,
   type NbdExport,
   type NbdWrite,
   type Payload,
+  type PlacedRead,
   type WriteListener,
   type WriteOptions,
   writeBy,

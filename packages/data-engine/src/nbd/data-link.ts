@@ -2,12 +2,9 @@
 import type { Time } from '../base/time.js';
 import { NbdClient } from './client.js';
 import type { NbdPeer } from './client-tls.js';
-import type { NbdExport, NbdWrite, WriteListener } from './export.js';
+import type { NbdExport, NbdWrite, PlacedRead, WriteListener } from './export.js';
 
 export type DataAddress = NbdPeer & { port: number; exportName: string };
-
-/** A read whose bytes go to a place of their own. */
-export type PlacedRead = { readonly offset: number; readonly buffer: Buffer };
 
 export interface DataLink extends NbdExport {
   /** The copy is in this process: a request costs no message. */

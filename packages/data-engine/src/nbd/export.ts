@@ -13,6 +13,9 @@ export type Payload = readonly Buffer[] & { readonly release?: () => void };
 /** Consecutive bytes of an export. */
 export type ByteSpan = { readonly offset: number; readonly lengthBytes: number };
 
+/** A read whose bytes go to a place of their own. */
+export type PlacedRead = { readonly offset: number; readonly buffer: Buffer };
+
 /** A run of bytes with one allocation state. `allocated: false` reads as zeros. */
 export type Extent = { lengthBytes: number; allocated: boolean };
 

@@ -6,10 +6,8 @@
  * pending.
  */
 import type { Socket } from 'node:net';
-import { KIB, MIB } from '@holdfast/core/model/bytes.js';
+import { MIB } from '@holdfast/core/model/bytes.js';
 import { Bug } from '@holdfast/core/model/faults.js';
-import { leaseBlocks } from '../disk/aligned-buffers.js';
-import { alignUp } from '../protocol/blocks.js';
 import { adjacentCount, countInWindow, joined } from './adjacent-requests.js';
 import { ByteQueue } from './byte-queue.js';
 import { Command, CommandFlag, NbdErrno, PAYLOAD_BYTES_MAX } from './constants.js';
@@ -32,6 +30,7 @@ import {
   RequestReader,
   simpleReply,
 } from './requests.js';
+import { SLAB_BYTES, Slab } from './slab.js';
 import { takeOver } from './taken-over.js';
 
 /** More than any client keeps in flight; beyond it the socket is not read. Those that begin as one may pass it, once over at most. */
@@ -40,8 +39,6 @@ const REQUESTS_IN_FLIGHT_MAX = 256;
 const BYTES_IN_FLIGHT_MAX = 2 * PAYLOAD_BYTES_MAX;
 /** Maximum bytes of unread replies: beyond it the client's requests wait. */
 const UNSENT_BYTES_MAX = 16 * MIB;
-/** Up to here, copying the replies to reads of a window into one message costs less than a piece of its own for each. */
-const TOGETHER_BYTES_MAX = 256 * KIB;
 /** Maximum extents in one reply; the client asks again for the rest. */
 const EXTENTS_MAX = 4096;
 
@@ -257,19 +254,22 @@ export class NbdServerConnection {
   }
 
   private replyRanges(requests: readonly NbdRequest[], payload: Payload): void {
-    if (payloadLength(payload) > TOGETHER_BYTES_MAX) {
-      this.replyEach(requests, (index) => payload.slice(index, index + 1), payload.release);
-      return;
-    }
     const replies = requests.flatMap((request, index) => [
       this.dataHeader(request),
       ...payload.slice(index, index + 1),
     ]);
-    const { buffer, release } = leaseBlocks(alignUp(payloadLength(replies)));
+    if (payloadLength(replies) > SLAB_BYTES) {
+      this.writer.send(replies, payload.release);
+      return;
+    }
+    // One message costs less than a piece of its own for each of a few blocks.
+    const slab = Slab.take();
+    slab.hold();
+    slab.retire();
     let lengthBytes = 0;
-    for (const piece of replies) lengthBytes += piece.copy(buffer, lengthBytes);
+    for (const piece of replies) lengthBytes += piece.copy(slab.buffer, lengthBytes);
     payload.release?.();
-    this.writer.send([buffer.subarray(0, lengthBytes)], release);
+    this.writer.send([slab.buffer.subarray(0, lengthBytes)], () => slab.release());
   }
 
   private async readRanges(requests: readonly NbdRequest[]): Promise<Payload> {
@@ -281,21 +281,11 @@ export class NbdServerConnection {
 
   private replyParts(requests: readonly NbdRequest[], payload: Payload): void {
     let start = 0;
-    const parts = requests.map(({ lengthBytes }) => {
-      start += lengthBytes;
-      return slicePayload(payload, start - lengthBytes, lengthBytes);
-    });
-    this.replyEach(requests, (index) => parts[index] ?? [], payload.release);
-  }
-
-  /** Replies leave in this order, so none before the last one needs the memory any more. */
-  private replyEach(
-    requests: readonly NbdRequest[],
-    partOf: (index: number) => Payload,
-    release: Payload['release'],
-  ): void {
     for (const [index, request] of requests.entries()) {
-      const part = [...partOf(index)];
+      const part = [...slicePayload(payload, start, request.lengthBytes)];
+      start += request.lengthBytes;
+      // Replies leave in this order, so none before the last one needs the memory any more.
+      const { release } = payload;
       const isLast = index === requests.length - 1;
       this.replyData(request, isLast && release !== undefined ? pooledPayload(part, release) : part);
     }

@@ -7,7 +7,7 @@
 import { BLOCK_BYTES, MIB } from '@holdfast/core/model/bytes.js';
 import type { Time } from '../base/time.js';
 import { NbdErrno } from '../nbd/constants.js';
-import type { DataLink, PlacedRead } from '../nbd/data-link.js';
+import type { DataLink } from '../nbd/data-link.js';
 import { errnoOf, NbdError } from '../nbd/errors.js';
 import {
   type Extent,
@@ -15,6 +15,7 @@ import {
   type NbdExport,
   type NbdWrite,
   type Payload,
+  type PlacedRead,
   tellWhenEnded,
   type WriteListener,
   type WriteOptions,

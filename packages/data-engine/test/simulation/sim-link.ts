@@ -3,13 +3,14 @@
  * in order.
  */
 import { NbdErrno } from '../../src/nbd/constants.js';
-import type { DataLink, PlacedRead } from '../../src/nbd/data-link.js';
+import type { DataLink } from '../../src/nbd/data-link.js';
 import { errnoOf, NbdError } from '../../src/nbd/errors.js';
 import {
   type Extent,
   type NbdExport,
   type NbdWrite,
   type Payload,
+  type PlacedRead,
   tellWhenEnded,
   type WriteListener,
   type WriteOptions,
