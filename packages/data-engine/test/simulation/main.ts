@@ -2,6 +2,7 @@
  * Command line of the simulation. Runs every n-th seed of a range and writes one line of JSON for each: `main.js
  * <first> <last> <step> <faultsMax> <any|folder|block> [fault ...]`, with all kinds of faults if none is named.
  */
+import { hugePagesReady } from '../../src/disk/huge-pages.js';
 import { simulate } from './sim-run.js';
 
 /** Lines of a failed run's story that are printed. */
@@ -12,6 +13,8 @@ const [disks = 'any', ...only] = process.argv.slice(6);
 if (disks !== 'any' && disks !== 'folder' && disks !== 'block')
   throw new RangeError(`there are no disks of the kind ${disks}`);
 
+// Real time ends that wait: a seed that was the first of its process would be another run than later ones.
+await hugePagesReady();
 for (let seed = first; seed <= last; seed += step) {
   const { failure, story, events } = await simulate(seed, { faultsMax, only, disks });
   const told = failure === undefined ? { failure: null } : { failure, story: story.slice(-LINES_MAX) };
