@@ -5,6 +5,7 @@
  * counts.
  */
 import { BLOCK_BYTES } from '@holdfast/core/model/bytes.js';
+import { allEnded } from '../base/all-ended.js';
 import { closeAll } from '../base/close-all.js';
 import { SharedFlush } from '../base/shared-flush.js';
 import { isOutOfSpace } from '../base/system-error.js';
@@ -99,7 +100,7 @@ export class Layer {
   async readRuns(runs: readonly Run[], buffer: Buffer, base: number): Promise<void> {
     const at = (block: number) => (block - base) * BLOCK_BYTES;
     const read = ({ first, count }: Run) =>
-      this.readBlocks(buffer.subarray(at(first), at(first + count)), first);
+      this.readInto(buffer.subarray(at(first), at(first + count)), first * BLOCK_BYTES);
     await allEnded(
       this.stretchesOf(runs).map((stretch) =>
         read(stretch).catch(async (error: unknown) => {
@@ -136,7 +137,7 @@ export class Layer {
 
   private async readStretch({ first, count, runs }: Stretch, pieces: readonly Buffer[]): Promise<void> {
     const [only] = pieces;
-    if (only !== undefined && pieces.length === 1) return this.readBlocks(only, first);
+    if (only !== undefined && pieces.length === 1) return this.readInto(only, first * BLOCK_BYTES);
     const { buffer, release } = leaseBlocks(count * BLOCK_BYTES);
     try {
       await this.readRuns(runs, buffer, first);
@@ -145,10 +146,6 @@ export class Layer {
     } finally {
       release();
     }
-  }
-
-  private readBlocks(buffer: Buffer, first: number): Promise<void> {
-    return this.data.readInto(buffer, first * BLOCK_BYTES);
   }
 
   private stretchesOf(runs: readonly Run[]): Stretch[] {
@@ -332,10 +329,4 @@ async function openPart(
   }
   await part.close();
   throw corrupt(`${name} has ${size} bytes instead of ${expectedBytes}`);
-}
-
-/** Waits for all before it throws: their memory has other users then, and no read may still be filling it. */
-async function allEnded(reads: readonly Promise<void>[]): Promise<void> {
-  await Promise.allSettled(reads);
-  await Promise.all(reads);
 }

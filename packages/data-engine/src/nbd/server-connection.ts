@@ -133,10 +133,13 @@ export class NbdServerConnection {
   private beginFrom(first: NbdRequest, index: number): number {
     const inWindow = this.target.readRanges === undefined ? 1 : countInWindow(this.waiting, index);
     const count = inWindow > 1 ? inWindow : adjacentCount(this.waiting, index);
-    const requests: [NbdRequest, ...NbdRequest[]] = [first, ...this.waiting.slice(index + 1, index + count)];
+    if (count === 1) {
+      this.begin(first);
+      return 1;
+    }
+    const requests = [first, ...this.waiting.slice(index + 1, index + count)] as const;
     if (inWindow > 1) this.beginRanges(requests);
-    else if (count > 1) this.beginJoined(requests);
-    else this.begin(first);
+    else this.beginJoined(requests);
     return count;
   }
 

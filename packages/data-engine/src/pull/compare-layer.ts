@@ -67,9 +67,8 @@ async function compareSpan(
       );
       for (const window of new Set([...theirs.keys(), ...own.keys()])) {
         if (pull.compared.has(window)) continue;
-        const [ours, source] = [own, theirs].map((side) => side.get(window) ?? nothing(blockHash));
-        if (ours !== undefined && source !== undefined)
-          await compareWindow(context, pull, lane, { window, own: ours, theirs: source });
+        const of = (side: ReadonlyMap<number, WindowBlocks>) => side.get(window) ?? nothing(blockHash);
+        await compareWindow(context, pull, lane, { window, own: of(own), theirs: of(theirs) });
       }
     },
     true,
@@ -77,8 +76,8 @@ async function compareSpan(
 }
 
 /**
- * The target's hashes of the parts that its source was asked for: both read and hash at once, whose answer is compared when it comes.
- * At most three parts, each of 70 KiB of hashes.
+ * The target's hashes of the parts that its source was asked for: both sides read and hash at the same time, and what the source
+ * answers is compared with what is here by then. At most three parts, of 70 KiB each with BLAKE3 and 135 KiB with SHA-512.
  */
 class HashedAhead {
   /** One part after the other: what is compared first has to be there first. */
@@ -154,28 +153,17 @@ async function compareWindow(
   });
 }
 
+/** Makes a cluster what it is at the source, and reads it back. */
 async function replaceCluster(
   context: PullContext,
   pull: LayerPull,
-  lane: Lane,
-  { window, own, theirs }: Comparison,
+  { client }: Lane,
+  comparison: Comparison,
   index: number,
 ): Promise<void> {
+  const { window } = comparison;
   const offset = window * WINDOW_BYTES + index * CLUSTER_BYTES;
-  const masks = { own: own.masks[index] ?? 0, theirs: theirs.masks[index] ?? 0 };
-  await replaceBlock(context, pull, lane, { offset, ...masks });
-  const written = await hashBlock(pull.layer, offset, context.blockHash);
-  if (!written.equals(hashOf(theirs, index))) throw differs(pull.plan, window, 'what is on the disk');
-}
-
-type Difference = { offset: number; own: number; theirs: number };
-
-async function replaceBlock(
-  context: PullContext,
-  pull: LayerPull,
-  { client }: Lane,
-  { offset, own, theirs }: Difference,
-): Promise<void> {
+  const [own, theirs] = [comparison.own.masks[index] ?? 0, comparison.theirs.masks[index] ?? 0];
   for (const { first, count } of runsOf(own & ~theirs)) {
     await pull.layer.forget(offset + first * BLOCK_BYTES, count * BLOCK_BYTES);
   }
@@ -192,6 +180,9 @@ async function replaceBlock(
   pull.bytesSent += wanted;
   context.bytes.sent += wanted;
   context.noteCompared(wanted);
+  const written = await hashBlock(pull.layer, offset, context.blockHash);
+  if (!written.equals(hashOf(comparison.theirs, index)))
+    throw differs(pull.plan, window, 'what is on the disk');
 }
 
 function heldBytes(mask: number): number {

@@ -1,4 +1,5 @@
 /** Full sync of a layer that the target has nothing of: everything that its sources hold is sent. */
+import { allEnded } from '../base/all-ended.js';
 import { withWindowBuffer } from '../layers/window-buffers.js';
 import { heldBytesOf, heldWindows, readWindow, type WindowPlan } from '../nbd/held-windows.js';
 import type { Lane } from './lanes.js';
@@ -36,10 +37,7 @@ async function sendWindow(
   // Received where the disk takes it from: another copy of all bytes would take a tenth of the target's processor time.
   await withWindowBuffer(async (buffer) => {
     const runs = await readWindow(client, plan, buffer);
-    const writes = runs.map((run) => context.write(pull.layer, run.payload, run.offset, run.lengthBytes));
-    // Waits for all before throwing: the buffer has other users then.
-    await Promise.allSettled(writes);
-    await Promise.all(writes);
+    await allEnded(runs.map((run) => context.write(pull.layer, run.payload, run.offset, run.lengthBytes)));
   }, lengthBytes);
   pull.received.add(plan.window);
   pull.bytesSent += lengthBytes;

@@ -5,6 +5,7 @@
  * counts as silence, and closing fails what is in flight. To the copy the connection lasts until what was begun has ended.
  */
 import { BLOCK_BYTES, MIB } from '@holdfast/core/model/bytes.js';
+import { allEnded } from '../base/all-ended.js';
 import type { Time } from '../base/time.js';
 import { NbdErrno } from '../nbd/constants.js';
 import type { DataLink } from '../nbd/data-link.js';
@@ -120,13 +121,10 @@ export class LocalLink implements DataLink {
     return this.request(() => this.target.read(offset, lengthBytes));
   }
 
-  async readEachInto(placed: readonly PlacedRead[]): Promise<void> {
-    const reads = placed.map(async ({ offset, buffer }) =>
-      moveInto(buffer, await this.read(offset, buffer.length)),
+  readEachInto(reads: readonly PlacedRead[]): Promise<void> {
+    return allEnded(
+      reads.map(async ({ offset, buffer }) => moveInto(buffer, await this.read(offset, buffer.length))),
     );
-    // Waits for all before throwing: their memory has other users then.
-    await Promise.allSettled(reads);
-    await Promise.all(reads);
   }
 
   readNow(offset: number, lengthBytes: number, alone?: boolean): Payload | undefined {
