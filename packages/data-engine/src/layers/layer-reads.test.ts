@@ -42,34 +42,6 @@ afterEach(async () => {
   await fs.rm(folder, { recursive: true, force: true });
 });
 
-/** The files of a disk that reads gaps of so many bytes, and notes its reads. */
-function watched(files: CopyFiles): CopyFiles {
-  const watch = (file: CopyFile): CopyFile =>
-    Object.create(file, {
-      gapBytesMax: { get: () => gapBytesMax },
-      readInto: {
-        value: async (buffer: Buffer, position: number) => {
-          reads.push(buffer.length);
-          const first = position / BLOCK_BYTES;
-          try {
-            for (const block of broken)
-              if (block >= first && block < first + buffer.length / BLOCK_BYTES) throw new Error('EIO');
-            await file.readInto(buffer, position);
-            // The last run comes long after the others.
-            if (first === BLOCKS_PER_MIB) await sleep(50);
-          } finally {
-            ended.push(buffer.length);
-          }
-        },
-      },
-    });
-  return Object.create(files, {
-    createFile: {
-      value: async (...made: Parameters<CopyFiles['createFile']>) => watch(await files.createFile(...made)),
-    },
-  });
-}
-
 const expected = () => RUNS.map(({ first }) => data.get(first));
 
 describe('runs of a layer', () => {
@@ -105,3 +77,31 @@ describe('runs of a layer', () => {
     expect(ended.map((lengthBytes) => lengthBytes / BLOCK_BYTES).sort()).toEqual([1, 2, 3, 5]);
   });
 });
+
+/** The files of a disk that reads gaps of so many bytes, and notes its reads. */
+function watched(files: CopyFiles): CopyFiles {
+  const watch = (file: CopyFile): CopyFile =>
+    Object.create(file, {
+      gapBytesMax: { get: () => gapBytesMax },
+      readInto: {
+        value: async (buffer: Buffer, position: number) => {
+          reads.push(buffer.length);
+          const first = position / BLOCK_BYTES;
+          try {
+            for (const block of broken)
+              if (block >= first && block < first + buffer.length / BLOCK_BYTES) throw new Error('EIO');
+            await file.readInto(buffer, position);
+            // The last run comes long after the others.
+            if (first === BLOCKS_PER_MIB) await sleep(50);
+          } finally {
+            ended.push(buffer.length);
+          }
+        },
+      },
+    });
+  return Object.create(files, {
+    createFile: {
+      value: async (...made: Parameters<CopyFiles['createFile']>) => watch(await files.createFile(...made)),
+    },
+  });
+}
