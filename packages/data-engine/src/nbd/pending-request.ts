@@ -46,23 +46,37 @@ export class PendingCall<Result> extends PendingRequest {
   }
 }
 
-/** One whose end a listener is told: a write, or one of several reads that are waited for together. */
+/**
+ * One whose end a listener is told: a write, or one of several reads that are waited for together.
+ *
+ * It lets go of the listener then. V8 replaces the table of a `Map` every few entries, and a replaced table refers to what it held
+ * and to the next one. Once such a table is among the old objects, a young collection takes all that can be reached from it for
+ * alive: the payloads of half of all writes would wait for a full collection.
+ */
 export class PendingTold<Tag> extends PendingRequest {
-  constructor(
-    sentAtMs: number,
-    private readonly listener: WriteListener<Tag>,
-    private readonly tag: Tag,
-    read?: ReadAssembly,
-  ) {
+  private listener: WriteListener<Tag> | undefined;
+  private tag: Tag | undefined;
+
+  constructor(sentAtMs: number, listener: WriteListener<Tag>, tag: Tag, read?: ReadAssembly) {
     super(sentAtMs, read);
+    this.listener = listener;
+    this.tag = tag;
   }
 
   answered(): void {
     if (this.error === undefined) this.read?.requireWhole();
-    this.listener.written(this.tag, this.error);
+    this.tell(this.error);
   }
 
   failed(reason: Error): void {
-    this.listener.written(this.tag, reason);
+    this.tell(reason);
+  }
+
+  private tell(failure: unknown): void {
+    const { listener, tag } = this;
+    this.listener = undefined;
+    this.tag = undefined;
+    // The cast: it is taken away with the listener only.
+    listener?.written(tag as Tag, failure);
   }
 }

@@ -30,16 +30,19 @@ const EXTENTS_MAX = 4096;
 
 type Pending = { readonly sentAtMs: number; readonly reject: (error: Error) => void };
 
-/** A write that the copy works on, and whose end a listener is told. */
+/** A write that the copy works on. Its listener is told once, and let go of for the same reason as that of a `PendingTold`. */
 class LocalWrite implements Pending {
   constructor(
     readonly sentAtMs: number,
-    private readonly listener: WriteListener<unknown>,
-    private readonly tag: unknown,
+    private listener: WriteListener<unknown> | undefined,
+    private tag: unknown,
   ) {}
 
   tell(failure: unknown): void {
-    this.listener.written(this.tag, failure);
+    const { listener, tag } = this;
+    this.listener = undefined;
+    this.tag = undefined;
+    listener?.written(tag, failure);
   }
 
   reject(error: Error): void {
