@@ -10,7 +10,6 @@ import { holderProof } from '@holdfast/identity/copy-secret.js';
 import { makeKey, makeRequest } from '@holdfast/identity/request.js';
 import { aDiskReport, aHeartbeat, anEngineReport } from '@holdfast/testkit/builders.js';
 import { eventually } from '@holdfast/testkit/eventually.js';
-import { TEST_SECRETS } from '@holdfast/testkit/test-database.js';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { ApiFixture, type Json } from './api-fixture.js';
 import { TestAgent } from './test-agent.js';
@@ -92,7 +91,7 @@ describe('joining', () => {
     const path = `${tokens}/${body.id}`;
     expect((await api.call('DELETE', path)).status).toBe(204);
     expect(await api.call('DELETE', path)).toMatchObject(REFUSED(404, 'join_token.not_found'));
-    for (const token of [String(body.token), 'hfj_guess', TEST_SECRETS.token, undefined]) {
+    for (const token of [String(body.token), 'hfj_guess', api.seed.token, undefined]) {
       const answer = await new TestAgent(api, 'late').join({ token });
       expect(answer).toMatchObject(REFUSED(403, 'join_token.refused'));
     }
@@ -143,7 +142,7 @@ describe('joining', () => {
   test('takes nothing that is not signed by its own key, and no other kinds of keys', async () => {
     const whole = await makeRequest(makeKey(), 'forged');
     const other = await makeRequest(makeKey(), 'forged');
-    const body = { name: 'forged', token: TEST_SECRETS.agentToken, clock: new Date().toISOString() };
+    const body = { name: 'forged', token: api.seed.agentToken, clock: new Date().toISOString() };
     const lines = whole.trim().split('\n');
     lines[lines.length - 2] = other.trim().split('\n').at(-2) ?? '';
     for (const request of [lines.join('\n'), 'no request', '-----BEGIN CERTIFICATE REQUEST-----\n']) {
@@ -156,7 +155,7 @@ describe('joining', () => {
     const body = {
       name: 'clear',
       request: await makeRequest(makeKey(), 'clear'),
-      token: TEST_SECRETS.agentToken,
+      token: api.seed.agentToken,
       clock: new Date().toISOString(),
     };
     const answer = await fetch(`http://127.0.0.1:${await api.listen()}/api/v1/agent/identity`, {
@@ -344,7 +343,7 @@ describe('a heartbeat is refused', () => {
 
   test('by a join token, in clear or over TLS', async () => {
     const answer = await api.call('POST', '/agent/heartbeat', {
-      token: TEST_SECRETS.agentToken,
+      token: api.seed.agentToken,
       body: aHeartbeat('one-node'),
     });
     expect(answer).toMatchObject(REFUSED(403, 'auth.forbidden'));

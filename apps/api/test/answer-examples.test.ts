@@ -8,9 +8,9 @@ import Ajv2020 from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { ANSWER_EXAMPLES } from '../src/platform/answer-examples.js';
 import { REQUEST_EXAMPLES } from '../src/platform/examples.js';
-import { ApiFixture } from './api-fixture.js';
 import { readDocument, strictComponents } from './fuzz/schema.js';
 import { makeOneOfEach } from './one-of-each.js';
+import { OwnApi } from './own-api.js';
 import { recordedExample } from './recorded-examples.js';
 
 const FILE = new URL('../src/platform/answer-examples.ts', import.meta.url);
@@ -80,7 +80,7 @@ if (process.env.HOLDFAST_WRITE_PAGES === '1') {
 
 /** Asks the API by each operation until each schema has an answer: first what only reads. */
 async function recorded(): Promise<Map<string, string>> {
-  const api = await ApiFixture.start();
+  const api = await OwnApi.begin();
   const answers = new Map<string, string>();
   try {
     const ids = await makeOneOfEach(api);

@@ -3,23 +3,22 @@ import type { Heartbeat } from '@holdfast/core/model/agent-protocol.js';
 import { GIB } from '@holdfast/core/model/bytes.js';
 import { asId, type DiskId, type NodeId, type OrganizationId } from '@holdfast/core/model/ids.js';
 import { hashSecret } from '@holdfast/database/credentials.js';
-import type { LocalSeed } from '@holdfast/database/seed-local.js';
 import { createPool, type Pool } from '@holdfast/database/sql/pool.js';
 import { systemScope } from '@holdfast/database/sql/scope.js';
 import { PostgresStore } from '@holdfast/database/store/postgres-store.js';
 import { aDiskReport, aHeartbeat } from '@holdfast/testkit/builders.js';
 import {
-  seedTestDatabase,
-  startTestDatabase,
-  TEST_SECRETS,
+  seedSuite,
+  seeOrganizations,
+  suiteUrl,
   type TestDatabase,
+  type TestSeed,
 } from '@holdfast/testkit/test-database.js';
-import type { InjectOptions } from 'fastify';
 import pg from 'pg';
-import { type App, createApp } from '../src/app.js';
-import type { Config } from '../src/config.js';
+import { type ApiAccess, type ApiRequest, type ApiResponse, accessByHttp } from './api-access.js';
 import { assertDeclared } from './documented-operations.js';
-import { type Answer, type JoinOptions, type Json, portOf, TestAgent } from './test-agent.js';
+import { sharedApi } from './shared-api.js';
+import { type Answer, type JoinOptions, type Json, TestAgent } from './test-agent.js';
 
 export type { Answer, Json } from './test-agent.js';
 export type CallOptions = {
@@ -29,71 +28,48 @@ export type CallOptions = {
   payload?: string | Buffer;
 };
 
-function appOn(database: TestDatabase, further: Partial<Config>): Promise<App> {
-  return createApp({
-    host: '127.0.0.1',
-    port: 0,
-    logLevel: 'silent',
-    databaseUrl: database.apiUrl,
-    databaseSystemUrl: database.systemUrl,
-    cookieSecure: false,
-    tokenDaysMax: 365,
-    graphqlIntrospection: true,
-    agentNetworks: [],
-    nodeCertificateHours: 24,
-    heartbeatIntervalMs: 2_000,
-    ...further,
-  });
-}
-
-/** The whole API in this process, on a Postgres of its own, with the local stack's first rows. */
+/** An API with an organization of the suite's own: the first rows of a local stack, and calls as its admin. */
 export class ApiFixture {
-  private listening: Promise<number> | undefined;
   private readonly system: Pool;
+  private readonly organizations: string[];
 
-  private constructor(
-    readonly database: TestDatabase,
-    readonly app: App,
-    readonly seed: LocalSeed,
+  protected constructor(
+    readonly database: Pick<TestDatabase, 'ownerUrl' | 'apiUrl' | 'systemUrl'>,
+    private readonly access: ApiAccess,
+    readonly seed: TestSeed,
+    /** Of the suite's own database the owner; of one that suites share their role, which sees the suite's organizations. */
     readonly owner: pg.Client,
+    /** Where calls come from, as the API sees it. */
+    readonly address: string | undefined,
   ) {
+    this.organizations = [seed.organizationId];
     this.system = createPool(database.systemUrl, { connectionsMax: 2, applicationName: 'test' });
   }
 
-  static async start(config: Partial<Config> = {}): Promise<ApiFixture> {
-    const database = await startTestDatabase();
-    const seed = await seedTestDatabase(database);
-    const owner = new pg.Client({ connectionString: database.ownerUrl });
+  /** On the API process and the database that the suites of this worker share. */
+  static async start(): Promise<ApiFixture> {
+    const { port, ...database } = await sharedApi();
+    const seed = await seedSuite(database);
+    const owner = new pg.Client({ connectionString: suiteUrl(database.ownerUrl) });
     await owner.connect();
-    return new ApiFixture(database, await appOn(database, config), seed, owner);
+    await seeOrganizations(owner, [seed.organizationId]);
+    return new ApiFixture(database, accessByHttp(port), seed, owner, addressOf(seed));
   }
 
-  /** Another api process on the same database, which the caller closes. */
-  static async beside(
-    { database, seed, owner }: ApiFixture,
-    config: Partial<Config> = {},
-  ): Promise<ApiFixture> {
-    return new ApiFixture(database, await appOn(database, config), seed, owner);
-  }
-
-  /** Listens, where it does not yet, and returns the port. */
-  async listen(): Promise<number> {
-    this.listening ??= this.startListening();
-    return this.listening;
-  }
-
-  private async startListening(): Promise<number> {
-    await this.app.nest.listen(0, '127.0.0.1');
-    // Agents that come before there is a certificate are sent away, and come again.
-    await this.call('GET', '/agent/authorities', { token: null });
-    return portOf(this.app.fastify.server.address());
+  /** Port of the API, which listens then. */
+  listen(): Promise<number> {
+    return this.access.port();
   }
 
   async stop(): Promise<void> {
     await this.system.end();
-    await this.app.nest.close();
     await this.owner.end();
-    await this.database.stop();
+  }
+
+  /** Sends a request as it is given. */
+  send(request: ApiRequest): Promise<ApiResponse> {
+    const forwarded = this.address === undefined ? {} : { 'x-forwarded-for': this.address };
+    return this.access.send({ ...request, headers: { ...forwarded, ...request.headers } });
   }
 
   /**
@@ -102,26 +78,25 @@ export class ApiFixture {
    * @throws Error when it is refused with a code that the OpenAPI document does not name for the operation
    */
   async call(method: string, path: string, options: CallOptions = {}): Promise<Answer> {
-    const token = options.token === undefined ? TEST_SECRETS.token : options.token;
-    const request: InjectOptions = {
-      // Fastify knows the methods by a union; tests name them as text.
-      method: method as 'GET',
+    const token = options.token === undefined ? this.seed.token : options.token;
+    const {
+      statusCode: status,
+      headers,
+      body: text,
+    } = await this.send({
+      method,
       url: `/api/v1${path}`,
       headers: {
         ...(token === null ? {} : { authorization: `Bearer ${token}` }),
         ...(options.payload === undefined ? {} : { 'content-type': 'application/json' }),
         ...options.headers,
       },
-    };
-    const payload = options.payload ?? options.body;
-    // A body is JSON text, raw bytes, or an object that inject turns into JSON.
-    if (payload !== undefined) request.payload = payload as string;
-    const answer = await this.app.fastify.inject(request);
-    const { statusCode: status, headers } = answer;
+      payload: options.payload ?? options.body,
+    });
     // An export is lines of JSON, or none at all.
     const isJson =
       /json;?/.test(String(headers['content-type'])) && !/ndjson/.test(String(headers['content-type']));
-    const body = answer.body === '' || !isJson ? {} : JSON.parse(answer.body);
+    const body = text === '' || !isJson ? {} : JSON.parse(text);
     assertDeclared({ method, url: `/api/v1${path}` }, { status, body });
     return { status, headers, body };
   }
@@ -154,14 +129,17 @@ export class ApiFixture {
   }
 
   /** Sends one GraphQL request about the seeded cluster. */
-  async graphql(query: string, variables: object = {}, token: string = TEST_SECRETS.token) {
-    const answer = await this.app.fastify.inject({
+  async graphql(query: string, variables: object = {}, token: string = this.seed.token) {
+    const {
+      statusCode: status,
+      headers,
+      body,
+    } = await this.send({
       method: 'POST',
       url: '/graphql',
       headers: { authorization: `Bearer ${token}` },
       payload: { query, variables: { clusterId: this.seed.clusterId, ...variables } },
     });
-    const { statusCode: status, headers, body } = answer;
     return { status, headers, body: JSON.parse(body) };
   }
 
@@ -200,6 +178,8 @@ export class ApiFixture {
     const userId = randomUUID();
     const clusterId = randomUUID();
     const token = `hft_${randomUUID()}`;
+    this.organizations.push(organizationId);
+    await seeOrganizations(this.owner, this.organizations);
     await this.owner.query('INSERT INTO organization (id, name, created_at) VALUES ($1, $2, now())', [
       organizationId,
       `org-${organizationId}`,
@@ -243,4 +223,10 @@ export class ApiFixture {
       [randomUUID(), organizationId, hashSecret(token), userId],
     );
   }
+}
+
+/** An address for all calls of a suite, so that failed sign-ins of one suite do not slow another: each has an organization of its own. */
+function addressOf({ organizationId }: TestSeed): string {
+  const [one, two, three] = Buffer.from(organizationId.replaceAll('-', '').slice(-6), 'hex');
+  return `10.${one}.${two}.${three}`;
 }

@@ -4,16 +4,17 @@ import { eventually } from '@holdfast/testkit/eventually.js';
 import { TEST_SECRETS } from '@holdfast/testkit/test-database.js';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { RefusedWrites } from '../src/platform/refused-writes.js';
-import { ApiFixture, type CallOptions, type Json } from './api-fixture.js';
+import type { CallOptions, Json } from './api-fixture.js';
+import { OwnApi } from './own-api.js';
 
 const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736';
 const IN_TRACE = { traceparent: `00-${TRACE}-00f067aa0ba902b7-01` };
 const EMAIL = 'admin@holdfast.local';
 
-let api: ApiFixture;
+let api: OwnApi;
 
 beforeAll(async () => {
-  api = await ApiFixture.start();
+  api = await OwnApi.begin();
 });
 afterAll(() => api?.stop());
 
@@ -296,7 +297,7 @@ test('that an account was closed is told once, not for each further attempt', as
 
 describe('the log', () => {
   const raw = (query: string) =>
-    api.app.fastify.inject({
+    api.send({
       url: `/api/v1/audit/export?${query}`,
       headers: { authorization: `Bearer ${TEST_SECRETS.token}` },
     });

@@ -1,6 +1,5 @@
 import { createClient, isProblem } from '@holdfast/api-client/client.js';
 import { GIB } from '@holdfast/core/model/bytes.js';
-import { TEST_SECRETS } from '@holdfast/testkit/test-database.js';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { ApiFixture } from './api-fixture.js';
 
@@ -14,7 +13,7 @@ beforeAll(async () => {
 afterAll(() => api?.stop());
 
 test('the generated client speaks to the API it was generated from', async () => {
-  const client = createClient({ origin, token: TEST_SECRETS.token });
+  const client = createClient({ origin, token: api.seed.token });
   const path = { clusterId: api.seed.clusterId };
   const created = await client.POST('/api/v1/clusters/{clusterId}/volumes', {
     params: { path },

@@ -2,16 +2,16 @@
 import { randomUUID } from 'node:crypto';
 import { TEST_SECRETS } from '@holdfast/testkit/test-database.js';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { ApiFixture } from './api-fixture.js';
+import { OwnApi } from './own-api.js';
 
 const SECRET = randomUUID();
 const FROM_AFAR = { 'x-forwarded-for': '10.1.2.3', 'x-forwarded-proto': 'https' };
 
-let api: ApiFixture;
+let api: OwnApi;
 let origin: string;
 
 beforeAll(async () => {
-  api = await ApiFixture.start({ consoleSecret: SECRET });
+  api = await OwnApi.begin({ consoleSecret: SECRET });
   origin = `http://127.0.0.1:${await api.listen()}`;
 });
 afterAll(() => api?.stop());
@@ -51,7 +51,7 @@ describe('an address that a request over the loopback tells', () => {
 });
 
 test("a proxy that the operator names needs no secret, and is believed beside the console's", async () => {
-  const named = await ApiFixture.start({ consoleSecret: SECRET, trustedProxies: ['127.0.0.1'] });
+  const named = await OwnApi.begin({ consoleSecret: SECRET, trustedProxies: ['127.0.0.1'] });
   try {
     const url = `http://127.0.0.1:${await named.listen()}/api/v1/projects`;
     const answer = await fetch(url, {

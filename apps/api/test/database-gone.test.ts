@@ -9,9 +9,10 @@ import { eventually } from '@holdfast/testkit/eventually.js';
 import { patient } from '@holdfast/testkit/slowness.js';
 import { signalPostgres } from '@holdfast/testkit/still-postgres.js';
 import { SwallowingProxy } from '@holdfast/testkit/swallowing-proxy.js';
-import { TEST_SECRETS } from '@holdfast/testkit/test-database.js';
+import { startTestServer, TEST_SECRETS } from '@holdfast/testkit/test-database.js';
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
-import { type Answer, ApiFixture } from './api-fixture.js';
+import type { Answer } from './api-fixture.js';
+import { OwnApi } from './own-api.js';
 
 /** As docs/ARCHITECTURE.md states it. */
 const ANSWER_MS_MAX = 15_000;
@@ -21,14 +22,15 @@ const HUNG_MS = 40_000;
 
 type Told = { what: string; status: number; code: unknown; retryAfter: unknown; isInTime: boolean };
 
-let api: ApiFixture;
-let postgres: Pick<EmbeddedPostgres, 'pid' | 'port' | 'directory'>;
+let api: OwnApi;
+let postgres: Pick<EmbeddedPostgres, 'pid' | 'port' | 'directory' | 'exited'>;
 let restarted: EmbeddedPostgres | undefined;
 
 beforeAll(async () => {
-  api = await ApiFixture.start();
+  const database = await startTestServer();
+  api = await OwnApi.on(database);
   api.owner.on('error', () => undefined);
-  postgres = api.database.server;
+  postgres = database.server;
 });
 afterEach(async () => {
   await eventually('the API serves', list, ({ status }) => status === 200);
@@ -147,7 +149,7 @@ test('while Postgres is killed requests are refused at once, and served once it 
     within('a sign-in', signIn()),
   ]);
   expect(told.filter((one) => !isRefusedInTime(one))).toEqual([]);
-  await api.database.server.exited;
+  await postgres.exited;
   expect(isRefusedInTime(await within('a read', list()))).toBe(true);
   const { directory, port } = postgres;
   restarted = await startEmbeddedPostgres({ directory, port });
@@ -183,9 +185,9 @@ async function volumesNamed(name: string): Promise<string[]> {
   return rows.map(({ id }) => id);
 }
 
-function besideThrough(proxy: SwallowingProxy): Promise<ApiFixture> {
+function besideThrough(proxy: SwallowingProxy): Promise<OwnApi> {
   const { apiUrl, systemUrl } = api.database;
-  return ApiFixture.beside(api, {
+  return OwnApi.beside(api, {
     databaseUrl: proxy.onWayTo(apiUrl),
     databaseSystemUrl: proxy.onWayTo(systemUrl),
   });

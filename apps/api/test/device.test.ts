@@ -3,7 +3,6 @@
 import { createPool } from '@holdfast/database/sql/pool.js';
 import { systemScope } from '@holdfast/database/sql/scope.js';
 import { pruneHistory } from '@holdfast/database/store/prune.js';
-import { TEST_SECRETS } from '@holdfast/testkit/test-database.js';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { ApiFixture, type Json } from './api-fixture.js';
 
@@ -12,7 +11,7 @@ let session: string;
 
 beforeAll(async () => {
   api = await ApiFixture.start();
-  const body = { email: 'admin@holdfast.local', password: TEST_SECRETS.password };
+  const body = { email: api.seed.email, password: api.seed.password };
   session = String((await api.call('POST', '/sessions', { token: null, body })).body.token);
 });
 afterAll(() => api?.stop());
@@ -31,7 +30,7 @@ describe('a program signs in', () => {
     expect(String(verificationUriComplete)).toContain(`/device#${userCode}`);
     expect(await ask(deviceCode)).toMatchObject({ status: 409, body: { code: 'device.waiting' } });
     const seen = await api.call('GET', `/device/${userCode}`, { token: session });
-    expect(seen).toMatchObject({ status: 200, body: { name: 'a CLI', address: '127.0.0.1' } });
+    expect(seen).toMatchObject({ status: 200, body: { name: 'a CLI', address: api.address } });
     expect(await approve(String(userCode).toLowerCase().replace('-', ''))).toMatchObject({ status: 200 });
     const { status, body } = await ask(deviceCode);
     expect(status).toBe(200);
@@ -46,7 +45,7 @@ describe('a program signs in', () => {
 
   test('a code is approved once, and by a session only', async () => {
     const { userCode } = await start();
-    expect(await approve(userCode, TEST_SECRETS.token)).toMatchObject({ status: 403 });
+    expect(await approve(userCode, api.seed.token)).toMatchObject({ status: 403 });
     expect(await approve(userCode)).toMatchObject({ status: 200 });
     expect(await approve(userCode)).toMatchObject({ status: 404 });
   });

@@ -8,7 +8,7 @@ beforeAll(async () => {
 });
 afterAll(() => api?.stop());
 
-const get = (url: string) => api.app.fastify.inject({ method: 'GET', url });
+const get = (url: string) => api.send({ method: 'GET', url });
 
 test('it has no script of its own in it, and no address of another origin', async () => {
   const { statusCode, headers, body } = await get('/docs');

@@ -1,6 +1,5 @@
 /** The operations of the OpenAPI document, with the codes that each says it may refuse with. */
-import { CONTROLLERS } from '../src/app.module.js';
-import { openApiDocument } from '../src/platform/openapi.js';
+import { openApiDocument } from './openapi-document.js';
 
 export type DocumentedOperation = {
   /** Method and path, as people write them. */
@@ -28,8 +27,7 @@ type Document = {
 };
 
 export function documentedOperations(): DocumentedOperation[] {
-  // Made of plain objects by the function above, and read as a client would read it.
-  const document: Document = JSON.parse(JSON.stringify(openApiDocument(CONTROLLERS)));
+  const document = openApiDocument<Document>();
   return Object.entries(document.paths).flatMap(([path, operations]) =>
     Object.entries(operations).map(([method, operation]) => ({
       name: `${method.toUpperCase()} ${path}`,

@@ -2,12 +2,12 @@
 import net from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { ApiFixture } from './api-fixture.js';
+import { OwnApi } from './own-api.js';
 
-let api: ApiFixture;
+let api: OwnApi;
 
 beforeAll(async () => {
-  api = await ApiFixture.start();
+  api = await OwnApi.begin();
 });
 afterAll(() => api?.stop());
 

@@ -1,5 +1,4 @@
 import http from 'node:http';
-import { TEST_SECRETS } from '@holdfast/testkit/test-database.js';
 
 type Message = {
   id?: string;
@@ -25,7 +24,7 @@ export class EventStreamClient {
 
   /** @param at.clusterId left out: of all clusters */
   static open(
-    at: { port: number; clusterId?: string; filter?: string; token?: string },
+    at: { port: number; clusterId?: string; filter?: string; token: string },
     lastEventId?: string,
   ): EventStreamClient {
     const below = at.clusterId === undefined ? '' : `/clusters/${at.clusterId}`;
@@ -35,7 +34,7 @@ export class EventStreamClient {
         port: at.port,
         path: `/api/v1${below}/events/stream${query}`,
         headers: {
-          authorization: `Bearer ${at.token ?? TEST_SECRETS.token}`,
+          authorization: `Bearer ${at.token}`,
           ...(lastEventId === undefined ? {} : { 'last-event-id': lastEventId }),
         },
       }),

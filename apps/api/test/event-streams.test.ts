@@ -19,7 +19,7 @@ afterAll(async () => {
 });
 
 async function follow(at: { filter?: string; token?: string; clusterId?: string }, lastEventId?: string) {
-  const stream = EventStreamClient.open({ port, ...at }, lastEventId);
+  const stream = EventStreamClient.open({ port, token: api.seed.token, ...at }, lastEventId);
   open.push(stream);
   await stream.until((messages) => messages.length > 0);
   return stream;

@@ -5,14 +5,14 @@ import { pruneHistory } from '@holdfast/database/store/prune.js';
 import { TEST_SECRETS } from '@holdfast/testkit/test-database.js';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import pg from 'pg';
-import { ApiFixture } from './api-fixture.js';
 import { EventStreamClient } from './event-stream-client.js';
+import { OwnApi } from './own-api.js';
 
-let api: ApiFixture;
+let api: OwnApi;
 let port: number;
 
 beforeAll(async () => {
-  api = await ApiFixture.start();
+  api = await OwnApi.begin();
   await api.app.nest.listen(0, '127.0.0.1');
   const address = api.app.fastify.server.address();
   port = typeof address === 'object' && address !== null ? address.port : 0;
@@ -49,7 +49,7 @@ test('events and changes arrive as they happen, and a stream resumes where it wa
 
 describe('an export', () => {
   const raw = (query: string, cluster: string = api.seed.clusterId) =>
-    api.app.fastify.inject({
+    api.send({
       url: `/api/v1/clusters/${cluster}/events/export?${query}`,
       headers: { authorization: `Bearer ${TEST_SECRETS.token}` },
     });
@@ -115,7 +115,7 @@ test('after the listening connection was cut, what happened meanwhile still arri
   const stream = openStream();
   await stream.until((messages) => messages.length > 0);
   await api.owner.query(
-    `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'holdfast-api-live'`,
+    `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'holdfast-api-live' AND datname = current_database()`,
   );
   await api.owner.query(INSERT, [api.seed.organizationId, api.seed.clusterId, 'unannounced']);
   await stream.until(() => stream.events.length >= 1);
@@ -205,5 +205,5 @@ async function insert(client: pg.Client, message: string): Promise<void> {
 }
 
 function openStream(lastEventId?: string): EventStreamClient {
-  return EventStreamClient.open({ port, clusterId: api.seed.clusterId }, lastEventId);
+  return EventStreamClient.open({ port, clusterId: api.seed.clusterId, token: api.seed.token }, lastEventId);
 }

@@ -3,15 +3,15 @@ import { storeFirstLink } from '@holdfast/database/queries/first-account.js';
 import { createPool, type Pool } from '@holdfast/database/sql/pool.js';
 import { systemScope, transaction } from '@holdfast/database/sql/scope.js';
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
-import { ApiFixture } from './api-fixture.js';
+import { OwnApi } from './own-api.js';
 
-let api: ApiFixture;
-let beside: ApiFixture;
+let api: OwnApi;
+let beside: OwnApi;
 let pool: Pool;
 
 beforeAll(async () => {
-  api = await ApiFixture.start();
-  beside = await ApiFixture.beside(api);
+  api = await OwnApi.begin();
+  beside = await OwnApi.beside(api);
   pool = createPool(api.database.systemUrl, { connectionsMax: 2, applicationName: 'first-account' });
 });
 afterAll(async () => {

@@ -298,7 +298,7 @@ describe('what a grant does not show', () => {
     const port = await api.listen();
     const { clusterId } = api.seed;
     const theirs = EventStreamClient.open({ port, clusterId, token: other.token });
-    const ours = EventStreamClient.open({ port, clusterId });
+    const ours = EventStreamClient.open({ port, clusterId, token: api.seed.token });
     // An event that is no longer known: the answer to it says that the subscription has begun.
     const subscription = subscribeTo(port, { clusterId, after: '1-1' }, other.token);
     try {

@@ -8,8 +8,8 @@ let api: ApiFixture;
 let nodeId: string;
 let viewer: string;
 let volume: Json;
-const SNAPSHOT = '01a1fd5b-0000-7000-8000-000000000601';
-const REBUILD = '01a1fd5b-0000-7000-8000-000000000201';
+const SNAPSHOT = randomUUID();
+const REBUILD = randomUUID();
 
 beforeAll(async () => {
   api = await ApiFixture.start();

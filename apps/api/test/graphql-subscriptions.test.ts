@@ -1,6 +1,5 @@
 /** Subscriptions, read by the client of the protocol's own library. */
 
-import { TEST_SECRETS } from '@holdfast/testkit/test-database.js';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { ApiFixture } from './api-fixture.js';
 import { SUBSCRIPTION, type Subscription, subscribeTo } from './subscription-client.js';
@@ -19,7 +18,7 @@ afterAll(async () => {
 });
 
 function follow(variables: Record<string, unknown> = {}, token?: string): Subscription {
-  const stream = subscribeTo(port, variables, token);
+  const stream = subscribeTo(port, variables, token ?? api.seed.token);
   open.push(stream.close);
   return stream;
 }
@@ -100,8 +99,8 @@ describe('a subscription', () => {
 });
 
 describe('a subscription is refused', () => {
-  const ask = (query: string, variables: object = {}, token = TEST_SECRETS.token) =>
-    api.app.fastify.inject({
+  const ask = (query: string, variables: object = {}, token = api.seed.token) =>
+    api.send({
       method: 'POST',
       url: '/graphql/stream',
       headers: { authorization: `Bearer ${token}`, accept: 'text/event-stream' },

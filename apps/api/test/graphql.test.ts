@@ -1,20 +1,20 @@
 import { GIB } from '@holdfast/core/model/bytes.js';
 import { systemClock } from '@holdfast/database/clock-and-random.js';
-import { TEST_SECRETS } from '@holdfast/testkit/test-database.js';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { Tenant } from '../src/platform/tenant.js';
-import { ApiFixture, type Json } from './api-fixture.js';
+import type { Json } from './api-fixture.js';
+import { OwnApi } from './own-api.js';
 
-let api: ApiFixture;
+let api: OwnApi;
 
 beforeAll(async () => {
-  api = await ApiFixture.start();
+  api = await OwnApi.begin();
   for (const zone of ['a', 'b', 'c']) await api.node(`node-${zone}`, `zone-${zone}`);
 });
 afterAll(() => api?.stop());
 
-async function ask(query: string, variables: object = {}, token: string | null = TEST_SECRETS.token) {
-  const answer = await api.app.fastify.inject({
+async function ask(query: string, variables: object = {}, token: string | null = api.seed.token) {
+  const answer = await api.send({
     method: 'POST',
     url: '/graphql',
     headers: token === null ? {} : { authorization: `Bearer ${token}` },

@@ -1,16 +1,16 @@
 import { migrationNames } from '@holdfast/database/migrate.js';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { ApiFixture } from './api-fixture.js';
+import { OwnApi } from './own-api.js';
 
-let api: ApiFixture;
+let api: OwnApi;
 
 beforeAll(async () => {
-  api = await ApiFixture.start();
+  api = await OwnApi.begin();
 });
 afterAll(() => api?.stop());
 
 async function ask(url: string, from = api) {
-  const { statusCode: status, body } = await from.app.fastify.inject({ url });
+  const { statusCode: status, body } = await from.send({ url });
   return { status, body: JSON.parse(body) };
 }
 
@@ -60,7 +60,7 @@ describe('while a migration is not applied', () => {
   });
 
   test('a process that begins has not started, and one that was ready has', async () => {
-    const fresh = await ApiFixture.beside(api);
+    const fresh = await OwnApi.beside(api);
     expect(await ask('/startupz', fresh)).toMatchObject({
       status: 503,
       body: { detail: 'starting: migrations' },

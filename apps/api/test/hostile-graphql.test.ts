@@ -1,6 +1,5 @@
 /** GraphQL requests that nothing of ours would send, or that ask for very much in few words. */
 import { randomUUID } from 'node:crypto';
-import { TEST_SECRETS } from '@holdfast/testkit/test-database.js';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { ApiFixture } from './api-fixture.js';
 
@@ -19,10 +18,10 @@ describe('a GraphQL request that is none is refused as the fault of its sender',
     ['a list for a query', { query: ['{ __typename }'] }],
   ])('such as %s in its place', async (_what, body) => {
     for (const url of ['/graphql', '/graphql/stream']) {
-      const answer = await api.app.fastify.inject({
+      const answer = await api.send({
         method: 'POST',
         url,
-        headers: { authorization: `Bearer ${TEST_SECRETS.token}` },
+        headers: { authorization: `Bearer ${api.seed.token}` },
         payload: body as object,
       });
       expect([url, answer.statusCode]).toEqual([url, 422]);
@@ -31,9 +30,9 @@ describe('a GraphQL request that is none is refused as the fault of its sender',
   });
 
   test('two queries in an address', async () => {
-    const answer = await api.app.fastify.inject({
+    const answer = await api.send({
       url: '/graphql?query={__typename}&query={__typename}',
-      headers: { authorization: `Bearer ${TEST_SECRETS.token}` },
+      headers: { authorization: `Bearer ${api.seed.token}` },
     });
     expect(answer.statusCode).toBe(422);
   });

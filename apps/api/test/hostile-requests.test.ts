@@ -6,11 +6,9 @@ import { text } from 'node:stream/consumers';
 import { GIB } from '@holdfast/core/model/bytes.js';
 import { asId, type DiskId } from '@holdfast/core/model/ids.js';
 import { aDiskReport, aHeartbeat } from '@holdfast/testkit/builders.js';
-import { TEST_SECRETS } from '@holdfast/testkit/test-database.js';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { CONTROLLERS } from '../src/app.module.js';
-import { openApiDocument } from '../src/platform/openapi.js';
 import { ApiFixture } from './api-fixture.js';
+import { openApiDocument } from './openapi-document.js';
 import type { TestAgent } from './test-agent.js';
 import { textsOfBodies } from './texts-of-bodies.js';
 
@@ -98,8 +96,7 @@ describe('text that Postgres can not store or a terminal would obey is refused',
 const BREAKS = ['\n', '\r', '\t', '\u0085', '\u2028', '\u2029'];
 
 describe('a text of more than one line is refused', () => {
-  const document = JSON.parse(JSON.stringify(openApiDocument(CONTROLLERS)));
-  const texts = [...textsOfBodies(document)];
+  const texts = [...textsOfBodies(openApiDocument())];
 
   test('the walk finds the texts that users type', () => {
     const found = texts.map(({ where, pointer }) => `${where} ${pointer}`);
@@ -169,7 +166,7 @@ test.each([
 ])('JSON of %s five thousand deep is refused', async (_what, payload) => {
   for (const [path, token] of [
     ['/sessions', null],
-    ['/projects', TEST_SECRETS.token],
+    ['/projects', api.seed.token],
   ] as const) {
     expect(await api.call('POST', path, { payload, token })).toMatchObject({ status: 422 });
   }
@@ -298,7 +295,7 @@ describe('an address written in another way is the same address', () => {
     '%s keeps its answer from caches, and has its tag',
     async (url) => {
       const socket = net.connect(await api.listen(), '127.0.0.1');
-      const head = [`GET ${url} HTTP/1.1`, 'Host: a', `Authorization: Bearer ${TEST_SECRETS.token}`];
+      const head = [`GET ${url} HTTP/1.1`, 'Host: a', `Authorization: Bearer ${api.seed.token}`];
       socket.write(`${[...head, 'Connection: close'].join('\r\n')}\r\n\r\n`);
       const answer = await text(socket);
       expect(answer).toMatch(/^HTTP\/1.1 200 /);
@@ -310,9 +307,9 @@ describe('an address written in another way is the same address', () => {
   test.each(['/graphql?query={__typename}', `/api/v1/${'a'.repeat(300)}`])(
     'the answer of %s is kept from caches too, and not guessed at',
     async (url) => {
-      const answer = await api.app.fastify.inject({
+      const answer = await api.send({
         url,
-        headers: { authorization: `Bearer ${TEST_SECRETS.token}` },
+        headers: { authorization: `Bearer ${api.seed.token}` },
       });
       expect(answer.headers).toMatchObject({
         'cache-control': 'no-store',
@@ -330,8 +327,8 @@ describe('a method that an address does not have', () => {
     ['OPTIONS', '/api/v1/clusters', 'GET, HEAD, POST'],
     ['DELETE', '/livez', 'GET, HEAD'],
   ])('%s %s is answered with those that it has', async (method, url, allow) => {
-    const answer = await api.app.fastify.inject({ method: method as 'PUT', url });
-    expect([answer.statusCode, answer.headers.allow, answer.json().code]).toEqual([
+    const answer = await api.send({ method, url });
+    expect([answer.statusCode, answer.headers.allow, JSON.parse(answer.body).code]).toEqual([
       405,
       allow,
       'request.method_not_allowed',
@@ -339,7 +336,7 @@ describe('a method that an address does not have', () => {
   });
 
   test('while an unknown address is not there by any', async () => {
-    const answer = await api.app.fastify.inject({ method: 'PUT', url: '/api/v1/nothing/here' });
+    const answer = await api.send({ method: 'PUT', url: '/api/v1/nothing/here' });
     expect([answer.statusCode, answer.headers.allow]).toEqual([404, undefined]);
   });
 });
@@ -361,7 +358,7 @@ test('a stream of which only the head is asked holds nothing open', async () => 
   for (const path of ['/events/stream', `/clusters/${api.seed.clusterId}/events/stream`]) {
     const answer = await fetch(`http://127.0.0.1:${await api.listen()}/api/v1${path}`, {
       method: 'HEAD',
-      headers: { authorization: `Bearer ${TEST_SECRETS.token}` },
+      headers: { authorization: `Bearer ${api.seed.token}` },
       signal: AbortSignal.timeout(5_000),
     });
     expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'text/event-stream']);

@@ -9,12 +9,12 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { getIntrospectionQuery, type IntrospectionQuery } from 'graphql';
 import { CONTROLLERS } from '../src/app.module.js';
 import { REQUEST_EXAMPLES } from '../src/platform/examples.js';
-import { openApiDocument } from '../src/platform/openapi.js';
 import { ROUTE_OPTIONS, type RouteOptions } from '../src/platform/route.decorator.js';
-import { ApiFixture } from './api-fixture.js';
 import { type FieldToAsk, fieldsWithIds } from './fields-with-ids.js';
 import { FIELDS } from './graphql-table.js';
 import { makeOneOfEach } from './one-of-each.js';
+import { openApiDocument } from './openapi-document.js';
+import { OwnApi } from './own-api.js';
 
 type Operation = {
   operationId: string;
@@ -24,7 +24,7 @@ type Operation = {
   takesIfMatch: boolean;
 };
 
-let api: ApiFixture;
+let api: OwnApi;
 let foreign: { token: string; clusterId: string };
 const ids: Record<string, string> = {};
 
@@ -63,7 +63,7 @@ const BODIES: Record<string, unknown> = {
 };
 
 beforeAll(async () => {
-  api = await ApiFixture.start();
+  api = await OwnApi.begin();
   foreign = await api.otherTenant();
   Object.assign(ids, await makeOneOfEach(api));
 });
@@ -323,10 +323,9 @@ function listOperations(): Operation[] {
       if (options !== undefined) accessByOperation.set(`${tag}_${name}`, options.access);
     }
   }
-  // The document is made by our own code, of this shape.
-  const { paths } = openApiDocument(CONTROLLERS) as {
+  const { paths } = openApiDocument<{
     paths: Record<string, Record<string, { operationId: string; parameters?: { name: string }[] }>>;
-  };
+  }>();
   return Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, { operationId, parameters = [] }]) => ({
       operationId,

@@ -3,19 +3,20 @@
  * cluster, a project nor a volume is asked. The list of them is the OpenAPI document's, so one that is added later is asked too.
  */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { type Answer, ApiFixture, type Json } from './api-fixture.js';
+import type { Answer, Json } from './api-fixture.js';
 import { type DocumentedOperation, documentedOperations } from './documented-operations.js';
 import { makeOneOfEach } from './one-of-each.js';
 import { OPEN_TO_LIMITED_TOKENS } from './open-to-limited-tokens.js';
+import { OwnApi } from './own-api.js';
 
-let api: ApiFixture;
+let api: OwnApi;
 /** Of each kind one, outside the project and outside the cluster. */
 const outside: Record<string, string> = {};
 let projectId: string;
 let clusterId: string;
 
 beforeAll(async () => {
-  api = await ApiFixture.start();
+  api = await OwnApi.begin();
   Object.assign(outside, await makeOneOfEach(api));
   projectId = String((await api.call('POST', '/projects', { body: { name: 'inside' } })).body.id);
   clusterId = String((await api.call('POST', '/clusters', { body: { name: 'inside' } })).body.id);

@@ -4,11 +4,12 @@ import { type ProviderUser, TestProvider } from '@holdfast/testkit/test-provider
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { oidcConfigOf, oidcEnvironment } from '../src/oidc/oidc-config.js';
 import { RefusedWrites } from '../src/platform/refused-writes.js';
-import { ApiFixture, type Json } from './api-fixture.js';
+import type { Json } from './api-fixture.js';
+import { OwnApi } from './own-api.js';
 
 const CONSOLE = 'http://console.example.test';
 
-let api: ApiFixture;
+let api: OwnApi;
 let provider: TestProvider;
 
 beforeAll(async () => {
@@ -20,7 +21,7 @@ beforeAll(async () => {
     HOLDFAST_OIDC_ROLES: 'ops=operator,storage=admin',
     HOLDFAST_OIDC_DOMAINS: 'example.test',
   };
-  api = await ApiFixture.start({ oidc: oidcConfigOf(oidcEnvironment.parse(variables)) });
+  api = await OwnApi.begin({ oidc: oidcConfigOf(oidcEnvironment.parse(variables)) });
 });
 afterAll(async () => {
   await api?.stop();

@@ -1,8 +1,7 @@
 /** Examples of the OpenAPI document: each is sent to the API, which understands it. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { CONTROLLERS } from '../src/app.module.js';
-import { openApiDocument } from '../src/platform/openapi.js';
-import { ApiFixture } from './api-fixture.js';
+import { openApiDocument } from './openapi-document.js';
+import { OwnApi } from './own-api.js';
 
 type Content = Record<string, { schema: { properties?: object }; example?: object }>;
 type Operation = {
@@ -15,7 +14,7 @@ type Document = {
   components: { responses: Record<string, { content: Content }> };
 };
 
-const DOCUMENT = openApiDocument(CONTROLLERS) as Document;
+const DOCUMENT = openApiDocument<Document>();
 const EXAMPLES = Object.entries(DOCUMENT.paths)
   .filter(([path]) => !path.startsWith('/api/v1/agent/'))
   .flatMap(([path, methods]) =>
@@ -28,12 +27,12 @@ const EXAMPLES = Object.entries(DOCUMENT.paths)
 /** Statuses that say that a request was not understood. */
 const NOT_UNDERSTOOD = [400, 415, 422];
 
-let api: ApiFixture;
+let api: OwnApi;
 const ids: Record<string, string> = {};
 let otherOrganizationId: string;
 
 beforeAll(async () => {
-  api = await ApiFixture.start();
+  api = await OwnApi.begin();
   ({ organizationId: otherOrganizationId } = await api.otherTenant());
   const volume = await api.createVolume();
   const nodeId = await api.node('node-1', 'zone-a');

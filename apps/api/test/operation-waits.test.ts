@@ -5,17 +5,18 @@ import { TEST_SECRETS } from '@holdfast/testkit/test-database.js';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { OperationWaits } from '../src/operations/operation-waits.js';
 import { Databases } from '../src/platform/databases.js';
-import { ApiFixture, type Json } from './api-fixture.js';
+import type { Json } from './api-fixture.js';
+import { OwnApi } from './own-api.js';
 
 const TYPE = expect.stringContaining('application/vnd.holdfast.operation+json');
 
-let api: ApiFixture;
+let api: OwnApi;
 let nodeId: string;
 let volume: Json;
 let path: string;
 
 beforeAll(async () => {
-  api = await ApiFixture.start();
+  api = await OwnApi.begin();
   nodeId = await api.node('node-1', 'zone-a');
 });
 afterAll(() => api?.stop());
@@ -121,7 +122,7 @@ describe('a request that reads an operation', () => {
 
 test('a process has so many that wait, without a connection of the database, and answers them when it is to end', async () => {
   const operation = await begunOperation();
-  const process = await ApiFixture.beside(api);
+  const process = await OwnApi.beside(api);
   const read = () => process.call('GET', operation, prefer('wait=30'));
   const asked = Array.from({ length: 64 }, read);
   await untilWaiting(64, process);

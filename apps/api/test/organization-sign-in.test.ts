@@ -5,21 +5,21 @@ import { TEST_SECRETS } from '@holdfast/testkit/test-database.js';
 import { CLIENT_SECRET, TestProvider } from '@holdfast/testkit/test-provider.js';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { RefusedWrites } from '../src/platform/refused-writes.js';
-import { ApiFixture } from './api-fixture.js';
+import { OwnApi } from './own-api.js';
 import { portOf } from './test-agent.js';
 
 const CONSOLE = 'http://console.example.test';
 const ADMIN = 'admin@holdfast.local';
 const NO_PROVIDER = { status: 404, body: { code: 'auth.no_provider' } };
 
-let api: ApiFixture;
+let api: OwnApi;
 let provider: TestProvider;
 /** Its provider is the test's; the seeded organization has another one. */
-let acme: Awaited<ReturnType<ApiFixture['otherTenant']>> & { name: string };
+let acme: Awaited<ReturnType<OwnApi['otherTenant']>> & { name: string };
 
 beforeAll(async () => {
   const config = { consoleUrl: new URL(CONSOLE), oidcNetworks: ['127.0.0.0/8'] };
-  api = await ApiFixture.start(config);
+  api = await OwnApi.begin(config);
   const { organizationId, ...rest } = await api.otherTenant();
   acme = { organizationId, ...rest, name: `org-${organizationId}` };
   const organizationIds = [organizationId, api.seed.organizationId];
@@ -258,7 +258,7 @@ describe('an issuer', () => {
   });
 
   test('on this machine is not called where the operator has not allowed its network', async () => {
-    const strict = await ApiFixture.beside(api);
+    const strict = await OwnApi.beside(api);
     try {
       const before = provider.requests;
       expect(await start(acme.name, strict)).toMatchObject({

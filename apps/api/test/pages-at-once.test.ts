@@ -4,17 +4,17 @@ import net from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { TEST_SECRETS } from '@holdfast/testkit/test-database.js';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { ApiFixture } from './api-fixture.js';
+import { OwnApi } from './own-api.js';
 
 /** Pages of so many take 600 kB. */
 const VOLUMES = 200;
 /** More than the system takes for a reader that reads nothing, so that the process has to hold the rest. */
 const AT_ONCE = 30;
 
-let api: ApiFixture;
+let api: OwnApi;
 
 beforeAll(async () => {
-  api = await ApiFixture.start();
+  api = await OwnApi.begin();
   await api.node('node-1', 'zone-a');
   await Promise.all(Array.from({ length: VOLUMES }, (_, index) => api.createVolume({ name: `v-${index}` })));
 });

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { GIB, TIB } from '@holdfast/core/model/bytes.js';
-import { TEST_SECRETS } from '@holdfast/testkit/test-database.js';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { ApiFixture, type Json } from './api-fixture.js';
 
@@ -15,10 +14,10 @@ beforeAll(async () => {
 afterAll(() => api?.stop());
 
 async function graphql(query: string, variables: object): Promise<Json> {
-  const { body } = await api.app.fastify.inject({
+  const { body } = await api.send({
     method: 'POST',
     url: '/graphql',
-    headers: { authorization: `Bearer ${TEST_SECRETS.token}` },
+    headers: { authorization: `Bearer ${api.seed.token}` },
     payload: { query, variables },
   });
   const { data, errors } = JSON.parse(body);

@@ -2,13 +2,14 @@ import { randomUUID } from 'node:crypto';
 import { GIB } from '@holdfast/core/model/bytes.js';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { RefusedWrites } from '../src/platform/refused-writes.js';
-import { type Answer, ApiFixture } from './api-fixture.js';
+import type { Answer } from './api-fixture.js';
+import { OwnApi } from './own-api.js';
 
-let api: ApiFixture;
+let api: OwnApi;
 let ofOrganization: string;
 
 beforeAll(async () => {
-  api = await ApiFixture.start();
+  api = await OwnApi.begin();
   ofOrganization = `/organizations/${api.seed.organizationId}/quota`;
 });
 afterAll(() => api?.stop());
@@ -121,7 +122,7 @@ describe('the quota of the organization', () => {
     const limits = { body: { requestsPerMinute: 3 }, token };
     expect((await api.call('PUT', `/organizations/${organizationId}/quota`, limits)).status).toBe(200);
     // Another process, to which the quota is new.
-    const fresh = await ApiFixture.beside(api);
+    const fresh = await OwnApi.beside(api);
     const ask = () => fresh.call('GET', '/projects', { token });
     const answers = [await ask(), await ask(), await ask(), await ask()];
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 429]);
@@ -159,7 +160,7 @@ describe('the quota of the organization', () => {
       [`/projects/${project.id}/quota`, 2],
     ])
       await api.call('PUT', String(path), { token, body: { requestsPerMinute } });
-    const fresh = await ApiFixture.beside(api);
+    const fresh = await OwnApi.beside(api);
     const ask = () => fresh.call('GET', '/projects', { token: String(made.token) });
     const { headers } = await ask();
     expect(headers['ratelimit-policy']).toBe('"organization";q=10;w=60, "project";q=2;w=60');
@@ -183,8 +184,8 @@ describe('the quota of the organization', () => {
       const { token, organizationId } = await api.otherTenant();
       const limits = { body: { requestsPerMinute: perMinute }, token };
       expect((await api.call('PUT', `/organizations/${organizationId}/quota`, limits)).status).toBe(200);
-      const processes = [await ApiFixture.beside(api), await ApiFixture.beside(api)] as const;
-      const answered = async (from: readonly ApiFixture[], requests: number) => {
+      const processes = [await OwnApi.beside(api), await OwnApi.beside(api)] as const;
+      const answered = async (from: readonly OwnApi[], requests: number) => {
         const each = Math.ceil(requests / from.length);
         const asked = from.flatMap((at) =>
           Array.from({ length: each }, () => at.call('GET', '/projects', { token })),
@@ -235,7 +236,7 @@ describe('the quota of the organization', () => {
     const { token, organizationId } = await api.otherTenant();
     const limits = { body: { requestsPerMinute: 5 }, token };
     await api.call('PUT', `/organizations/${organizationId}/quota`, limits);
-    const fresh = await ApiFixture.beside(api);
+    const fresh = await OwnApi.beside(api);
     const fields = (names: string) =>
       [...names].map((name) => `${name}: projects { edges { cursor } }`).join(' ');
     const spread = `query { ...Four } fragment Four on Query { ${fields('abcd')} }`;

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { MIB } from '@holdfast/core/model/bytes.js';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { ApiFixture, type Json } from './api-fixture.js';
@@ -5,7 +6,7 @@ import { ApiFixture, type Json } from './api-fixture.js';
 let api: ApiFixture;
 let path: string;
 let volumeId: string;
-const REBUILD = '01a1fd5b-0000-7000-8000-000000000201';
+const REBUILD = randomUUID();
 const rebuildId = (n: number) => `01a1fd5b-0000-7000-8000-0000000003${String(n).padStart(2, '0')}`;
 
 /** Columns in which a rebuild differs from one that waits since noon on a volume with two full copies. */

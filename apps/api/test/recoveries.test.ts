@@ -1,14 +1,14 @@
 /** Recoveries over HTTP: the plan, its refusals, and a volume that is made again of an orphan, with its audit entry. */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { ApiFixture } from './api-fixture.js';
 import { makeOneOfEach } from './one-of-each.js';
+import { OwnApi } from './own-api.js';
 
-let api: ApiFixture;
+let api: OwnApi;
 let place: { nodeId: string; diskId: string };
 
 beforeAll(async () => {
-  api = await ApiFixture.start();
+  api = await OwnApi.begin();
   const { nodeId = '', diskId = '' }: Readonly<Record<string, string>> = await makeOneOfEach(api);
   place = { nodeId, diskId };
 });

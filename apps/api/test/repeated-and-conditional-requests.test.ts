@@ -1,7 +1,6 @@
 /** Requests that are repeated with an Idempotency-Key, and those that are about a known state, with If-Match or If-None-Match. */
 import { GIB } from '@holdfast/core/model/bytes.js';
 import { eventually } from '@holdfast/testkit/eventually.js';
-import { TEST_SECRETS } from '@holdfast/testkit/test-database.js';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import pg from 'pg';
 import { ApiFixture } from './api-fixture.js';
@@ -181,7 +180,7 @@ describe('ETag and If-Match', () => {
       const { etag } = (await api.call('GET', `/tokens/${id}`)).headers;
       const signedIn = await api.call('POST', '/sessions', {
         token: null,
-        body: { email: api.seed.email, password: TEST_SECRETS.password },
+        body: { email: api.seed.email, password: api.seed.password },
       });
       const cookie = String(signedIn.headers['set-cookie']).split(';')[0] ?? '';
       const given = { cookie, 'sec-fetch-site': 'same-origin', 'if-match': String(etag) };

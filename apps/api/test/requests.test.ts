@@ -1,5 +1,4 @@
 import { GIB } from '@holdfast/core/model/bytes.js';
-import { TEST_SECRETS } from '@holdfast/testkit/test-database.js';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { ApiFixture } from './api-fixture.js';
 
@@ -55,12 +54,7 @@ describe('every refusal is a problem document', () => {
     ['no token', 401, 'auth.missing', () => api.call('GET', '/clusters', { token: null })],
     ['a wrong token', 401, 'auth.invalid', () => api.call('GET', '/clusters', { token: 'hft_wrong' })],
     ['a huge token', 401, 'auth.invalid', () => api.call('GET', '/clusters', { token: 'x'.repeat(10_000) })],
-    [
-      'a join token',
-      401,
-      'auth.invalid',
-      () => api.call('GET', '/clusters', { token: TEST_SECRETS.agentToken }),
-    ],
+    ['a join token', 401, 'auth.invalid', () => api.call('GET', '/clusters', { token: api.seed.agentToken })],
     ["a user's token for agents", 403, 'auth.forbidden', () => api.call('POST', '/agent/heartbeat')],
     [
       'a body that is no JSON',
@@ -266,7 +260,7 @@ describe('sessions and tokens', () => {
   test('signing in gives a token and a cookie; signing out ends both', async () => {
     const signedIn = await api.call('POST', '/sessions', {
       token: null,
-      body: { email: 'ADMIN@holdfast.local', password: TEST_SECRETS.password },
+      body: { email: api.seed.email.toUpperCase(), password: api.seed.password },
     });
     expect(signedIn).toMatchObject({ status: 201, body: { role: 'owner', token: expect.any(String) } });
     const cookie = String(signedIn.headers['set-cookie']);

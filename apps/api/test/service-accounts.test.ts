@@ -1,5 +1,4 @@
 /** Service accounts: members for programs, which own tokens and never sign in. */
-import { TEST_SECRETS } from '@holdfast/testkit/test-database.js';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { ApiFixture, type Json } from './api-fixture.js';
 
@@ -122,7 +121,7 @@ describe('a service account never signs in', () => {
 
   test('with a password, which it can not be given', async () => {
     const one = await account({ role: 'admin' });
-    const signIn = { email: emailOf(one), password: TEST_SECRETS.password };
+    const signIn = { email: emailOf(one), password: api.seed.password };
     expect((await api.call('POST', '/sessions', { token: null, body: signIn })).status).toBe(401);
     const body = { currentPassword: 'x', newPassword: 'correct-horse-battery-staple' };
     const token = await tokenOf(one);

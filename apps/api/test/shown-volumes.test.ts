@@ -6,17 +6,18 @@ import { GIB } from '@holdfast/core/model/bytes.js';
 import { eventually } from '@holdfast/testkit/eventually.js';
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import pg from 'pg';
-import { ApiFixture, type Json } from './api-fixture.js';
+import type { Json } from './api-fixture.js';
+import { OwnApi } from './own-api.js';
 
-let api: ApiFixture;
-let other: Awaited<ReturnType<ApiFixture['otherTenant']>>;
+let api: OwnApi;
+let other: Awaited<ReturnType<OwnApi['otherTenant']>>;
 /** Tokens: of one who may write, of one who may not, and of one with a volume in the granted cluster, whose nodes it does not see. */
 let callers: Record<'admin' | 'viewer' | 'grantee', string>;
 let nodeId: string;
 let volume: Json;
 
 beforeAll(async () => {
-  api = await ApiFixture.start();
+  api = await OwnApi.begin();
   nodeId = await api.node('node-1', 'zone-a');
   await api.node('node-2', 'zone-b');
   other = await api.otherTenant();
@@ -34,7 +35,7 @@ afterAll(() => api?.stop());
 
 async function answerTo(token: string, path: string, method: 'GET' | 'HEAD' = 'GET', headers = {}) {
   const url = `/api/v1${path}`;
-  return api.app.fastify.inject({ method, url, headers: { authorization: `Bearer ${token}`, ...headers } });
+  return api.send({ method, url, headers: { authorization: `Bearer ${token}`, ...headers } });
 }
 
 /** Both lists as the caller gets them, and as they are made of each volume alone. */
@@ -151,7 +152,7 @@ test('rows are read once for all who may do the same, and again when a connectio
   expect(await readsDuring(list(admin))).toBe(0);
   expect(await readsDuring(list(viewer))).toBe(0);
   await api.owner.query(
-    `SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity WHERE usename = 'holdfast_api'`,
+    `SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity WHERE usename = 'holdfast_api' AND datname = current_database()`,
   );
   const untilAnswered = async () => {
     while ((await list(admin)()).statusCode !== 200);

@@ -1,12 +1,13 @@
 /** How sessions begin and end, and what guessing passwords costs. */
 import { TEST_SECRETS } from '@holdfast/testkit/test-database.js';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { ApiFixture, type Json } from './api-fixture.js';
+import type { Json } from './api-fixture.js';
+import { OwnApi } from './own-api.js';
 
-let api: ApiFixture;
+let api: OwnApi;
 
 beforeAll(async () => {
-  api = await ApiFixture.start({ trustedProxies: ['127.0.0.1', '10.9.0.0/16'] });
+  api = await OwnApi.begin({ trustedProxies: ['127.0.0.1', '10.9.0.0/16'] });
 });
 afterAll(() => api?.stop());
 beforeEach(() => api.owner.query('DELETE FROM sign_in_limit'));

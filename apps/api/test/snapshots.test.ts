@@ -157,13 +157,13 @@ describe('snapshots', () => {
     const { body } = await post(`${pathOf(volume)}/snapshots`, { name: 'graph' });
     const query = `query ($c: ID!, $v: ID!) {
       snapshots(clusterId: $c, volumeId: $v) { edges { node { id name state isHeadParent } } } }`;
-    const answer = await api.app.fastify.inject({
+    const answer = await api.send({
       method: 'POST',
       url: '/graphql',
       headers: { authorization: `Bearer ${api.seed.token}` },
       payload: { query, variables: { c: api.seed.clusterId, v: volume.id } },
     });
-    expect(answer.json().data.snapshots.edges).toEqual([
+    expect(JSON.parse(answer.body).data.snapshots.edges).toEqual([
       { node: { id: body.id, name: 'graph', state: 'creating', isHeadParent: false } },
     ]);
   });

@@ -1,4 +1,3 @@
-import { TEST_SECRETS } from '@holdfast/testkit/test-database.js';
 import { createClient } from 'graphql-sse';
 
 type Message = {
@@ -12,11 +11,7 @@ export const SUBSCRIPTION = `subscription ($clusterId: ID, $filter: String, $aft
     hasGap change { clusterId kind id } event { id message cluster { name } } } }`;
 
 /** A subscription that keeps what it has got, and can be waited on. */
-export function subscribeTo(
-  port: number,
-  variables: Record<string, unknown>,
-  token: string = TEST_SECRETS.token,
-) {
+export function subscribeTo(port: number, variables: Record<string, unknown>, token: string) {
   const client = createClient({
     url: `http://127.0.0.1:${port}/graphql/stream`,
     headers: { authorization: `Bearer ${token}` },

@@ -2,7 +2,6 @@ import https from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { CONTROL_PLANE_NAME } from '@holdfast/identity/names.js';
 import { makeKey, makeRequest } from '@holdfast/identity/request.js';
-import { TEST_SECRETS } from '@holdfast/testkit/test-database.js';
 import { assertDeclared } from './documented-operations.js';
 
 export type Json = Record<string, unknown> & { items?: Json[] };
@@ -25,7 +24,7 @@ export class TestAgent {
   connections: https.Agent | undefined;
 
   constructor(
-    private readonly api: { listen(): Promise<number> },
+    private readonly api: { listen(): Promise<number>; readonly seed: { readonly agentToken: string } },
     readonly name: string,
     readonly keyPem: string = makeKey(),
     public certificatePem: string | undefined = undefined,
@@ -33,7 +32,7 @@ export class TestAgent {
 
   /** Joins with the test cluster's join token, another one, or (undefined) with its key alone. */
   async join(options: JoinOptions = {}): Promise<Answer> {
-    const token = 'token' in options ? options.token : TEST_SECRETS.agentToken;
+    const token = 'token' in options ? options.token : this.api.seed.agentToken;
     const answer = await this.call('/agent/identity', {
       name: this.name,
       request: await makeRequest(options.keyPem ?? this.keyPem, this.name),

@@ -2,7 +2,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { TEST_SECRETS } from '@holdfast/testkit/test-database.js';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { ApiFixture, type Json } from './api-fixture.js';
+import type { Json } from './api-fixture.js';
+import { OwnApi } from './own-api.js';
 
 /** Several shapes that fit ten thousand times each: some seconds of one core. */
 const MEBIBYTE = 1024 * 1024;
@@ -14,12 +15,12 @@ const heavy = (shapes: number): Json => ({
 /** More than the pool has threads and places. */
 const TOO_MANY = 8;
 
-let api: ApiFixture;
+let api: OwnApi;
 let origin: string;
 let simulate: string;
 
 beforeAll(async () => {
-  api = await ApiFixture.start();
+  api = await OwnApi.begin();
   simulate = `/clusters/${api.seed.clusterId}/placements/simulate`;
   origin = await api.app.fastify.listen({ port: 0, host: '127.0.0.1' });
 });

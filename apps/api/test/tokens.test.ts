@@ -1,7 +1,6 @@
 /** What tokens may be used for, and how they end. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { GIB } from '@holdfast/core/model/bytes.js';
-import { TEST_SECRETS } from '@holdfast/testkit/test-database.js';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { ApiFixture, type Json } from './api-fixture.js';
 
@@ -10,15 +9,14 @@ let url: string;
 
 beforeAll(async () => {
   api = await ApiFixture.start();
-  await api.app.nest.listen(0, '127.0.0.1');
-  url = await api.app.nest.getUrl();
+  url = `http://127.0.0.1:${await api.listen()}`;
 });
 afterAll(() => api?.stop());
 
 const HOUR_MS = 3_600_000;
 const inHours = (hours: number) => new Date(Date.now() + hours * HOUR_MS).toISOString();
 
-async function token(body: Json, maker: string = TEST_SECRETS.token): Promise<{ id: string; token: string }> {
+async function token(body: Json, maker: string = api.seed.token): Promise<{ id: string; token: string }> {
   const made = await api.call('POST', '/tokens', { token: maker, body: { name: 'test', ...body } });
   if (made.status !== 201) throw new Error(JSON.stringify(made.body));
   return { id: String(made.body.id), token: String(made.body.token) };
@@ -75,8 +73,8 @@ describe('a token is limited', () => {
   });
 
   test('to the addresses that it names', async () => {
-    const far = await token({ addressRanges: ['10.0.0.0/8', 'fd00::/8'] });
-    const near = await token({ addressRanges: ['127.0.0.1'] });
+    const far = await token({ addressRanges: ['192.0.2.0/24', 'fd00::/8'] });
+    const near = await token({ addressRanges: [String(api.address)] });
     expect(await statusOf('GET', api.volumes, far.token)).toBe(403);
     expect(await statusOf('GET', api.volumes, near.token)).toBe(200);
   });
@@ -113,19 +111,19 @@ describe('a token that is made with another one', () => {
   });
 
   test('may be used from no wider range', async () => {
-    const parent = await token({ addressRanges: ['127.0.0.0/8'] });
+    const parent = await token({ addressRanges: ['10.0.0.0/8'] });
     expect(
       await statusOf('POST', '/tokens', parent.token, { name: 'no', addressRanges: ['0.0.0.0/0'] }),
     ).toBe(403);
     expect(
-      await statusOf('POST', '/tokens', parent.token, { name: 'ok', addressRanges: ['127.0.0.1'] }),
+      await statusOf('POST', '/tokens', parent.token, { name: 'ok', addressRanges: [String(api.address)] }),
     ).toBe(201);
   });
 
   test('ends with it', async () => {
     const parent = await token({});
     const child = await token({}, parent.token);
-    expect(await statusOf('DELETE', `/tokens/${parent.id}`, TEST_SECRETS.token)).toBe(204);
+    expect(await statusOf('DELETE', `/tokens/${parent.id}`, api.seed.token)).toBe(204);
     expect(await statusOf('GET', api.volumes, child.token)).toBe(401);
   });
 });

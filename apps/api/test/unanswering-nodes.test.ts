@@ -18,7 +18,7 @@ beforeAll(async () => {
   nodeId = await api.node('node-2', 'b');
   const { id } = await api.createAttachedVolume(nodeId);
   await api.owner.query(`UPDATE volume SET robustness = 'healthy' WHERE id = $1`, [id]);
-  stream = EventStreamClient.open({ port: await api.listen(), clusterId });
+  stream = EventStreamClient.open({ port: await api.listen(), clusterId, token: api.seed.token });
   await stream.until((messages) => messages.length > 0);
 });
 afterAll(async () => {

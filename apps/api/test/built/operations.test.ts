@@ -14,7 +14,7 @@ import {
 } from '@holdfast/testkit/test-database.js';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 
-const MAIN = fileURLToPath(new URL('../dist/main.js', import.meta.url));
+const MAIN = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
 const TOKEN = 'a-token-of-the-operator';
 const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736';
 

@@ -6,22 +6,22 @@ import { startEmbeddedPostgres } from '@holdfast/database/embedded/postgres.js';
 import { freePort } from '@holdfast/testkit/free-port.js';
 import {
   seedTestDatabase,
-  startTestDatabase,
+  startTestServer,
   TEST_SECRETS,
-  type TestDatabase,
+  type TestServer,
 } from '@holdfast/testkit/test-database.js';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 
-const MAIN = fileURLToPath(new URL('../dist/main.js', import.meta.url));
+const MAIN = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
 const POLL_MS = 50;
 
-let database: TestDatabase;
+let database: TestServer;
 let api: ChildProcess;
 let origin: string;
 let clusterId: string;
 
 beforeAll(async () => {
-  database = await startTestDatabase();
+  database = await startTestServer();
   ({ clusterId } = await seedTestDatabase(database));
   await database.server.stop();
   const port = await freePort();

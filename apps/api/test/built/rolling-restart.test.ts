@@ -22,7 +22,7 @@ import {
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import pg from 'pg';
 
-const mainOf = (app: string) => fileURLToPath(new URL(`../../${app}/dist/main.js`, import.meta.url));
+const mainOf = (app: string) => fileURLToPath(new URL(`../../../${app}/dist/main.js`, import.meta.url));
 const LOOPS = 6;
 /** Nothing has been sent. */
 const NOT_CONNECTED = 'not connected';

@@ -20,7 +20,7 @@ import {
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import pg from 'pg';
 
-const MAIN = fileURLToPath(new URL('../dist/main.js', import.meta.url));
+const MAIN = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
 const VOLUMES = 60;
 const SIZE_BYTES = 7 * GIB;
 const DISK_BYTES = 100 * GIB;

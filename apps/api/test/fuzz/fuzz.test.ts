@@ -2,7 +2,6 @@
  * Requests by chance against the whole API on a real Postgres. `HOLDFAST_FUZZ_REQUESTS` and `HOLDFAST_FUZZ_SEED` say how many and
  * which; a finding names its request, and the same seed finds it again.
  */
-import { TEST_SECRETS } from '@holdfast/testkit/test-database.js';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { ApiFixture } from '../api-fixture.js';
 import { fuzz } from './fuzzer.js';
@@ -34,7 +33,7 @@ test(
     const report = await fuzz(api, {
       requests: REQUESTS,
       seed: SEED,
-      tokens: { user: String(made.token), agent: TEST_SECRETS.agentToken },
+      tokens: { user: String(made.token), agent: api.seed.agentToken },
       without: ['DELETE /api/v1/sessions', VERIFY, QUOTA],
       spared: new Set(tokens.items?.map(({ id }) => String(id))),
     });
@@ -85,7 +84,7 @@ test(
       const reader = new AbortController();
       const answer = await fetch(`http://127.0.0.1:${port}/graphql/stream`, {
         method: 'POST',
-        headers: { authorization: `Bearer ${TEST_SECRETS.token}`, 'content-type': 'application/json' },
+        headers: { authorization: `Bearer ${api.seed.token}`, 'content-type': 'application/json' },
         body: JSON.stringify(request),
         signal: reader.signal,
       });

@@ -103,9 +103,8 @@ class Run {
     const token = operation.path.startsWith('/api/v1/agent/')
       ? this.options.tokens.agent
       : this.options.tokens.user;
-    const asked = this.api.app.fastify.inject({
-      // Fastify knows the methods by a union; the document names them as text.
-      method: operation.method as 'GET',
+    const asked = this.api.send({
+      method: operation.method,
       url,
       headers: {
         authorization: `Bearer ${token}`,

@@ -10,7 +10,7 @@ import { promisify } from 'node:util';
 import { eventually } from '@holdfast/testkit/eventually.js';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 
-const HOLDFAST = fileURLToPath(new URL('../bin/holdfast.mjs', import.meta.url));
+const HOLDFAST = fileURLToPath(new URL('../../bin/holdfast.mjs', import.meta.url));
 const CLUSTER = '01a1fd5b-0000-7000-8000-000000000001';
 const run = promisify(execFile);
 
@@ -127,7 +127,7 @@ describe('a raw call', () => {
 });
 
 test.each(['-V', '--version'])('%s prints the version, for which no API is asked', async (option) => {
-  const { version } = JSON.parse(fs.readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
+  const { version } = JSON.parse(fs.readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
   expect((await run(process.execPath, [HOLDFAST, option], { env: {} })).stdout).toBe(`${version}\n`);
 });
 

@@ -22,7 +22,7 @@ import {
 } from '@holdfast/testkit/test-database.js';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 
-const MAIN = fileURLToPath(new URL('../dist/main.js', import.meta.url));
+const MAIN = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
 /** More than the worker has slots, and more than it lets one organization wait without one. */
 const VOLUMES = 100;
 const NAMES = { hangs: 'hangs', answers: 'answers' };

@@ -121,7 +121,7 @@ describe('a cached fleet', () => {
 });
 
 test('when the database falls silent, those that have waited behind a transaction are refused with it', async () => {
-  const proxy = await SwallowingProxy.to(database.server.port);
+  const proxy = await SwallowingProxy.to(Number(new URL(database.ownerUrl).port));
   const cut = createPool(proxy.onWayTo(database.apiUrl), {
     connectionsMax: 2,
     applicationName: 'cut',

@@ -55,6 +55,8 @@ export type EmbeddedPostgresOptions = {
   /** Extra server settings, for tests. */
   settings?: Readonly<Record<string, string>>;
   log?: (line: string) => void;
+  /** Whether this process stays alive as long as Postgres does: `true` where it is left out. */
+  holdsProcess?: boolean;
 };
 
 export type EmbeddedPostgres = {
@@ -180,6 +182,7 @@ async function launch(location: PostgresLocation, options: EmbeddedPostgresOptio
     child.once('exit', () => resolve());
     child.once('error', () => resolve());
   });
+  if (options.holdsProcess === false) child.unref();
   const pid = child.pid;
   if (pid === undefined) throw unavailable(`${location.postgres} could not be started`);
   const ready = await waitUntilReady(dataDirectory, pid);

@@ -16,7 +16,7 @@ beforeAll(async () => {
   database = await startTestDatabase();
 });
 beforeEach(async () => {
-  proxy = await SwallowingProxy.to(database.server.port);
+  proxy = await SwallowingProxy.to(Number(new URL(database.ownerUrl).port));
   pool = createPool(proxy.onWayTo(database.systemUrl), {
     connectionsMax: 3,
     applicationName: 'silent',

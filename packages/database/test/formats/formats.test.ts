@@ -75,7 +75,7 @@ test('a file is kept of the form that is written today', () => {
 async function writeOld(file: string, through: string): Promise<void> {
   const ownerUrl = await newDatabase();
   await migrate(ownerUrl, undefined, through);
-  await seedTestDatabase({ ...database, ownerUrl, ...(await prepareRoles(ownerUrl)) });
+  await seedTestDatabase(await prepareRoles(ownerUrl));
   await withClient(ownerUrl, async (owner) => {
     await owner.query(
       `INSERT INTO volume (id, organization_id, project_id, cluster_id, name, size_bytes, number_of_replicas, data_engine,

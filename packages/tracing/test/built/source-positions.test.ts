@@ -2,7 +2,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { repositoryRoot } from '@holdfast/testkit/local-stack.js';
 import { expect, test } from '@jest/globals';
-import { errorSerializers } from './source-positions.js';
+import { errorSerializers } from '../../src/source-positions.js';
 
 const BUILT = path.join(repositoryRoot, 'packages/tracing/dist/traceparent.js');
 const SOURCE = path.join(repositoryRoot, 'packages/tracing/src/traceparent.ts');
