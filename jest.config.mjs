@@ -1,50 +1,61 @@
-// One Jest run for the whole repository, on TypeScript sources and native ES modules. Integration tests that need
-// processes start the built ones from dist, so `npm test` builds first.
-const transform = {
-  '^.+\\.tsx?$': [
-    '@swc/jest',
-    {
-      jsc: {
-        parser: { syntax: 'typescript', tsx: false, decorators: true },
-        transform: { legacyDecorator: true, decoratorMetadata: true },
-        target: 'es2022',
-        keepClassNames: true,
-      },
-      module: { type: 'es6' },
-    },
-  ],
-};
+// One Jest configuration for the whole repository, on TypeScript sources and native ES modules. Two projects: suites that run on sources
+// alone, and suites that start built processes (`dist`), which tools/test.mjs builds first where one of them is chosen.
+import { swcOptions } from './tools/typescript/swc-options.mjs';
 
-// A machine of a CI may run other work beside, at a third of its speed for a while. What limits a test is stretched there by this, and so
-// is what a test waits for at most (packages/testkit/src/slowness.ts). No test that passes is slower by it.
-process.env.HOLDFAST_TEST_SLOWNESS ??= process.env.CI === 'true' ? '4' : '1';
+/**
+ * Which suites run: `quick` (npm test), `long` (those named *.long.test.ts), of these `networks` (those that change networks, which run after
+ * all others: Chromium ends its requests whenever a network of the machine comes or goes), or `all`.
+ */
+const scope = process.env.HOLDFAST_TEST_SCOPE ?? 'all';
+const LONG = '\\.long\\.test\\.ts$';
+const NETWORKS = '/test/partitions/';
+const LEFT_OUT = { quick: [LONG], long: [NETWORKS], networks: [`^(?!.*${NETWORKS})`], all: [] };
 
-export default {
-  testEnvironment: '<rootDir>/tools/jest/patient-environment.mjs',
-  globalSetup: '<rootDir>/tools/jest/start-shared-parts.mjs',
-  globalTeardown: '<rootDir>/tools/jest/stop-shared-parts.mjs',
+/** Where suites that start built processes stand. tools/checks/test-suites.test.ts keeps all others from doing so. */
+const BUILT = ['/test/built/', '/apps/local/test/'];
+/** Suites that need a Docker daemon run where they are asked for by name, and in a job of their own. */
+const OPTIONAL = [
+  ...(process.env.HOLDFAST_TEST_COMPOSE === '1' ? [] : ['/apps/local/test/compose/']),
+  ...(process.env.HOLDFAST_TEST_UPGRADE === '1' ? [] : ['/apps/local/test/upgrade/']),
+];
+
+const common = {
+  rootDir: import.meta.dirname,
+  testEnvironment: 'node',
   testEnvironmentOptions: { customExportConditions: ['holdfast-source', 'node', 'node-addons'] },
   extensionsToTreatAsEsm: ['.ts', '.tsx'],
-  transform,
-  moduleNameMapper: { '^(\\.{1,2}/.*)\\.js$': '$1' },
-  testMatch: ['<rootDir>/{apps,packages,tools}/**/*.test.ts'],
-  testPathIgnorePatterns: [
-    '/node_modules/',
-    '/dist/',
-    '/\\.next/',
-    // Builds an image and needs a Docker daemon, so it runs where it is asked for by name, and in CI.
-    ...(process.env.HOLDFAST_TEST_COMPOSE === '1' ? [] : ['/apps/local/test/compose/']),
-    // Builds the image of an earlier version beside that.
-    ...(process.env.HOLDFAST_TEST_UPGRADE === '1' ? [] : ['/apps/local/test/upgrade/']),
-  ],
+  transform: { '^.+\\.tsx?$': ['@swc/jest', swcOptions()] },
+  moduleNameMapper: {
+    // What the condition `holdfast-source` of each package leads to; Jest looks for related suites without conditions.
+    '^@holdfast/(core|control|data-engine|database|identity|jobs|scenario|simulator|testkit|tracing)/(?!bench/)(.*)\\.js$':
+      '<rootDir>/packages/$1/src/$2',
+    '^(\\.{1,2}/.*)\\.js$': '$1',
+  },
   modulePathIgnorePatterns: ['<rootDir>/.*/dist/', '<rootDir>/.*/\\.next/'],
+  testMatch: [
+    `<rootDir>/{apps,packages,tools}/**/*${scope === 'long' || scope === 'networks' ? '.long' : ''}.test.ts`,
+  ],
+};
+const ignored = ['/node_modules/', '/dist/', '/\\.next/', ...OPTIONAL, ...LEFT_OUT[scope]];
+const isBuilt = `(${BUILT.join('|')})`;
+
+export default {
+  projects: [
+    { ...common, displayName: 'sources', testPathIgnorePatterns: [...ignored, isBuilt] },
+    {
+      ...common,
+      displayName: 'built',
+      testPathIgnorePatterns: [...ignored, `^(?!.*${isBuilt})`],
+    },
+  ],
+  globalSetup: '<rootDir>/tools/jest/start-shared-parts.mjs',
+  globalTeardown: '<rootDir>/tools/jest/stop-shared-parts.mjs',
   watchPathIgnorePatterns: ['/\\.holdfast/'],
-  // One more than the machines that this runs on have cores: a suite that starts servers mostly waits for them.
+  // One more than the machines that this runs on have cores: a suite that starts processes mostly waits for them.
   maxWorkers: 3,
-  testSequencer: '<rootDir>/tools/jest/paired-sequencer.mjs',
   // Modules of suites that have ended stay in their process: at some gigabytes each further suite takes ten times as long.
   workerIdleMemoryLimit: '1GB',
-  // Ten times what the slowest test without a limit of its own takes: on a busy machine all take longer, and one that hangs is stopped all the same.
-  testTimeout: 120_000 * Number(process.env.HOLDFAST_TEST_SLOWNESS),
-  reporters: [['default', { summaryThreshold: 0 }], '<rootDir>/tools/jest/plain-line-reporter.mjs'],
+  // Ends a test that hangs, on any machine. No test has a limit of its own.
+  testTimeout: 600_000,
+  reporters: [['default', { summaryThreshold: 0 }], '<rootDir>/tools/jest/summary-reporter.mjs'],
 };

@@ -1,52 +1,120 @@
-// Entry of `npm test`: installs, builds, then runs every test of the repository in one Jest run. Arguments go to Jest,
-// so `npm test -- packages/core` runs one room. Ends with the plain line `N passed, M failed`.
+// Entry of `npm test`: installs what is missing, builds where a chosen suite starts built processes, and runs Jest. Ends with the suites
+// that took longest and the plain line `N passed, M failed`.
+//
+//   npm test                      every rule once
+//   npm run test:all              everything
+//   npm test -- --long            what test:all has beside npm test
+//   npm test -- --since <commit>  the suites that the changes since a commit concern (tools/jest/concerned-suites.mjs)
+//   npm test -- packages/core     suites by a part of their path; further arguments go to Jest
 import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { build, install, quietEnvironment, repositoryRoot, requireSupportedPlatform } from './bootstrap.mjs';
 
+const JEST = path.join(repositoryRoot, 'node_modules', 'jest', 'bin', 'jest.js');
+
 requireSupportedPlatform();
 install();
-build();
-ensureBrowser();
+const { describe, plainLine, sumOf } = await import('./jest/summary-reporter.mjs');
 
-const { plainLine } = await import('./jest/plain-line-reporter.mjs');
-const chosen = process.argv.slice(2);
-const counts = runJest(chosen);
-// Beside five hundred others a suite may have waited for the machine (docs/adr/0315). Of those that were chosen each counts as it went.
-if (counts.late.length > 0 && chosen.length === 0) {
-  console.log(`holdfast: late beside others, so run again alone: ${counts.late.join(' ')}`);
-  const again = runJest(['--maxWorkers=1', '--runTestsByPath', ...counts.late]);
-  counts.passed += counts.failed - again.failed;
-  counts.failed = again.failed;
+const startedAtMs = Date.now();
+const runs = plan(process.argv.slice(2));
+prepare(runs);
+const summary = sumOf(runs.map(runJest));
+summary.wallSeconds = (Date.now() - startedAtMs) / 1000;
+console.log(describe(summary));
+console.log(plainLine(summary));
+process.exit(summary.failed === 0 ? 0 : 1);
+
+/** The runs of Jest that the arguments ask for, one after the other. */
+function plan([first, ...rest]) {
+  const quick = { scope: 'quick', args: [] };
+  const long = [
+    { scope: 'long', args: [] },
+    { scope: 'networks', args: [] },
+  ];
+  if (first === undefined) return [quick];
+  if (first === '--all') return [quick, ...long];
+  if (first === '--long') return long;
+  if (first === '--since') return [{ scope: 'quick', args: concernedBy(rest) }];
+  return [{ scope: 'all', args: [first, ...rest] }];
 }
-console.log(plainLine(counts));
-process.exit(counts.failed === 0 ? 0 : 1);
 
-function runJest(args) {
-  const countsFile = path.join(fs.mkdtempSync(path.join(os.tmpdir(), 'holdfast-test-')), 'counts.json');
-  const jest = path.join(repositoryRoot, 'node_modules', 'jest', 'bin', 'jest.js');
-  const { status } = spawnSync(
-    process.execPath,
-    ['--experimental-vm-modules', '--no-warnings', jest, ...args],
-    {
-      cwd: repositoryRoot,
-      stdio: 'inherit',
-      env: {
-        ...process.env,
-        ...quietEnvironment,
-        ...deploymentEnvironment(),
-        HOLDFAST_TEST_COUNTS: countsFile,
-      },
-    },
+function concernedBy([commit, ...rest]) {
+  if (commit === undefined) end(2, 'npm test -- --since needs a commit, such as HEAD or main');
+  const script = path.join(repositoryRoot, 'tools/jest/concerned-suites.mjs');
+  const { status, stdout } = spawnSync(process.execPath, [script, commit], {
+    cwd: repositoryRoot,
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  if (status !== 0) process.exit(status ?? 1);
+  const suites = stdout.split('\n').filter((line) => line !== '');
+  console.log(`holdfast: ${suites.length} suites are concerned by what changed since ${commit}`);
+  if (suites.length === 0) end(0, '0 passed, 0 failed');
+  return ['--runTestsByPath', ...suites, ...rest];
+}
+
+/** Builds, and installs a browser, where a chosen suite starts what is built. */
+function prepare(chosen) {
+  const isBuilt = chosen.some(
+    ({ scope, args }) => listTests(scope, ['--selectProjects', 'built', ...args]).length > 0,
   );
-  const told = fs.existsSync(countsFile)
-    ? JSON.parse(fs.readFileSync(countsFile, 'utf8'))
-    : { passed: 0, failed: 1, skipped: 0, late: [] };
-  // Jest can fail without a failing test (a leaked handle under --detectOpenHandles, a broken configuration).
-  if (status !== 0 && told.failed === 0) return { ...told, failed: 1, late: [] };
+  if (!isBuilt) return;
+  build();
+  ensureBrowser();
+}
+
+function listTests(scope, args) {
+  const { stdout } = jest(scope, ['--listTests', '--passWithNoTests', ...args], {
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
+  return stdout.split('\n').filter((line) => line.endsWith('.ts'));
+}
+
+function runJest({ scope, args }) {
+  const file = path.join(fs.mkdtempSync(path.join(os.tmpdir(), 'holdfast-test-')), 'summary.json');
+  const { status } = jest(scope, args, { stdio: 'inherit', env: { HOLDFAST_TEST_SUMMARY: file } });
+  const nothing = {
+    passed: 0,
+    failed: 0,
+    skipped: 0,
+    wallSeconds: 0,
+    workerSeconds: 0,
+    partsSeconds: 0,
+    peakBytes: 0,
+    suites: [],
+  };
+  const told = fs.existsSync(file) ? JSON.parse(fs.readFileSync(file, 'utf8')) : nothing;
+  // Jest can fail without a failing test: a configuration that is broken, or no suite of that name.
+  if (status !== 0 && told.failed === 0) return { ...told, failed: 1 };
   return told;
+}
+
+function jest(scope, args, { stdio, env = {} }) {
+  const flags = ['--experimental-vm-modules', '--no-warnings', ...onSources()];
+  return spawnSync(process.execPath, [...flags, JEST, ...args], {
+    cwd: repositoryRoot,
+    encoding: 'utf8',
+    stdio,
+    env: {
+      ...process.env,
+      ...quietEnvironment,
+      ...deploymentEnvironment(),
+      HOLDFAST_TEST_SCOPE: scope,
+      ...env,
+    },
+  });
+}
+
+/** Lets threads that the code under test starts run on sources too. */
+function onSources() {
+  return [
+    '--conditions=holdfast-source',
+    '--import',
+    path.join(repositoryRoot, 'tools/typescript/register.mjs'),
+  ];
 }
 
 /**
@@ -75,4 +143,9 @@ function ensureBrowser() {
   };
   spawnSync('apt-get', ['update', '-qq'], options);
   spawnSync('apt-get', ['install', '-y', '-qq', '--no-install-recommends', 'chromium'], options);
+}
+
+function end(code, message) {
+  (code === 0 ? console.log : console.error)(code === 0 ? message : `holdfast: ${message}`);
+  process.exit(code);
 }

@@ -16,7 +16,9 @@ const tellCaller = callerTeller(
   process.env.HOLDFAST_CONSOLE_SECRET || undefined,
 );
 
-const app = next({ dev: false, dir, hostname, port });
+/** `npm run dev`: pages are compiled when they are opened, and replaced in the browser when they are saved. */
+const dev = process.env.NODE_ENV === 'development';
+const app = next({ dev, dir, hostname, port });
 await app.prepare();
 const handle = app.getRequestHandler();
 
@@ -27,7 +29,7 @@ const handle = app.getRequestHandler();
 function restrict(request, response) {
   const nonce = crypto.randomBytes(16).toString('base64');
   const policy =
-    `default-src 'self'; script-src 'self' 'nonce-${nonce}'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; ` +
+    `default-src 'self'; script-src 'self' 'nonce-${nonce}'${dev ? " 'unsafe-eval'" : ''}; style-src 'self' 'unsafe-inline'; img-src 'self' data:; ` +
     "connect-src 'self'; form-action 'self'; object-src 'none'; base-uri 'self'; frame-ancestors 'none'";
   request.headers['content-security-policy'] = policy;
   request.headers['x-nonce'] = nonce;
@@ -46,6 +48,8 @@ const server = http.createServer((request, response) => {
   restrict(request, response);
   handle(request, response);
 });
+// Next's own connection, by which pages are replaced.
+if (dev) server.on('upgrade', app.getUpgradeHandler());
 server.listen(port, hostname, () => console.log(`console listens on http://${hostname}:${port}`));
 
 for (const signal of ['SIGTERM', 'SIGINT']) {

@@ -1,5 +1,6 @@
 // Process beside a Jest run that keeps what the run's suites share: a local stack without agents, and a browser. Each is started
-// when a suite first asks for it. It ends them, and what agents suites have left, when the run's process is gone, however that ended.
+// when a suite first asks for it. When the run's process is gone, however that ended, the keeper ends these parts, agents that suites
+// have left, and the parts of single Jest workers (packages/testkit/src/worker-parts.ts).
 import fs from 'node:fs';
 import http from 'node:http';
 import path from 'node:path';
@@ -20,8 +21,8 @@ const parts = new Map();
 
 async function startStack() {
   const { LocalStack } = await import('@holdfast/testkit/local-stack.js');
-  const { startTestDatabase } = await import('@holdfast/testkit/test-database.js');
-  const database = await startTestDatabase();
+  const { startTestServer } = await import('@holdfast/testkit/test-database.js');
+  const database = await startTestServer();
   const { ownerUrl, systemUrl } = database;
   const env = { ...STACK_ENVIRONMENT, DATABASE_URL: ownerUrl };
   try {
@@ -71,12 +72,26 @@ function killAgents() {
   }
 }
 
+/** Ends what suites of one Jest worker shared. Each such process is a file `<name>.process.json`: `{ pid, signal }`. */
+function endWorkerParts() {
+  for (const name of fs.readdirSync(folder).filter((file) => file.endsWith('.process.json'))) {
+    const { pid, signal } = JSON.parse(fs.readFileSync(path.join(folder, name), 'utf8'));
+    try {
+      process.kill(pid, signal);
+    } catch {
+      // It is gone already.
+    }
+  }
+}
+
 process.once('disconnect', async () => {
   server.close();
   killAgents();
+  endWorkerParts();
   const started = await Promise.allSettled(parts.values());
   await Promise.allSettled(started.map(({ value }) => value?.stop()));
-  fs.rmSync(folder, { recursive: true, force: true });
+  // Postgres writes there until it has ended.
+  fs.rmSync(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 });
   process.exit(0);
 });
 

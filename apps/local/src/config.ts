@@ -15,6 +15,8 @@ const environmentSchema = z.object({
   /** Address that the API listens on. Not the loopback one where agents reach this machine over a network. */
   HOLDFAST_API_HOST: z.union([z.ipv4(), z.ipv6()]).default('127.0.0.1'),
   HOLDFAST_CONSOLE: z.enum(['on', 'off']).default('on'),
+  /** Set by `npm run dev`: the console is compiled as it is used, and a service that has ended is started again within a second. */
+  HOLDFAST_DEVELOPMENT: z.stringbool().default(false),
   // The port block has room for ten agents.
   HOLDFAST_AGENTS: z.coerce.number().int().min(0).max(10).default(3),
   HOLDFAST_DISK_SIZE: z
@@ -38,6 +40,8 @@ export type StackConfig = {
   ports: PortPlan;
   apiHost: string;
   console: boolean;
+  /** Whether a developer changes the sources meanwhile. */
+  development: boolean;
   agents: number;
   diskSize: string;
   /** Size of each node's block disk. `undefined`: none. */
@@ -63,6 +67,7 @@ export function readConfig(environment: NodeJS.ProcessEnv): StackConfig {
     ports: portPlan(env.HOLDFAST_PORT_BASE),
     apiHost: env.HOLDFAST_API_HOST,
     console: env.HOLDFAST_CONSOLE === 'on',
+    development: env.HOLDFAST_DEVELOPMENT,
     agents: env.HOLDFAST_AGENTS,
     diskSize: env.HOLDFAST_DISK_SIZE,
     blockDiskSize: env.HOLDFAST_BLOCK_DISK_SIZE,

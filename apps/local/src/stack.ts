@@ -42,6 +42,9 @@ const REATTACH_TIMEOUT_MS = 30_000;
 const AGENT_STOP_MS = 8_000;
 const SERVICE_STOP_MS = 4_000;
 
+/** A developer who has mended what kept a service from starting does not wait for it. */
+const DEVELOPMENT_PAUSE_MS_MAX = 1_000;
+
 /** What names a provider that users sign in by: one may be tried on this machine. */
 const OIDC_VARIABLES = [
   'HOLDFAST_OIDC_ISSUER',
@@ -255,6 +258,7 @@ export class Stack {
       environment,
       logFile: path.join(this.config.home, 'logs', `${name}.log`),
       restart: 'always',
+      restartPauseMsMax: this.config.development ? DEVELOPMENT_PAUSE_MS_MAX : undefined,
       onSpawn: (pid) => this.serviceStarted(pid),
       onExit: (how) => {
         if (this.stopping === undefined) this.log.say(`${name} is gone (${how}); starting it again`);
@@ -315,6 +319,8 @@ export class Stack {
   private consoleEnvironment(): Record<string, string> {
     return {
       ...baseEnvironment(),
+      // Next compiles pages as they are opened, and replaces them in the browser when their sources are saved.
+      ...(this.config.development ? { NODE_ENV: 'development' } : {}),
       HOLDFAST_CONSOLE_HOST: HOST,
       ...surroundings(['HOLDFAST_TRUSTED_PROXIES']),
       HOLDFAST_CONSOLE_SECRET: this.consoleSecret,

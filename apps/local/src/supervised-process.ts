@@ -11,6 +11,8 @@ export type ProcessSpec = {
   logFile: string;
   /** `always`: for services. `never`: for agents, whose exit stands for a node failure and must stay visible. */
   restart: 'always' | 'never';
+  /** Longest pause before a restart in milliseconds; left out: 10 s. */
+  restartPauseMsMax?: number | undefined;
   onSpawn?: (pid: number) => void;
   onExit?: (how: string) => void;
 };
@@ -82,7 +84,7 @@ export class SupervisedProcess {
     if (this.stopping || this.spec.restart === 'never') return;
     if (Date.now() - startedAt > STABLE_AFTER_MS) this.pauseMs = RESTART_PAUSE_MS;
     this.restartTimer = setTimeout(() => this.start(), this.pauseMs);
-    this.pauseMs = Math.min(this.pauseMs * 2, RESTART_PAUSE_MAX_MS);
+    this.pauseMs = Math.min(this.pauseMs * 2, this.spec.restartPauseMsMax ?? RESTART_PAUSE_MAX_MS);
   }
 }
 
