@@ -79,30 +79,6 @@ export const AGENT_FAULTS = [
     foundBy: 'apps/agent/src/config.test.ts',
   },
   {
-    name: 'older-engine-replaces-a-newer',
-    breaks: 'an engine of an older attachment does not replace a newer one',
-    file: 'apps/agent/src/engines.ts',
-    changes: [
-      {
-        find: 'if (existing !== undefined && isReplacedBy(spec, existing.spec)) throw staleEpoch(existing.spec);',
-        replace: '',
-      },
-    ],
-    foundBy: 'apps/agent/test/agent.test.ts',
-  },
-  {
-    name: 'late-stop-ends-a-newer-engine',
-    breaks: 'a stop for an older epoch stops nothing',
-    file: 'apps/agent/src/engines.ts',
-    changes: [
-      {
-        find: 'attachment === undefined || attachment.spec.epoch > epoch',
-        replace: 'attachment === undefined',
-      },
-    ],
-    foundBy: 'apps/agent/test/agent.test.ts',
-  },
-  {
     name: 'hung-disk-holds-up-all-calls',
     breaks: 'a disk that hangs is asked no more until it answers',
     file: 'apps/agent/src/disks/watched-disk.ts',
@@ -174,6 +150,7 @@ export const AGENT_FAULTS = [
       },
     ],
     foundBy: 'apps/agent/test/control-tls.test.ts',
+    onDist: true,
   },
   {
     name: 'node-of-another-cluster-commands',
@@ -186,6 +163,7 @@ export const AGENT_FAULTS = [
       },
     ],
     foundBy: 'apps/agent/test/control-tls.test.ts',
+    onDist: true,
   },
   {
     name: 'any-authority-is-believed',
@@ -198,9 +176,10 @@ export const AGENT_FAULTS = [
       },
     ],
     foundBy: 'apps/agent/test/identity.test.ts',
+    onDist: true,
   },
   {
-    name: 'identity-is-readable-by-others',
+    name: 'identity-is-forgotten',
     breaks: 'the identity of a node is kept when its agent starts again',
     file: 'apps/agent/src/identity/stored-identity.ts',
     changes: [
@@ -210,6 +189,7 @@ export const AGENT_FAULTS = [
       },
     ],
     foundBy: 'apps/agent/test/identity.test.ts',
+    onDist: true,
   },
   {
     name: 'any-node-is-the-right-one',

@@ -220,19 +220,6 @@ export const API_DOMAIN_FAULTS = [
     foundBy: 'apps/api/test/event-streams.test.ts',
   },
   {
-    name: 'closed-streams-count',
-    breaks: 'a stream that was closed leaves its place',
-    file: 'apps/api/src/events/open-streams.ts',
-    changes: [
-      {
-        find: `    this.count -= 1;
-`,
-        replace: '',
-      },
-    ],
-    foundBy: 'apps/api/src/events/open-streams.test.ts',
-  },
-  {
     name: 'grant-to-oneself',
     breaks: 'a cluster is granted to another organization only',
     file: 'apps/api/src/grants/grants.service.ts',

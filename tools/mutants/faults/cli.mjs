@@ -42,7 +42,7 @@ export const CLI_FAULTS = [
     name: 'tokens-readable-by-others',
     breaks: 'a file of tokens that others may read is refused',
     file: 'apps/cli/src/contexts.ts',
-    changes: [{ find: '.mode & 0o077) !== 0', replace: '.mode & 0o007) !== 0' }],
+    changes: [{ find: '.mode & 0o077) !== 0', replace: '.mode & 0o002) !== 0' }],
     foundBy: 'apps/cli/src/contexts.test.ts',
   },
   {

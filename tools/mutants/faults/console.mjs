@@ -48,7 +48,7 @@ export const CONSOLE_FAULTS = [
     name: 'cure-replaces-all-tags',
     breaks: 'a cure that tags a node keeps its other tags',
     file: 'apps/console/src/volume/cure-request.ts',
-    changes: [{ find: '[...before, ...tags]', replace: '[...tags]' }],
+    changes: [{ find: 'new Set([...before, ...more])', replace: 'new Set(more)' }],
     foundBy: 'apps/console/src/volume/cure-request.test.ts',
   },
   {

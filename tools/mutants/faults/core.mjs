@@ -301,7 +301,7 @@ export const CORE_FAULTS = [
         replace: '    ...endedRebuild(view, now),',
       },
     ],
-    foundBy: 'packages/control/test/drain.test.ts',
+    foundBy: 'packages/core/src/lifecycle/conclude-attachment.test.ts',
   },
   {
     name: 'start-without-patience',
@@ -368,7 +368,7 @@ export const CORE_FAULTS = [
         replace: '',
       },
     ],
-    foundBy: 'packages/control/test/crash.test.ts',
+    foundBy: 'packages/core/src/lifecycle/plan-layer-work.test.ts',
   },
   {
     name: 'emptied-copies-last',

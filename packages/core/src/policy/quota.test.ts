@@ -54,7 +54,10 @@ test.each<{ passed: PassedQuota; why: string }>([
 
 test('a volume uses physical bytes for each of its copies, and what it grows to while it grows', () => {
   const spec = { ...A_SPEC, sizeBytes: GIB, numberOfReplicas: 3 };
-  const task = newLayerTask({ kind: 'expand', sizeBytes: 2 * GIB }, { id: 'task', requestedAt: NOON });
+  const task = newLayerTask(
+    { kind: 'expand', sizeBytes: 2 * GIB, fromBytes: GIB },
+    { id: 'task', requestedAt: NOON },
+  );
   const one = { ...NO_USE, volumes: 1, provisionedBytes: GIB, physicalBytes: 3 * GIB };
   expect(useOfVolume({ spec, task: undefined })).toEqual(one);
   expect(useOfVolume({ spec, task })).toEqual({ ...one, provisionedBytes: 2 * GIB, physicalBytes: 6 * GIB });
