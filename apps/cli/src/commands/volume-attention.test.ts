@@ -16,6 +16,12 @@ function attention(code: string, cures: string[]): Volume['attention'] {
 const fewAnswer = attention(COPIES_MISSING, ['salvage it']);
 
 test.each<{ name: string; volume: Shown; settled: boolean }>([
+  {
+    name: 'is attached and has an address',
+    volume: attaching({ state: 'attached', endpoint: { nbdUri: 'nbd://127.0.0.1:10809/v' } }),
+    settled: true,
+  },
+  { name: 'is attached and has no address yet', volume: attaching({ state: 'attached' }), settled: false },
   { name: 'is on its way', volume: attaching(), settled: false },
   { name: 'waits for what passes', volume: attaching({ attention: attention('x', []) }), settled: false },
   {

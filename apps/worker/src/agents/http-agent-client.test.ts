@@ -103,10 +103,25 @@ describe('HttpAgentClient', () => {
     },
     { what: 'no problem document', status: 500, body: '<html>', want: 'agent.refused' },
     { what: 'a body of another shape', status: 200, body: '{"clean":"yes"}', want: 'agent.unreachable' },
-    { what: 'an endless answer', status: 200, body: `"${'x'.repeat(5_000_000)}"`, want: 'agent.unreachable' },
+    {
+      what: 'an endless answer',
+      status: 409,
+      body: `{"code":"engine.stale_epoch","message":"no"}${' '.repeat(5_000_000)}`,
+      want: 'agent.unreachable',
+    },
   ])('$what becomes $want', async ({ status, body, want }) => {
     const { agent } = await agentThatAnswers(status, body);
     await expect(client.openReplica(agent, REPLICA, { epoch: 3 })).rejects.toMatchObject({ code: want });
+  });
+
+  test('keeps the epoch that a copy knows', async () => {
+    const { agent } = await agentThatAnswers(
+      409,
+      '{"code":"engine.stale_epoch","message":"no","newestEpoch":7}',
+    );
+    await expect(client.openReplica(agent, REPLICA, { epoch: 3 })).rejects.toMatchObject({
+      details: { context: { newest: 7 } },
+    });
   });
 
   test.each([

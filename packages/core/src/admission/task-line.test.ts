@@ -93,6 +93,12 @@ describe('task admissions', () => {
       want: ['layers a'],
     },
     {
+      name: 'a purge of half an hour goes before a first hash of an hour',
+      line: { waiting: [waits(on('a', 'n1'), 0.5)], candidates: [checked(on('b', 'n1'), NOON, 1)] },
+      limit: 1,
+      want: ['layers a'],
+    },
+    {
       name: 'a first hash that has waited for two hours goes before a purge of now',
       line: { waiting: [waits(on('a', 'n1'), 0)], candidates: [checked(on('b', 'n1'), NOON, 2)] },
       limit: 1,

@@ -151,6 +151,19 @@ test.each<{ policy: DrainPolicy; lifecycle: VolumeLifecycle; other: NodePart; wa
   },
 );
 
+test('what a drain has moved stays counted when more comes to be moved', () => {
+  const fleet = aFleet({ a: { cordoned: true, drain: drainOf('block-for-eviction') }, b: {} });
+  const volume = anIdleVolume(AN_OWNER);
+  const replicas = [aReplicaOn('a-disk', { volumeId: asId(testId(1)) })];
+  const node = fleet.nodes.find(isDraining);
+  if (node === undefined) throw new Error('no node is drained');
+  const progress = { replicasToMove: 1, replicasMoved: 1, bytesToMove: 10, bytesMoved: 10 };
+  const before = { state: 'drained' as const, since: NOON, progress, waitingCount: 0, waitingFor: [] };
+  const view = { fleet, volumes: [{ volume, replicas, rebuilds: [] }] };
+  const status = drainStatus({ ...node, drainStatus: before }, view, NOON);
+  expect(status.progress).toMatchObject({ replicasToMove: 2, replicasMoved: 1, bytesMoved: 10 });
+});
+
 test('a status is the same while all that it says is', () => {
   const wait: DrainWait = {
     volumeId: asId(testId(1)),

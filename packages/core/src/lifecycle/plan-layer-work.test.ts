@@ -107,6 +107,11 @@ describe('what is asked for', () => {
       seen: view({ fleet: aFleet({ n1: { zone: 'a', ready: false } }) }, { task: ADMITTED }),
       want: undefined,
     },
+    {
+      name: 'nothing of an engine of an earlier attachment',
+      seen: view({ engine: anEngineOn(NODE_ID, { epoch: 0 }) }, { task: ADMITTED }),
+      want: undefined,
+    },
     { name: 'a purge before its admission', seen: view({}, { task: PURGE }), want: undefined },
     {
       name: 'a change that moves no whole layers',

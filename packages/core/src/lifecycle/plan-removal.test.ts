@@ -75,3 +75,33 @@ test.each([
   });
   expect(planRemoval(view, NOON)?.kind).toBe(want);
 });
+
+test.each<{ name: string; other: Partial<Replica>; want: string | undefined }>([
+  { name: 'another full one stays', other: { mode: 'RW' }, want: 'drop-replica' },
+  { name: 'the other has failed', other: { failedAt: NOON, healthyAt: undefined }, want: undefined },
+  { name: 'the other is to go as well', other: { mode: 'RW', intent: 'remove' }, want: undefined },
+])('a full copy that is to go, where $name: $want', ({ other, want }) => {
+  const leaving = aReplicaOn('b-disk', { mode: 'RW', intent: 'remove' });
+  const view = aVolumeView({
+    volume: anIdleVolume(AN_OWNER, { lifecycle: attachedOn('a'), epoch: 1 }),
+    replicas: [aReplicaOn('a-disk', other), leaving],
+    fleet: aFleet({ a: {}, b: {} }),
+    engine: anEngineOn('a'),
+  });
+  expect(planRemoval(view, NOON)?.kind).toBe(want);
+});
+
+test.each([
+  { name: 'while another one is full', healthyAt: NOON, want: 'remove-replica' },
+  // It may be all that is left of the data.
+  { name: 'and not while none is full', healthyAt: undefined, want: undefined },
+])('a copy whose rebuild failed too often goes $name', ({ healthyAt, want }) => {
+  const failed = aReplicaOn('b-disk', { failedAt: NOON, lastHealthyAt: NOON, rebuildRetryCount: 100 });
+  const view = aVolumeView({
+    volume: anIdleVolume(AN_OWNER, { lifecycle: attachedOn('a'), epoch: 1 }),
+    replicas: [aReplicaOn('a-disk', { healthyAt }), failed],
+    fleet: aFleet({ a: {}, b: {} }),
+    engine: anEngineOn('a'),
+  });
+  expect(planRemoval(view, NOON)?.kind).toBe(want);
+});

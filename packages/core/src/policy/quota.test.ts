@@ -1,5 +1,14 @@
+import { A_SPEC, NOON } from '@holdfast/testkit/builders.js';
 import { describe, expect, test } from '@jest/globals';
-import { NO_USE, type PassedQuota, passedQuota, type QuotaLimits, quotaRefusal } from './quota.js';
+import { newLayerTask } from '../model/layer-task.js';
+import {
+  NO_USE,
+  type PassedQuota,
+  passedQuota,
+  type QuotaLimits,
+  quotaRefusal,
+  useOfVolume,
+} from './quota.js';
 
 const GIB = 2 ** 30;
 
@@ -41,4 +50,15 @@ test.each<{ passed: PassedQuota; why: string }>([
   },
 ])('a refusal tells the numbers: $why', ({ passed, why }) => {
   expect(quotaRefusal(passed)).toMatchObject({ code: 'quota.exceeded', why, context: passed });
+});
+
+test('a volume uses physical bytes for each of its copies, and what it grows to while it grows', () => {
+  const spec = { ...A_SPEC, sizeBytes: GIB, numberOfReplicas: 3 };
+  const task = newLayerTask(
+    { kind: 'expand', sizeBytes: 2 * GIB, fromBytes: GIB },
+    { id: 'task', requestedAt: NOON },
+  );
+  const one = { ...NO_USE, volumes: 1, provisionedBytes: GIB, physicalBytes: 3 * GIB };
+  expect(useOfVolume({ spec, task: undefined })).toEqual(one);
+  expect(useOfVolume({ spec, task })).toEqual({ ...one, provisionedBytes: 2 * GIB, physicalBytes: 6 * GIB });
 });

@@ -37,6 +37,8 @@ test.each([
 test.each([
   ['concurrent-replica-rebuild-per-node-limit', 'none', /from 0 to 100, or unlimited/],
   ['replica-replenishment-wait-interval', 'unlimited', /from 0 to \d+$/],
+  ['concurrent-replica-rebuild-per-node-limit', '101', /from 0 to 100, or unlimited/],
+  ['concurrent-replica-rebuild-per-node-limit', '-1', /from 0 to 100, or unlimited/],
 ])('%s can not be set to %s, and says what it takes', (name, value, want) => {
   expect(() => parseSettingValue(name, value)).toThrow(want);
 });

@@ -1,0 +1,373 @@
+// Faults of the API, folders from health to webhooks.
+export const API_PLATFORM_FAULTS = [
+  {
+    name: 'orphans-removed-by-readers',
+    breaks: 'removing an orphan takes the right to change nodes',
+    file: 'apps/api/src/orphans/orphans.controller.ts',
+    changes: [{ find: "access: 'node:write'", replace: "access: 'node:read'" }],
+    foundBy: 'apps/api/test/orphans.test.ts',
+  },
+  {
+    name: 'recovery-without-its-project',
+    breaks: 'a recovered volume goes into a project of the organization',
+    file: 'apps/api/src/recoveries/recoveries.controller.ts',
+    changes: [{ find: 'projects: await oldestProjects(sql)', replace: 'projects: []' }],
+    foundBy: 'apps/api/test/recoveries.test.ts',
+  },
+  {
+    name: 'recovery-without-missing-copies',
+    breaks: 'a volume whose copies are missing is recovered only with consent',
+    file: 'apps/api/src/recoveries/recoveries.controller.ts',
+    changes: [
+      {
+        find: 'await recoverVolume(tenant.ports, { place, volumeId: path.volumeId, choice });',
+        replace:
+          'await recoverVolume(tenant.ports, { place, volumeId: path.volumeId, choice: { ...choice, acceptsMissing: true } });',
+      },
+    ],
+    foundBy: 'apps/api/test/recoveries.test.ts',
+  },
+  {
+    name: 'snapshot-of-another-volume',
+    breaks: 'a snapshot is read below its own volume only',
+    file: 'apps/api/src/snapshots/snapshots.service.ts',
+    changes: [
+      {
+        find: "return found === undefined ? { ...before, state: 'removing' } : snapshotView(found);",
+        replace: 'return before;',
+      },
+    ],
+    foundBy: 'apps/api/test/snapshots.test.ts',
+  },
+  {
+    name: 'default-is-shown-as-set',
+    breaks: 'a setting that was not set is shown as the default',
+    file: 'apps/api/src/settings/read-settings.ts',
+    changes: [
+      {
+        find: 'const isDefault = !Object.hasOwn(overrides, name);',
+        replace: 'const isDefault = Object.hasOwn(overrides, name);',
+      },
+    ],
+    foundBy: 'apps/api/test/volume-settings.test.ts',
+  },
+  {
+    name: 'what-if-without-its-losses',
+    breaks: 'a what-if loses what it is asked to lose',
+    file: 'apps/api/src/placements/placements.service.ts',
+    changes: [
+      { find: '[request, view, tenant.now]', replace: '[{ ...request, lose: {} }, view, tenant.now]' },
+    ],
+    foundBy: 'apps/api/test/placements.test.ts',
+  },
+  {
+    name: 'older-version-of-a-quota',
+    breaks: 'a quota is set under its version',
+    file: 'apps/api/src/tenancy/quotas.controller.ts',
+    changes: [
+      {
+        find: `  assertVersion(version, ifVersion);
+`,
+        replace: '',
+      },
+    ],
+    foundBy: 'apps/api/test/quotas.test.ts',
+  },
+  {
+    name: 'ready-without-the-system-role',
+    breaks: 'a process that can not answer agents is not ready',
+    file: 'apps/api/src/health/readiness.ts',
+    changes: [
+      {
+        find: "otherwise: HealthCheck['status'] = 'failed'",
+        replace: "otherwise: HealthCheck['status'] = 'degraded'",
+      },
+    ],
+    foundBy: 'apps/api/test/health.test.ts',
+  },
+  {
+    name: 'lagging-outbox-is-fine',
+    breaks: 'a change that waits too long for a worker is told',
+    file: 'apps/api/src/health/readiness.ts',
+    changes: [
+      {
+        find: 'if (lagSeconds <= OUTBOX_LAG_SECONDS_MAX) return OK;',
+        replace: 'if (lagSeconds <= 1e9) return OK;',
+      },
+    ],
+    foundBy: 'apps/api/test/health.test.ts',
+  },
+  {
+    name: 'api-metrics-for-all',
+    breaks: 'metrics are for the operator',
+    file: 'apps/api/src/metrics/serve-metrics.ts',
+    changes: [
+      {
+        find: 'if (!mayReadMetrics(scraper, token)) {',
+        replace: 'if (!mayReadMetrics(scraper, token) && token === undefined) {',
+      },
+    ],
+    foundBy: 'apps/api/test/operations.test.ts',
+  },
+  {
+    name: 'refusals-are-not-counted',
+    breaks: 'refusals are counted by their code',
+    file: 'apps/api/src/metrics/api-metrics.ts',
+    changes: [
+      {
+        find: 'if (request.refusal !== undefined) this.refusals.inc({ code: request.refusal });',
+        replace: '',
+      },
+    ],
+    foundBy: 'apps/api/test/operations.test.ts',
+  },
+  {
+    name: 'silent-node-is-shown-as-ready',
+    breaks: 'a node that does not answer is shown so',
+    file: 'apps/api/src/nodes/node.view.ts',
+    changes: [
+      { find: 'shownNodeConditions(node, unansweredAt)', replace: 'shownNodeConditions(node, undefined)' },
+    ],
+    foundBy: 'apps/api/test/unanswering-nodes.test.ts',
+  },
+  {
+    name: 'revoking-leaves-the-certificate',
+    breaks: 'a node whose identity is revoked is not heard',
+    file: 'apps/api/src/nodes/join-tokens.controller.ts',
+    changes: [
+      {
+        find: `    await tenant.write((sql) => revokeIdentity(sql, { ...path, now: tenant.now }));
+`,
+        replace: '',
+      },
+    ],
+    foundBy: 'apps/api/test/agents.test.ts',
+  },
+  {
+    name: 'provider-leads-to-this-machine',
+    breaks: 'an address of a provider on this machine is not called',
+    file: 'apps/api/src/oidc/provider-guard.ts',
+    changes: [
+      {
+        find: 'const wrong = addresses.find((address) => isWithin(address, NEVER));',
+        replace: 'const wrong = addresses.slice(1).find((address) => isWithin(address, NEVER));',
+      },
+    ],
+    foundBy: 'apps/api/src/oidc/provider-guard.test.ts',
+  },
+  {
+    name: 'provider-in-clear',
+    breaks: 'a provider is called over HTTPS only',
+    file: 'apps/api/src/oidc/provider-guard.ts',
+    changes: [
+      { find: "if (url.protocol !== 'https:') throw", replace: "if (url.protocol === 'ftp:') throw" },
+    ],
+    foundBy: 'apps/api/src/oidc/provider-guard.test.ts',
+  },
+  {
+    name: 'sealed-cookie-for-ever',
+    breaks: 'a sealed cookie ends',
+    file: 'apps/api/src/oidc/sealed-cookie.ts',
+    changes: [
+      {
+        find: "Number(fieldOf(content, 'endsAtMs')) > now.getTime() ? fieldOf(content, 'value') : undefined",
+        replace: "Number(fieldOf(content, 'endsAtMs')) > 0 ? fieldOf(content, 'value') : undefined",
+      },
+    ],
+    foundBy: 'apps/api/src/oidc/sealed-cookie.test.ts',
+  },
+  {
+    name: 'wait-without-a-bound',
+    breaks: 'a caller waits half a minute at most',
+    file: 'apps/api/src/operations/preferred-wait.ts',
+    changes: [{ find: 'Math.min(WAIT_SECONDS_MAX, Number(', replace: 'Math.max(0, Number(' }],
+    foundBy: 'apps/api/src/operations/preferred-wait.test.ts',
+  },
+  {
+    name: 'cancel-without-a-permission',
+    breaks: 'an operation is cancelled with the permission of what it cancels',
+    file: 'apps/api/src/operations/cancel-operation.ts',
+    changes: [
+      { find: 'const { ports } = assertAllowed(caller, permission);', replace: 'const { ports } = caller;' },
+    ],
+    foundBy: 'apps/api/test/operation-resources.test.ts',
+  },
+  {
+    name: 'orphan-is-told-as-gone-early',
+    breaks: 'an orphan that is asked to go is told as it is then',
+    file: 'apps/api/src/orphans/orphans.service.ts',
+    changes: [
+      {
+        find: "return found === undefined ? { ...before, state: 'removing' } : orphanView(found);",
+        replace: 'return before;',
+      },
+    ],
+    foundBy: 'apps/api/test/orphans.test.ts',
+  },
+  {
+    name: 'drain-plan-of-the-default-policy',
+    breaks: 'a drain is planned under the policy that was asked for',
+    file: 'apps/api/src/placements/placements.service.ts',
+    changes: [
+      { find: '[node, policy, view, tenant.now]', replace: "[node, 'always-allow', view, tenant.now]" },
+    ],
+    foundBy: 'apps/api/test/placements.test.ts',
+  },
+  {
+    name: 'answer-older-than-its-question',
+    breaks: 'a read that was sent before the question is not its answer',
+    file: 'apps/api/src/platform/shared-read.ts',
+    changes: [
+      {
+        find: `      () => this.start(key, read).answer,
+      (error`,
+        replace: `      (answer) => answer,
+      (error`,
+      },
+    ],
+    foundBy: 'apps/api/src/platform/shared-read.test.ts',
+  },
+  {
+    name: 'memo-without-a-bound',
+    breaks: 'the memo of answers has a bound',
+    file: 'apps/api/src/platform/stamped-memo.ts',
+    changes: [
+      {
+        find: 'while (this.heldBytes > this.bytesMax) this.removeAt',
+        replace: 'if (this.heldBytes > 100 * this.bytesMax) this.removeAt',
+      },
+    ],
+    foundBy: 'apps/api/src/platform/stamped-memo.test.ts',
+  },
+  {
+    name: 'memo-of-an-older-stamp',
+    breaks: 'an answer of an older stamp is not given',
+    file: 'apps/api/src/platform/stamped-memo.ts',
+    changes: [
+      {
+        find: 'return entry?.stamp === stamp ? entry.written : undefined;',
+        replace: 'return stamp === undefined ? undefined : entry?.written;',
+      },
+    ],
+    foundBy: 'apps/api/src/platform/stamped-memo.test.ts',
+  },
+  {
+    name: 'stale-if-match-is-ignored',
+    breaks: 'a write under an older tag is refused',
+    file: 'apps/api/src/platform/if-match.interceptor.ts',
+    changes: [
+      {
+        find: 'if (statusCode === 404 || isKnown(given, String(headers.etag))) return;',
+        replace: 'if (statusCode >= 200) return;',
+      },
+    ],
+    foundBy: 'apps/api/test/repeated-and-conditional-requests.test.ts',
+  },
+  {
+    name: 'pause-goes-on',
+    breaks: 'a rebuild that is paused stands still',
+    file: 'apps/api/src/rebuilds/rebuild-actions.ts',
+    changes: [{ find: 'ifVersion, paused: true })', replace: 'ifVersion, paused: false })' }],
+    foundBy: 'apps/api/test/rebuilds.test.ts',
+  },
+  {
+    name: 'rebuild-under-a-stale-version',
+    breaks: 'a rebuild is changed under its version',
+    file: 'apps/api/src/rebuilds/rebuilds.service.ts',
+    changes: [
+      { find: 'rebuildId: key.rebuildId, ifVersion, ...body', replace: 'rebuildId: key.rebuildId, ...body' },
+    ],
+    foundBy: 'apps/api/test/rebuilds.test.ts',
+  },
+  {
+    name: 'setting-is-not-checked',
+    breaks: 'a setting that is out of bounds is refused',
+    file: 'apps/api/src/settings/write-setting.ts',
+    changes: [{ find: 'value: parseSettingValue(path.name, value), ifVersion', replace: 'value, ifVersion' }],
+    foundBy: 'apps/api/test/requests.test.ts',
+  },
+  {
+    name: 'retried-snapshot-is-taken-twice',
+    breaks: 'a request that is repeated with its key takes one snapshot',
+    file: 'apps/api/src/snapshots/snapshots.service.ts',
+    changes: [{ find: 'if (earlier !== undefined) return earlier;', replace: '' }],
+    foundBy: 'apps/api/test/snapshots.test.ts',
+  },
+  {
+    name: 'quota-set-by-admins',
+    breaks: 'the quota of an organization is set by its owners',
+    file: 'apps/api/src/tenancy/quotas.controller.ts',
+    changes: [
+      {
+        find: `      assertOwner(tenant);
+`,
+        replace: '',
+      },
+    ],
+    foundBy: 'apps/api/test/quotas.test.ts',
+  },
+  {
+    name: 'job-of-a-caller-who-is-gone',
+    breaks: 'a job ends when its caller goes away',
+    file: 'apps/api/src/threads/thread-pool.ts',
+    changes: [{ find: 'AbortSignal.any([gone, late])', replace: 'AbortSignal.any([late])' }],
+    foundBy: 'apps/api/test/threads.test.ts',
+  },
+  {
+    name: 'jobs-without-a-bound',
+    breaks: 'one job more than the pool takes is refused',
+    file: 'apps/api/src/threads/thread-pool.ts',
+    changes: [{ find: 'waitingOfOwner: 4, waiting: 16', replace: 'waitingOfOwner: 400, waiting: 1600' }],
+    foundBy: 'apps/api/test/threads.test.ts',
+  },
+  {
+    name: 'refusal-of-a-thread-is-a-bug',
+    breaks: 'a refusal of a job in a thread is told as such',
+    file: 'apps/api/src/threads/thread.ts',
+    changes: [{ find: 'if (!isFault(error)) throw error;', replace: 'if (isFault(error)) throw error;' }],
+    foundBy: 'apps/api/test/placements.test.ts',
+    onDist: true,
+  },
+  {
+    name: 'address-for-readers',
+    breaks: 'the address of a volume is for those who may change it',
+    file: 'apps/api/src/volumes/volume.view.ts',
+    changes: [{ find: 'if (!mayWrite) return { nbdUri: null };', replace: '' }],
+    foundBy: 'apps/api/test/project-roles.test.ts',
+  },
+  {
+    name: 'places-of-another-organization',
+    breaks: 'no explanation names places of a granted cluster',
+    file: 'apps/api/src/volumes/volumes.service.ts',
+    changes: [
+      {
+        find: `    assertOwnCluster(view.volume);
+`,
+        replace: '',
+      },
+    ],
+    foundBy: 'apps/api/test/grants.test.ts',
+  },
+  {
+    name: 'webhooks-without-a-bound',
+    breaks: 'an organization has a bounded number of webhooks',
+    file: 'apps/api/src/webhooks/webhooks.controller.ts',
+    changes: [
+      { find: '>= WEBHOOKS_MAX) throw tooMany();', replace: '> 10 * WEBHOOKS_MAX) throw tooMany();' },
+    ],
+    foundBy: 'apps/api/test/webhooks.test.ts',
+  },
+  {
+    name: 'webhook-under-a-stale-version',
+    breaks: 'a webhook is changed under its version',
+    file: 'apps/api/src/webhooks/webhooks.controller.ts',
+    changes: [
+      {
+        find: `      const { version } = await requireWebhook(sql, id);
+      assertVersion(version, ifVersion);`,
+        replace: '      const { version } = await requireWebhook(sql, id);',
+      },
+    ],
+    foundBy: 'apps/api/test/webhooks.test.ts',
+  },
+];
