@@ -21,6 +21,8 @@ process.env.HOLDFAST_TEST_SLOWNESS ??= process.env.CI === 'true' ? '4' : '1';
 
 export default {
   testEnvironment: '<rootDir>/tools/jest/patient-environment.mjs',
+  globalSetup: '<rootDir>/tools/jest/start-shared-parts.mjs',
+  globalTeardown: '<rootDir>/tools/jest/stop-shared-parts.mjs',
   testEnvironmentOptions: { customExportConditions: ['holdfast-source', 'node', 'node-addons'] },
   extensionsToTreatAsEsm: ['.ts', '.tsx'],
   transform,

@@ -4,10 +4,15 @@ import pg from 'pg';
 import { systemRandom } from './clock-and-random.js';
 import { hashPassword, hashSecret, verifyPassword } from './credentials.js';
 
-const EMAIL = 'admin@holdfast.local';
-const ORGANIZATION = 'Local';
-const PROJECT = 'default';
-const CLUSTER = 'local';
+/** Names of what is made. A database may have several such organizations; users' addresses and organizations' names are unique in it. */
+export type SeedNames = { organization: string; email: string; project: string; cluster: string };
+
+const LOCAL_NAMES: SeedNames = {
+  organization: 'Local',
+  email: 'admin@holdfast.local',
+  project: 'default',
+  cluster: 'local',
+};
 const JOIN_TOKEN = 'local agents';
 /** Nodes of new names that may join with it in all. */
 const LOCAL_JOINS_MAX = 64;
@@ -33,26 +38,35 @@ type Places = Pick<LocalSeed, 'organizationId' | 'projectId' | 'clusterId'>;
  *
  * @param systemUrl connects as the system role
  */
-export function seedLocal(systemUrl: string, secrets: SeedSecrets): Promise<LocalSeed> {
+export function seedLocal(
+  systemUrl: string,
+  secrets: SeedSecrets,
+  names: SeedNames = LOCAL_NAMES,
+): Promise<LocalSeed> {
   return inTransaction(systemUrl, async (client) => {
-    const places = await ensurePlaces(client, secrets.agentToken);
+    const places = await ensurePlaces(client, names, secrets.agentToken);
     const { organizationId } = places;
-    const userId = await ensureAdmin(client, organizationId, secrets.password);
+    const { email } = names;
+    const userId = await ensureAdmin(client, { organizationId, email, password: secrets.password });
     const token = { organizationId, name: 'local admin', kind: 'api', role: 'owner' };
     await ensureToken(client, { ...token, userId, secret: secrets.token });
-    return { ...places, email: EMAIL, ...secrets };
+    return { ...places, email, ...secrets };
   });
 }
 
 /** Makes the same without any account: the first one is made by a one-time link. */
 export function seedWithoutAdmin(systemUrl: string, agentToken: string | undefined): Promise<Places> {
-  return inTransaction(systemUrl, (client) => ensurePlaces(client, agentToken));
+  return inTransaction(systemUrl, (client) => ensurePlaces(client, LOCAL_NAMES, agentToken));
 }
 
-async function ensurePlaces(client: pg.Client, agentToken: string | undefined): Promise<Places> {
-  const organizationId = await ensureOrganization(client);
-  const projectId = await ensureNamed(client, 'project', organizationId, PROJECT);
-  const clusterId = await ensureNamed(client, 'cluster', organizationId, CLUSTER);
+async function ensurePlaces(
+  client: pg.Client,
+  names: SeedNames,
+  agentToken: string | undefined,
+): Promise<Places> {
+  const organizationId = await ensureOrganization(client, names.organization);
+  const projectId = await ensureNamed(client, 'project', organizationId, names.project);
+  const clusterId = await ensureNamed(client, 'cluster', organizationId, names.cluster);
   if (agentToken !== undefined) {
     const { secret } = parseJoinToken(agentToken);
     await ensureJoinToken(client, { organizationId, clusterId, secret });
@@ -80,26 +94,29 @@ async function inTransaction<T>(systemUrl: string, work: (client: pg.Client) => 
   }
 }
 
-async function ensureOrganization(client: pg.Client): Promise<string> {
+async function ensureOrganization(client: pg.Client, name: string): Promise<string> {
   await client.query(
     `INSERT INTO organization (id, name, created_at) VALUES ($1, $2, now()) ON CONFLICT (name) DO NOTHING`,
-    [systemRandom.id(), ORGANIZATION],
+    [systemRandom.id(), name],
   );
-  return idOf(client, 'SELECT id FROM organization WHERE name = $1', [ORGANIZATION]);
+  return idOf(client, 'SELECT id FROM organization WHERE name = $1', [name]);
 }
 
-async function ensureAdmin(client: pg.Client, organizationId: string, password: string): Promise<string> {
+async function ensureAdmin(
+  client: pg.Client,
+  { organizationId, email, password }: { organizationId: string; email: string; password: string },
+): Promise<string> {
   await client.query(
     `INSERT INTO app_user (id, email, name, created_at) VALUES ($1, $2, 'Administrator', now())
      ON CONFLICT (email) DO NOTHING`,
-    [systemRandom.id(), EMAIL],
+    [systemRandom.id(), email],
   );
   const { rows } = await client.query<{ id: string; password_hash: string | null }>(
     'SELECT id, password_hash FROM app_user WHERE email = $1 FOR UPDATE',
-    [EMAIL],
+    [email],
   );
   const user = rows[0];
-  if (user === undefined) throw new Error(`the user ${EMAIL} vanished while it was being made`);
+  if (user === undefined) throw new Error(`the user ${email} vanished while it was being made`);
   if (user.password_hash === null || !(await verifyPassword(user.password_hash, password))) {
     await client.query('UPDATE app_user SET password_hash = $2 WHERE id = $1', [
       user.id,

@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { AxeBuilder } from '@axe-core/playwright';
-import { type Browser, chromium, type Page } from 'playwright-core';
+import { type Browser, type BrowserServer, chromium, type Page } from 'playwright-core';
 
 /** Of Debian's and of others' packages. A browser is never downloaded. */
 const NAMES = ['chromium', 'chromium-browser', 'google-chrome'];
@@ -13,18 +13,23 @@ export function findBrowser(): string | undefined {
   return undefined;
 }
 
+/** As root there is no sandbox; the other flags keep the browser from calling home. */
+const FLAGS = [
+  '--no-sandbox',
+  '--disable-dev-shm-usage',
+  '--disable-gpu',
+  '--disable-background-networking',
+  '--disable-component-update',
+];
+
 export function openBrowser(executablePath: string): Promise<Browser> {
-  return chromium.launch({
-    executablePath,
-    // As root there is no sandbox; the other flags keep the browser from calling home.
-    args: [
-      '--no-sandbox',
-      '--disable-dev-shm-usage',
-      '--disable-gpu',
-      '--disable-background-networking',
-      '--disable-component-update',
-    ],
-  });
+  return chromium.launch({ executablePath, args: FLAGS });
+}
+
+/** A browser that several processes connect to. @param executablePath `undefined` where the machine has none */
+export function startBrowserServer(executablePath: string | undefined): Promise<BrowserServer> {
+  if (executablePath === undefined) throw new Error('there is no Chromium on this machine');
+  return chromium.launchServer({ executablePath, args: FLAGS });
 }
 
 const TAGS = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'];

@@ -2,8 +2,11 @@ import fs from 'node:fs';
 import path from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { accessibilityProblems, openBrowser } from './browser.js';
+import type { ClusterHome } from './cluster-home.js';
 import { LocalStack, type StackOptions } from './local-stack.js';
+import { sharedBrowser } from './shared-parts.js';
 import { patient } from './slowness.js';
+import { type ClusterOptions, TestCluster } from './test-cluster.js';
 
 /** Where to leave pictures for a developer; none are taken when it is not set. */
 const pictures = process.env.HOLDFAST_SCREENSHOTS;
@@ -17,30 +20,48 @@ const THEMES = [
 type Theme = (typeof THEMES)[number]['theme'];
 type Rules = (typeof THEMES)[number]['rules'];
 
-/** A user at the console of a stack of their own, in a real browser. */
-export class ConsoleVisit {
+/** A user at the console in a real browser, on a stack of the test's own or on a cluster of its own in the run's shared stack. */
+export class ConsoleVisit<Stack extends ClusterHome = ClusterHome> {
   /** What was thrown on any page and not caught: nothing should be. */
   readonly errors: string[] = [];
 
   private constructor(
-    readonly stack: LocalStack,
+    readonly stack: Stack,
     private readonly browser: Browser,
     readonly page: Page,
   ) {
     page.on('pageerror', (error) => this.errors.push(error.message));
   }
 
-  /** @param prepare what is to be there before the browser opens */
+  /** On a stack and in a browser of its own. @param prepare what is to be there before the browser opens */
   static async begin(
     executable: string,
     prepare: (stack: LocalStack) => Promise<void> = async () => undefined,
     options: StackOptions = {},
-  ): Promise<ConsoleVisit> {
+  ): Promise<ConsoleVisit<LocalStack>> {
     const stack = await LocalStack.start({ ...options, console: true });
-    const browser = await stack.orDestroy(async () => {
+    return stack.orDestroy(async () => {
       await prepare(stack);
-      return openBrowser(executable);
+      return ConsoleVisit.open(stack, await openBrowser(executable));
     });
+  }
+
+  /** On a cluster of its own in the stack that the run shares, and in the run's browser. @param prepare as above */
+  static async beginShared(
+    prepare: (cluster: TestCluster) => Promise<void> = async () => undefined,
+    options: ClusterOptions = {},
+  ): Promise<ConsoleVisit<TestCluster>> {
+    const cluster = await TestCluster.start(options);
+    return cluster.orDestroy(async () => {
+      await prepare(cluster);
+      return ConsoleVisit.open(cluster, await sharedBrowser());
+    });
+  }
+
+  private static async open<Stack extends ClusterHome>(
+    stack: Stack,
+    browser: Browser,
+  ): Promise<ConsoleVisit<Stack>> {
     const context = await browser.newContext({ viewport: { width: 1360, height: 900 } });
     context.setDefaultTimeout(patient(SHOWN_MS_MAX));
     return new ConsoleVisit(stack, browser, await context.newPage());
