@@ -12,7 +12,7 @@ const NETWORKS = '/test/partitions/';
 const LEFT_OUT = { quick: [LONG], long: [NETWORKS], networks: [`^(?!.*${NETWORKS})`], all: [] };
 
 /** Where suites that start built processes stand. tools/checks/test-suites.test.ts keeps all others from doing so. */
-const BUILT = ['/test/built/', '/apps/local/test/'];
+const BUILT = ['/test/built/', '/apps/agent/test/', '/apps/local/test/'];
 /** Suites that need a Docker daemon run where they are asked for by name, and in a job of their own. */
 const OPTIONAL = [
   ...(process.env.HOLDFAST_TEST_COMPOSE === '1' ? [] : ['/apps/local/test/compose/']),

@@ -1,6 +1,8 @@
 /** Set-up for tests about copies that move: small clusters, where a volume's copies are, and whether it was ever short of one. */
 import { patchNode } from '@holdfast/control/use-cases/patch-node.js';
+import { requestReplicaRemoval } from '@holdfast/control/use-cases/request-replica-removal.js';
 import { GIB } from '@holdfast/core/model/bytes.js';
+import type { Rebuild } from '@holdfast/core/model/rebuild.js';
 import type { SettingName } from '@holdfast/core/model/setting.js';
 import type { SettingValue } from '@holdfast/core/settings/effective.js';
 import { checkWorld } from '@holdfast/simulator/check-world.js';
@@ -38,6 +40,17 @@ export function setIn(world: World, name: SettingName, value: SettingValue): voi
 export async function switchNode(world: World, name: string, allowScheduling: boolean): Promise<void> {
   const nodeId = world.nodeId(name);
   await patchNode(world.useCases, { clusterId: world.clusterId, nodeId, patch: { allowScheduling } });
+}
+
+export async function removeReplicaOn(world: World, client: SimClient, name: string): Promise<void> {
+  const { replicas } = await client.view();
+  const replica = replicas.find(({ nodeId, intent }) => nodeId === world.nodeId(name) && intent === 'keep');
+  if (replica === undefined) throw new Error(`no replica on ${name}`);
+  await requestReplicaRemoval(world.useCases, { volumeId: client.volumeId, replicaId: replica.id });
+}
+
+export async function runningRebuild(client: SimClient): Promise<Rebuild | undefined> {
+  return (await client.view()).rebuilds.find(({ state }) => state === 'running');
 }
 
 /** Full copies on each node, in the order of the names: `3/0/1`. */

@@ -9,6 +9,29 @@ type Story = {
 
 /** Runs without which some rules do not matter, step after step: chance would need millions of tries. */
 export const RULE_STORIES: Partial<Record<Rule, Story>> = {
+  'a record without a dropped copy precedes the next acknowledgement': {
+    copies: 3,
+    steps: [
+      ...['b', 'c'].flatMap((copy) => [`copy ${copy} is cut off`, `copy ${copy} returns`]),
+      ...['b', 'c'].map((copy) => `engine 1 drops copy ${copy}`),
+      ...writeAndAcknowledge('a'),
+      ...flush(1, 'a'),
+      ...attach(2, 'b', 'c'),
+      'engine 2 is announced with its record',
+    ],
+  },
+  'an attach needs half of the members': {
+    copies: 3,
+    steps: [
+      'copy c is cut off',
+      'copy c returns',
+      ...drop(1, 'c', 'a', 'b'),
+      ...writeAndAcknowledge('a', 'b'),
+      ...flush(1, 'a', 'b'),
+      ...attach(2, 'c'),
+      'engine 2 is announced with its record',
+    ],
+  },
   'a copy that was set back is not current': {
     copies: 2,
     steps: [...setBack(), ...attach(3, 'a', 'b'), 'engine 3 is announced with its record'],

@@ -24,12 +24,7 @@ export function compile(mutant) {
   const changed = new Set();
   for (const file of ROOMS.flatMap(listSources)) {
     const target = path.join(output, file.replace(/\.ts$/, '.js'));
-    const { code } = transformSync(mutate(file, mutant, changed), {
-      filename: file,
-      sourceMaps: 'inline',
-      jsc: { parser: { syntax: 'typescript' }, target: 'es2022', keepClassNames: true },
-      module: { type: 'es6' },
-    });
+    const code = transformed(file, mutate(file, mutant, changed), changed.has(file));
     fs.mkdirSync(path.dirname(target), { recursive: true });
     fs.writeFileSync(target, withPaths(code, path.dirname(target), output));
   }
@@ -45,6 +40,22 @@ export function compile(mutant) {
   }
   fs.writeFileSync(path.join(output, 'package.json'), '{ "type": "module" }\n');
   return output;
+}
+
+/** Code of the files that a mutant leaves as they are, which are most: each is compiled once. */
+const unchanged = new Map();
+
+function transformed(file, text, isChanged) {
+  const known = isChanged ? undefined : unchanged.get(file);
+  if (known !== undefined) return known;
+  const { code } = transformSync(text, {
+    filename: file,
+    sourceMaps: 'inline',
+    jsc: { parser: { syntax: 'typescript' }, target: 'es2022', keepClassNames: true },
+    module: { type: 'es6' },
+  });
+  if (!isChanged) unchanged.set(file, code);
+  return code;
 }
 
 /** Imports of other rooms as paths within the output. */

@@ -1,6 +1,9 @@
 // Mutants of the fault search: rules of core and control, each broken as it could be. Each `find` text must stand exactly
 // once in its file, or the test that uses it fails: a mutant can't go stale unnoticed. `seed` is the first one that finds it.
 
+/** Mutants that the search finds by this seed are tried in each quick test run. */
+export const QUICK_SEED_MAX = 1;
+
 /** `{ name, seed, hole, changes }`: `hole` says in one sentence what is wrong then. */
 export const MUTANTS = [
   {

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { AGENT_PROTOCOL_VERSION } from '@holdfast/core/model/agent-protocol.js';
 import { eventually } from '@holdfast/testkit/eventually.js';
 import { makeForeignDisk } from '@holdfast/testkit/foreign-disk.js';
-import { LocalStack } from '@holdfast/testkit/local-stack.js';
+import { TestCluster } from '@holdfast/testkit/test-cluster.js';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { LoneAgent } from './lone-agent.js';
 
@@ -35,23 +35,23 @@ const NEWER_BUILD = `
 type Named = { items: { name: string }[] };
 type Event = { type: string; message: string };
 
-let stack: LocalStack;
+let cluster: TestCluster;
 beforeAll(async () => {
-  stack = await LocalStack.start();
+  cluster = await TestCluster.start();
 }, STORY_TIMEOUT_MS);
-afterAll(() => stack?.destroy(), STORY_TIMEOUT_MS);
+afterAll(() => cluster?.destroy(), STORY_TIMEOUT_MS);
 
 async function joinToken(): Promise<string> {
-  const { status, body } = await stack.call<{ token: string }>('POST', '/join-tokens', {});
+  const { status, body } = await cluster.call<{ token: string }>('POST', '/join-tokens', {});
   expect(status).toBe(201);
   return body.token;
 }
 
 const nodeNames = async () =>
-  (await stack.call<Named>('GET', '/nodes')).body.items.map(({ name }) => name).sort();
+  (await cluster.call<Named>('GET', '/nodes')).body.items.map(({ name }) => name).sort();
 
 function start(name: string, environment: NodeJS.ProcessEnv, prepare?: (disk: string) => Promise<unknown>) {
-  const place = { HOLDFAST_API_URL: stack.local.apiUrl, HOLDFAST_NODE_NAME: name };
+  const place = { HOLDFAST_API_URL: cluster.local.apiUrl, HOLDFAST_NODE_NAME: name };
   return LoneAgent.start({ ...place, ...environment }, prepare);
 }
 
@@ -116,8 +116,8 @@ test(
 test(
   'a disk of another cluster is told of with that cluster, and its copies are left alone; its node has used up the token',
   async () => {
-    await stack.cliJson('setting', 'set', 'orphan-resource-auto-deletion-grace-period', '0');
-    await stack.cliJson('setting', 'set', 'orphan-resource-auto-deletion', 'replica-data');
+    await cluster.cliJson('setting', 'set', 'orphan-resource-auto-deletion-grace-period', '0');
+    await cluster.cliJson('setting', 'set', 'orphan-resource-auto-deletion', 'replica-data');
     let theirs = { replicaId: '', clusterId: '' };
     const token = await joinToken();
     const agent = await start('node-8', { HOLDFAST_AGENT_TOKEN: token }, async (disk) => {
@@ -127,14 +127,14 @@ test(
     try {
       const found = await eventually(
         'the copy is told of',
-        async () => (await stack.cliJson<{ items: Event[] }>('event', 'list')).items,
+        async () => (await cluster.cliJson<{ items: Event[] }>('event', 'list')).items,
         (events) => events.some(({ type }) => type === 'OrphanFound'),
         60_000,
       );
       expect(found.find(({ type }) => type === 'OrphanFound')?.message).toContain(
         `volume theirs of the cluster ${theirs.clusterId}; if that cluster lives, put the disk back`,
       );
-      const { items } = await stack.cliJson<{ items: { obstacle: { code: string } | null }[] }>('recover');
+      const { items } = await cluster.cliJson<{ items: { obstacle: { code: string } | null }[] }>('recover');
       expect(items.map(({ obstacle }) => obstacle?.code)).toEqual(['OtherCluster']);
 
       second = await start('node-9', { HOLDFAST_AGENT_TOKEN: token });

@@ -1,6 +1,6 @@
 /**
  * A volume of the `v2` engine on block disks, told over the public surface: create, attach, write with NBD clients, take a
- * snapshot, lose a node, rebuild, verify, restart.
+ * snapshot, lose a node, rebuild, verify; and a stop and start of the whole stack, with a volume in use.
  */
 import { execFile } from 'node:child_process';
 import crypto from 'node:crypto';
@@ -10,7 +10,8 @@ import { promisify } from 'node:util';
 import { MIB } from '@holdfast/core/model/bytes.js';
 import { eventually } from '@holdfast/testkit/eventually.js';
 import { LocalStack } from '@holdfast/testkit/local-stack.js';
-import { connectNbd, NbdWorkload } from '@holdfast/testkit/nbd-workload.js';
+import { connectNbd, NbdWorkload, pattern } from '@holdfast/testkit/nbd-workload.js';
+import { readVolume, writeVolume } from '@holdfast/testkit/volume-bytes.js';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 
 const run = promisify(execFile);
@@ -23,6 +24,7 @@ type Volume = {
   dataEngine: string;
   state: string;
   robustness: string;
+  attachedNodeId: string | null;
   endpoint: { nbdUri: string } | null;
   replicas: Replica[];
 };
@@ -91,7 +93,7 @@ describe('a volume on block disks', () => {
       );
       const { nodeId } = stack.agent('node-2');
       stack.killAgent('node-2');
-      const lost = (await becomes('degraded', 15_000)).replicas.find((replica) => replica.nodeId === nodeId);
+      const lost = (await becomes('degraded', 60_000)).replicas.find((replica) => replica.nodeId === nodeId);
       expect((await stack.cli('local', 'start-agent', 'node-2')).exitCode).toBe(0);
       await becomes('healthy', 120_000);
       const rebuild = (await rebuilds()).find(({ targetReplicaId }) => targetReplicaId === lost?.id);
@@ -114,10 +116,14 @@ describe('a volume on block disks', () => {
       const before = await verify();
       expect(before).toMatchObject({ equal: true });
       expect(new Set(before.replicas.map(({ checksum }) => checksum)).size).toBe(1);
+      await stack.cliJson('volume', 'create', 'served', '--size', '64Mi', '--replicas', '3');
+      await stack.cliJson('volume', 'attach', 'served', '--node', 'node-1');
+      await writeVolume(stack, 'served', 0, pattern(1, MIB));
       expect((await stack.stop('SIGINT')).exitCode).toBe(0);
       await stack.run();
-      const after = await eventually('it can be verified', verify, ({ equal }) => equal, 30_000);
+      const after = await eventually('it can be verified', verify, ({ equal }) => equal);
       expect(after.replicas[0]?.checksum).toBe(before.replicas[0]?.checksum);
+      await servedAsBefore();
     },
     STORY_TIMEOUT_MS,
   );
@@ -133,8 +139,21 @@ describe('a volume on block disks', () => {
       };
       expect(await free()).toBe(0);
       expect((await stack.cli('volume', 'delete', 'raw')).exitCode).toBe(0);
-      await eventually('all block disks are empty', free, (count) => count === 3, 30_000);
+      await eventually('all block disks are empty', free, (count) => count === 3, 60_000);
     },
     STORY_TIMEOUT_MS,
   );
 });
+
+/** A volume that was in use when everything was stopped is attached where it was, and a clean stop leaves nothing to rebuild. */
+async function servedAsBefore(): Promise<void> {
+  const again = await eventually(
+    'it is attached again',
+    () => stack.cliJson<Volume>('volume', 'get', 'served'),
+    ({ state, robustness, endpoint }) =>
+      state === 'attached' && robustness === 'healthy' && endpoint !== null,
+  );
+  expect(again.attachedNodeId).toBe(stack.agent('node-1').nodeId);
+  expect((await readVolume(stack, 'served', MIB)).equals(pattern(1, MIB))).toBe(true);
+  expect((await rebuilds()).filter(({ state }) => state === 'running' || state === 'queued')).toEqual([]);
+}

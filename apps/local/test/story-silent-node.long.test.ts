@@ -3,7 +3,7 @@
  * shown with what follows from it long before it counts as lost, and is forgotten as soon as it goes on.
  */
 import { eventually } from '@holdfast/testkit/eventually.js';
-import { LocalStack } from '@holdfast/testkit/local-stack.js';
+import { TestCluster } from '@holdfast/testkit/test-cluster.js';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 
 const STORY_TIMEOUT_MS = 120_000;
@@ -13,14 +13,14 @@ const TIMEOUT_SECONDS = 300;
 type Risk = { causes: { kind: string; name: string; effects: Record<string, number> }[] };
 type Node = { conditions: { type: string; status: string }[] };
 
-let stack: LocalStack;
+let cluster: TestCluster;
 beforeAll(async () => {
-  stack = await LocalStack.start();
-  await stack.cliJson('setting', 'set', 'agent-heartbeat-timeout', String(TIMEOUT_SECONDS));
+  cluster = await TestCluster.start();
+  await cluster.cliJson('setting', 'set', 'agent-heartbeat-timeout', String(TIMEOUT_SECONDS));
   for (const name of ['served', 'held'])
-    await stack.cliJson('volume', 'create', name, '--size', '16Mi', '--replicas', '3');
-  await stack.cliJson('volume', 'attach', 'served', '--node', 'node-2');
-  const volumes = () => stack.call<{ items: { robustness: string }[] }>('GET', '/volumes');
+    await cluster.cliJson('volume', 'create', name, '--size', '16Mi', '--replicas', '3');
+  await cluster.cliJson('volume', 'attach', 'served', '--node', 'node-2');
+  const volumes = () => cluster.call<{ items: { robustness: string }[] }>('GET', '/volumes');
   await eventually('both are healthy', volumes, ({ body }) =>
     body.items.every(({ robustness }) => robustness === 'healthy'),
   );
@@ -28,16 +28,16 @@ beforeAll(async () => {
 
 afterAll(async () => {
   signal('SIGCONT');
-  await stack?.destroy();
+  await cluster?.destroy();
 }, STORY_TIMEOUT_MS);
 
-const signal = (name: NodeJS.Signals) => void process.kill(-stack.agent('node-2').pid, name);
+const signal = (name: NodeJS.Signals) => void process.kill(-cluster.agent('node-2').pid, name);
 
 const causes = async () =>
-  (await stack.call<Risk>('GET', '/risk')).body.causes.filter(({ kind }) => kind === 'node');
+  (await cluster.call<Risk>('GET', '/risk')).body.causes.filter(({ kind }) => kind === 'node');
 
 async function conditions(): Promise<string[]> {
-  const { body } = await stack.call<Node>('GET', `/nodes/${stack.agent('node-2').nodeId}`);
+  const { body } = await cluster.call<Node>('GET', `/nodes/${cluster.agent('node-2').nodeId}`);
   return body.conditions.map(({ type, status }) => `${type} ${status}`);
 }
 
@@ -48,9 +48,9 @@ test(
     const [cause] = await eventually('it is shown', causes, ({ length }) => length > 0, 60_000);
     expect(cause).toMatchObject({ name: 'node-2', effects: { notServed: 1, degraded: 1, unknown: 0 } });
     expect(await conditions()).toEqual(['Answering False', 'Ready True', 'Schedulable True']);
-    const { stdout: nodes } = await stack.cli('node', 'list');
+    const { stdout: nodes } = await cluster.cli('node', 'list');
     expect(nodes).toMatch(/node-2 +✕ no answer/);
-    const { stdout: risk } = await stack.cli('cluster', 'risk');
+    const { stdout: risk } = await cluster.cli('cluster', 'risk');
     expect(risk).toMatch(/node-2 does not answer for \d+s: 1 not served, 1 degraded/);
     expect(await text('cluster', 'list', '--columns', 'nodes,not served,degraded')).toMatch(/^ *2\/3 1 1$/m);
   },
@@ -59,7 +59,7 @@ test(
 
 /** A command's text, with single spaces. */
 async function text(...command: string[]): Promise<string> {
-  const { stdout } = await stack.cli(...command);
+  const { stdout } = await cluster.cli(...command);
   return stdout.replaceAll(/ +/g, ' ');
 }
 
@@ -81,10 +81,10 @@ test(
     expect(held.match(/✓ healthy - node-[13] /g)).toHaveLength(2);
 
     // Scripts get the API's own words, and whoever asks for the address again is warned.
-    const { stdout, stderr } = await stack.cli('volume', 'attach', 'served');
+    const { stdout, stderr } = await cluster.cli('volume', 'attach', 'served');
     expect(stdout).toMatch(/^nbd:/);
     expect(stderr).toMatch(/the address leads nowhere now: node-2 does not answer/);
-    expect(await stack.cliJson('volume', 'get', 'served')).toMatchObject({ robustness: 'healthy' });
+    expect(await cluster.cliJson('volume', 'get', 'served')).toMatchObject({ robustness: 'healthy' });
   },
   STORY_TIMEOUT_MS,
 );
@@ -93,13 +93,13 @@ test(
   'one volume is shown by its own nodes, and a token that may read none shows volumes all the same',
   async () => {
     expect(await text('volume', 'get', 'served', '--curl')).toContain('/nodes?filter=id');
-    const { token } = await stack.cliJson<{ token: string }>(
+    const { token } = await cluster.cliJson<{ token: string }>(
       ...['token', 'create', 'volumes-only', '--action', 'volume:read'],
     );
-    const { apiUrl, clusterId } = stack.local;
+    const { apiUrl, clusterId } = cluster.local;
     const as = ['--endpoint', apiUrl, '--token', token, '--cluster', clusterId];
     for (const command of [['list'], ['get', 'served']]) {
-      const { exitCode, stdout, stderr } = await stack.cli('volume', ...command, ...as);
+      const { exitCode, stdout, stderr } = await cluster.cli('volume', ...command, ...as);
       expect({ exitCode, stderr }).toMatchObject({
         exitCode: 0,
         stderr: expect.stringContaining('judged last'),
@@ -117,7 +117,7 @@ test(
     await eventually('it is heard', causes, ({ length }) => length === 0, 60_000);
     expect(await conditions()).toEqual(['Ready True', 'Schedulable True']);
     const filter = encodeURIComponent('type=NodeNotReady');
-    const { body } = await stack.call<{ items: unknown[] }>('GET', `/events?filter=${filter}`);
+    const { body } = await cluster.call<{ items: unknown[] }>('GET', `/events?filter=${filter}`);
     expect(body.items).toEqual([]);
     expect(await text('volume', 'list')).toMatch(/^served ✓ healthy 3\/3 attached node-2 /m);
     expect(await text('volume', 'get', 'served')).toMatch(/^address nbd:/m);

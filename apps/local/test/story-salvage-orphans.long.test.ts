@@ -6,8 +6,8 @@ import fs from 'node:fs/promises';
 import path from 'node:path';
 import { MIB } from '@holdfast/core/model/bytes.js';
 import { eventually } from '@holdfast/testkit/eventually.js';
-import { LocalStack } from '@holdfast/testkit/local-stack.js';
 import { connectNbd } from '@holdfast/testkit/nbd-workload.js';
+import { TestCluster } from '@holdfast/testkit/test-cluster.js';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 
 const STORY_TIMEOUT_MS = 240_000;
@@ -20,22 +20,22 @@ type Advice = {
 };
 type Orphan = { id: string; nodeName: string; replicaId: string; volumeName: string | null; size: number };
 
-let stack: LocalStack;
+let cluster: TestCluster;
 
 beforeAll(async () => {
-  stack = await LocalStack.start();
-  await stack.cliJson('volume', 'create', 'pg-data', '--size', '64Mi', '--replicas', '3');
+  cluster = await TestCluster.start();
+  await cluster.cliJson('volume', 'create', 'pg-data', '--size', '64Mi', '--replicas', '3');
 }, STORY_TIMEOUT_MS);
 
 afterAll(async () => {
-  await stack?.destroy();
+  await cluster?.destroy();
 }, STORY_TIMEOUT_MS);
 
-const volume = () => stack.cliJson<Volume>('volume', 'get', 'pg-data');
-const advice = () => stack.cliJson<Advice>('volume', 'salvage', 'pg-data');
-const orphans = async () => (await stack.cliJson<{ items: Orphan[] }>('orphan', 'list')).items;
+const volume = () => cluster.cliJson<Volume>('volume', 'get', 'pg-data');
+const advice = () => cluster.cliJson<Advice>('volume', 'salvage', 'pg-data');
+const orphans = async () => (await cluster.cliJson<{ items: Orphan[] }>('orphan', 'list')).items;
 const events = async (type: string) =>
-  (await stack.cliJson<{ items: { type: string; message: string }[] }>('event', 'list')).items.filter(
+  (await cluster.cliJson<{ items: { type: string; message: string }[] }>('event', 'list')).items.filter(
     (event) => event.type === type,
   );
 
@@ -49,11 +49,11 @@ async function read(uri: string | undefined): Promise<Buffer> {
 test(
   'with two of three copies gone a volume says so, and goes on with the third when a user says so',
   async () => {
-    const attached = await stack.cliJson<Volume>('volume', 'attach', 'pg-data', '--node', 'node-1');
+    const attached = await cluster.cliJson<Volume>('volume', 'attach', 'pg-data', '--node', 'node-1');
     const client = await connectNbd(attached.endpoint?.nbdUri ?? '');
     const write = () => client.write(0, [Buffer.alloc(MIB, 7)], MIB, { fua: true });
     await write();
-    const refused = await stack.cli('volume', 'salvage', 'pg-data', '--yes');
+    const refused = await cluster.cli('volume', 'salvage', 'pg-data', '--yes');
     expect([refused.exitCode, refused.stderr]).toEqual([
       CONFLICT,
       expect.stringContaining('does not wait for missing copies'),
@@ -61,12 +61,12 @@ test(
 
     // A volume that was at rest for seconds has no write-intent marks left: with one more write they are set when the nodes die.
     await write();
-    stack.killAgent('node-1');
-    stack.killAgent('node-2');
+    cluster.killAgent('node-1');
+    cluster.killAgent('node-2');
     client.close();
-    await eventually('it is unknown', volume, ({ robustness }) => robustness === 'unknown', 30_000);
-    await stack.cli('volume', 'detach', 'pg-data', '--force');
-    const attach = await stack.cli('volume', 'attach', 'pg-data', '--node', 'node-3');
+    await eventually('it is unknown', volume, ({ robustness }) => robustness === 'unknown');
+    await cluster.cli('volume', 'detach', 'pg-data', '--force');
+    const attach = await cluster.cli('volume', 'attach', 'pg-data', '--node', 'node-3');
     expect([attach.exitCode, attach.stderr]).toEqual([CONFLICT, expect.stringContaining('salvage it')]);
     await eventually('it is faulted', volume, ({ robustness }) => robustness === 'faulted');
 
@@ -77,7 +77,7 @@ test(
       { verdict: 'missing', isAdvised: false },
       { verdict: 'missing', isAdvised: false },
     ]);
-    const missing = await stack.cli(
+    const missing = await cluster.cli(
       'volume',
       'salvage',
       'pg-data',
@@ -90,7 +90,7 @@ test(
       expect.stringContaining('does not answer'),
     ]);
 
-    const salvaged = await stack.cliJson<Volume>('volume', 'salvage', 'pg-data', '--yes');
+    const salvaged = await cluster.cliJson<Volume>('volume', 'salvage', 'pg-data', '--yes');
     expect(salvaged.state).toBe('attached');
     expect(await read(salvaged.endpoint?.nbdUri)).toEqual(Buffer.alloc(MIB, 7));
     expect((await events('VolumeSalvaged')).map(({ message }) => message)).toEqual([
@@ -103,11 +103,11 @@ test(
 test(
   'the others come back as stale copies, and are rebuilt',
   async () => {
-    await stack.cli('local', 'start-agent', 'node-1');
-    await stack.cli('local', 'start-agent', 'node-2');
+    await cluster.cli('local', 'start-agent', 'node-1');
+    await cluster.cli('local', 'start-agent', 'node-2');
     await eventually('it is healthy', volume, ({ robustness }) => robustness === 'healthy', 120_000);
-    await stack.cliJson('volume', 'detach', 'pg-data');
-    const verified = await stack.cliJson<{ equal: boolean }>('volume', 'verify', 'pg-data');
+    await cluster.cliJson('volume', 'detach', 'pg-data');
+    const verified = await cluster.cliJson<{ equal: boolean }>('volume', 'verify', 'pg-data');
     expect(verified.equal).toBe(true);
   },
   STORY_TIMEOUT_MS,
@@ -116,20 +116,20 @@ test(
 test(
   'a copy whose volume was deleted while its node was away is an orphan, and goes when a user says so',
   async () => {
-    stack.killAgent('node-2');
+    cluster.killAgent('node-2');
     await eventually('a copy is missing', volume, ({ robustness }) => robustness === 'degraded');
-    await stack.cliJson('volume', 'delete', 'pg-data').catch(() => undefined);
+    await cluster.cliJson('volume', 'delete', 'pg-data').catch(() => undefined);
     expect(await orphans()).toEqual([]);
-    await stack.cli('local', 'start-agent', 'node-2');
+    await cluster.cli('local', 'start-agent', 'node-2');
     await eventually('it is announced', orphans, ({ length }) => length === 1, 60_000);
     const [orphan] = await orphans();
     expect(orphan).toMatchObject({ nodeName: 'node-2', volumeName: null });
     const { id = '', replicaId = '' } = orphan ?? {};
-    const unconfirmed = await stack.cli('orphan', 'delete', id);
+    const unconfirmed = await cluster.cli('orphan', 'delete', id);
     expect(unconfirmed.stderr).toContain('add --yes to do it');
 
     expect(await directoriesOf(replicaId)).toHaveLength(1);
-    await stack.cli('orphan', 'delete', id, '--yes');
+    await cluster.cli('orphan', 'delete', id, '--yes');
     await eventually(
       'its directory goes',
       () => directoriesOf(replicaId),
@@ -144,7 +144,7 @@ test(
 
 async function directoriesOf(replicaId: string): Promise<string[]> {
   const names: string[] = [];
-  for (const disk of stack.agent('node-2').disks) {
+  for (const disk of cluster.agent('node-2').disks) {
     const all = await fs.readdir(disk, { recursive: true });
     names.push(...all.filter((name) => path.basename(name).startsWith(replicaId)));
   }

@@ -6,7 +6,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { GIB } from '@holdfast/core/model/bytes.js';
 import { eventually } from '@holdfast/testkit/eventually.js';
-import { LocalStack } from '@holdfast/testkit/local-stack.js';
+import { TestCluster } from '@holdfast/testkit/test-cluster.js';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 
 const STORY_TIMEOUT_MS = 180_000;
@@ -17,31 +17,31 @@ type Explained = {
   next: { outcome: string; cures: { changes: { kind: string; setting?: string; to?: unknown }[] }[] };
 };
 
-let stack: LocalStack;
+let cluster: TestCluster;
 
 beforeAll(async () => {
-  stack = await LocalStack.start();
+  cluster = await TestCluster.start();
 }, STORY_TIMEOUT_MS);
 
 afterAll(async () => {
-  await stack?.destroy();
+  await cluster?.destroy();
 }, STORY_TIMEOUT_MS);
 
 async function explained(): Promise<Explained> {
-  return JSON.parse((await stack.cli('volume', 'explain', 'huge', '-o', 'json')).stdout);
+  return JSON.parse((await cluster.cli('volume', 'explain', 'huge', '-o', 'json')).stdout);
 }
 
 test(
   'explained, simulated, cured',
   async () => {
     // Disks of 20 GiB: one copy of 30 GiB is too much for each.
-    const created = await stack.cli('volume', 'create', 'huge', '--size', '30Gi', '--disk-choice', 'pack');
+    const created = await cluster.cli('volume', 'create', 'huge', '--size', '30Gi', '--disk-choice', 'pack');
     expect(created).toMatchObject({
       exitCode: 0,
       stdout: expect.stringContaining('No disk can take this replica'),
     });
 
-    const text = await stack.cli('volume', 'explain', 'huge');
+    const text = await cluster.cli('volume', 'explain', 'huge');
     expect(text.exitCode).toBe(0);
     expect(text.stdout.split('\n')[0]).toMatch(/^0 of 3 replicas of huge have a place\. No disk can take/);
     expect(text.stdout).toMatch(/RULE +ASKED +REFUSED/);
@@ -54,31 +54,33 @@ test(
     expect(change).toMatchObject({ kind: 'set-setting', setting: 'storage-over-provisioning-percentage' });
 
     const whatIf = ['placement', 'simulate', '--count', '1', '--size', '30Gi'];
-    const asItIs = await stack.cli(...whatIf);
+    const asItIs = await cluster.cli(...whatIf);
     expect(asItIs).toMatchObject({
       exitCode: 3,
       stdout: expect.stringContaining('The new volume does not fit'),
     });
-    const cured = await stack.cli(...whatIf, '--set', `${change?.setting}=${change?.to}`);
+    const cured = await cluster.cli(...whatIf, '--set', `${change?.setting}=${change?.to}`);
     expect(cured).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('fit') });
-    expect((await stack.cli(...whatIf, '--lose-node', 'no-such-node')).exitCode).toBe(2);
-    const file = path.join(stack.home, 'what-if.yaml');
+    expect((await cluster.cli(...whatIf, '--lose-node', 'no-such-node')).exitCode).toBe(2);
+    const file = path.join(cluster.home, 'what-if.yaml');
     fs.writeFileSync(
       file,
       'volumes: [{ count: 1, size: 30Gi }]\nadd: { nodes: [{ name: big, disks: [{ size: 1Ti }], count: 3 }] }',
     );
-    const fromFile = await stack.cli('placement', 'simulate', '-f', file, '-o', 'json');
+    const fromFile = await cluster.cli('placement', 'simulate', '-f', file, '-o', 'json');
     expect(fromFile.exitCode).toBe(0);
     expect(JSON.parse(fromFile.stdout)).toMatchObject({ allFit: true, shapes: [{ fit: 1 }] });
 
-    expect((await stack.cli('setting', 'set', String(change?.setting), String(change?.to))).exitCode).toBe(0);
+    expect((await cluster.cli('setting', 'set', String(change?.setting), String(change?.to))).exitCode).toBe(
+      0,
+    );
     const placed = await eventually(
       'every copy has a place',
       explained,
       ({ sentence }) => sentence === 'All 3 replicas of huge have a place.',
     );
     expect(placed.replicas.map(({ recorded }) => recorded)).toEqual([null, null, null]);
-    const { body } = await stack.call<{ items: { size: number; replicaDiskChoice: string }[] }>(
+    const { body } = await cluster.call<{ items: { size: number; replicaDiskChoice: string }[] }>(
       'GET',
       '/volumes',
     );

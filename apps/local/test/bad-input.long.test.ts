@@ -1,8 +1,8 @@
 /** Bad input: it gets a clear error at the edge, the server lives on, and nothing is lost or half-made. */
 import net from 'node:net';
 import { GIB, MIB } from '@holdfast/core/model/bytes.js';
-import { LocalStack } from '@holdfast/testkit/local-stack.js';
 import { connectNbd } from '@holdfast/testkit/nbd-workload.js';
+import { TestCluster } from '@holdfast/testkit/test-cluster.js';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 
 const STORY_TIMEOUT_MS = 180_000;
@@ -24,16 +24,16 @@ type Volume = {
   conditions: { type: string; status: string; reason: string; message: string }[];
 };
 
-let stack: LocalStack;
+let cluster: TestCluster;
 const volumeNames = async () =>
-  (await stack.call<{ items: Volume[] }>('GET', '/volumes')).body.items.map(({ name }) => name).sort();
+  (await cluster.call<{ items: Volume[] }>('GET', '/volumes')).body.items.map(({ name }) => name).sort();
 
 beforeAll(async () => {
-  stack = await LocalStack.start();
+  cluster = await TestCluster.start();
 }, STORY_TIMEOUT_MS);
 
 afterAll(async () => {
-  await stack?.destroy();
+  await cluster?.destroy();
 }, STORY_TIMEOUT_MS);
 
 describe('creating a volume', () => {
@@ -51,7 +51,7 @@ describe('creating a volume', () => {
     { what: 'a name with a slash', body: { ...good, name: 'a/b' }, pointer: '/name' },
   ])('$what is refused and names $pointer', async ({ body, pointer }) => {
     const before = await volumeNames();
-    const { status, body: problem } = await stack.call<Problem>('POST', '/volumes', body);
+    const { status, body: problem } = await cluster.call<Problem>('POST', '/volumes', body);
     expect(status).toBe(422);
     expect(problem).toMatchObject({ status: 422, code: 'request.invalid' });
     expect(problem.errors?.map((error) => error.pointer)).toContain(pointer);
@@ -59,13 +59,13 @@ describe('creating a volume', () => {
   });
 
   test('a name that is taken is a 409', async () => {
-    expect((await stack.call('POST', '/volumes', { ...good, name: 'taken' })).status).toBe(201);
-    const again = await stack.call<Problem>('POST', '/volumes', { ...good, name: 'taken' });
+    expect((await cluster.call('POST', '/volumes', { ...good, name: 'taken' })).status).toBe(201);
+    const again = await cluster.call<Problem>('POST', '/volumes', { ...good, name: 'taken' });
     expect(again).toMatchObject({ status: 409, body: { code: 'volume.name_taken' } });
   });
 
   test('one that fits nowhere is created, and says per disk why and what would cure it', async () => {
-    const { status, body } = await stack.call<Volume>('POST', '/volumes', {
+    const { status, body } = await cluster.call<Volume>('POST', '/volumes', {
       name: 'too-large',
       size: 900 * GIB,
     });
@@ -74,11 +74,11 @@ describe('creating a volume', () => {
     expect(scheduled).toMatchObject({ status: 'False' });
     expect(scheduled?.message).toMatch(/node-1/);
     expect(scheduled?.message).toMatch(/GiB/);
-    expect((await stack.cli('volume', 'delete', 'too-large')).exitCode).toBe(0);
+    expect((await cluster.cli('volume', 'delete', 'too-large')).exitCode).toBe(0);
   });
 
   test('a body of 10 MB is a 413, whatever is in it', async () => {
-    const { status, body } = await stack.call<Problem>('POST', '/volumes', {
+    const { status, body } = await cluster.call<Problem>('POST', '/volumes', {
       name: 'x'.repeat(10_000_000),
       size: 4096,
     });
@@ -87,9 +87,9 @@ describe('creating a volume', () => {
   });
 
   test('a body that is no JSON is a problem document too', async () => {
-    const response = await fetch(`${stack.clusterUrl}/volumes`, {
+    const response = await fetch(`${cluster.clusterUrl}/volumes`, {
       method: 'POST',
-      headers: { authorization: `Bearer ${stack.local.token}`, 'content-type': 'application/json' },
+      headers: { authorization: `Bearer ${cluster.local.token}`, 'content-type': 'application/json' },
       body: '{"name":',
     });
     expect(response.status).toBe(400);
@@ -102,24 +102,26 @@ describe('asking for what is not there, or may not be seen', () => {
     { what: 'no token', headers: {} },
     { what: 'a wrong token', headers: { authorization: 'Bearer wrong' } },
   ])('$what is a 401', async ({ headers }) => {
-    const response = await fetch(`${stack.clusterUrl}/volumes`, { headers });
+    const response = await fetch(`${cluster.clusterUrl}/volumes`, { headers });
     expect(response.status).toBe(401);
     expect(response.headers.get('content-type')).toContain('application/problem+json');
   });
 
   test('attaching to an unknown node names it', async () => {
-    await stack.cliJson('volume', 'create', 'homeless', '--size', '64Mi', '--replicas', '1');
-    const created = (await stack.call<{ items: Volume[] }>('GET', '/volumes')).body.items.find(
+    await cluster.cliJson('volume', 'create', 'homeless', '--size', '64Mi', '--replicas', '1');
+    const created = (await cluster.call<{ items: Volume[] }>('GET', '/volumes')).body.items.find(
       ({ name }) => name === 'homeless',
     );
     const nodeId = '01890000-0000-7000-8000-000000000000';
-    const { status, body } = await stack.call<Problem>('POST', `/volumes/${created?.id}/attach`, { nodeId });
+    const { status, body } = await cluster.call<Problem>('POST', `/volumes/${created?.id}/attach`, {
+      nodeId,
+    });
     expect([404, 422]).toContain(status);
     expect(body.detail).toContain(nodeId);
   });
 
   test('an unknown route is a problem document', async () => {
-    const { status, body } = await stack.call<Problem>('GET', '/no-such-thing');
+    const { status, body } = await cluster.call<Problem>('GET', '/no-such-thing');
     expect(status).toBe(404);
     expect(body.code).toBe('request.not_found');
   });
@@ -127,8 +129,8 @@ describe('asking for what is not there, or may not be seen', () => {
 
 describe('the NBD port', () => {
   test('survives a broken handshake and refuses requests past the end', async () => {
-    await stack.cliJson('volume', 'create', 'nbd', '--size', '64Mi', '--replicas', '2');
-    const attached = await stack.cliJson<Volume>('volume', 'attach', 'nbd');
+    await cluster.cliJson('volume', 'create', 'nbd', '--size', '64Mi', '--replicas', '2');
+    const attached = await cluster.cliJson<Volume>('volume', 'attach', 'nbd');
     const uri = attached.endpoint?.nbdUri ?? '';
     await sendGarbage(Number(new URL(uri).port));
     const client = await connectNbd(uri);

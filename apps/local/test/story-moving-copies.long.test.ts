@@ -1,9 +1,9 @@
-/** Copies that move on a real stack: by hand, and to the node of the engine; every byte is there afterwards. */
+/** Copies that move on real processes: by hand, and to the node of the engine; every byte is there afterwards. */
 import path from 'node:path';
 import { MIB } from '@holdfast/core/model/bytes.js';
 import { eventually } from '@holdfast/testkit/eventually.js';
-import { LocalStack } from '@holdfast/testkit/local-stack.js';
 import { connectNbd, pattern } from '@holdfast/testkit/nbd-workload.js';
+import { TestCluster } from '@holdfast/testkit/test-cluster.js';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 
 const TIMEOUT_MS = 240_000;
@@ -16,15 +16,15 @@ type Volume = {
   replicas: { id: string; nodeId: string; relocation: object | null }[];
 };
 
-let stack: LocalStack;
+let cluster: TestCluster;
 
 beforeAll(async () => {
-  stack = await LocalStack.start({ env: { HOLDFAST_AGENTS: '4' } });
+  cluster = await TestCluster.start({ agents: 4 });
 }, TIMEOUT_MS);
-afterAll(() => stack?.destroy(), TIMEOUT_MS);
+afterAll(() => cluster?.destroy(), TIMEOUT_MS);
 
-const read = (name: string) => stack.cliJson<Volume>('volume', 'get', name);
-const nameOf = (nodeId: string) => stack.local.agents.find((agent) => agent.nodeId === nodeId)?.name ?? '';
+const read = (name: string) => cluster.cliJson<Volume>('volume', 'get', name);
+const nameOf = (nodeId: string) => cluster.local.agents.find((agent) => agent.nodeId === nodeId)?.name ?? '';
 const holders = async (name: string) =>
   (await read(name)).replicas.map(({ nodeId }) => nameOf(nodeId)).sort();
 
@@ -40,27 +40,27 @@ async function write(name: string): Promise<void> {
 test(
   'a copy that a user moves is on the other node, the volume is whole all the while, and all copies are equal',
   async () => {
-    await stack.cli('volume', 'create', 'moved', '--size', '64Mi');
-    await stack.cli('volume', 'attach', 'moved', '--node', 'node-1');
+    await cluster.cli('volume', 'create', 'moved', '--size', '64Mi');
+    await cluster.cli('volume', 'attach', 'moved', '--node', 'node-1');
     await write('moved');
     const before = await holders('moved');
     const free = ['node-1', 'node-2', 'node-3', 'node-4'].find((name) => !before.includes(name)) ?? '';
     const from = before.find((name) => name !== 'node-1') ?? '';
 
-    const plan = await stack.cli('volume', 'move-replica', 'moved', from, '--to-node', free, '--plan');
+    const plan = await cluster.cli('volume', 'move-replica', 'moved', from, '--to-node', free, '--plan');
     expect([plan.exitCode, plan.stdout]).toEqual([0, expect.stringContaining(`of ${free}`)]);
     expect(await holders('moved')).toEqual(before);
     const other = before.find((name) => name !== from) ?? '';
-    const taken = await stack.cli('volume', 'move-replica', 'moved', from, '--to-node', other, '--plan');
+    const taken = await cluster.cli('volume', 'move-replica', 'moved', from, '--to-node', other, '--plan');
     expect(taken.exitCode).toBe(3);
 
-    const moved = await stack.cli('volume', 'move-replica', 'moved', from, '--to-node', free, '--wait');
+    const moved = await cluster.cli('volume', 'move-replica', 'moved', from, '--to-node', free, '--wait');
     expect([moved.exitCode, moved.stdout.trim()]).toEqual([0, 'moved: moved']);
     expect(await holders('moved')).toEqual([...before.filter((name) => name !== from), free].sort());
     expect((await read('moved')).robustness).toBe('healthy');
 
-    await stack.cli('volume', 'detach', 'moved');
-    expect((await stack.cli('volume', 'verify', 'moved')).exitCode).toBe(0);
+    await cluster.cli('volume', 'detach', 'moved');
+    expect((await cluster.cli('volume', 'verify', 'moved')).exitCode).toBe(0);
   },
   TIMEOUT_MS,
 );
@@ -68,7 +68,7 @@ test(
 test(
   'with best-effort locality the only copy follows the engine to its node, with its data',
   async () => {
-    await stack.cli(
+    await cluster.cli(
       'volume',
       'create',
       'local',
@@ -80,11 +80,11 @@ test(
       'best-effort',
     );
     const [first = ''] = await holders('local');
-    await stack.cli('volume', 'attach', 'local', '--node', first);
+    await cluster.cli('volume', 'attach', 'local', '--node', first);
     await write('local');
-    await stack.cli('volume', 'detach', 'local');
+    await cluster.cli('volume', 'detach', 'local');
     const other = first === 'node-2' ? 'node-3' : 'node-2';
-    await stack.cli('volume', 'attach', 'local', '--node', other);
+    await cluster.cli('volume', 'attach', 'local', '--node', other);
     await eventually(
       'the copy is on the node of its engine',
       () => holders('local'),
@@ -104,13 +104,23 @@ test(
 test(
   'a disk is added to a running node, holds copies, outlives its agent, and is taken off when it is empty',
   async () => {
-    const agent = stack.local.agents.find(({ name }) => name === 'node-2');
+    const agent = cluster.local.agents.find(({ name }) => name === 'node-2');
     const folder = path.join(path.dirname(agent?.disks[0] ?? ''), 'added');
-    const added = await stack.cli('disk', 'add', 'node-2', folder, '--size', '4Gi', '--tag', 'new', '--wait');
+    const added = await cluster.cli(
+      'disk',
+      'add',
+      'node-2',
+      folder,
+      '--size',
+      '4Gi',
+      '--tag',
+      'new',
+      '--wait',
+    );
     expect([added.exitCode, added.stdout.trim()]).toEqual([0, 'node-2/added: ✓ ready, 4 GiB']);
-    const outside = await stack.cli('disk', 'add', 'node-2', '/etc/holdfast-disk', '--wait');
+    const outside = await cluster.cli('disk', 'add', 'node-2', '/etc/holdfast-disk', '--wait');
     expect([outside.exitCode, outside.stderr]).toEqual([3, expect.stringContaining('HOLDFAST_DISK_ROOTS')]);
-    expect((await stack.cli('disk', 'remove', 'node-2', 'holdfast-disk', '--wait')).exitCode).toBe(0);
+    expect((await cluster.cli('disk', 'remove', 'node-2', 'holdfast-disk', '--wait')).exitCode).toBe(0);
 
     const create = [
       'volume',
@@ -123,24 +133,24 @@ test(
       '--disk-selector',
       'new',
     ];
-    await stack.cli(...create);
+    await cluster.cli(...create);
     expect(await holders('on-added')).toEqual(['node-2']);
     process.kill(-(agent?.pid ?? 0), 'SIGKILL');
-    await stack.cli('local', 'start-agent', 'node-2');
-    await stack.cli('volume', 'attach', 'on-added');
+    await cluster.cli('local', 'start-agent', 'node-2');
+    await cluster.cli('volume', 'attach', 'on-added');
     await write('on-added');
-    await stack.cli('volume', 'detach', 'on-added');
-    const refused = await stack.cli('disk', 'remove', 'node-2', 'added');
+    await cluster.cli('volume', 'detach', 'on-added');
+    const refused = await cluster.cli('disk', 'remove', 'node-2', 'added');
     expect([refused.exitCode, refused.stderr]).toEqual([6, expect.stringContaining('evictionRequested')]);
 
-    await stack.cli('volume', 'delete', 'on-added');
+    await cluster.cli('volume', 'delete', 'on-added');
     await eventually(
       'the copy is gone',
-      () => stack.cli('disk', 'remove', 'node-2', 'added', '--wait'),
+      () => cluster.cli('disk', 'remove', 'node-2', 'added', '--wait'),
       ({ exitCode }) => exitCode === 0,
       60_000,
     );
-    const left = await stack.cliJson<{ items: { name: string }[] }>('disk', 'list', '--node', 'node-2');
+    const left = await cluster.cliJson<{ items: { name: string }[] }>('disk', 'list', '--node', 'node-2');
     expect(left.items.map(({ name }) => name)).not.toContain('added');
   },
   TIMEOUT_MS,
