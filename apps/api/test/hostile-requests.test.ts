@@ -119,7 +119,7 @@ describe('a text of more than one line is refused', () => {
       if (answer.status !== 422 || !isNamed) taken.push(`${where} ${pointer}: ${answer.status}`);
     }
     expect(taken).toEqual([]);
-  }, 60_000);
+  });
 
   test.each(BREAKS)('in a GraphQL variable and a GraphQL literal, by %j', async (end) => {
     const mutation = (input: string, declared = '') =>

@@ -15,7 +15,6 @@ const ON_SOURCES = [
   '--import',
   path.join(repositoryRoot, 'tools/typescript/register.mjs'),
 ];
-const STARTED_MS_MAX = 120_000;
 
 export const sharedApi = (): Promise<SharedApi> => workersPart('api', startApi);
 
@@ -42,7 +41,6 @@ async function startApi(): Promise<StartedPart<SharedApi>> {
     'the shared API is ready',
     () => fetch(`http://127.0.0.1:${port}/readyz`).then(({ status }) => status, String),
     (status) => status === 200 || child.exitCode !== null,
-    STARTED_MS_MAX,
   );
   if (child.exitCode !== null) throw new Error(`the shared API ended with ${child.exitCode}`);
   return { value: { ownerUrl, apiUrl, systemUrl, port }, pid: child.pid, signal: 'SIGKILL' };

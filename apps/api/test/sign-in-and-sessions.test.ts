@@ -43,7 +43,7 @@ describe('signing in', () => {
     }
     expect(attempts.filter((status) => status === 401)).toHaveLength(100);
     expect(attempts.at(-1)).toBe(429);
-  }, 60_000);
+  });
 
   test('counts no success', async () => {
     for (let at = 0; at < 15; at += 1) expect((await signIn()).status).toBe(201);

@@ -70,4 +70,4 @@ test('one more than the pool takes is refused, and may be asked again', async ()
     headers: { 'retry-after': '1' },
     body: { code: 'compute.busy', retryable: true },
   });
-}, 120_000);
+});

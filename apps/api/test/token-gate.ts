@@ -53,6 +53,6 @@ export class TokenGate {
   private somethingWaitsFor(...kinds: string[]): Promise<number> {
     const sql = 'SELECT FROM pg_locks WHERE NOT granted AND locktype = ANY ($1)';
     const count = async () => (await this.owner.query(sql, [kinds])).rowCount ?? 0;
-    return eventually(`a lock of ${kinds} is waited for`, count, (waiting) => waiting > 0, 10_000);
+    return eventually(`a lock of ${kinds} is waited for`, count, (waiting) => waiting > 0);
   }
 }

@@ -31,7 +31,6 @@ describe('the worker may die, or lose an answer, at any effect', () => {
         expect(client.acknowledged.size).toBe(4);
       }
     },
-    120_000,
   );
 });
 

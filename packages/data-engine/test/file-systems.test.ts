@@ -92,7 +92,6 @@ const programs = [
         await undoAll();
         expect((await cluster.checksums()).size).toBe(1);
       },
-      60_000,
     );
   },
 );

@@ -1,8 +1,6 @@
 import { createPool } from '@holdfast/database/sql/pool.js';
 import { eventually } from './eventually.js';
 
-/** The worker takes a sample every 20 s, and its first may have come before the disks. */
-const FIRST_SAMPLE_MS_MAX = 60_000;
 
 type Asked = {
   /** Of the database, as the role that owns it: a history is written past all rules. */
@@ -26,7 +24,6 @@ export async function writeCapacityHistory({
       'a first sample of capacity is there',
       async () => (await owner.query('SELECT FROM capacity_sample')).rowCount,
       (count) => count !== 0,
-      FIRST_SAMPLE_MS_MAX,
     );
     await owner.query(
       `INSERT INTO capacity_sample

@@ -47,7 +47,7 @@ beforeAll(async () => {
     processes.push({ app, port, child: spawned(app, port) });
   }
   await Promise.all(processes.map(isReady));
-}, 60_000);
+});
 
 afterAll(async () => {
   for (const { child } of processes) {
@@ -57,7 +57,7 @@ afterAll(async () => {
   await redis?.stop();
   await owner?.end();
   await database?.stop();
-}, 60_000);
+});
 
 test('a rolling restart loses no request and no job', async () => {
   let isOver = false;
@@ -82,10 +82,9 @@ test('a rolling restart loses no request and no job', async () => {
     'no volume waits for its job',
     () => count('creating'),
     (waiting) => waiting === 0,
-    60_000,
   );
   expect(await count('detached')).toBe(answers.length);
-}, 180_000);
+});
 
 function spawned(app: Process['app'], port: number): ChildProcess {
   return spawn(process.execPath, [mainOf(app)], {

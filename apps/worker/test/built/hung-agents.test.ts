@@ -41,7 +41,7 @@ beforeAll(async () => {
   database = await startTestDatabase();
   pool = createPool(database.systemUrl, { connectionsMax: 3, applicationName: 'test' });
   store = new PostgresStore(systemScope(pool));
-}, 60_000);
+});
 
 afterAll(async () => {
   if (worker?.exitCode === null) {
@@ -91,7 +91,7 @@ test('an agent that hangs delays the volumes of its own organization only', asyn
     (found) => found?.volume.lifecycle.state === 'detached',
   );
   expect(view?.replicas.map(({ provisioned }) => provisioned)).toEqual([true]);
-}, 90_000);
+});
 
 /** The agent answers that it is alive, and of all else nothing or that it is done. */
 async function anAgent(manner: 'hangs' | 'answers'): Promise<Agent> {

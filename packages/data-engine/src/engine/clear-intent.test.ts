@@ -103,7 +103,7 @@ describe('marks of the write-intent maps', () => {
     expect([await marks(volume, 0), await marks(volume, 1)]).toEqual([[1], [1]]);
     stopped = true;
     await busy;
-  }, 30_000);
+  });
 
   test('are cleared at a clean stop', async () => {
     const volume = await cluster(2);

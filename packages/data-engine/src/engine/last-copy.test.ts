@@ -73,7 +73,7 @@ describe('the last current copy', () => {
     await written;
     await expectBytes(engine, 0, bytes);
     await engine.stop();
-  }, 15_000);
+  });
 
   test('ends with the engine when a stop does not want to wait for it', async () => {
     const volume = await cluster(1);
@@ -112,7 +112,7 @@ describe('silence', () => {
     await expectBytes(engine, 0, bytes);
     await engine.stop();
     expect((await volume.checksums()).size).toBe(1);
-  }, 15_000);
+  });
 
   test('of one request is noticed though others are answered', async () => {
     const volume = await cluster(3);
@@ -128,7 +128,7 @@ describe('silence', () => {
     stopped = true;
     await others;
     await stuck;
-  }, 15_000);
+  });
 
   test('is judged by the timeout that was set last, also where it has begun already', async () => {
     const volume = await cluster(2);
@@ -146,7 +146,7 @@ describe('silence', () => {
     expect(modes(engine)).toEqual(['RW', 'ERR']);
     await stuck;
     release();
-  }, 15_000);
+  });
 });
 
 /** Holds requests of one kind at one copy's files, until the returned function is called. */

@@ -32,6 +32,5 @@ describe('operations by chance', () => {
         });
       }
     },
-    300_000,
   );
 });

@@ -18,7 +18,7 @@ import {
 import type { Engine } from './engine.js';
 
 /** Some tests take hundreds of snapshots, on a machine that runs other suites in parallel. */
-jest.setTimeout(120_000);
+
 
 const { cluster, nodes } = useClusters();
 

@@ -44,7 +44,7 @@ describe('clients that say anything', () => {
       (size) => size === 1,
     );
     await connect(port);
-  }, 60_000);
+  });
 });
 
 /** A device whose reads wait, and that counts its requests meanwhile. */
@@ -145,7 +145,7 @@ describe('clients that ask for more than they may hold', () => {
       () => arrivedBytes,
       (bytes) => bytes === all,
     );
-  }, 60_000);
+  });
 });
 
 /** @param handshakeTimeoutMs short for clients that say nothing; a busy machine may take longer for one that says all at once */

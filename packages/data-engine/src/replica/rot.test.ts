@@ -80,7 +80,7 @@ describe('rot in the metadata of a copy is reported, or does no harm', () => {
       await fs.writeFile(file, before);
     }
     expect(outcomes.counts['replica.corrupt']).toBeGreaterThan(ROUNDS.folder / 2);
-  }, 60_000);
+  });
 
   test('on a block disk, where it costs one copy at most', async () => {
     const disk = path.join(folder, 'disk');
@@ -110,7 +110,7 @@ describe('rot in the metadata of a copy is reported, or does no harm', () => {
       await overwrite(disk, page, bytes);
     }
     expect(outcomes.counts['replica.corrupt']).toBeGreaterThan(ROUNDS.block / 4);
-  }, 120_000);
+  });
 });
 
 /** Opening a disk writes nothing else that matters. */

@@ -41,11 +41,11 @@ beforeAll(async () => {
   });
   file = path.join(folder, 'backup');
   made = await createBackup(database.ownerUrl, file);
-}, 60_000);
+});
 afterAll(async () => {
   await database.stop();
   fs.rmSync(folder, { recursive: true });
-}, 60_000);
+});
 
 describe('a backup', () => {
   test('is one file, for its owner only, that says what it holds', async () => {

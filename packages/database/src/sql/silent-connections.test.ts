@@ -40,7 +40,6 @@ test('a statement that is never answered ends with its connection, and with it g
     'no connection is kept',
     () => pool.totalCount,
     (count) => count === 0,
-    5_000,
   );
   proxy.mend();
   expect(await ask('SELECT 1')).toMatchObject({ rowCount: 1 });
@@ -83,7 +82,6 @@ test('a listener that was taken and never answered tries again', async () => {
     'it listens',
     () => listener.isConnected,
     (isConnected) => isConnected,
-    10_000,
   );
   await listener.stop();
 });

@@ -20,7 +20,7 @@ beforeAll(async () => {
      SELECT gen_random_uuid(), $1, gen_random_uuid(), 4096, 'keep', 'secret', now() FROM generate_series(1, $2::int)`,
     [organizationId, REPLICAS],
   );
-}, 60_000);
+});
 
 afterAll(async () => {
   await owner?.end();

@@ -27,8 +27,8 @@ let database: TestDatabase;
 let count = 0;
 beforeAll(async () => {
   database = await startTestDatabase();
-}, 60_000);
-afterAll(() => database?.stop(), 60_000);
+});
+afterAll(() => database?.stop());
 
 test.each(FORMS)(
   'a backup of form $format with the schema of $through is restored, and brought up to date',
@@ -65,7 +65,6 @@ test.each(FORMS)(
     expect(await migrate(url)).toEqual([]);
     await prepareRoles(url);
   },
-  60_000,
 );
 
 test('a file is kept of the form that is written today', () => {

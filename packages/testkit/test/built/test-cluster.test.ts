@@ -1,7 +1,7 @@
 /** Clusters of two suites on one shared stack: neither sees the other, and each is reached as a stack of its own is. */
 import { createPool } from '@holdfast/database/sql/pool.js';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { TestCluster } from './test-cluster.js';
+import { TestCluster } from '../../src/test-cluster.js';
 
 type Items = { items: { name: string }[] };
 
@@ -10,7 +10,7 @@ let other: TestCluster;
 
 beforeAll(async () => {
   [one, other] = await Promise.all([TestCluster.start({ agents: 2 }), TestCluster.start({ agents: 1 })]);
-}, 240_000);
+});
 
 afterAll(async () => {
   await one?.destroy();
