@@ -1,7 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { runTool, trackedFiles } from './run-tool.js';
 
-
 test.each([
   { name: 'format and lint', script: '@biomejs/biome/bin/biome', args: ['check', '.'] },
   { name: 'types', script: 'typescript/bin/tsc', args: ['-p', 'tsconfig.json'] },

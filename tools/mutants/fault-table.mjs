@@ -3,13 +3,17 @@ import { MUTANTS as DATA_PATH_MUTANTS } from '../../packages/data-engine/test/si
 import { MUTANTS as CONTROL_PLANE_MUTANTS } from '../../packages/simulator/test/mutants/mutants.mjs';
 import { AGENT_FAULTS } from './faults/agent.mjs';
 import { API_DOMAIN_FAULTS } from './faults/api-domain.mjs';
+import { API_NODE_FAULTS } from './faults/api-nodes.mjs';
 import { API_PLATFORM_FAULTS } from './faults/api-platform.mjs';
 import { CLI_FAULTS } from './faults/cli.mjs';
 import { CONSOLE_FAULTS } from './faults/console.mjs';
 import { CONTROL_FAULTS } from './faults/control.mjs';
 import { CORE_FAULTS } from './faults/core.mjs';
+import { CORE_POLICY_FAULTS } from './faults/core-policy.mjs';
 import { CORE_SCHEDULING_FAULTS } from './faults/core-scheduling.mjs';
+import { CORE_VOLUME_FAULTS } from './faults/core-volumes.mjs';
 import { DATA_ENGINE_FAULTS } from './faults/data-engine.mjs';
+import { COPY_FAULTS } from './faults/data-engine-copies.mjs';
 import { DATABASE_FAULTS } from './faults/database.mjs';
 import { WORKER_FAULTS } from './faults/worker.mjs';
 
@@ -22,12 +26,12 @@ const LONG_SUITE = /\.long\.test\.ts$/;
  */
 export const FAULTS = Object.entries({
   agent: AGENT_FAULTS,
-  api: [...API_DOMAIN_FAULTS, ...API_PLATFORM_FAULTS],
+  api: [...API_DOMAIN_FAULTS, ...API_NODE_FAULTS, ...API_PLATFORM_FAULTS],
   cli: CLI_FAULTS,
   console: CONSOLE_FAULTS,
   control: CONTROL_FAULTS,
-  core: [...CORE_FAULTS, ...CORE_SCHEDULING_FAULTS],
-  'data-engine': DATA_ENGINE_FAULTS,
+  core: [...CORE_FAULTS, ...CORE_VOLUME_FAULTS, ...CORE_POLICY_FAULTS, ...CORE_SCHEDULING_FAULTS],
+  'data-engine': [...DATA_ENGINE_FAULTS, ...COPY_FAULTS],
   database: DATABASE_FAULTS,
   worker: WORKER_FAULTS,
 }).flatMap(([room, faults]) => faults.map((fault) => ({ room, ...fault })));

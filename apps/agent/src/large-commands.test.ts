@@ -84,7 +84,7 @@ describe('the largest lawful command', () => {
     };
     await control().command('prepare', ask);
     expectSame(received, ask);
-  }, 180_000);
+  });
 
   test('pull: all layers with the ranges of two maps', async () => {
     const ask: Ask<'pull'> = {
@@ -106,7 +106,7 @@ describe('the largest lawful command', () => {
     };
     await control().command('pull', ask);
     expectSame(received, ask);
-  }, 180_000);
+  });
 
   test('intent and clear-intent: every second region of 64 TiB', async () => {
     const marker = { life: crypto.randomUUID(), changes: 7 };
@@ -120,12 +120,12 @@ describe('the largest lawful command', () => {
     const ask = { epoch: 1, marker, regions };
     await control().command('clear-intent', ask);
     expectSame(received, ask);
-  }, 180_000);
+  });
 
   test('chain: all layers with all runs', async () => {
     reply = { layers: layers().map((layer) => ({ ...layer, drop: { regions: pairs(RUNS_MAX, 1) } })) };
     expectSame(await control().command('chain', { epoch: 1 }), reply);
-  }, 180_000);
+  });
 });
 
 test('pages are taken and given with the secret of the copy only, and in full only', async () => {

@@ -25,8 +25,8 @@ const MIB = 1024 * 1024;
 const API_DOWN_MS = 10_000;
 
 const cluster = new AgentCluster();
-beforeAll(() => cluster.start(3), 60_000);
-afterAll(() => cluster.stop(), 60_000);
+beforeAll(() => cluster.start(3));
+afterAll(() => cluster.stop());
 
 function node(index: number): AgentProcess {
   const agent = cluster.agents[index];
@@ -133,7 +133,7 @@ describe('the main job on real processes', () => {
     expect(stopped.status).toBe(200);
     const expected = checksumOfBytes(model);
     expect(await checksums(volume)).toEqual([expected, expected, expected]);
-  }, 60_000);
+  });
 
   test('snapshots: taken, reverted to when no client is left, deleted, purged, hashed; and the volume grows', async () => {
     const volume = await createVolume(cluster.agents, 16 * MIB);
@@ -205,7 +205,7 @@ describe('the main job on real processes', () => {
     });
     expect(stale.body).toMatchObject({ record: { epoch: 1 } });
     await node(1).call('DELETE', `/v1/engines/${volume.volumeId}?epoch=2`);
-  }, 60_000);
+  });
 
   test('a silent node (SIGSTOP) is dropped without an error', async () => {
     const volume = await createVolume(cluster.agents, 16 * MIB);
@@ -223,7 +223,7 @@ describe('the main job on real processes', () => {
     const engine = beat.engines.find(({ volumeId }) => volumeId === volume.volumeId);
     expect(engine?.replicas.find(({ mode }) => mode === 'ERR')?.reason).toContain('silent');
     await node(0).call('DELETE', `/v1/engines/${volume.volumeId}?epoch=1`);
-  }, 60_000);
+  });
 
   test('a host process that dies takes its copies only; they are opened again when asked for', async () => {
     const volume = await createVolume(cluster.agents, 16 * MIB);
@@ -247,7 +247,7 @@ describe('the main job on real processes', () => {
     expect(beat.engines.find(({ volumeId }) => volumeId === volume.volumeId)?.reason).toContain('SIGKILL');
     await expect(client.read(0, 4096)).rejects.toThrow();
     await node(0).call('DELETE', `/v1/engines/${volume.volumeId}?epoch=1`);
-  }, 60_000);
+  });
 
   test('a call about a copy that can not be read is answered with the reason', async () => {
     const first = node(0);
@@ -280,7 +280,7 @@ describe('the main job on real processes', () => {
         record: { dataGeneration: 3, members: volume.record.members },
       });
     }
-  }, 60_000);
+  });
 
   test('hosts end with their agent, even when only the agent is killed', async () => {
     const volume = await createVolume([node(1)], 16 * MIB);
@@ -292,7 +292,7 @@ describe('the main job on real processes', () => {
     await node(1).killAlone();
     for (const pid of hosts) await gone(pid);
     await node(1).start();
-  }, 60_000);
+  });
 
   test('real tools read and write through the engine', async () => {
     const volume = await createVolume(cluster.agents, 16 * MIB);
@@ -335,7 +335,7 @@ describe('the main job on real processes', () => {
       expect(listed).toMatchObject({ code: 0, stdout: expect.not.stringContaining('export=') });
     }
     await node(0).call('DELETE', `/v1/engines/${volume.volumeId}?epoch=1`);
-  }, 60_000);
+  });
 
   test('a client that does not wait for the answer loses nothing when its connection is handed over', async () => {
     const volume = await createVolume([node(0)], 16 * MIB);
@@ -367,7 +367,7 @@ describe('the main job on real processes', () => {
     const reply = Buffer.concat([Buffer.from('67446698', 'hex'), Buffer.alloc(12), Buffer.alloc(4096, 7)]);
     expect(received.subarray(-3 * reply.length).equals(Buffer.concat([reply, reply, reply]))).toBe(true);
     await node(0).call('DELETE', `/v1/engines/${volume.volumeId}?epoch=1`);
-  }, 60_000);
+  });
 
   test('an engine names no copy as current before its copies are open', async () => {
     const volume = await createVolume([node(0), node(1)], 16 * MIB);
@@ -382,7 +382,7 @@ describe('the main job on real processes', () => {
     expect(report).toMatchObject({ state: 'waiting-record', replicas: [] });
     await attached;
     await node(0).call('DELETE', `/v1/engines/${volume.volumeId}?epoch=1`);
-  }, 60_000);
+  });
 
   test('below half I/O waits for the control plane, and ends when that says no', async () => {
     const volume = await createVolume([node(0), node(1)], 16 * MIB);
@@ -398,7 +398,7 @@ describe('the main job on real processes', () => {
     await written;
     expect(cluster.api.records.at(-1)?.members).toEqual([volume.replicas[0]?.address.replicaId]);
     await node(0).call('DELETE', `/v1/engines/${volume.volumeId}?epoch=1`);
-  }, 60_000);
+  });
 
   test('users read and write while the API is down', async () => {
     const volume = await createVolume(cluster.agents, 16 * MIB);
@@ -420,7 +420,7 @@ describe('the main job on real processes', () => {
       engines.some(({ volumeId, state }) => volumeId === volume.volumeId && state === 'running'),
     );
     await node(0).call('DELETE', `/v1/engines/${volume.volumeId}?epoch=1`);
-  }, 60_000);
+  });
 
   test('SIGTERM ends cleanly, and the copies are clean afterwards', async () => {
     const volume = await createVolume(cluster.agents, 16 * MIB);
@@ -435,7 +435,7 @@ describe('the main job on real processes', () => {
     const added = await addReplica(volume, node(0), crypto.randomUUID(), null);
     expect((await node(0).call('DELETE', `/v1/replicas/${added.replicaId}`)).status).toBe(200);
     expect((await node(0).call('DELETE', `/v1/replicas/${added.replicaId}`)).status).toBe(200);
-  }, 60_000);
+  });
 
   test('a delete is about the copy that was looked at, and not about one that was used since', async () => {
     const volume = await createVolume(cluster.agents, 16 * MIB);
@@ -458,7 +458,7 @@ describe('the main job on real processes', () => {
     expect(await node(0).call('DELETE', route, { expected: now })).toMatchObject({ status: 200 });
     expect((await node(0).call('GET', route)).body).toEqual({ state: 'absent' });
     expect(await node(0).call('DELETE', route, { expected: now })).toMatchObject({ status: 200 });
-  }, 60_000);
+  });
 
   test('the state of a copy whose host has died is read from its disk, not from the last report', async () => {
     const volume = await createVolume(cluster.agents, 16 * MIB);
@@ -477,7 +477,7 @@ describe('the main job on real processes', () => {
     const refused = { status: 409, body: { code: 'agent.refused' } };
     expect(await node(0).call('DELETE', route, { expected: before })).toMatchObject(refused);
     await node(1).call('DELETE', `/v1/engines/${volume.volumeId}?epoch=1`);
-  }, 60_000);
+  });
 
   test('a verification goes on in the background, and a repeated call gets the same answer', async () => {
     const volume = await createVolume(cluster.agents, 16 * MIB);
@@ -492,5 +492,5 @@ describe('the main job on real processes', () => {
     expect(await ask('first')).toEqual(done);
     expect((await node(0).call('POST', route)).body).toEqual(done.body);
     expect((await node(0).call('POST', route, { verification: '' })).status).toBe(422);
-  }, 60_000);
+  });
 });

@@ -91,7 +91,6 @@ export class CampaignLayers {
       'an engine that changes no layers',
       () => agent.layers(volumeId, epoch),
       ({ busy }) => busy === '',
-      10_000,
     );
   }
 }

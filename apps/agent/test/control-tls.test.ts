@@ -16,8 +16,8 @@ import { AgentCluster } from './agents.js';
 
 // Nothing is sent to the address: it only tells the agent that it is not called on its own machine.
 const cluster = new AgentCluster({ HOLDFAST_BIND_HOST: '127.0.0.1', HOLDFAST_ADVERTISE_HOST: '192.0.2.1' });
-beforeAll(() => cluster.start(1), 60_000);
-afterAll(() => cluster.stop(), 60_000);
+beforeAll(() => cluster.start(1));
+afterAll(() => cluster.stop());
 
 const LIFE = { now: new Date(), notAfter: new Date(Date.now() + 3_600_000) };
 

@@ -22,9 +22,9 @@ const MIB = 1024 * 1024;
 // Reaches this machine, but is not taken for its loopback.
 const ADDRESS = '::ffff:7f00:1';
 const cluster = new AgentCluster({ HOLDFAST_BIND_HOST: '127.0.0.1', HOLDFAST_ADVERTISE_HOST: ADDRESS });
-beforeAll(() => cluster.start(2), 60_000);
+beforeAll(() => cluster.start(2));
 afterEach(() => chooseTls(undefined));
-afterAll(() => cluster.stop(), 60_000);
+afterAll(() => cluster.stop());
 
 const LIFE = { now: new Date(), notAfter: new Date(Date.now() + 3_600_000) };
 
@@ -84,7 +84,7 @@ describe('a copy on another node', () => {
     expect(contiguous(await again.read(0, data.length)).equals(data)).toBe(true);
     again.close();
     await node(1).call('DELETE', `/v1/engines/${volume.volumeId}?epoch=2`);
-  }, 60_000);
+  });
 
   test('is served to the node that its secret was made for, and to no other', async () => {
     const [volume, first, second] = [await createVolume(cluster.agents, MIB), node(0), node(1)];
@@ -107,7 +107,7 @@ describe('a copy on another node', () => {
       await connectAs(other, second.nodeId);
       await expect(connecting(address, second, 1)).rejects.toThrow();
     }
-  }, 30_000);
+  });
 });
 
 describe('the secrets of an attachment', () => {
@@ -125,5 +125,5 @@ describe('the secrets of an attachment', () => {
     await expect(connecting(old, second, 1)).rejects.toThrow('epoch');
     await expect(connecting(old, second, 2)).rejects.toThrow('no such export');
     expect(await connecting(next, second, 2)).toBe(MIB);
-  }, 30_000);
+  });
 });

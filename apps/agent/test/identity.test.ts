@@ -11,11 +11,11 @@ import { FakeApi } from './fake-api.js';
 const cluster = new AgentCluster();
 const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'holdfast-identity-'));
 
-beforeAll(() => cluster.start(1), 60_000);
+beforeAll(() => cluster.start(1));
 afterAll(async () => {
   await cluster.stop();
   fs.rmSync(folder, { recursive: true });
-}, 60_000);
+});
 
 function agentOne(): AgentProcess {
   const [agent] = cluster.agents;

@@ -6,11 +6,9 @@ import { SigkillCampaign } from './sigkill-campaign.js';
 const KILLS = Number(process.env.HOLDFAST_KILLS ?? 24);
 const SEED = Number(process.env.HOLDFAST_SEED ?? 1);
 const DISKS = process.env.HOLDFAST_DISKS ?? 'both';
-/** Time limit for each kill with its proof, which take about one second. */
-const KILL_MAX_MS = 20_000;
 
 let cluster: AgentCluster;
-afterEach(() => cluster.stop(), 60_000);
+afterEach(() => cluster.stop());
 
 test.each(killsByDisks())(
   '$kills SIGKILLs of hosts and agents with copies on $disks disks lose nothing that was flushed',
@@ -22,7 +20,6 @@ test.each(killsByDisks())(
     console.log(`${disks} disks, seed ${SEED}: ${JSON.stringify(campaign.done)}`);
     expect(campaign.kills).toBeGreaterThanOrEqual(kills);
   },
-  60_000 + KILLS * KILL_MAX_MS,
 );
 
 /** Kills on each type of disk: all on one, or half on each. */

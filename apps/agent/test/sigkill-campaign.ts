@@ -242,7 +242,6 @@ export class SigkillCampaign {
       'enough copies',
       () => this.survey(),
       ({ current }) => current.length > 0,
-      10_000,
     );
     const replicas = this.volume.replicas.map(({ address }) => address);
     const started = await attach(this.volume, this.agent(this.home), this.epoch, {
@@ -285,7 +284,6 @@ export class SigkillCampaign {
       'a rebuild that may begin',
       () => home.command(this.volume.volumeId, 'start-rebuild', ask),
       (answer) => answer.body.code !== 'engine.busy',
-      10_000,
     );
     if (body.code === 'rebuild.finished') return;
     if (status !== 200) throw new Error(JSON.stringify(body));
@@ -330,7 +328,7 @@ export class SigkillCampaign {
     const expected = checksumOfBytes(this.model.contents());
     for (const { agent, address } of this.volume.replicas) {
       const ask = () => agent.call('POST', `/v1/replicas/${address.replicaId}/checksum`);
-      const { body } = await eventually('a checksum', ask, (answer) => answer.status === 200, 5_000);
+      const { body } = await eventually('a checksum', ask, (answer) => answer.status === 200);
       if (body.checksum !== expected) throw new Error(`copy ${address.replicaId} differs from what was read`);
     }
   }

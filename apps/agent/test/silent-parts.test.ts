@@ -50,7 +50,7 @@ beforeAll(async () => {
   folder = await fs.mkdtemp(path.join(os.tmpdir(), 'holdfast-silent-'));
   cluster = new AgentCluster();
   await cluster.start(2);
-}, 60_000);
+});
 
 afterEach(() => {
   for (const pid of stopped.splice(0)) process.kill(pid, 'SIGCONT');
@@ -60,7 +60,7 @@ afterAll(async () => {
   await cluster?.stop();
   for (const child of children.reverse()) child.kill('SIGTERM');
   await fs.rm(folder, { recursive: true, force: true }).catch(() => undefined);
-}, 60_000);
+});
 
 /** Opens the copy in its host, as an engine's start does. Done before, it leaves that start nothing to wait for. */
 async function openCopy(agent: AgentProcess, replicaId: string, epoch = 1): Promise<void> {
@@ -79,36 +79,32 @@ test('a stopped replica host', async () => {
     expect(beat.replicas.map(({ volumeId }) => volumeId)).toContain(volume.volumeId);
     expect(beat.disks.every(({ ready }) => ready)).toBe(true);
   }
-}, 90_000);
+});
 
 test.each([
   { where: 'in a process of its own', copies: [1] },
   { where: 'beside its copy', copies: [0, 1] },
-])(
-  'a stopped engine $where: it is given up, and can be started in another process',
-  async ({ copies }) => {
-    const volume = await createVolume(copies.map(node), 16 * MIB);
-    // A copy whose host takes seconds to start has its engine elsewhere.
-    for (const { agent, address } of volume.replicas) await openCopy(agent, address.replicaId);
-    const client = await connectTo(await attach(volume, node(0), 1));
-    await client.write(0, [Buffer.alloc(MIB, 1)], MIB, { fua: true });
-    const isBeside = copies.includes(0);
-    for (const pid of await node(0).hostPids(isBeside ? 'replica-host' : 'engine-host')) stopProcess(pid);
-    expect(stopped.length).toBeGreaterThan(0);
-    await nextBeat('node-1');
-    const isGivenUp = ({ engines }: Heartbeat) =>
-      engines.some(({ volumeId, state }) => volumeId === volume.volumeId && state === 'stopped');
-    await cluster.api.until('node-1', isGivenUp, 40_000);
-    const record = { ...volume.record, epoch: 1, dataGeneration: 1 };
-    // The copy in the stopped process does not answer.
-    const answering = volume.replicas.at(-1);
-    if (answering === undefined) throw new Error('the volume has no copy');
-    await openCopy(answering.agent, answering.address.replicaId, 2);
-    const again = await connectTo(await attach(volume, node(0), 2, { record }));
-    expect(Buffer.concat(await again.read(0, MIB)).equals(Buffer.alloc(MIB, 1))).toBe(true);
-  },
-  120_000,
-);
+])('a stopped engine $where: it is given up, and can be started in another process', async ({ copies }) => {
+  const volume = await createVolume(copies.map(node), 16 * MIB);
+  // A copy whose host takes seconds to start has its engine elsewhere.
+  for (const { agent, address } of volume.replicas) await openCopy(agent, address.replicaId);
+  const client = await connectTo(await attach(volume, node(0), 1));
+  await client.write(0, [Buffer.alloc(MIB, 1)], MIB, { fua: true });
+  const isBeside = copies.includes(0);
+  for (const pid of await node(0).hostPids(isBeside ? 'replica-host' : 'engine-host')) stopProcess(pid);
+  expect(stopped.length).toBeGreaterThan(0);
+  await nextBeat('node-1');
+  const isGivenUp = ({ engines }: Heartbeat) =>
+    engines.some(({ volumeId, state }) => volumeId === volume.volumeId && state === 'stopped');
+  await cluster.api.until('node-1', isGivenUp, 40_000);
+  const record = { ...volume.record, epoch: 1, dataGeneration: 1 };
+  // The copy in the stopped process does not answer.
+  const answering = volume.replicas.at(-1);
+  if (answering === undefined) throw new Error('the volume has no copy');
+  await openCopy(answering.agent, answering.address.replicaId, 2);
+  const again = await connectTo(await attach(volume, node(0), 2, { record }));
+  expect(Buffer.concat(await again.read(0, MIB)).equals(Buffer.alloc(MIB, 1))).toBe(true);
+});
 
 test('copies on another disk are in another process, which a hung disk does not hold up', async () => {
   const agent = await cluster.add('node-4');
@@ -131,7 +127,7 @@ test('copies on another disk are in another process, which a hung disk does not 
     hostsSoFar.push(await hosts());
   }
   expect(hostsSoFar).toEqual([1, 1, 2]);
-}, 60_000);
+});
 
 const onFuse = hasPrograms('nbdkit', 'nbdfuse') ? test : test.skip;
 

@@ -22,8 +22,8 @@ const TIMEOUT_MS = 3000;
 const WAITED_MS = TIMEOUT_MS / 2;
 
 const cluster = new AgentCluster();
-beforeAll(() => cluster.start(3), 60_000);
-afterAll(() => cluster.stop(), 60_000);
+beforeAll(() => cluster.start(3));
+afterAll(() => cluster.stop());
 
 const stopped: number[] = [];
 afterEach(() => {
@@ -43,7 +43,7 @@ describe('a stopped process that holds a copy', () => {
     const read = contiguous(await client.read(0, 60 * 4096));
     expect(read.equals(Buffer.concat(Array.from({ length: 60 }, (_, i) => block(i))))).toBe(true);
     await node(0).call('DELETE', `/v1/engines/${volume.volumeId}?epoch=1`);
-  }, 60_000);
+  });
 
   test('costs a reader one timeout, whichever copies its reads go to', async () => {
     // None beside the engine: a read would ask no other.
@@ -58,7 +58,7 @@ describe('a stopped process that holds a copy', () => {
     expectOneWait(await durationsMs(16, read));
     expect(await modesOf(volume)).toEqual(['ERR', 'RW']);
     await node(0).call('DELETE', `/v1/engines/${volume.volumeId}?epoch=1`);
-  }, 60_000);
+  });
 
   test('costs everything that was on its way the same timeout, not one each', async () => {
     const { volume, client } = await started();
@@ -81,7 +81,7 @@ describe('a stopped process that holds a copy', () => {
     );
     expect(later.filter((ms) => ms > WAITED_MS)).toEqual([]);
     await node(0).call('DELETE', `/v1/engines/${volume.volumeId}?epoch=1`);
-  }, 60_000);
+  });
 
   test('that goes on later is not believed: its record is older than that of the others', async () => {
     const { volume, client } = await started();
@@ -102,7 +102,7 @@ describe('a stopped process that holds a copy', () => {
     expect(first?.members).toHaveLength(2);
     expect(third?.dataGeneration).toBeLessThan(first?.dataGeneration ?? 0);
     expect(third?.members).toHaveLength(3);
-  }, 60_000);
+  });
 });
 
 function node(index: number): AgentProcess {

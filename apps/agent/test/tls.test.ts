@@ -25,12 +25,12 @@ const TLS = {
 };
 
 const cluster = new AgentCluster(TLS);
-beforeAll(() => cluster.start(2), 60_000);
+beforeAll(() => cluster.start(2));
 afterAll(async () => {
   requireTls(undefined);
   await cluster.stop();
   fs.rmSync(folder, { recursive: true });
-}, 60_000);
+});
 
 type Started = Awaited<ReturnType<typeof attach>>;
 
@@ -81,7 +81,7 @@ describe('agents that require TLS', () => {
     expect(await runTool('nbdcopy', ['--connections=4', nbds(started), file])).toMatchObject({ code: 0 });
     expect(fs.readFileSync(file).equals(data)).toBe(true);
     expect((await first.call('DELETE', `/v1/engines/${volume.volumeId}?epoch=1`)).status).toBe(200);
-  }, 60_000);
+  });
 
   test('a TLS host that dies ends its connections, and the next one works', async () => {
     const agent = cluster.agents[0];
@@ -104,7 +104,7 @@ describe('agents that require TLS', () => {
     expect(contiguous((await again?.read(0, 4096)) ?? []).equals(Buffer.alloc(4096, 1))).toBe(true);
     again?.close();
     await agent.call('DELETE', `/v1/engines/${volume.volumeId}?epoch=2`);
-  }, 60_000);
+  });
 
   test.each([
     { name: 'a missing file', over: { HOLDFAST_NBD_TLS_CA: '/nowhere/ca.pem' }, says: 'HOLDFAST_NBD_TLS_CA' },

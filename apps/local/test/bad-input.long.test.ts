@@ -5,8 +5,6 @@ import { connectNbd } from '@holdfast/testkit/nbd-workload.js';
 import { TestCluster } from '@holdfast/testkit/test-cluster.js';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 
-const STORY_TIMEOUT_MS = 180_000;
-
 type Problem = {
   type: string;
   title: string;
@@ -30,11 +28,11 @@ const volumeNames = async () =>
 
 beforeAll(async () => {
   cluster = await TestCluster.start();
-}, STORY_TIMEOUT_MS);
+});
 
 afterAll(async () => {
   await cluster?.destroy();
-}, STORY_TIMEOUT_MS);
+});
 
 describe('creating a volume', () => {
   const good = { name: 'bad-input', size: 64 * MIB, numberOfReplicas: 1 };

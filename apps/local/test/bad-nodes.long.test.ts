@@ -9,7 +9,6 @@ import { TestCluster } from '@holdfast/testkit/test-cluster.js';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { LoneAgent } from './lone-agent.js';
 
-const STORY_TIMEOUT_MS = 180_000;
 /** Makes a program's clock go ten minutes late. Certificates are judged by the machine's own clock all the same. */
 const LATE_CLOCK = `
   const { now } = Date;
@@ -38,8 +37,8 @@ type Event = { type: string; message: string };
 let cluster: TestCluster;
 beforeAll(async () => {
   cluster = await TestCluster.start();
-}, STORY_TIMEOUT_MS);
-afterAll(() => cluster?.destroy(), STORY_TIMEOUT_MS);
+});
+afterAll(() => cluster?.destroy());
 
 async function joinToken(): Promise<string> {
   const { status, body } = await cluster.call<{ token: string }>('POST', '/join-tokens', {});
@@ -86,69 +85,60 @@ describe('an agent that may not join says why, and there is no node of it', () =
   });
 });
 
-test(
-  'an agent of a newer version is told to wait for the control plane, and its token lets in one of this version',
-  async () => {
-    const token = await joinToken();
-    const newer = await start('node-7', {
-      HOLDFAST_AGENT_TOKEN: token,
-      NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(NEWER_BUILD)}`,
-    });
-    let fitting: LoneAgent | undefined;
-    try {
-      await newer.says(
-        `the agent of node node-7 speaks version ${AGENT_PROTOCOL_VERSION + 1} of the agents' protocol`,
-      );
-      await newer.says('upgrade the APIs and workers first');
-      expect(newer.hasJoined).toBe(false);
-      expect(await nodeNames()).not.toContain('node-7');
-      await newer.stop();
-      fitting = await start('node-7', { HOLDFAST_AGENT_TOKEN: token });
-      await eventually('it has joined', nodeNames, (names) => names.includes('node-7'));
-    } finally {
-      await newer.stop();
-      await fitting?.stop();
-    }
-  },
-  STORY_TIMEOUT_MS,
-);
+test('an agent of a newer version is told to wait for the control plane, and its token lets in one of this version', async () => {
+  const token = await joinToken();
+  const newer = await start('node-7', {
+    HOLDFAST_AGENT_TOKEN: token,
+    NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(NEWER_BUILD)}`,
+  });
+  let fitting: LoneAgent | undefined;
+  try {
+    await newer.says(
+      `the agent of node node-7 speaks version ${AGENT_PROTOCOL_VERSION + 1} of the agents' protocol`,
+    );
+    await newer.says('upgrade the APIs and workers first');
+    expect(newer.hasJoined).toBe(false);
+    expect(await nodeNames()).not.toContain('node-7');
+    await newer.stop();
+    fitting = await start('node-7', { HOLDFAST_AGENT_TOKEN: token });
+    await eventually('it has joined', nodeNames, (names) => names.includes('node-7'));
+  } finally {
+    await newer.stop();
+    await fitting?.stop();
+  }
+});
 
-test(
-  'a disk of another cluster is told of with that cluster, and its copies are left alone; its node has used up the token',
-  async () => {
-    await cluster.cliJson('setting', 'set', 'orphan-resource-auto-deletion-grace-period', '0');
-    await cluster.cliJson('setting', 'set', 'orphan-resource-auto-deletion', 'replica-data');
-    let theirs = { replicaId: '', clusterId: '' };
-    const token = await joinToken();
-    const agent = await start('node-8', { HOLDFAST_AGENT_TOKEN: token }, async (disk) => {
-      theirs = await makeForeignDisk(disk);
-    });
-    let second: LoneAgent | undefined;
-    try {
-      const found = await eventually(
-        'the copy is told of',
-        async () => (await cluster.cliJson<{ items: Event[] }>('event', 'list')).items,
-        (events) => events.some(({ type }) => type === 'OrphanFound'),
-        60_000,
-      );
-      expect(found.find(({ type }) => type === 'OrphanFound')?.message).toContain(
-        `volume theirs of the cluster ${theirs.clusterId}; if that cluster lives, put the disk back`,
-      );
-      const { items } = await cluster.cliJson<{ items: { obstacle: { code: string } | null }[] }>('recover');
-      expect(items.map(({ obstacle }) => obstacle?.code)).toEqual(['OtherCluster']);
+test('a disk of another cluster is told of with that cluster, and its copies are left alone; its node has used up the token', async () => {
+  await cluster.cliJson('setting', 'set', 'orphan-resource-auto-deletion-grace-period', '0');
+  await cluster.cliJson('setting', 'set', 'orphan-resource-auto-deletion', 'replica-data');
+  let theirs = { replicaId: '', clusterId: '' };
+  const token = await joinToken();
+  const agent = await start('node-8', { HOLDFAST_AGENT_TOKEN: token }, async (disk) => {
+    theirs = await makeForeignDisk(disk);
+  });
+  let second: LoneAgent | undefined;
+  try {
+    const found = await eventually(
+      'the copy is told of',
+      async () => (await cluster.cliJson<{ items: Event[] }>('event', 'list')).items,
+      (events) => events.some(({ type }) => type === 'OrphanFound'),
+    );
+    expect(found.find(({ type }) => type === 'OrphanFound')?.message).toContain(
+      `volume theirs of the cluster ${theirs.clusterId}; if that cluster lives, put the disk back`,
+    );
+    const { items } = await cluster.cliJson<{ items: { obstacle: { code: string } | null }[] }>('recover');
+    expect(items.map(({ obstacle }) => obstacle?.code)).toEqual(['OtherCluster']);
 
-      second = await start('node-9', { HOLDFAST_AGENT_TOKEN: token });
-      await second.says('the join token was used 1 times, as often as it may be');
-      expect(second.hasJoined).toBe(false);
-      expect(await nodeNames()).toEqual(['node-1', 'node-2', 'node-3', 'node-7', 'node-8']);
-      expect(agent.onDisk).toContain(theirs.replicaId);
-    } finally {
-      await agent.stop();
-      await second?.stop();
-    }
-  },
-  STORY_TIMEOUT_MS,
-);
+    second = await start('node-9', { HOLDFAST_AGENT_TOKEN: token });
+    await second.says('the join token was used 1 times, as often as it may be');
+    expect(second.hasJoined).toBe(false);
+    expect(await nodeNames()).toEqual(['node-1', 'node-2', 'node-3', 'node-7', 'node-8']);
+    expect(agent.onDisk).toContain(theirs.replicaId);
+  } finally {
+    await agent.stop();
+    await second?.stop();
+  }
+});
 
 describe('a process of a deployment without its secrets ends with the names of what is missing', () => {
   test.each([

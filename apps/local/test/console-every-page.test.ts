@@ -16,7 +16,6 @@ import { eventually } from '@holdfast/testkit/eventually.js';
 import type { LocalStack } from '@holdfast/testkit/local-stack.js';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 
-const STORY_TIMEOUT_MS = 240_000;
 const DESK = { width: 1360, height: 900 };
 const PHONE = { width: 390, height: 844 };
 const executable = findBrowser();
@@ -27,7 +26,6 @@ const ROUTES = consoleRoutes();
 /** They act at once, or end the visit. */
 const ACTS =
   /^(Sign out|Attach|Verify|Verify the chain|Create snapshot|Hash|Purge|Cordon|Uncordon|Try again|Switch between.*)$/;
-const MENUS_TIMEOUT_MS = 10_000;
 const PRESSED_MAX = 25;
 
 let visit: ConsoleVisit;
@@ -47,9 +45,9 @@ beforeAll(async () => {
   await visit.signIn();
   troubles = troublesOf(page);
   asked = listsAskedBy(page);
-}, STORY_TIMEOUT_MS);
+});
 
-afterAll(() => visit?.end(), STORY_TIMEOUT_MS);
+afterAll(() => visit?.end());
 
 const at = (address: string) => new URL(address, visit.stack.local.consoleUrl).href;
 
@@ -64,42 +62,34 @@ inBrowser('every page', () => {
     troubles.length = 0;
   });
 
-  test.each(ROUTES)(
-    '%s opens all that it has, in both themes, on a desk and on a phone',
-    async (route) => {
-      await leavePage();
-      asked.length = 0;
-      await open(addressOf(route));
-      for (const target of await linkedPages()) linked.add(target);
-      await allAskedCanBeCopied(route);
-      const name = `every-page${route.replaceAll('/', '-')}`;
-      // Both themes and both widths in two looks: what one theme has of its own, colours, is the same at both widths.
-      const problems = await visit.problemsIn('light', `${name}-desk`);
-      await page.setViewportSize(PHONE);
-      problems.push(...(await visit.problemsIn('dark', `${name}-phone`)));
-      const width = await page.evaluate('document.documentElement.scrollWidth');
-      await page.setViewportSize(DESK);
-      expect({ problems, width }).toEqual({ problems: [], width: PHONE.width });
-      await pressAll();
-      expect(troubles).toEqual([]);
-    },
-    STORY_TIMEOUT_MS,
-  );
+  test.each(ROUTES)('%s opens all that it has, in both themes, on a desk and on a phone', async (route) => {
+    await leavePage();
+    asked.length = 0;
+    await open(addressOf(route));
+    for (const target of await linkedPages()) linked.add(target);
+    await allAskedCanBeCopied(route);
+    const name = `every-page${route.replaceAll('/', '-')}`;
+    // Both themes and both widths in two looks: what one theme has of its own, colours, is the same at both widths.
+    const problems = await visit.problemsIn('light', `${name}-desk`);
+    await page.setViewportSize(PHONE);
+    problems.push(...(await visit.problemsIn('dark', `${name}-phone`)));
+    const width = await page.evaluate('document.documentElement.scrollWidth');
+    await page.setViewportSize(DESK);
+    expect({ problems, width }).toEqual({ problems: [], width: PHONE.width });
+    await pressAll();
+    expect(troubles).toEqual([]);
+  });
 
-  test(
-    'has links that lead somewhere',
-    async () => {
-      expect(linked.size).toBeGreaterThan(5);
-      for (const target of linked) {
-        const answer = await page.goto(at(target));
-        if (answer?.status() !== 200) troubles.push(`${target} is answered ${answer?.status()}`);
-        await page.getByRole('heading', { level: 1 }).waitFor();
-      }
-      expect(troubles).toEqual([]);
-      expect(visit.errors).toEqual([]);
-    },
-    STORY_TIMEOUT_MS,
-  );
+  test('has links that lead somewhere', async () => {
+    expect(linked.size).toBeGreaterThan(5);
+    for (const target of linked) {
+      const answer = await page.goto(at(target));
+      if (answer?.status() !== 200) troubles.push(`${target} is answered ${answer?.status()}`);
+      await page.getByRole('heading', { level: 1 }).waitFor();
+    }
+    expect(troubles).toEqual([]);
+    expect(visit.errors).toEqual([]);
+  });
 });
 
 /**
@@ -132,7 +122,6 @@ async function allAskedCanBeCopied(route: string): Promise<void> {
     'each list that the page asks the API for is in a menu, to be copied in other forms',
     async () => notAmong(await listsToCopy(page), route),
     (notCopied) => notCopied.length === 0,
-    MENUS_TIMEOUT_MS,
   );
 }
 

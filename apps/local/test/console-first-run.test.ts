@@ -10,11 +10,9 @@ import path from 'node:path';
 import { findBrowser } from '@holdfast/testkit/browser.js';
 import { ConsoleVisit } from '@holdfast/testkit/console-visit.js';
 import { repositoryRoot } from '@holdfast/testkit/local-stack.js';
-import { patient } from '@holdfast/testkit/slowness.js';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { OrganizationCalls } from './organization-calls.js';
 
-const STORY_TIMEOUT_MS = 240_000;
 const JOIN_TIMEOUT_MS = 60_000;
 const PHONE = { width: 390, height: 844 };
 const executable = findBrowser();
@@ -34,13 +32,13 @@ beforeAll(async () => {
   const admin = await OrganizationCalls.signIn(local, local.email, local.password);
   await admin.found('new-house');
   await visit.signIn();
-}, STORY_TIMEOUT_MS);
+});
 
 afterAll(async () => {
   if (agent?.pid !== undefined && agent.exitCode === null) process.kill(-agent.pid, 'SIGKILL');
   await visit?.end();
   fs.rmSync(home, { recursive: true, force: true });
-}, STORY_TIMEOUT_MS);
+});
 
 const dialog = () => page.getByRole('dialog');
 const button = (name: string) => page.getByRole('button', { name, exact: true });
@@ -55,97 +53,79 @@ async function expectFine(name: string): Promise<void> {
 }
 
 inBrowser('an organization without a cluster', () => {
-  test(
-    'leads to its first cluster, and this to its first node',
-    async () => {
-      await page.getByLabel('Organization').first().selectOption({ label: 'new-house' });
-      await page.getByText('This organization has no cluster yet').waitFor();
-      await expectFine('no-cluster');
-      await button('New cluster…').click();
-      await dialog().getByLabel('Name').fill('barn');
-      await dialog().getByRole('button', { name: 'Create cluster' }).click();
-      await page.getByText('No nodes yet').waitFor();
-      await page.getByRole('link', { name: 'Overview' }).first().click();
-      await page.getByText('This cluster has no node yet').waitFor();
-      await expectFine('first-steps');
-    },
-    STORY_TIMEOUT_MS,
-  );
+  test('leads to its first cluster, and this to its first node', async () => {
+    await page.getByLabel('Organization').first().selectOption({ label: 'new-house' });
+    await page.getByText('This organization has no cluster yet').waitFor();
+    await expectFine('no-cluster');
+    await button('New cluster…').click();
+    await dialog().getByLabel('Name').fill('barn');
+    await dialog().getByRole('button', { name: 'Create cluster' }).click();
+    await page.getByText('No nodes yet').waitFor();
+    await page.getByRole('link', { name: 'Overview' }).first().click();
+    await page.getByText('This cluster has no node yet').waitFor();
+    await expectFine('first-steps');
+  });
 
-  test(
-    'lets a node join by the command that it shows, and shows the node once it has come',
-    async () => {
-      await button('Add node…').click();
-      await dialog().getByLabel('How its agent runs').selectOption('shell');
-      await dialog().getByLabel('Name').fill('Node 1');
-      await dialog().getByLabel('Address of the node').fill('127.0.0.1');
-      await dialog().getByRole('button', { name: 'Show the command' }).click();
-      await dialog().getByText('Lower case letters, digits, dots and hyphens.').waitFor();
-      await expectFine('add-node');
-      await dialog().getByLabel('Name').fill('barn-1');
-      await dialog().getByLabel('Zone').fill('east');
-      await dialog().getByLabel('Size of a disk').fill('1Gi');
-      await dialog().getByLabel('Folders of its disks').fill(path.join(home, 'disk'));
-      await dialog().getByText('State folder and ports').click();
-      const [controlPort, nbdPort] = await freePorts();
-      await dialog().getByLabel('State folder').fill(path.join(home, 'state'));
-      await dialog().getByLabel('Control port').fill(String(controlPort));
-      await dialog().getByLabel('NBD port').fill(String(nbdPort));
-      await dialog().getByRole('button', { name: 'Show the command' }).click();
-      await dialog().getByText('Waiting for barn-1 to join.', { exact: false }).waitFor();
-      await dialog().getByText('The token ends in', { exact: false }).waitFor();
-      await expectFine('joining');
-      // Its port is none that a guess would have.
-      await dialog().getByText(`HOLDFAST_API_URL=${visit.stack.local.apiUrl}`, { exact: false }).waitFor();
-      expect(await dialog().getByText('is a guess').count()).toBe(0);
+  test('lets a node join by the command that it shows, and shows the node once it has come', async () => {
+    await button('Add node…').click();
+    await dialog().getByLabel('How its agent runs').selectOption('shell');
+    await dialog().getByLabel('Name').fill('Node 1');
+    await dialog().getByLabel('Address of the node').fill('127.0.0.1');
+    await dialog().getByRole('button', { name: 'Show the command' }).click();
+    await dialog().getByText('Lower case letters, digits, dots and hyphens.').waitFor();
+    await expectFine('add-node');
+    await dialog().getByLabel('Name').fill('barn-1');
+    await dialog().getByLabel('Zone').fill('east');
+    await dialog().getByLabel('Size of a disk').fill('1Gi');
+    await dialog().getByLabel('Folders of its disks').fill(path.join(home, 'disk'));
+    await dialog().getByText('State folder and ports').click();
+    const [controlPort, nbdPort] = await freePorts();
+    await dialog().getByLabel('State folder').fill(path.join(home, 'state'));
+    await dialog().getByLabel('Control port').fill(String(controlPort));
+    await dialog().getByLabel('NBD port').fill(String(nbdPort));
+    await dialog().getByRole('button', { name: 'Show the command' }).click();
+    await dialog().getByText('Waiting for barn-1 to join.', { exact: false }).waitFor();
+    await dialog().getByText('The token ends in', { exact: false }).waitFor();
+    await expectFine('joining');
+    // Its port is none that a guess would have.
+    await dialog().getByText(`HOLDFAST_API_URL=${visit.stack.local.apiUrl}`, { exact: false }).waitFor();
+    expect(await dialog().getByText('is a guess').count()).toBe(0);
 
-      agent = start((await dialog().locator('pre').textContent()) ?? '');
-      await dialog()
-        .getByText('barn-1 has joined.')
-        .waitFor({ timeout: patient(JOIN_TIMEOUT_MS) });
-      expect(await visit.problems('joined')).toEqual([]);
-      await dialog().getByRole('link', { name: 'Open barn-1' }).click();
-      await page.getByRole('heading', { name: 'barn-1', level: 1 }).waitFor();
-      await page.getByText('east', { exact: true }).first().waitFor();
-    },
-    STORY_TIMEOUT_MS,
-  );
+    agent = start((await dialog().locator('pre').textContent()) ?? '');
+    await dialog().getByText('barn-1 has joined.').waitFor({ timeout: JOIN_TIMEOUT_MS });
+    expect(await visit.problems('joined')).toEqual([]);
+    await dialog().getByRole('link', { name: 'Open barn-1' }).click();
+    await page.getByRole('heading', { name: 'barn-1', level: 1 }).waitFor();
+    await page.getByText('east', { exact: true }).first().waitFor();
+  });
 
-  test(
-    'makes no token for a name that a node has',
-    async () => {
-      await page.getByRole('link', { name: 'Nodes and disks' }).first().click();
-      await button('Add node…').click();
-      await dialog().getByLabel('How its agent runs').selectOption('compose');
-      await dialog().getByLabel('Name').fill('barn-1');
-      await dialog().getByRole('button', { name: 'Show the command' }).click();
-      await dialog().getByText('A node of this name is there.', { exact: false }).waitFor();
-      await dialog().getByLabel('Name').fill('barn-2');
-      await dialog().getByRole('button', { name: 'Show the command' }).click();
-      await dialog().getByText('agent-barn-2', { exact: false }).first().waitFor();
-      await dialog().getByRole('button', { name: 'Close without waiting' }).click();
-      expect(visit.errors).toEqual([]);
-    },
-    STORY_TIMEOUT_MS,
-  );
+  test('makes no token for a name that a node has', async () => {
+    await page.getByRole('link', { name: 'Nodes and disks' }).first().click();
+    await button('Add node…').click();
+    await dialog().getByLabel('How its agent runs').selectOption('compose');
+    await dialog().getByLabel('Name').fill('barn-1');
+    await dialog().getByRole('button', { name: 'Show the command' }).click();
+    await dialog().getByText('A node of this name is there.', { exact: false }).waitFor();
+    await dialog().getByLabel('Name').fill('barn-2');
+    await dialog().getByRole('button', { name: 'Show the command' }).click();
+    await dialog().getByText('agent-barn-2', { exact: false }).first().waitFor();
+    await dialog().getByRole('button', { name: 'Close without waiting' }).click();
+    expect(visit.errors).toEqual([]);
+  });
 
-  test(
-    'goes on to a second cluster, and back by the switch',
-    async () => {
-      await button('New cluster…').first().click();
-      await dialog().getByLabel('Name').fill('barn');
-      await dialog().getByRole('button', { name: 'Create cluster' }).click();
-      await dialog().locator('[aria-invalid="true"], [role=alert]').first().waitFor();
-      await dialog().getByLabel('Name').fill('shed');
-      await dialog().getByRole('button', { name: 'Create cluster' }).click();
-      await page.getByText('No nodes yet').waitFor();
-      await page.getByLabel('Cluster', { exact: true }).first().selectOption({ label: 'barn' });
-      await page.getByRole('heading', { name: 'Overview' }).waitFor();
-      await page.getByText('barn-1').first().waitFor();
-      expect(visit.errors).toEqual([]);
-    },
-    STORY_TIMEOUT_MS,
-  );
+  test('goes on to a second cluster, and back by the switch', async () => {
+    await button('New cluster…').first().click();
+    await dialog().getByLabel('Name').fill('barn');
+    await dialog().getByRole('button', { name: 'Create cluster' }).click();
+    await dialog().locator('[aria-invalid="true"], [role=alert]').first().waitFor();
+    await dialog().getByLabel('Name').fill('shed');
+    await dialog().getByRole('button', { name: 'Create cluster' }).click();
+    await page.getByText('No nodes yet').waitFor();
+    await page.getByLabel('Cluster', { exact: true }).first().selectOption({ label: 'barn' });
+    await page.getByRole('heading', { name: 'Overview' }).waitFor();
+    await page.getByText('barn-1').first().waitFor();
+    expect(visit.errors).toEqual([]);
+  });
 });
 
 /** As a user's shell does, in the folder that Holdfast was built in. */

@@ -8,7 +8,6 @@ import type { ConsoleVisit } from '@holdfast/testkit/console-visit.js';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { type StillVisit, visitWithStillWorker } from './still-worker.js';
 
-const STORY_TIMEOUT_MS = 240_000;
 const executable = findBrowser();
 /** Without a browser on the machine these tests are counted as skipped, not passed. */
 const inBrowser = executable === undefined ? describe.skip : describe;
@@ -42,86 +41,74 @@ beforeAll(async () => {
   await addAlerts(FIRING, { name: 'firing', from: '9 hours', isOver: false });
   await addAlerts(RESOLVED, { name: 'resolved', from: '4 hours', isOver: true });
   await visit.signIn();
-}, STORY_TIMEOUT_MS);
+});
 
-afterAll(() => still?.end(), STORY_TIMEOUT_MS);
+afterAll(() => still?.end());
 
 const region = (name: string) => page.getByRole('region', { name, exact: true });
 const open = (path: string) => page.goto(new URL(path, visit.stack.local.consoleUrl).href);
 
 inBrowser('a list that is longer than a page', () => {
-  test(
-    "a volume's own rebuilds are told, however many others were rebuilt since",
-    async () => {
-      await visit.openVolume('quiet');
-      const rebuilds = region('Rebuilds');
-      await rebuilds.getByText(/^Place 1 in the queue · priority 1: the last full copy/).waitFor();
-      await rebuilds.getByText('Done', { exact: true }).waitFor();
-      expect(await page.getByText('None of its copies ever had to be rebuilt.').count()).toBe(0);
-      expect(await visit.problems('volume-rebuilds')).toEqual([]);
-      await visit.openVolume('busy');
-      await rebuilds.getByText('5 shown; there are older ones').waitFor();
-      const done = rebuilds.getByText('Done', { exact: true });
-      expect(await done.count()).toBe(5);
-      await rebuilds.getByRole('button', { name: 'Show older' }).click();
-      await done.nth(9).waitFor();
-    },
-    STORY_TIMEOUT_MS,
-  );
+  test("a volume's own rebuilds are told, however many others were rebuilt since", async () => {
+    await visit.openVolume('quiet');
+    const rebuilds = region('Rebuilds');
+    await rebuilds.getByText(/^Place 1 in the queue · priority 1: the last full copy/).waitFor();
+    await rebuilds.getByText('Done', { exact: true }).waitFor();
+    expect(await page.getByText('None of its copies ever had to be rebuilt.').count()).toBe(0);
+    expect(await visit.problems('volume-rebuilds')).toEqual([]);
+    await visit.openVolume('busy');
+    await rebuilds.getByText('5 shown; there are older ones').waitFor();
+    const done = rebuilds.getByText('Done', { exact: true });
+    expect(await done.count()).toBe(5);
+    await rebuilds.getByRole('button', { name: 'Show older' }).click();
+    await done.nth(9).waitFor();
+  });
 
-  test(
-    'rebuilds stand in the order of the queue, with how many there are, and older ones are had by a button',
-    async () => {
-      await open('/rebuilds');
-      const active = region('Running and waiting');
-      const lines = active.getByText(/^Place \d+ in the queue/);
-      await lines.nth(ACTIVE_SHOWN - 1).waitFor();
-      expect(await lines.first().textContent()).toContain('Place 1 in the queue · priority 1');
-      expect(await lines.nth(1).textContent()).toContain('Place 2 in the queue · priority 2: 2 full copies');
-      await active.getByText(`${ACTIVE_SHOWN} shown; there are more: ${WAITING} wait in the queue`).waitFor();
-      expect(await visit.problems('rebuilds-long')).toEqual([]);
-      for (const shown of [ACTIVE_SHOWN, 2 * ACTIVE_SHOWN]) {
-        await active.getByText(`${shown} shown; there are more`).waitFor();
-        await active.getByRole('button', { name: 'Show more' }).click();
-      }
-      await lines.nth(WAITING - 1).waitFor();
-      expect(await lines.count()).toBe(WAITING);
+  test('rebuilds stand in the order of the queue, with how many there are, and older ones are had by a button', async () => {
+    await open('/rebuilds');
+    const active = region('Running and waiting');
+    const lines = active.getByText(/^Place \d+ in the queue/);
+    await lines.nth(ACTIVE_SHOWN - 1).waitFor();
+    expect(await lines.first().textContent()).toContain('Place 1 in the queue · priority 1');
+    expect(await lines.nth(1).textContent()).toContain('Place 2 in the queue · priority 2: 2 full copies');
+    await active.getByText(`${ACTIVE_SHOWN} shown; there are more: ${WAITING} wait in the queue`).waitFor();
+    expect(await visit.problems('rebuilds-long')).toEqual([]);
+    for (const shown of [ACTIVE_SHOWN, 2 * ACTIVE_SHOWN]) {
+      await active.getByText(`${shown} shown; there are more`).waitFor();
+      await active.getByRole('button', { name: 'Show more' }).click();
+    }
+    await lines.nth(WAITING - 1).waitFor();
+    expect(await lines.count()).toBe(WAITING);
 
-      const history = region('History');
-      const older = history.getByRole('button', { name: 'Show older' });
-      for (let shown = ENDED_SHOWN; shown < ENDED; shown += ENDED_SHOWN) {
-        await history.getByText(`${shown} shown; there are older ones`).waitFor();
-        await older.click();
-      }
-      await history.getByRole('link', { name: 'quiet' }).waitFor();
-      expect(await history.getByRole('row').count()).toBe(ENDED + 2);
-      expect(await older.count()).toBe(0);
-    },
-    STORY_TIMEOUT_MS,
-  );
+    const history = region('History');
+    const older = history.getByRole('button', { name: 'Show older' });
+    for (let shown = ENDED_SHOWN; shown < ENDED; shown += ENDED_SHOWN) {
+      await history.getByText(`${shown} shown; there are older ones`).waitFor();
+      await older.click();
+    }
+    await history.getByRole('link', { name: 'quiet' }).waitFor();
+    expect(await history.getByRole('row').count()).toBe(ENDED + 2);
+    expect(await older.count()).toBe(0);
+  });
 
-  test(
-    'all alerts that fire are shown, however many were resolved since, and those by the page',
-    async () => {
-      await open('/alerts');
-      const now = region('Now');
-      await now
-        .getByRole('listitem')
-        .nth(FIRING - 1)
-        .waitFor();
-      expect(await now.getByText('Firing', { exact: true }).count()).toBe(FIRING);
-      const over = region('Over');
-      await over.getByText('100 shown; there are older ones').waitFor();
-      expect(await visit.problems('alerts-long')).toEqual([]);
-      await over.getByRole('button', { name: 'Show older' }).click();
-      await over
-        .getByRole('listitem')
-        .nth(RESOLVED - 1)
-        .waitFor();
-      expect(await over.getByText('Resolved', { exact: true }).count()).toBe(RESOLVED);
-    },
-    STORY_TIMEOUT_MS,
-  );
+  test('all alerts that fire are shown, however many were resolved since, and those by the page', async () => {
+    await open('/alerts');
+    const now = region('Now');
+    await now
+      .getByRole('listitem')
+      .nth(FIRING - 1)
+      .waitFor();
+    expect(await now.getByText('Firing', { exact: true }).count()).toBe(FIRING);
+    const over = region('Over');
+    await over.getByText('100 shown; there are older ones').waitFor();
+    expect(await visit.problems('alerts-long')).toEqual([]);
+    await over.getByRole('button', { name: 'Show older' }).click();
+    await over
+      .getByRole('listitem')
+      .nth(RESOLVED - 1)
+      .waitFor();
+    expect(await over.getByText('Resolved', { exact: true }).count()).toBe(RESOLVED);
+  });
 
   test('no page threw an error in all this', () => {
     expect(visit.errors).toEqual([]);

@@ -7,11 +7,9 @@ import { listsToCopy } from '@holdfast/testkit/console-pages.js';
 import { ConsoleVisit } from '@holdfast/testkit/console-visit.js';
 import { eventually } from '@holdfast/testkit/eventually.js';
 import { pattern } from '@holdfast/testkit/nbd-workload.js';
-import { patient } from '@holdfast/testkit/slowness.js';
 import { readVolume, writeVolume } from '@holdfast/testkit/volume-bytes.js';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 
-const STORY_TIMEOUT_MS = 240_000;
 const DATA = pattern(1, MIB);
 const executable = findBrowser();
 /** Without a browser on the machine these tests are counted as skipped, not passed. */
@@ -34,96 +32,84 @@ beforeAll(async () => {
   });
   ({ page } = visit);
   await visit.signIn();
-}, STORY_TIMEOUT_MS);
+});
 
-afterAll(() => visit?.end(), STORY_TIMEOUT_MS);
+afterAll(() => visit?.end());
 
 inBrowser('a lost volume', () => {
-  test(
-    'is told of on the overview, and made again once a user says that its control plane is lost',
-    async () => {
-      const { stack } = visit;
-      const lost = page.getByRole('region', { name: 'Lost volumes', exact: true });
-      await lost
-        .getByText('are of 1 volume that the database does not know')
-        .waitFor({ timeout: patient(90_000) });
-      expect(await visit.problems('lost-volumes-overview')).toEqual([]);
+  test('is told of on the overview, and made again once a user says that its control plane is lost', async () => {
+    const { stack } = visit;
+    const lost = page.getByRole('region', { name: 'Lost volumes', exact: true });
+    await lost.getByText('are of 1 volume that the database does not know').waitFor({ timeout: 90_000 });
+    expect(await visit.problems('lost-volumes-overview')).toEqual([]);
 
-      await lost.getByRole('link', { name: 'See what was found' }).click();
-      await lost.getByRole('row', { name: /orders.*16 MiB.*2 of 2.*Needs your word/ }).waitFor();
-      expect(await visit.problems('lost-volumes')).toEqual([]);
-      const { pathname } = new URL(`${stack.clusterUrl}/recoveries`);
-      expect((await listsToCopy(page)).map(({ path: copied }) => copied)).toContain(pathname);
+    await lost.getByRole('link', { name: 'See what was found' }).click();
+    await lost.getByRole('row', { name: /orders.*16 MiB.*2 of 2.*Needs your word/ }).waitFor();
+    expect(await visit.problems('lost-volumes')).toEqual([]);
+    const { pathname } = new URL(`${stack.clusterUrl}/recoveries`);
+    expect((await listsToCopy(page)).map(({ path: copied }) => copied)).toContain(pathname);
 
-      const dialog = page.getByRole('dialog');
-      const orphans = page.getByRole('region', { name: 'Orphans', exact: true });
-      await orphans.getByRole('button', { name: 'Remove' }).first().click();
-      await dialog.getByText('The lost volume orders may be recovered from it').waitFor();
-      await dialog.getByRole('button', { name: 'Cancel' }).click();
+    const dialog = page.getByRole('dialog');
+    const orphans = page.getByRole('region', { name: 'Orphans', exact: true });
+    await orphans.getByRole('button', { name: 'Remove' }).first().click();
+    await dialog.getByText('The lost volume orders may be recovered from it').waitFor();
+    await dialog.getByRole('button', { name: 'Cancel' }).click();
 
-      await lost.getByRole('button', { name: 'Recover orders' }).click();
-      await dialog.getByLabel('Name').fill('orders-back');
-      expect(await visit.problems('recover-dialog')).toEqual([]);
-      const recover = dialog.getByRole('button', { name: 'Recover', exact: true });
-      // Not agreed to, the form is not sent.
-      await recover.click();
-      await dialog.getByLabel(/^The control plane of cluster .* is lost for good/).check();
-      await recover.click();
-      await page
-        .getByLabel(/^Notifications/)
-        .getByRole('status')
-        .filter({ hasText: 'orders-back is there again.' })
-        .waitFor();
-      await lost.waitFor({ state: 'detached' });
+    await lost.getByRole('button', { name: 'Recover orders' }).click();
+    await dialog.getByLabel('Name').fill('orders-back');
+    expect(await visit.problems('recover-dialog')).toEqual([]);
+    const recover = dialog.getByRole('button', { name: 'Recover', exact: true });
+    // Not agreed to, the form is not sent.
+    await recover.click();
+    await dialog.getByLabel(/^The control plane of cluster .* is lost for good/).check();
+    await recover.click();
+    await page
+      .getByLabel(/^Notifications/)
+      .getByRole('status')
+      .filter({ hasText: 'orders-back is there again.' })
+      .waitFor();
+    await lost.waitFor({ state: 'detached' });
 
-      await stack.cliJson('volume', 'attach', 'orders-back');
-      expect((await readVolume(stack, 'orders-back', MIB)).equals(DATA)).toBe(true);
-      expect(visit.errors).toEqual([]);
-    },
-    STORY_TIMEOUT_MS,
-  );
+    await stack.cliJson('volume', 'attach', 'orders-back');
+    expect((await readVolume(stack, 'orders-back', MIB)).equals(DATA)).toBe(true);
+    expect(visit.errors).toEqual([]);
+  });
 
-  test(
-    'that was deleted while a node was away is no alarm, and comes back of the one copy that is left, salvaged',
-    async () => {
-      const { stack } = visit;
-      await stack.cliJson('volume', 'create', 'regretted', '--size', '16Mi', '--replicas', '3');
-      await stack.cliJson('volume', 'attach', 'regretted', '--node', 'node-1');
-      await writeVolume(stack, 'regretted', 0, DATA);
-      await stack.cliJson('volume', 'detach', 'regretted');
-      stack.killAgent('node-3');
-      await stack.cli('volume', 'delete', 'regretted', '--yes');
-      await eventually(
-        'the volume is gone',
-        () => stack.cli('volume', 'get', 'regretted'),
-        ({ exitCode }) => exitCode !== 0,
-      );
-      await stack.cli('local', 'start-agent', 'node-3');
-      await eventually(
-        'the copy that is back has said what it stores',
-        () => stack.cliJson<Plan>('recover'),
-        ({ items }) =>
-          items.some(({ name, obstacle }) => name === 'regretted' && obstacle?.code === 'Deleted'),
-        90_000,
-      );
-      await page.getByRole('link', { name: 'Overview' }).first().click();
-      await page.getByRole('heading', { name: 'Overview' }).waitFor();
-      expect(await page.getByRole('region', { name: 'Lost volumes', exact: true }).count()).toBe(0);
+  test('that was deleted while a node was away is no alarm, and comes back of the one copy that is left, salvaged', async () => {
+    const { stack } = visit;
+    await stack.cliJson('volume', 'create', 'regretted', '--size', '16Mi', '--replicas', '3');
+    await stack.cliJson('volume', 'attach', 'regretted', '--node', 'node-1');
+    await writeVolume(stack, 'regretted', 0, DATA);
+    await stack.cliJson('volume', 'detach', 'regretted');
+    stack.killAgent('node-3');
+    await stack.cli('volume', 'delete', 'regretted', '--yes');
+    await eventually(
+      'the volume is gone',
+      () => stack.cli('volume', 'get', 'regretted'),
+      ({ exitCode }) => exitCode !== 0,
+    );
+    await stack.cli('local', 'start-agent', 'node-3');
+    await eventually(
+      'the copy that is back has said what it stores',
+      () => stack.cliJson<Plan>('recover'),
+      ({ items }) => items.some(({ name, obstacle }) => name === 'regretted' && obstacle?.code === 'Deleted'),
+    );
+    await page.getByRole('link', { name: 'Overview' }).first().click();
+    await page.getByRole('heading', { name: 'Overview' }).waitFor();
+    expect(await page.getByRole('region', { name: 'Lost volumes', exact: true }).count()).toBe(0);
 
-      const accepted = ['--accept-deleted', '--accept-missing', '--name', 'back', '--project', 'default'];
-      const refused = await stack.cli('recover', 'regretted', '--accept-deleted');
-      expect(refused.stderr).toContain('--accept-missing');
-      expect((await stack.cli('recover', 'regretted', ...accepted)).stderr).toBe('');
-      await stack.cli('volume', 'attach', 'back', '--no-wait');
-      await eventually(
-        'it waits for the copies that are gone',
-        () => stack.cliJson<Volume>('volume', 'get', 'back'),
-        ({ attention }) => attention?.code === 'CopiesMissing',
-      );
-      await stack.cliJson('volume', 'salvage', 'back', '--yes');
-      await stack.cliJson('volume', 'attach', 'back');
-      expect((await readVolume(stack, 'back', MIB)).equals(DATA)).toBe(true);
-    },
-    STORY_TIMEOUT_MS,
-  );
+    const accepted = ['--accept-deleted', '--accept-missing', '--name', 'back', '--project', 'default'];
+    const refused = await stack.cli('recover', 'regretted', '--accept-deleted');
+    expect(refused.stderr).toContain('--accept-missing');
+    expect((await stack.cli('recover', 'regretted', ...accepted)).stderr).toBe('');
+    await stack.cli('volume', 'attach', 'back', '--no-wait');
+    await eventually(
+      'it waits for the copies that are gone',
+      () => stack.cliJson<Volume>('volume', 'get', 'back'),
+      ({ attention }) => attention?.code === 'CopiesMissing',
+    );
+    await stack.cliJson('volume', 'salvage', 'back', '--yes');
+    await stack.cliJson('volume', 'attach', 'back');
+    expect((await readVolume(stack, 'back', MIB)).equals(DATA)).toBe(true);
+  });
 });

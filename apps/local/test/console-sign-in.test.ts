@@ -4,7 +4,6 @@ import { ConsoleVisit } from '@holdfast/testkit/console-visit.js';
 import { TestProvider } from '@holdfast/testkit/test-provider.js';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 
-const STORY_TIMEOUT_MS = 240_000;
 const GOING = '/events?q=severity!%3Dinfo';
 const executable = findBrowser();
 /** Without a browser on the machine these tests are counted as skipped, not passed. */
@@ -29,12 +28,12 @@ beforeAll(async () => {
     },
   });
   ({ page } = visit);
-}, STORY_TIMEOUT_MS);
+});
 
 afterAll(async () => {
   await visit?.end();
   provider?.stop();
-}, STORY_TIMEOUT_MS);
+});
 
 const byProvider = () => page.getByRole('link', { name: 'Sign in with Example ID' });
 
@@ -46,36 +45,28 @@ async function goToProvider(): Promise<void> {
 }
 
 inBrowser('a sign-in by a provider', () => {
-  test(
-    'that was cancelled there is told in words on the sign-in page, which still knows where one was going',
-    async () => {
-      await page.goto(new URL(GOING, visit.stack.local.consoleUrl).href);
-      await goToProvider();
-      await page.getByRole('button', { name: 'Cancel' }).click();
-      const told = page.locator('main').getByRole('alert');
-      await told.waitFor();
-      expect(await told.textContent()).toBe(
-        'The sign-in was cancelled at the provider, or the provider does not let you use Holdfast.',
-      );
-      expect(await page.locator('main').textContent()).not.toMatch(/access_denied|aborted/);
-      expect(await visit.problems('sign-in-cancelled')).toEqual([]);
-      expect(visit.query()).toBe(`?next=${GOING}`);
-    },
-    STORY_TIMEOUT_MS,
-  );
+  test('that was cancelled there is told in words on the sign-in page, which still knows where one was going', async () => {
+    await page.goto(new URL(GOING, visit.stack.local.consoleUrl).href);
+    await goToProvider();
+    await page.getByRole('button', { name: 'Cancel' }).click();
+    const told = page.locator('main').getByRole('alert');
+    await told.waitFor();
+    expect(await told.textContent()).toBe(
+      'The sign-in was cancelled at the provider, or the provider does not let you use Holdfast.',
+    );
+    expect(await page.locator('main').textContent()).not.toMatch(/access_denied|aborted/);
+    expect(await visit.problems('sign-in-cancelled')).toEqual([]);
+    expect(visit.query()).toBe(`?next=${GOING}`);
+  });
 
-  test(
-    'leads to the page that was asked for, as the user whom the provider names',
-    async () => {
-      await goToProvider();
-      await page.getByRole('button', { name: 'Go on' }).click();
-      await page.getByRole('heading', { name: 'Events', exact: true }).waitFor();
-      expect(await page.getByLabel('Search events').inputValue()).toBe('severity!=info');
-      expect(new URL(page.url()).pathname).toBe('/events');
-      await page.getByRole('link', { name: 'Organization', exact: true }).first().click();
-      await page.getByText('You are ada@example.test, operator here.').waitFor();
-      expect(visit.errors).toEqual([]);
-    },
-    STORY_TIMEOUT_MS,
-  );
+  test('leads to the page that was asked for, as the user whom the provider names', async () => {
+    await goToProvider();
+    await page.getByRole('button', { name: 'Go on' }).click();
+    await page.getByRole('heading', { name: 'Events', exact: true }).waitFor();
+    expect(await page.getByLabel('Search events').inputValue()).toBe('severity!=info');
+    expect(new URL(page.url()).pathname).toBe('/events');
+    await page.getByRole('link', { name: 'Organization', exact: true }).first().click();
+    await page.getByText('You are ada@example.test, operator here.').waitFor();
+    expect(visit.errors).toEqual([]);
+  });
 });

@@ -7,7 +7,6 @@ import { ConsoleVisit } from '@holdfast/testkit/console-visit.js';
 import { aGate, tryAgain } from '@holdfast/testkit/held-requests.js';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 
-const STORY_TIMEOUT_MS = 240_000;
 const executable = findBrowser();
 /** Without a browser on the machine these tests are counted as skipped, not passed. */
 const inBrowser = executable === undefined ? describe.skip : describe;
@@ -26,9 +25,9 @@ beforeAll(async () => {
   });
   ({ page } = visit);
   await visit.signIn();
-}, STORY_TIMEOUT_MS);
+});
 
-afterAll(() => visit?.end(), STORY_TIMEOUT_MS);
+afterAll(() => visit?.end());
 
 beforeEach(() => page?.unrouteAll());
 
@@ -87,74 +86,61 @@ inBrowser('the console', () => {
       await panel.getByText(/^Not current/).waitFor({ state: 'detached' });
       await page.getByText('Live', { exact: true }).waitFor();
     },
-    STORY_TIMEOUT_MS,
   );
 
-  test(
-    'schedules are a part of the volume, and as current as it',
-    async () => {
-      const asks = new RegExp(`/volumes/${volumeId}$`);
-      await page.route(asks, (route) =>
-        route.request().resourceType() === 'fetch' ? route.abort() : route.continue(),
-      );
-      await page.goto(new URL(VOLUME(), visit.stack.local.consoleUrl).href);
-      await page.getByRole('status', { name: 'Loading' }).first().waitFor();
-      await page.getByText('Could not load the volume').waitFor();
-      await page.unroute(asks);
-      await page.getByRole('button', { name: 'Try again' }).click();
-      await page.getByRole('region', { name: 'Recurring snapshots' }).getByText('No schedule yet').waitFor();
-    },
-    STORY_TIMEOUT_MS,
-  );
+  test('schedules are a part of the volume, and as current as it', async () => {
+    const asks = new RegExp(`/volumes/${volumeId}$`);
+    await page.route(asks, (route) =>
+      route.request().resourceType() === 'fetch' ? route.abort() : route.continue(),
+    );
+    await page.goto(new URL(VOLUME(), visit.stack.local.consoleUrl).href);
+    await page.getByRole('status', { name: 'Loading' }).first().waitFor();
+    await page.getByText('Could not load the volume').waitFor();
+    await page.unroute(asks);
+    await page.getByRole('button', { name: 'Try again' }).click();
+    await page.getByRole('region', { name: 'Recurring snapshots' }).getByText('No schedule yet').waitFor();
+  });
 
-  test(
-    'what is sent and gets no answer stays in its dialog, which says that it may have been done',
-    async () => {
-      await page.goto(new URL(VOLUME(), visit.stack.local.consoleUrl).href);
-      const dialog = page.getByRole('dialog');
-      await page.route(/\/recurring-snapshots\/|\/clone$/, (route) => route.abort());
+  test('what is sent and gets no answer stays in its dialog, which says that it may have been done', async () => {
+    await page.goto(new URL(VOLUME(), visit.stack.local.consoleUrl).href);
+    const dialog = page.getByRole('dialog');
+    await page.route(/\/recurring-snapshots\/|\/clone$/, (route) => route.abort());
 
-      await page.getByRole('button', { name: 'Add schedule' }).click();
-      await dialog.getByLabel('Name').fill('nightly');
-      await dialog.getByRole('button', { name: 'Save schedule' }).click();
-      await dialog.getByText('There was no answer. It may have been saved.').waitFor();
-      await dialog.getByRole('button', { name: 'Cancel' }).click();
+    await page.getByRole('button', { name: 'Add schedule' }).click();
+    await dialog.getByLabel('Name').fill('nightly');
+    await dialog.getByRole('button', { name: 'Save schedule' }).click();
+    await dialog.getByText('There was no answer. It may have been saved.').waitFor();
+    await dialog.getByRole('button', { name: 'Cancel' }).click();
 
-      await page.getByRole('button', { name: 'Clone base' }).click();
-      await dialog.getByLabel('Name of the clone').fill('copy');
-      await dialog.getByRole('button', { name: 'Clone' }).click();
-      await dialog.getByText('There was no answer. It may have been made.').waitFor();
-      await dialog.getByRole('button', { name: 'Cancel' }).click();
+    await page.getByRole('button', { name: 'Clone base' }).click();
+    await dialog.getByLabel('Name of the clone').fill('copy');
+    await dialog.getByRole('button', { name: 'Clone' }).click();
+    await dialog.getByText('There was no answer. It may have been made.').waitFor();
+    await dialog.getByRole('button', { name: 'Cancel' }).click();
 
-      await page.route(new RegExp(`/volumes/${volumeId}$`), (route) =>
-        route.request().method() === 'PATCH' ? route.abort() : route.continue(),
-      );
-      await page.getByRole('button', { name: 'Change: Snapshots at most' }).click();
-      await dialog.getByRole('button', { name: 'Save' }).click();
-      await dialog.getByText('There was no answer. It may have been set.').waitFor();
-    },
-    STORY_TIMEOUT_MS,
-  );
+    await page.route(new RegExp(`/volumes/${volumeId}$`), (route) =>
+      route.request().method() === 'PATCH' ? route.abort() : route.continue(),
+    );
+    await page.getByRole('button', { name: 'Change: Snapshots at most' }).click();
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await dialog.getByText('There was no answer. It may have been set.').waitFor();
+  });
 
-  test(
-    'what goes on moves without waking the page, and stands still for those who want less motion',
-    async () => {
-      const { stack } = visit;
-      process.kill(stack.local.processes.worker, 'SIGSTOP');
-      await stack.cli('volume', 'create', 'unmade', '--size', '16Mi', '--replicas', '2');
-      await page.emulateMedia({ reducedMotion: 'no-preference' });
-      await page.goto(new URL('/volumes', stack.local.consoleUrl).href);
-      await page.getByRole('row', { name: 'unmade' }).getByText('Creating', { exact: true }).waitFor();
-      // React listens to what CSS animations tell of themselves: each turn of each of them would be work of the page.
-      expect(await endlessMotions()).toEqual(['Animation']);
-      await page.emulateMedia({ reducedMotion: 'reduce' });
-      await page.reload();
-      await page.getByRole('row', { name: 'unmade' }).getByText('Creating', { exact: true }).waitFor();
-      expect(await endlessMotions()).toEqual([]);
-      process.kill(stack.local.processes.worker, 'SIGCONT');
-    },
-    STORY_TIMEOUT_MS,
-  );
+  test('what goes on moves without waking the page, and stands still for those who want less motion', async () => {
+    const { stack } = visit;
+    process.kill(stack.local.processes.worker, 'SIGSTOP');
+    await stack.cli('volume', 'create', 'unmade', '--size', '16Mi', '--replicas', '2');
+    await page.emulateMedia({ reducedMotion: 'no-preference' });
+    await page.goto(new URL('/volumes', stack.local.consoleUrl).href);
+    await page.getByRole('row', { name: 'unmade' }).getByText('Creating', { exact: true }).waitFor();
+    // React listens to what CSS animations tell of themselves: each turn of each of them would be work of the page.
+    expect(await endlessMotions()).toEqual(['Animation']);
+    await page.emulateMedia({ reducedMotion: 'reduce' });
+    await page.reload();
+    await page.getByRole('row', { name: 'unmade' }).getByText('Creating', { exact: true }).waitFor();
+    expect(await endlessMotions()).toEqual([]);
+    process.kill(stack.local.processes.worker, 'SIGCONT');
+  });
 
   test('no page threw an error in all this', () => {
     expect(visit.errors).toEqual([]);

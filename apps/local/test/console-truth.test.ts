@@ -4,10 +4,8 @@
  */
 import { findBrowser } from '@holdfast/testkit/browser.js';
 import { ConsoleVisit } from '@holdfast/testkit/console-visit.js';
-import { patient } from '@holdfast/testkit/slowness.js';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 
-const STORY_TIMEOUT_MS = 240_000;
 /** What a user waits at most until the page tells that the API does not answer. */
 const TELLS_MS_MAX = 10_000;
 /** How programs spell it, and what a socket says of itself: never shown to people. */
@@ -33,169 +31,113 @@ beforeAll(async () => {
   });
   ({ stack, page } = visit);
   await visit.signIn();
-}, STORY_TIMEOUT_MS);
+});
 
-afterAll(() => visit?.end(), STORY_TIMEOUT_MS);
+afterAll(() => visit?.end());
 
 const region = (name: string) => page.getByRole('region', { name, exact: true });
 
 inBrowser('the console', () => {
-  test(
-    'says of a healthy cluster that nothing is at risk, now',
-    async () => {
-      await region('Is any data at risk?').getByText('All 2 volumes have every copy it should.').waitFor();
-      await region('When will it be safe?').getByText('Now', { exact: true }).waitFor();
-      await visit.picture('truth-healthy');
-    },
-    STORY_TIMEOUT_MS,
-  );
+  test('says of a healthy cluster that nothing is at risk, now', async () => {
+    await region('Is any data at risk?').getByText('All 2 volumes have every copy it should.').waitFor();
+    await region('When will it be safe?').getByText('Now', { exact: true }).waitFor();
+    await visit.picture('truth-healthy');
+  });
 
-  test(
-    'says of a copy without a place that it waits for one, and never that all is safe now',
-    async () => {
-      await stack.cliJson('volume', 'create', 'wide', '--size', '64Mi', '--replicas', '4');
-      await region('Is any data at risk?').getByText('Copies without a place: 1 degraded').waitFor();
-      const safe = region('When will it be safe?');
-      await safe.getByText('1 volume waits for a place or for a node to come back.').waitFor();
-      expect(await safe.getByText('Now', { exact: true }).count()).toBe(0);
-      expect(await visit.problems('truth-unplaced')).toEqual([]);
-    },
-    STORY_TIMEOUT_MS,
-  );
+  test('says of a copy without a place that it waits for one, and never that all is safe now', async () => {
+    await stack.cliJson('volume', 'create', 'wide', '--size', '64Mi', '--replicas', '4');
+    await region('Is any data at risk?').getByText('Copies without a place: 1 degraded').waitFor();
+    const safe = region('When will it be safe?');
+    await safe.getByText('1 volume waits for a place or for a node to come back.').waitFor();
+    expect(await safe.getByText('Now', { exact: true }).count()).toBe(0);
+    expect(await visit.problems('truth-unplaced')).toEqual([]);
+  });
 
-  test(
-    'shows the dead serving node as one cause, and never its volume as healthy or safe',
-    async () => {
-      stack.killAgent('node-1');
-      const atRisk = region('Is any data at risk?');
-      await atRisk.getByText(/^node-1 does not answer: 1 not served, \d degraded$/).waitFor();
-      // First of the causes, with the way out beside it.
-      const first = atRisk.getByRole('list', { name: 'Causes' }).getByRole('listitem').first();
-      await first.getByText('node-1 does not answer').waitFor();
-      await first.getByText(/^Start the agent on node-1, or detach by force what it served/).waitFor();
-      await first.getByRole('link', { name: 'served-here' }).waitFor();
-      const safe = region('When will it be safe?');
-      await safe.getByText('Not without you').waitFor();
-      expect(await safe.getByText('Now', { exact: true }).count()).toBe(0);
-      await region('Recent events').getByText('node node-1 does not answer').waitFor();
-      expect(await visit.problems('truth-node-dead')).toEqual([]);
+  test('shows the dead serving node as one cause, and never its volume as healthy or safe', async () => {
+    stack.killAgent('node-1');
+    const atRisk = region('Is any data at risk?');
+    await atRisk.getByText(/^node-1 does not answer: 1 not served, \d degraded$/).waitFor();
+    // First of the causes, with the way out beside it.
+    const first = atRisk.getByRole('list', { name: 'Causes' }).getByRole('listitem').first();
+    await first.getByText('node-1 does not answer').waitFor();
+    await first.getByText(/^Start the agent on node-1, or detach by force what it served/).waitFor();
+    await first.getByRole('link', { name: 'served-here' }).waitFor();
+    const safe = region('When will it be safe?');
+    await safe.getByText('Not without you').waitFor();
+    expect(await safe.getByText('Now', { exact: true }).count()).toBe(0);
+    await region('Recent events').getByText('node node-1 does not answer').waitFor();
+    expect(await visit.problems('truth-node-dead')).toEqual([]);
 
-      await page.getByRole('link', { name: 'Volumes' }).first().click();
-      const row = page.getByRole('row', { name: /served-here/ });
-      await row.getByText('Not served').waitFor();
-      await row.getByText('?/3').waitFor();
-      expect(await page.getByRole('row').nth(1).textContent()).toContain('served-here');
-      expect(await visit.problems('truth-volumes')).toEqual([]);
+    await page.getByRole('link', { name: 'Volumes' }).first().click();
+    const row = page.getByRole('row', { name: /served-here/ });
+    await row.getByText('Not served').waitFor();
+    await row.getByText('?/3').waitFor();
+    expect(await page.getByRole('row').nth(1).textContent()).toContain('served-here');
+    expect(await visit.problems('truth-volumes')).toEqual([]);
 
-      await visit.openVolume('served-here');
-      await region('Where its copies are').getByText('No answer', { exact: true }).waitFor();
-      expect(await region('Where its copies are').getByText('Healthy', { exact: true }).count()).toBe(0);
-      await region('Connect').getByText('its address leads nowhere now').waitFor();
-      expect(await page.getByText(/^nbd:/).count()).toBe(0);
-      await page.getByText('detach it by force').first().waitFor();
-      expect(await visit.problems('truth-volume')).toEqual([]);
-    },
-    STORY_TIMEOUT_MS,
-  );
+    await visit.openVolume('served-here');
+    await region('Where its copies are').getByText('No answer', { exact: true }).waitFor();
+    expect(await region('Where its copies are').getByText('Healthy', { exact: true }).count()).toBe(0);
+    await region('Connect').getByText('its address leads nowhere now').waitFor();
+    expect(await page.getByText(/^nbd:/).count()).toBe(0);
+    await page.getByText('detach it by force').first().waitFor();
+    expect(await visit.problems('truth-volume')).toEqual([]);
+  });
 
-  test(
-    'offers no dead node for an attach, and takes a living one by itself',
-    async () => {
-      await visit.openVolume('wide');
-      await page.getByRole('button', { name: 'Attach' }).click();
-      const dialog = page.getByRole('dialog');
-      const dead = dialog.getByRole('option', { name: /^node-1/ });
-      await dialog.getByRole('option', { name: /^node-2/ }).waitFor({ state: 'attached' });
-      expect(await dead.getAttribute('disabled')).not.toBeNull();
-      expect(await dead.textContent()).toContain('not ready');
-      expect(await dialog.getByLabel('Node').inputValue()).toBe('');
-      await dialog.getByRole('button', { name: 'Attach' }).click();
-      await page.getByText(/^nbd:/).first().waitFor();
-      const { attachedNodeId } = await stack.cliJson<{ attachedNodeId: string }>('volume', 'get', 'wide');
-      expect([stack.agent('node-2').nodeId, stack.agent('node-3').nodeId]).toContain(attachedNodeId);
-    },
-    STORY_TIMEOUT_MS,
-  );
+  test('offers no dead node for an attach, and takes a living one by itself', async () => {
+    await visit.openVolume('wide');
+    await page.getByRole('button', { name: 'Attach' }).click();
+    const dialog = page.getByRole('dialog');
+    const dead = dialog.getByRole('option', { name: /^node-1/ });
+    await dialog.getByRole('option', { name: /^node-2/ }).waitFor({ state: 'attached' });
+    expect(await dead.getAttribute('disabled')).not.toBeNull();
+    expect(await dead.textContent()).toContain('not ready');
+    expect(await dialog.getByLabel('Node').inputValue()).toBe('');
+    await dialog.getByRole('button', { name: 'Attach' }).click();
+    await page.getByText(/^nbd:/).first().waitFor();
+    const { attachedNodeId } = await stack.cliJson<{ attachedNodeId: string }>('volume', 'get', 'wide');
+    expect([stack.agent('node-2').nodeId, stack.agent('node-3').nodeId]).toContain(attachedNodeId);
+  });
 
-  test(
-    'draws no copy on the dead node as healthy on any page, and words nothing as programs spell it',
-    async () => {
-      const nodeId = stack.agent('node-1').nodeId;
-      for (const [path, heading] of [
-        ['/', 'Overview'],
-        ['/nodes', 'Nodes and disks'],
-        [`/nodes/${nodeId}`, 'node-1'],
-        ['/topology?lose=node:node-2', 'Topology'],
-        ['/rebuilds', 'Rebuilds'],
-        ['/alerts', 'Alerts'],
-        ['/events', 'Events'],
-        ['/capacity', 'Capacity'],
-      ] as const) {
-        await page.goto(new URL(path, stack.local.consoleUrl).href);
-        await page.getByRole('heading', { name: heading, level: 1 }).waitFor();
-        await page.getByRole('status', { name: 'Loading' }).first().waitFor({ state: 'detached' });
-        expect(RAW.exec(String(await page.locator('main').textContent()))).toBeNull();
-        if (path === '/') {
-          const map = region('Where everything is');
-          await map.getByRole('link', { name: 'served-there: No answer' }).waitFor();
-          await map.getByRole('link', { name: 'served-here: No answer' }).waitFor();
-          expect(await map.getByRole('link', { name: 'served-here: Healthy' }).count()).toBe(0);
-        }
-        if (path.startsWith('/topology')) {
-          const node = page.getByRole('region', { name: 'Node node-1' });
-          await node.getByRole('link', { name: 'served-here: No answer' }).waitFor();
-          expect(await node.getByRole('link', { name: /: Healthy$/ }).count()).toBe(0);
-        }
-        if (heading === 'node-1')
-          expect(await region('Copies on it').getByText('Healthy', { exact: true }).count()).toBe(0);
+  test('draws no copy on the dead node as healthy on any page, and words nothing as programs spell it', async () => {
+    const nodeId = stack.agent('node-1').nodeId;
+    for (const [path, heading] of [
+      ['/', 'Overview'],
+      ['/nodes', 'Nodes and disks'],
+      [`/nodes/${nodeId}`, 'node-1'],
+      ['/topology?lose=node:node-2', 'Topology'],
+      ['/rebuilds', 'Rebuilds'],
+      ['/alerts', 'Alerts'],
+      ['/events', 'Events'],
+      ['/capacity', 'Capacity'],
+    ] as const) {
+      await page.goto(new URL(path, stack.local.consoleUrl).href);
+      await page.getByRole('heading', { name: heading, level: 1 }).waitFor();
+      await page.getByRole('status', { name: 'Loading' }).first().waitFor({ state: 'detached' });
+      expect(RAW.exec(String(await page.locator('main').textContent()))).toBeNull();
+      if (path === '/') {
+        const map = region('Where everything is');
+        await map.getByRole('link', { name: 'served-there: No answer' }).waitFor();
+        await map.getByRole('link', { name: 'served-here: No answer' }).waitFor();
+        expect(await map.getByRole('link', { name: 'served-here: Healthy' }).count()).toBe(0);
       }
-    },
-    STORY_TIMEOUT_MS,
-  );
-
-  test(
-    'tells within seconds that the API hangs, on every panel, and recovers without a user',
-    async () => {
-      await page.getByRole('link', { name: 'Overview' }).first().click();
-      await region('Is any data at risk?').getByText('node-1 does not answer').waitFor();
-      await region('Recent events').getByRole('listitem').first().waitFor();
-      process.kill(stack.local.processes.api, 'SIGSTOP');
-      try {
-        await page.getByText('No answer', { exact: true }).waitFor({ timeout: patient(TELLS_MS_MAX) });
-        expect(await page.getByText('Live', { exact: true }).count()).toBe(0);
-        for (const name of [
-          'Is any data at risk?',
-          'When will it be safe?',
-          'Where everything is',
-          'Recent events',
-        ])
-          await region(name).getByText('Not current').first().waitFor();
-        await visit.picture('truth-api-hangs');
-        await page.getByRole('link', { name: 'What if' }).first().click();
-        await page.goto(new URL('/volumes', stack.local.consoleUrl).href);
-        // A page that is opened now has nothing to show, and says so as soon as its own question has been given up.
-        await page.getByText(/^Could not load/).waitFor();
-        await visit.picture('truth-opened-meanwhile');
-      } finally {
-        process.kill(stack.local.processes.api, 'SIGCONT');
+      if (path.startsWith('/topology')) {
+        const node = page.getByRole('region', { name: 'Node node-1' });
+        await node.getByRole('link', { name: 'served-here: No answer' }).waitFor();
+        expect(await node.getByRole('link', { name: /: Healthy$/ }).count()).toBe(0);
       }
-      await page.getByRole('row', { name: /served-there/ }).waitFor();
-      await page.getByText('Live', { exact: true }).waitFor();
-    },
-    STORY_TIMEOUT_MS,
-  );
+      if (heading === 'node-1')
+        expect(await region('Copies on it').getByText('Healthy', { exact: true }).count()).toBe(0);
+    }
+  });
 
-  test(
-    'tells within seconds that the browser is cut off, with the age of every panel, and recovers without a user',
-    async () => {
-      await page.getByRole('link', { name: 'Overview' }).first().click();
-      await region('Is any data at risk?').getByText('node-1 does not answer').waitFor();
-      await region('Recent events').getByRole('listitem').first().waitFor();
-      await page.context().setOffline(true);
-      await page
-        .getByText('No answer', { exact: true })
-        .first()
-        .waitFor({ timeout: patient(TELLS_MS_MAX) });
+  test('tells within seconds that the API hangs, on every panel, and recovers without a user', async () => {
+    await page.getByRole('link', { name: 'Overview' }).first().click();
+    await region('Is any data at risk?').getByText('node-1 does not answer').waitFor();
+    await region('Recent events').getByRole('listitem').first().waitFor();
+    process.kill(stack.local.processes.api, 'SIGSTOP');
+    try {
+      await page.getByText('No answer', { exact: true }).waitFor({ timeout: TELLS_MS_MAX });
       expect(await page.getByText('Live', { exact: true }).count()).toBe(0);
       for (const name of [
         'Is any data at risk?',
@@ -203,19 +145,44 @@ inBrowser('the console', () => {
         'Where everything is',
         'Recent events',
       ])
-        await region(name)
-          .getByText(/^Not current: this is from/)
-          .first()
-          .waitFor();
-      await page.context().setOffline(false);
-      await page.getByText('Live', { exact: true }).waitFor();
-      await page
-        .getByText(/^Not current/)
+        await region(name).getByText('Not current').first().waitFor();
+      await visit.picture('truth-api-hangs');
+      await page.getByRole('link', { name: 'What if' }).first().click();
+      await page.goto(new URL('/volumes', stack.local.consoleUrl).href);
+      // A page that is opened now has nothing to show, and says so as soon as its own question has been given up.
+      await page.getByText(/^Could not load/).waitFor();
+      await visit.picture('truth-opened-meanwhile');
+    } finally {
+      process.kill(stack.local.processes.api, 'SIGCONT');
+    }
+    await page.getByRole('row', { name: /served-there/ }).waitFor();
+    await page.getByText('Live', { exact: true }).waitFor();
+  });
+
+  test('tells within seconds that the browser is cut off, with the age of every panel, and recovers without a user', async () => {
+    await page.getByRole('link', { name: 'Overview' }).first().click();
+    await region('Is any data at risk?').getByText('node-1 does not answer').waitFor();
+    await region('Recent events').getByRole('listitem').first().waitFor();
+    await page.context().setOffline(true);
+    await page.getByText('No answer', { exact: true }).first().waitFor({ timeout: TELLS_MS_MAX });
+    expect(await page.getByText('Live', { exact: true }).count()).toBe(0);
+    for (const name of [
+      'Is any data at risk?',
+      'When will it be safe?',
+      'Where everything is',
+      'Recent events',
+    ])
+      await region(name)
+        .getByText(/^Not current: this is from/)
         .first()
-        .waitFor({ state: 'detached' });
-    },
-    STORY_TIMEOUT_MS,
-  );
+        .waitFor();
+    await page.context().setOffline(false);
+    await page.getByText('Live', { exact: true }).waitFor();
+    await page
+      .getByText(/^Not current/)
+      .first()
+      .waitFor({ state: 'detached' });
+  });
 
   test('no page threw an error in all this', () => {
     expect(visit.errors).toEqual([]);

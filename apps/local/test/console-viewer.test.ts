@@ -9,7 +9,6 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { OrganizationCalls } from './organization-calls.js';
 import { type StillVisit, visitWithStillWorker } from './still-worker.js';
 
-const STORY_TIMEOUT_MS = 240_000;
 const VIEWER = { email: 'viewer@example.org', name: 'Vera', password: 'a sentence with 9 words' };
 /** What the table of roles says to a viewer about what takes another role. */
 const REASON = /viewer/;
@@ -40,9 +39,9 @@ beforeAll(async () => {
     if (response.status() === 403)
       refused.push(`${page.url()}: ${response.request().method()} ${response.url()}`);
   });
-}, STORY_TIMEOUT_MS);
+});
 
-afterAll(() => still?.end(), STORY_TIMEOUT_MS);
+afterAll(() => still?.end());
 
 const at = (path: string) => new URL(path, visit.stack.local.consoleUrl).href;
 
@@ -60,17 +59,13 @@ inBrowser('a viewer', () => {
     ['/what-if', [/^Try it$/]],
     ['/settings', [/^Change: replica-replenishment-wait-interval$/]],
     ['/audit', []],
-  ])(
-    '%s offers nothing that would be refused',
-    async (path, writes) => {
-      refused.length = 0;
-      await page.goto(at(path));
-      await expectReasons(writes);
-      await pressAll();
-      expect(refused).toEqual([]);
-    },
-    STORY_TIMEOUT_MS,
-  );
+  ])('%s offers nothing that would be refused', async (path, writes) => {
+    refused.length = 0;
+    await page.goto(at(path));
+    await expectReasons(writes);
+    await pressAll();
+    expect(refused).toEqual([]);
+  });
 
   const ofVolume = [
     /^Attach$/,
@@ -94,29 +89,21 @@ inBrowser('a viewer', () => {
     /^Change: Snapshots at most$/,
   ];
 
-  test(
-    "a volume's page says of every action why a viewer may not take it",
-    async () => {
-      refused.length = 0;
-      await visit.openVolume('pg-data');
-      await expectReasons(ofVolume);
-      expect(await visit.problems('viewer-volume')).toEqual([]);
-      await pressAll();
-      expect(refused).toEqual([]);
-    },
-    STORY_TIMEOUT_MS,
-  );
+  test("a volume's page says of every action why a viewer may not take it", async () => {
+    refused.length = 0;
+    await visit.openVolume('pg-data');
+    await expectReasons(ofVolume);
+    expect(await visit.problems('viewer-volume')).toEqual([]);
+    await pressAll();
+    expect(refused).toEqual([]);
+  });
 
-  test(
-    'may select volumes, and do nothing with them',
-    async () => {
-      await page.goto(at('/volumes'));
-      await page.getByLabel('Select pg-data').check();
-      await expectReasons([/^Take snapshots$/, /^Set a label$/, /^Set copies$/, /^Delete$/, /^Detach$/]);
-      expect(visit.errors).toEqual([]);
-    },
-    STORY_TIMEOUT_MS,
-  );
+  test('may select volumes, and do nothing with them', async () => {
+    await page.goto(at('/volumes'));
+    await page.getByLabel('Select pg-data').check();
+    await expectReasons([/^Take snapshots$/, /^Set a label$/, /^Set copies$/, /^Delete$/, /^Detach$/]);
+    expect(visit.errors).toEqual([]);
+  });
 });
 
 /** Each of the buttons is on the page, can't be pressed, and gives the reason of the table of roles. */

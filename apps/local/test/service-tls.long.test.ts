@@ -155,7 +155,7 @@ test('the control plane reaches Postgres by its name and authority only', async 
   } finally {
     await server.stop();
   }
-}, 120_000);
+});
 
 /** Runs a program of the repository to its end. */
 function run(command: readonly string[], environment: NodeJS.ProcessEnv) {

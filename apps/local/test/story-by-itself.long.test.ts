@@ -10,10 +10,6 @@ import { connectNbd } from '@holdfast/testkit/nbd-workload.js';
 import { TestCluster } from '@holdfast/testkit/test-cluster.js';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 
-/** Ends what hangs. A cron has whole minutes, and this waits for the next one twice. */
-const STORY_TIMEOUT_MS = 300_000;
-const NEXT_MINUTES_MS = 130_000;
-
 type Snapshot = { name: string; state: string; checksum: string | null; recurringName: string | null };
 type Volume = {
   state: string;
@@ -32,11 +28,11 @@ beforeAll(async () => {
   await cluster.cliJson('volume', 'create', 'pg-data', '--size', '64Mi', '--replicas', '3');
   await cluster.cliJson('volume', 'attach', 'pg-data', '--node', 'node-1');
   await write();
-}, STORY_TIMEOUT_MS);
+});
 
 afterAll(async () => {
   await cluster?.destroy();
-}, STORY_TIMEOUT_MS);
+});
 
 const volume = () => cluster.cliJson<Volume>('volume', 'get', 'pg-data');
 const list = async <T>(...args: string[]) => (await cluster.cliJson<{ items: T[] }>(...args)).items;
@@ -49,68 +45,60 @@ async function write(): Promise<void> {
   client.close();
 }
 
-test(
-  'when their time comes a snapshot is taken and an older one is hashed, and the next check finds the copy that its disk has changed',
-  async () => {
-    await cluster.cliJson('snapshot', 'create', 'pg-data', 'mine');
-    await setSetting('snapshot-data-integrity', 'enabled');
-    await setSetting('snapshot-data-integrity-cronjob', '* * * * *');
-    const schedule = ['snapshot', 'schedule'];
-    await cluster.cliJson(...schedule, 'set', 'pg-data', 'minutely', '--cron', '* * * * *', '--retain', '1');
-    expect((await cluster.cli(...schedule, 'list', 'pg-data')).stdout).toMatch(/minutely +\* \* \* \* \* +1/);
+test('when their time comes a snapshot is taken and an older one is hashed, and the next check finds the copy that its disk has changed', async () => {
+  await cluster.cliJson('snapshot', 'create', 'pg-data', 'mine');
+  await setSetting('snapshot-data-integrity', 'enabled');
+  await setSetting('snapshot-data-integrity-cronjob', '* * * * *');
+  const schedule = ['snapshot', 'schedule'];
+  await cluster.cliJson(...schedule, 'set', 'pg-data', 'minutely', '--cron', '* * * * *', '--retain', '1');
+  expect((await cluster.cli(...schedule, 'list', 'pg-data')).stdout).toMatch(/minutely +\* \* \* \* \* +1/);
 
-    const minutely = async () => (await snapshots()).find(({ recurringName }) => recurringName !== null);
-    const isReady = (found: Snapshot | undefined) => found?.state === 'ready';
-    const taken = await eventually('a snapshot is taken', minutely, isReady, NEXT_MINUTES_MS);
-    expect(taken).toMatchObject({
-      recurringName: 'minutely',
-      name: expect.stringMatching(/^minutely-\d{8}T\d{4}Z$/),
-    });
-    await cluster.cli(...schedule, 'delete', 'pg-data', 'minutely');
-    const isHashed = (all: Snapshot[]) =>
-      all.some(({ name, checksum }) => name === 'mine' && checksum !== null);
-    await eventually('the older one is hashed unasked', snapshots, isHashed, NEXT_MINUTES_MS);
+  const minutely = async () => (await snapshots()).find(({ recurringName }) => recurringName !== null);
+  const isReady = (found: Snapshot | undefined) => found?.state === 'ready';
+  const taken = await eventually('a snapshot is taken', minutely, isReady);
+  expect(taken).toMatchObject({
+    recurringName: 'minutely',
+    name: expect.stringMatching(/^minutely-\d{8}T\d{4}Z$/),
+  });
+  await cluster.cli(...schedule, 'delete', 'pg-data', 'minutely');
+  const isHashed = (all: Snapshot[]) =>
+    all.some(({ name, checksum }) => name === 'mine' && checksum !== null);
+  await eventually('the older one is hashed unasked', snapshots, isHashed);
 
-    const { replicas } = await volume();
-    const victim = cluster.agent('node-3');
-    damage(victim.disks, replicas.find(({ nodeId }) => nodeId === victim.nodeId)?.id ?? '');
-    const failures = () => cluster.call<{ items: Event[] }>('GET', '/events?filter=type%3DReplicaFailed');
-    const isDropped = ({ body }: { body: { items: Event[] } }) => body.items.length > 0;
-    await eventually('the damaged copy is dropped', failures, isDropped, NEXT_MINUTES_MS);
-    await eventually('it is rebuilt', volume, ({ robustness }) => robustness === 'healthy');
-    await cluster.cli('setting', 'reset', 'snapshot-data-integrity-cronjob');
-  },
-  STORY_TIMEOUT_MS,
-);
+  const { replicas } = await volume();
+  const victim = cluster.agent('node-3');
+  damage(victim.disks, replicas.find(({ nodeId }) => nodeId === victim.nodeId)?.id ?? '');
+  const failures = () => cluster.call<{ items: Event[] }>('GET', '/events?filter=type%3DReplicaFailed');
+  const isDropped = ({ body }: { body: { items: Event[] } }) => body.items.length > 0;
+  await eventually('the damaged copy is dropped', failures, isDropped);
+  await eventually('it is rebuilt', volume, ({ robustness }) => robustness === 'healthy');
+  await cluster.cli('setting', 'reset', 'snapshot-data-integrity-cronjob');
+});
 
-test(
-  'a detached volume gets its missing copy back without a user attaching it',
-  async () => {
-    cluster.killAgent('node-2');
-    await eventually('the copy is dropped', volume, ({ replicas }) =>
-      replicas.some(({ failedAt }) => failedAt),
-    );
-    await write();
-    await cluster.cliJson('volume', 'detach', 'pg-data');
-    await cluster.cliJson('volume', 'set', 'pg-data', '--offline-rebuilding', 'enabled');
-    await cluster.cli('local', 'start-agent', 'node-2');
-    let addresses = 0;
-    const look = async () => {
-      const seen = await volume();
-      if (seen.endpoint !== null) addresses += 1;
-      return seen;
-    };
-    // The condition follows at the volume's next reconciliation.
-    const isWell = ({ robustness, state, conditions }: Volume) =>
-      robustness === 'healthy' &&
-      state === 'detached' &&
-      conditions.some(({ type, reason }) => type === 'OfflineRebuilding' && reason === 'Healthy');
-    await eventually('all copies are full, and the volume says so', look, isWell);
-    expect(addresses).toBe(0);
-    expect((await cluster.cli('volume', 'verify', 'pg-data')).stdout).toContain('all copies are equal');
-  },
-  STORY_TIMEOUT_MS,
-);
+test('a detached volume gets its missing copy back without a user attaching it', async () => {
+  cluster.killAgent('node-2');
+  await eventually('the copy is dropped', volume, ({ replicas }) =>
+    replicas.some(({ failedAt }) => failedAt),
+  );
+  await write();
+  await cluster.cliJson('volume', 'detach', 'pg-data');
+  await cluster.cliJson('volume', 'set', 'pg-data', '--offline-rebuilding', 'enabled');
+  await cluster.cli('local', 'start-agent', 'node-2');
+  let addresses = 0;
+  const look = async () => {
+    const seen = await volume();
+    if (seen.endpoint !== null) addresses += 1;
+    return seen;
+  };
+  // The condition follows at the volume's next reconciliation.
+  const isWell = ({ robustness, state, conditions }: Volume) =>
+    robustness === 'healthy' &&
+    state === 'detached' &&
+    conditions.some(({ type, reason }) => type === 'OfflineRebuilding' && reason === 'Healthy');
+  await eventually('all copies are full, and the volume says so', look, isWell);
+  expect(addresses).toBe(0);
+  expect((await cluster.cli('volume', 'verify', 'pg-data')).stdout).toContain('all copies are equal');
+});
 
 /** Changes one byte of a frozen layer's file and keeps the file's times, as rot on a disk does. */
 function damage(disks: readonly string[], replicaId: string): void {

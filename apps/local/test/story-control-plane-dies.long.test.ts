@@ -6,8 +6,6 @@ import { connectNbd, pattern } from '@holdfast/testkit/nbd-workload.js';
 import { hasRedis, type RedisServer, startRedis } from '@holdfast/testkit/redis-server.js';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 
-const STORY_TIMEOUT_MS = 240_000;
-
 type Volume = { id: string; robustness: string; endpoint: { nbdUri: string } | null };
 
 /** Backends of the queue: the embedded one always; Redis where a server is installed. */
@@ -27,43 +25,38 @@ describe.each(QUEUES)('with the queue on %s', (queue) => {
   beforeAll(async () => {
     redis = queue === 'redis' ? await startRedis() : undefined;
     stack = await LocalStack.start(redis === undefined ? {} : { env: { REDIS_URL: redis.url } });
-  }, STORY_TIMEOUT_MS);
+  });
 
   afterAll(async () => {
     await stack?.destroy();
     await redis?.stop();
-  }, STORY_TIMEOUT_MS);
+  });
 
-  test(
-    'worker and api are killed in mid-rebuild: nothing is lost and the volume ends healthy',
-    async () => {
-      const volume = await createAttached('unshaken', 'node-1');
-      const client = await connectNbd(volume.endpoint?.nbdUri ?? '');
-      for (let offset = 0; offset < 192 * MIB; offset += MIB) {
-        await client.write(offset, [pattern(offset, MIB)], MIB, { fua: false });
-      }
-      await client.flush();
-      stack.killAgent('node-3');
-      await eventually(
-        'it is degraded',
-        () => read(volume.id),
-        (answer) => answer.robustness === 'degraded',
-        60_000,
-      );
-      expect((await stack.cli('local', 'start-agent', 'node-3')).exitCode).toBe(0);
+  test('worker and api are killed in mid-rebuild: nothing is lost and the volume ends healthy', async () => {
+    const volume = await createAttached('unshaken', 'node-1');
+    const client = await connectNbd(volume.endpoint?.nbdUri ?? '');
+    for (let offset = 0; offset < 192 * MIB; offset += MIB) {
+      await client.write(offset, [pattern(offset, MIB)], MIB, { fua: false });
+    }
+    await client.flush();
+    stack.killAgent('node-3');
+    await eventually(
+      'it is degraded',
+      () => read(volume.id),
+      (answer) => answer.robustness === 'degraded',
+    );
+    expect((await stack.cli('local', 'start-agent', 'node-3')).exitCode).toBe(0);
 
-      process.kill(stack.local.processes.worker, 'SIGKILL');
-      process.kill(stack.local.processes.api, 'SIGKILL');
-      // I/O does not need the control plane.
-      await client.write(0, [pattern(7, MIB)], MIB, { fua: true });
-      const ask = () => read(volume.id).catch(() => undefined);
-      await eventually('it is healthy again', ask, (answer) => answer?.robustness === 'healthy', 120_000);
-      expect(Buffer.concat(await client.read(0, MIB)).equals(pattern(7, MIB))).toBe(true);
-      expect(Buffer.concat(await client.read(100 * MIB, MIB)).equals(pattern(100 * MIB, MIB))).toBe(true);
-      client.close();
-      await stack.cliJson('volume', 'detach', 'unshaken');
-      expect(await stack.cliJson('volume', 'verify', 'unshaken')).toMatchObject({ equal: true });
-    },
-    STORY_TIMEOUT_MS,
-  );
+    process.kill(stack.local.processes.worker, 'SIGKILL');
+    process.kill(stack.local.processes.api, 'SIGKILL');
+    // I/O does not need the control plane.
+    await client.write(0, [pattern(7, MIB)], MIB, { fua: true });
+    const ask = () => read(volume.id).catch(() => undefined);
+    await eventually('it is healthy again', ask, (answer) => answer?.robustness === 'healthy');
+    expect(Buffer.concat(await client.read(0, MIB)).equals(pattern(7, MIB))).toBe(true);
+    expect(Buffer.concat(await client.read(100 * MIB, MIB)).equals(pattern(100 * MIB, MIB))).toBe(true);
+    client.close();
+    await stack.cliJson('volume', 'detach', 'unshaken');
+    expect(await stack.cliJson('volume', 'verify', 'unshaken')).toMatchObject({ equal: true });
+  });
 });

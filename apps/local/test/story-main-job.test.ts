@@ -10,8 +10,6 @@ import { TestCluster } from '@holdfast/testkit/test-cluster.js';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { copyIn, copyOut } from './nbd-copies.js';
 
-/** Ends what hangs: the story takes some ten seconds. */
-const STORY_TIMEOUT_MS = 240_000;
 const DATA_BYTES = 64 * MIB;
 /** The load writes at random over the first part of it. */
 const LOAD_CHUNKS = 128;
@@ -40,53 +38,49 @@ const becomes = (robustness: string) =>
 
 beforeAll(async () => {
   cluster = await TestCluster.start();
-}, STORY_TIMEOUT_MS);
-afterAll(() => cluster?.destroy(), STORY_TIMEOUT_MS);
+});
+afterAll(() => cluster?.destroy());
 
-test(
-  'a volume of three copies loses a node under load and is whole again, with every acknowledged byte',
-  async () => {
-    const created = await cluster.cliJson<Volume>(
-      ...['volume', 'create', 'pg-data', '--size', '256Mi', '--replicas', '3'],
-    );
-    expect(created.replicas.map(({ zone }) => zone).sort()).toEqual(['zone-a', 'zone-b', 'zone-c']);
+test('a volume of three copies loses a node under load and is whole again, with every acknowledged byte', async () => {
+  const created = await cluster.cliJson<Volume>(
+    ...['volume', 'create', 'pg-data', '--size', '256Mi', '--replicas', '3'],
+  );
+  expect(created.replicas.map(({ zone }) => zone).sort()).toEqual(['zone-a', 'zone-b', 'zone-c']);
 
-    const attached = await cluster.cliJson<Volume>('volume', 'attach', 'pg-data', '--node', 'node-1');
-    const uri = attached.endpoint?.nbdUri ?? '';
-    expect(uri).toMatch(/^nbd:\/\/127\.0\.0\.1:\d+\/pg-data/);
-    const data = crypto.randomBytes(DATA_BYTES);
-    await copyIn(cluster.home, data, uri);
-    await eventually('the written bytes are shown', volume, (now) => now.writtenBytes >= DATA_BYTES);
-    const client = await connectNbd(uri);
-    const workload = await underLoad(client);
+  const attached = await cluster.cliJson<Volume>('volume', 'attach', 'pg-data', '--node', 'node-1');
+  const uri = attached.endpoint?.nbdUri ?? '';
+  expect(uri).toMatch(/^nbd:\/\/127\.0\.0\.1:\d+\/pg-data/);
+  const data = crypto.randomBytes(DATA_BYTES);
+  await copyIn(cluster.home, data, uri);
+  await eventually('the written bytes are shown', volume, (now) => now.writtenBytes >= DATA_BYTES);
+  const client = await connectNbd(uri);
+  const workload = await underLoad(client);
 
-    cluster.killAgent('node-2');
-    const { nodeId } = cluster.agent('node-2');
-    const lost = (await becomes('degraded')).replicas.find((replica) => replica.nodeId === nodeId);
-    await eventually('the failed copy is shown', volume, ({ replicas }) =>
-      replicas.some(({ id, failedAt }) => id === lost?.id && failedAt !== null),
-    );
-    await cluster.startAgent('node-2');
-    const healthy = await becomes('healthy');
-    // The same replica was reused: no fourth ever existed.
-    expect(idsOf(healthy)).toEqual(idsOf(created));
-    await sentOnlyWhatItMissed(lost?.id);
+  cluster.killAgent('node-2');
+  const { nodeId } = cluster.agent('node-2');
+  const lost = (await becomes('degraded')).replicas.find((replica) => replica.nodeId === nodeId);
+  await eventually('the failed copy is shown', volume, ({ replicas }) =>
+    replicas.some(({ id, failedAt }) => id === lost?.id && failedAt !== null),
+  );
+  await cluster.startAgent('node-2');
+  const healthy = await becomes('healthy');
+  // The same replica was reused: no fourth ever existed.
+  expect(idsOf(healthy)).toEqual(idsOf(created));
+  await sentOnlyWhatItMissed(lost?.id);
 
-    await workload.flush();
-    await workload.stop();
-    expect(workload.errors).toEqual([]);
-    expect(await workload.wrongChunks(client)).toEqual([]);
-    client.close();
-    const back = await copyOut(cluster.home, uri, DATA_BYTES);
-    expect(back.subarray(LOAD_BYTES).equals(data.subarray(LOAD_BYTES))).toBe(true);
-    await cluster.cliJson('volume', 'detach', 'pg-data');
-    const verified = await cluster.cliJson<{ equal: boolean; replicas: object[] }>(
-      ...['volume', 'verify', 'pg-data'],
-    );
-    expect([verified.equal, verified.replicas.length]).toEqual([true, 3]);
-  },
-  STORY_TIMEOUT_MS,
-);
+  await workload.flush();
+  await workload.stop();
+  expect(workload.errors).toEqual([]);
+  expect(await workload.wrongChunks(client)).toEqual([]);
+  client.close();
+  const back = await copyOut(cluster.home, uri, DATA_BYTES);
+  expect(back.subarray(LOAD_BYTES).equals(data.subarray(LOAD_BYTES))).toBe(true);
+  await cluster.cliJson('volume', 'detach', 'pg-data');
+  const verified = await cluster.cliJson<{ equal: boolean; replicas: object[] }>(
+    ...['volume', 'verify', 'pg-data'],
+  );
+  expect([verified.equal, verified.replicas.length]).toEqual([true, 3]);
+});
 
 function idsOf({ replicas }: Volume): string[] {
   return replicas.map(({ id }) => id).sort();

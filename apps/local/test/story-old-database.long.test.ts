@@ -10,8 +10,6 @@ import { connectNbd, pattern } from '@holdfast/testkit/nbd-workload.js';
 import { startTestDatabase, type TestDatabase } from '@holdfast/testkit/test-database.js';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 
-const STORY_TIMEOUT_MS = 240_000;
-
 type Volume = { id: string; state: string; endpoint: { nbdUri: string } | null };
 type Events = { items: { type: string; message: string }[] };
 
@@ -23,13 +21,13 @@ beforeAll(async () => {
   database = await startTestDatabase();
   owner = createPool(database.ownerUrl, { connectionsMax: 1, applicationName: 'test' });
   stack = await LocalStack.start({ env: { DATABASE_URL: database.ownerUrl } });
-}, STORY_TIMEOUT_MS);
+});
 
 afterAll(async () => {
   await stack?.destroy();
   await owner?.end();
   await database?.stop();
-}, STORY_TIMEOUT_MS);
+});
 
 const attach = (name: string, node: string) =>
   stack.cliJson<Volume>('volume', 'attach', name, '--node', node);
@@ -39,53 +37,45 @@ const messages = async (type: string) => {
 };
 
 describe('a database that is older than the copies', () => {
-  test(
-    'grants above what they know, says so, and serves the newest bytes',
-    async () => {
-      await stack.cliJson('volume', 'create', 'restored', '--size', '64Mi', '--replicas', '2');
-      const first = await attach('restored', 'node-1');
-      await writeTo(first, 0, pattern(1, MIB));
+  test('grants above what they know, says so, and serves the newest bytes', async () => {
+    await stack.cliJson('volume', 'create', 'restored', '--size', '64Mi', '--replicas', '2');
+    const first = await attach('restored', 'node-1');
+    await writeTo(first, 0, pattern(1, MIB));
+    await stack.cliJson('volume', 'detach', 'restored');
+    await backUp();
+    for (const seed of [2, 3]) {
+      await writeTo(await attach('restored', 'node-2'), 0, pattern(seed, MIB));
       await stack.cliJson('volume', 'detach', 'restored');
-      await backUp();
-      for (const seed of [2, 3]) {
-        await writeTo(await attach('restored', 'node-2'), 0, pattern(seed, MIB));
-        await stack.cliJson('volume', 'detach', 'restored');
-      }
-      await restore();
-      const again = await attach('restored', 'node-1');
-      expect((await readFrom(again, 0, MIB)).equals(pattern(3, MIB))).toBe(true);
-      expect((await messages('EpochRaised')).join()).toContain('the database is older than the copies');
-      await writeTo(again, MIB, pattern(4, MIB));
-      await stack.cliJson('volume', 'detach', 'restored');
-    },
-    STORY_TIMEOUT_MS,
-  );
+    }
+    await restore();
+    const again = await attach('restored', 'node-1');
+    expect((await readFrom(again, 0, MIB)).equals(pattern(3, MIB))).toBe(true);
+    expect((await messages('EpochRaised')).join()).toContain('the database is older than the copies');
+    await writeTo(again, MIB, pattern(4, MIB));
+    await stack.cliJson('volume', 'detach', 'restored');
+  });
 
-  test(
-    'fences the engine of the forgotten grant, and serves what that engine had flushed',
-    async () => {
-      await stack.cliJson('volume', 'create', 'twice', '--size', '64Mi', '--replicas', '2');
-      await backUp();
-      const first = await attach('twice', 'node-1');
-      await writeTo(first, 0, pattern(5, MIB));
-      const held = await connectNbd(first.endpoint?.nbdUri ?? '');
-      const raised = (await messages('EpochRaised')).length;
-      await restore();
-      // The same epoch is granted once more, to another node; the copies serve the first grant.
-      const second = await attach('twice', 'node-2');
-      expect((await readFrom(second, 0, MIB)).equals(pattern(5, MIB))).toBe(true);
-      await eventually(
-        'it is told',
-        () => messages('EpochRaised'),
-        (told) => told.length > raised,
-      );
-      await writeTo(second, 0, pattern(6, MIB));
-      const late = pattern(7, MIB);
-      await expect(held.write(0, [late], MIB, { fua: false })).rejects.toThrow();
-      expect((await readFrom(second, 0, MIB)).equals(pattern(6, MIB))).toBe(true);
-    },
-    STORY_TIMEOUT_MS,
-  );
+  test('fences the engine of the forgotten grant, and serves what that engine had flushed', async () => {
+    await stack.cliJson('volume', 'create', 'twice', '--size', '64Mi', '--replicas', '2');
+    await backUp();
+    const first = await attach('twice', 'node-1');
+    await writeTo(first, 0, pattern(5, MIB));
+    const held = await connectNbd(first.endpoint?.nbdUri ?? '');
+    const raised = (await messages('EpochRaised')).length;
+    await restore();
+    // The same epoch is granted once more, to another node; the copies serve the first grant.
+    const second = await attach('twice', 'node-2');
+    expect((await readFrom(second, 0, MIB)).equals(pattern(5, MIB))).toBe(true);
+    await eventually(
+      'it is told',
+      () => messages('EpochRaised'),
+      (told) => told.length > raised,
+    );
+    await writeTo(second, 0, pattern(6, MIB));
+    const late = pattern(7, MIB);
+    await expect(held.write(0, [late], MIB, { fua: false })).rejects.toThrow();
+    expect((await readFrom(second, 0, MIB)).equals(pattern(6, MIB))).toBe(true);
+  });
 });
 
 async function backUp(): Promise<void> {

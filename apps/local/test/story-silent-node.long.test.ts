@@ -6,7 +6,6 @@ import { eventually } from '@holdfast/testkit/eventually.js';
 import { TestCluster } from '@holdfast/testkit/test-cluster.js';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 
-const STORY_TIMEOUT_MS = 120_000;
 /** `agent-heartbeat-timeout` in seconds: nothing in this story takes as long. */
 const TIMEOUT_SECONDS = 300;
 
@@ -24,12 +23,12 @@ beforeAll(async () => {
   await eventually('both are healthy', volumes, ({ body }) =>
     body.items.every(({ robustness }) => robustness === 'healthy'),
   );
-}, STORY_TIMEOUT_MS);
+});
 
 afterAll(async () => {
   signal('SIGCONT');
   await cluster?.destroy();
-}, STORY_TIMEOUT_MS);
+});
 
 const signal = (name: NodeJS.Signals) => void process.kill(-cluster.agent('node-2').pid, name);
 
@@ -41,21 +40,17 @@ async function conditions(): Promise<string[]> {
   return body.conditions.map(({ type, status }) => `${type} ${status}`);
 }
 
-test(
-  'it is one cause with its effects counted, while it is still ready',
-  async () => {
-    signal('SIGSTOP');
-    const [cause] = await eventually('it is shown', causes, ({ length }) => length > 0, 60_000);
-    expect(cause).toMatchObject({ name: 'node-2', effects: { notServed: 1, degraded: 1, unknown: 0 } });
-    expect(await conditions()).toEqual(['Answering False', 'Ready True', 'Schedulable True']);
-    const { stdout: nodes } = await cluster.cli('node', 'list');
-    expect(nodes).toMatch(/node-2 +✕ no answer/);
-    const { stdout: risk } = await cluster.cli('cluster', 'risk');
-    expect(risk).toMatch(/node-2 does not answer for \d+s: 1 not served, 1 degraded/);
-    expect(await text('cluster', 'list', '--columns', 'nodes,not served,degraded')).toMatch(/^ *2\/3 1 1$/m);
-  },
-  STORY_TIMEOUT_MS,
-);
+test('it is one cause with its effects counted, while it is still ready', async () => {
+  signal('SIGSTOP');
+  const [cause] = await eventually('it is shown', causes, ({ length }) => length > 0);
+  expect(cause).toMatchObject({ name: 'node-2', effects: { notServed: 1, degraded: 1, unknown: 0 } });
+  expect(await conditions()).toEqual(['Answering False', 'Ready True', 'Schedulable True']);
+  const { stdout: nodes } = await cluster.cli('node', 'list');
+  expect(nodes).toMatch(/node-2 +✕ no answer/);
+  const { stdout: risk } = await cluster.cli('cluster', 'risk');
+  expect(risk).toMatch(/node-2 does not answer for \d+s: 1 not served, 1 degraded/);
+  expect(await text('cluster', 'list', '--columns', 'nodes,not served,degraded')).toMatch(/^ *2\/3 1 1$/m);
+});
 
 /** A command's text, with single spaces. */
 async function text(...command: string[]): Promise<string> {
@@ -63,64 +58,52 @@ async function text(...command: string[]): Promise<string> {
   return stdout.replaceAll(/ +/g, ' ');
 }
 
-test(
-  'what it served is no longer shown as served, and no copy on it as healthy',
-  async () => {
-    const list = await text('volume', 'list', '-o', 'wide');
-    expect(list).toMatch(/^held ▲ degraded 2\/3 detached - /m);
-    expect(list).toMatch(/^served ✕ not served \?\/3 attached node-2 /m);
-    expect(list).not.toContain('nbd:');
+test('what it served is no longer shown as served, and no copy on it as healthy', async () => {
+  const list = await text('volume', 'list', '-o', 'wide');
+  expect(list).toMatch(/^held ▲ degraded 2\/3 detached - /m);
+  expect(list).toMatch(/^served ✕ not served \?\/3 attached node-2 /m);
+  expect(list).not.toContain('nbd:');
 
-    const served = await text('volume', 'get', 'served');
-    expect(served).toMatch(/^health ✕ not served$/m);
-    expect(served).toMatch(/^address none now: node-2 does not answer; .*detach served --force/m);
-    expect(served).toMatch(/✕ no answer - node-2 /);
-    expect(served.match(/○ not known - node-[13] /g)).toHaveLength(2);
-    const held = await text('volume', 'get', 'held');
-    expect(held).toMatch(/✕ no answer - node-2 /);
-    expect(held.match(/✓ healthy - node-[13] /g)).toHaveLength(2);
+  const served = await text('volume', 'get', 'served');
+  expect(served).toMatch(/^health ✕ not served$/m);
+  expect(served).toMatch(/^address none now: node-2 does not answer; .*detach served --force/m);
+  expect(served).toMatch(/✕ no answer - node-2 /);
+  expect(served.match(/○ not known - node-[13] /g)).toHaveLength(2);
+  const held = await text('volume', 'get', 'held');
+  expect(held).toMatch(/✕ no answer - node-2 /);
+  expect(held.match(/✓ healthy - node-[13] /g)).toHaveLength(2);
 
-    // Scripts get the API's own words, and whoever asks for the address again is warned.
-    const { stdout, stderr } = await cluster.cli('volume', 'attach', 'served');
-    expect(stdout).toMatch(/^nbd:/);
-    expect(stderr).toMatch(/the address leads nowhere now: node-2 does not answer/);
-    expect(await cluster.cliJson('volume', 'get', 'served')).toMatchObject({ robustness: 'healthy' });
-  },
-  STORY_TIMEOUT_MS,
-);
+  // Scripts get the API's own words, and whoever asks for the address again is warned.
+  const { stdout, stderr } = await cluster.cli('volume', 'attach', 'served');
+  expect(stdout).toMatch(/^nbd:/);
+  expect(stderr).toMatch(/the address leads nowhere now: node-2 does not answer/);
+  expect(await cluster.cliJson('volume', 'get', 'served')).toMatchObject({ robustness: 'healthy' });
+});
 
-test(
-  'one volume is shown by its own nodes, and a token that may read none shows volumes all the same',
-  async () => {
-    expect(await text('volume', 'get', 'served', '--curl')).toContain('/nodes?filter=id');
-    const { token } = await cluster.cliJson<{ token: string }>(
-      ...['token', 'create', 'volumes-only', '--action', 'volume:read'],
-    );
-    const { apiUrl, clusterId } = cluster.local;
-    const as = ['--endpoint', apiUrl, '--token', token, '--cluster', clusterId];
-    for (const command of [['list'], ['get', 'served']]) {
-      const { exitCode, stdout, stderr } = await cluster.cli('volume', ...command, ...as);
-      expect({ exitCode, stderr }).toMatchObject({
-        exitCode: 0,
-        stderr: expect.stringContaining('judged last'),
-      });
-      expect(stdout).toMatch(/✓ healthy/);
-    }
-  },
-  STORY_TIMEOUT_MS,
-);
+test('one volume is shown by its own nodes, and a token that may read none shows volumes all the same', async () => {
+  expect(await text('volume', 'get', 'served', '--curl')).toContain('/nodes?filter=id');
+  const { token } = await cluster.cliJson<{ token: string }>(
+    ...['token', 'create', 'volumes-only', '--action', 'volume:read'],
+  );
+  const { apiUrl, clusterId } = cluster.local;
+  const as = ['--endpoint', apiUrl, '--token', token, '--cluster', clusterId];
+  for (const command of [['list'], ['get', 'served']]) {
+    const { exitCode, stdout, stderr } = await cluster.cli('volume', ...command, ...as);
+    expect({ exitCode, stderr }).toMatchObject({
+      exitCode: 0,
+      stderr: expect.stringContaining('judged last'),
+    });
+    expect(stdout).toMatch(/✓ healthy/);
+  }
+});
 
-test(
-  'once it goes on it is as before, and the log tells of no loss',
-  async () => {
-    signal('SIGCONT');
-    await eventually('it is heard', causes, ({ length }) => length === 0, 60_000);
-    expect(await conditions()).toEqual(['Ready True', 'Schedulable True']);
-    const filter = encodeURIComponent('type=NodeNotReady');
-    const { body } = await cluster.call<{ items: unknown[] }>('GET', `/events?filter=${filter}`);
-    expect(body.items).toEqual([]);
-    expect(await text('volume', 'list')).toMatch(/^served ✓ healthy 3\/3 attached node-2 /m);
-    expect(await text('volume', 'get', 'served')).toMatch(/^address nbd:/m);
-  },
-  STORY_TIMEOUT_MS,
-);
+test('once it goes on it is as before, and the log tells of no loss', async () => {
+  signal('SIGCONT');
+  await eventually('it is heard', causes, ({ length }) => length === 0);
+  expect(await conditions()).toEqual(['Ready True', 'Schedulable True']);
+  const filter = encodeURIComponent('type=NodeNotReady');
+  const { body } = await cluster.call<{ items: unknown[] }>('GET', `/events?filter=${filter}`);
+  expect(body.items).toEqual([]);
+  expect(await text('volume', 'list')).toMatch(/^served ✓ healthy 3\/3 attached node-2 /m);
+  expect(await text('volume', 'get', 'served')).toMatch(/^address nbd:/m);
+});

@@ -5,7 +5,6 @@ import { eventually } from '@holdfast/testkit/eventually.js';
 import { LocalStack } from '@holdfast/testkit/local-stack.js';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 
-const STORY_TIMEOUT_MS = 180_000;
 const PARENT = '00f067aa0ba902b7';
 
 type Span = { traceId: string; spanId: string; parentSpanId?: string; name: string };
@@ -25,12 +24,12 @@ beforeAll(async () => {
   const { port } = receiver.address() as AddressInfo;
   const OTEL_EXPORTER_OTLP_ENDPOINT = `http://127.0.0.1:${port}`;
   stack = await LocalStack.start({ env: { OTEL_EXPORTER_OTLP_ENDPOINT, OTEL_BSP_SCHEDULE_DELAY: '200' } });
-}, STORY_TIMEOUT_MS);
+});
 afterAll(async () => {
   await stack?.destroy();
   receiver.closeAllConnections();
   receiver.close();
-}, STORY_TIMEOUT_MS);
+});
 
 /** The trace, once each of the services has told of it, and every span's parent is known but that of the caller's. */
 const traceOf = (traceId: string) =>
@@ -42,7 +41,6 @@ const traceOf = (traceId: string) =>
       spans.every(
         ({ parentSpanId }) => parentSpanId === PARENT || spans.some((one) => one.spanId === parentSpanId),
       ),
-    30_000,
   );
 
 test.each<[string, string, (id: string) => [path: string, body: object]]>([
@@ -66,7 +64,6 @@ test.each<[string, string, (id: string) => [path: string, body: object]]>([
       expect(caller && parentOf(caller)?.name).toBe('reconcile volume');
     }
   },
-  STORY_TIMEOUT_MS,
 );
 
 test('a refusal and the audit log name the trace of their request', async () => {
@@ -80,7 +77,7 @@ test('a refusal and the audit log name the trace of their request', async () => 
   expect(items.map((entry) => entry.traceId)).toEqual(
     expect.arrayContaining(['a'.repeat(32), 'b'.repeat(32)]),
   );
-}, 30_000);
+});
 
 async function post(path: string, body: object, traceId: string) {
   const response = await fetch(`${stack.clusterUrl}${path}`, {

@@ -43,7 +43,6 @@ afterAll(async () => {
   await database?.stop();
 });
 
-
 /** The plan of the first statement that the work makes. */
 async function planOf(work: (sql: Sql) => Promise<unknown>): Promise<string> {
   const made: { text: string; values: readonly unknown[] }[] = [];

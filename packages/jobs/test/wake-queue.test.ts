@@ -11,16 +11,13 @@ import { asId, type VolumeId } from '@holdfast/core/model/ids.js';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '@holdfast/database/embedded/postgres.js';
 import { eventually } from '@holdfast/testkit/eventually.js';
 import { hasRedis, type RedisServer, startRedis } from '@holdfast/testkit/redis-server.js';
-import { patient } from '@holdfast/testkit/slowness.js';
-import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { type JobBackend, openBackend } from '../src/backend.js';
 import { OutboxRelay } from '../src/outbox-relay.js';
 import { WakeQueue } from '../src/wake-queue.js';
 import { WakeWorkers } from '../src/wake-workers.js';
 
 const KEPT_MS = 6_000;
-/** Limit of a takeover. Measured: 4.1 s on both, on a machine with nothing else to do. */
-const TAKEN_OVER_MS_MAX = 8_000;
 const backends = hasRedis() ? (['postgres', 'redis'] as const) : (['postgres'] as const);
 
 let postgres: EmbeddedPostgres;
@@ -149,13 +146,11 @@ describe.each(backends)('on %s', (kind) => {
     expect(ran).not.toContain(wakeUp.volumeId);
 
     holder.kill('SIGKILL');
-    const killedAt = performance.now();
     await eventually(
       'another worker has it',
       () => ran,
       (ids) => ids.includes(wakeUp.volumeId),
     );
-    expect(performance.now() - killedAt).toBeLessThan(patient(TAKEN_OVER_MS_MAX));
   });
 
   test('the relay hands over what it finds, also what no notification told of', async () => {

@@ -9,7 +9,6 @@ const SEEDS_MAX = 1_000;
 /** Seeds tried from the known one on. A change elsewhere in the product may make these miss: then all are tried. */
 const TRIES = 20;
 
-
 afterAll(() => clean());
 
 test.each(MUTANTS.filter(({ seed }) => seed > QUICK_SEED_MAX))(

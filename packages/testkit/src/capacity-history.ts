@@ -1,7 +1,6 @@
 import { createPool } from '@holdfast/database/sql/pool.js';
 import { eventually } from './eventually.js';
 
-
 type Asked = {
   /** Of the database, as the role that owns it: a history is written past all rules. */
   readonly ownerUrl: string;

@@ -6,7 +6,6 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { ClusterHome, cleanEnvironment } from './cluster-home.js';
-import { patient } from './slowness.js';
 
 export const repositoryRoot = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '..', '..', '..');
 
@@ -63,7 +62,7 @@ export class LocalStack extends ClusterHome {
     };
     child.stdout.on('data', collect);
     child.stderr.on('data', collect);
-    const deadline = Date.now() + patient(READY_TIMEOUT_MS);
+    const deadline = Date.now() + READY_TIMEOUT_MS;
     while (!this.collected.includes(READY_LINE)) {
       if (child.exitCode !== null)
         throw new Error(`the stack ended with ${child.exitCode}: ${this.collected}${this.logs()}`);
@@ -84,7 +83,7 @@ export class LocalStack extends ClusterHome {
       return { exitCode: child?.exitCode ?? null, tookMs: 0 };
     const startedAt = Date.now();
     const ended = new Promise<number | null>((resolve) => child.once('exit', (code) => resolve(code)));
-    const last = setTimeout(() => child.kill('SIGKILL'), patient(STOP_TIMEOUT_MS));
+    const last = setTimeout(() => child.kill('SIGKILL'), STOP_TIMEOUT_MS);
     child.kill(signal);
     const exitCode = await ended;
     clearTimeout(last);

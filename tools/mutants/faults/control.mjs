@@ -134,18 +134,6 @@ export const CONTROL_FAULTS = [
     foundBy: 'packages/control/test/delete-race.test.ts',
   },
   {
-    name: 'unexpected-copy-deleted',
-    breaks: 'an agent deletes a copy only if it is what was planned',
-    file: 'packages/control/src/reconcilers/replica-steps.ts',
-    changes: [
-      {
-        find: 'await ports.agents.deleteReplica(agent, replicaId, found);',
-        replace: 'await ports.agents.deleteReplica(agent, replicaId);',
-      },
-    ],
-    foundBy: 'packages/control/test/delete-race.test.ts',
-  },
-  {
     name: 'dead-agents-stay-ready',
     breaks: 'a node at whose address nothing listens is not ready',
     file: 'packages/control/src/reconcilers/find-lost-agents.ts',

@@ -1,7 +1,6 @@
 /** A user of the deployment's console, in a real browser. */
 import { findBrowser, openBrowser } from '@holdfast/testkit/browser.js';
 import { eventually } from '@holdfast/testkit/eventually.js';
-import { patient } from '@holdfast/testkit/slowness.js';
 
 const SHOWN_MS_MAX = 60_000;
 
@@ -25,7 +24,7 @@ export class BrowserVisit {
     if (executable === undefined) return undefined;
     const browser = await openBrowser(executable);
     const page = await browser.newPage();
-    page.setDefaultTimeout(patient(SHOWN_MS_MAX));
+    page.setDefaultTimeout(SHOWN_MS_MAX);
     return new BrowserVisit(browser, page);
   }
 

@@ -160,9 +160,9 @@ export class ComposedStack {
   }
 
   /** Waits until the volume has all its copies; answers that fail meanwhile do not count. */
-  healthy(id: string, timeoutMs = 90_000): Promise<Volume | undefined> {
+  healthy(id: string): Promise<Volume | undefined> {
     const ask = () => this.volume(id).catch(() => undefined);
-    return eventually('the volume is healthy', ask, (volume) => volume?.robustness === 'healthy', timeoutMs);
+    return eventually('the volume is healthy', ask, (volume) => volume?.robustness === 'healthy');
   }
 
   /** Address of the volume as this machine reaches it: with the container's address in the place of its name. */
@@ -217,7 +217,7 @@ export class ComposedStack {
   async wellAgain(service: string): Promise<void> {
     const format = '{{.RestartCount}} {{.State.Health.Status}}';
     const isWell = (text: string) => /^[1-9]\d* healthy$/.test(text);
-    await eventually(`${service} is well again`, () => this.inspect(service, format), isWell, 90_000);
+    await eventually(`${service} is well again`, () => this.inspect(service, format), isWell);
   }
 
   /** Takes a storage container off its own network, or puts it back under its name. */

@@ -5,7 +5,6 @@ import os from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { patient } from '@holdfast/testkit/slowness.js';
 import { HostNetwork } from './host-network.js';
 import { endProcessesOf, unmountWithin } from './leftovers.js';
 
@@ -16,9 +15,9 @@ const PROGRAMS = 'dockerd docker docker-init docker-compose debootstrap nbdcopy 
 const ADMIN_FOLDERS = ['/usr/local/sbin', '/usr/sbin', '/sbin'];
 const OUTPUT_BYTES_MAX = 64 * 1024 * 1024;
 /** A daemon that can't run here ends within a second or two; one that neither ends nor answers is given up. */
-const STARTED_MS_MAX = patient(60_000);
-const STEP_MS_MAX = patient(180_000);
-const STOPPED_MS_MAX = patient(30_000);
+const STARTED_MS_MAX = 60_000;
+const STEP_MS_MAX = 180_000;
+const STOPPED_MS_MAX = 30_000;
 
 /** A daemon that has run a container already, or why none can be started here. */
 export type Started = { daemon: DockerDaemon; reason?: undefined } | { daemon?: undefined; reason: string };

@@ -4,8 +4,6 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { eventually } from '@holdfast/testkit/eventually.js';
 
-const GONE_MS_MAX = 10_000;
-
 /** @param folder where the daemon had its data */
 export async function endProcessesOf(folder: string): Promise<void> {
   const left = () => {
@@ -13,7 +11,7 @@ export async function endProcessesOf(folder: string): Promise<void> {
     for (const pid of pids) end(pid);
     return pids;
   };
-  await eventually('the processes of the daemon are gone', left, ({ length }) => length === 0, GONE_MS_MAX);
+  await eventually('the processes of the daemon are gone', left, ({ length }) => length === 0);
 }
 
 /** Is there a process of that program with that word in its command line? */

@@ -5,11 +5,10 @@
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { patient } from '@holdfast/testkit/slowness.js';
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import { DockerDaemon } from './docker-daemon.js';
 
-const TOLD_MS_MAX = patient(20_000);
+const TOLD_MS_MAX = 20_000;
 const { PATH } = process.env;
 
 export function testRefusedDaemons(): void {

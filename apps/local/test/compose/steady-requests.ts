@@ -6,7 +6,6 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { MIB } from '@holdfast/core/model/bytes.js';
 import { eventually } from '@holdfast/testkit/eventually.js';
-import { patient } from '@holdfast/testkit/slowness.js';
 import type { ComposedStack, Volume } from './composed-stack.js';
 import { LongestWait } from './longest-wait.js';
 
@@ -15,8 +14,7 @@ const READ_PAUSE_MS = 200;
 /** Volumes that are there at once: the oldest goes when one more is made. */
 const KEPT = 5;
 /** A request without a good answer for so long is lost. */
-const UNANSWERED_MS_MAX = patient(60_000);
-const DONE_MS_MAX = 120_000;
+const UNANSWERED_MS_MAX = 60_000;
 
 export class SteadyRequests {
   private readonly kept: string[] = [];
@@ -45,7 +43,6 @@ export class SteadyRequests {
       'the volumes are made, and those that were deleted are gone',
       () => this.unfinished(),
       (names) => names.length === 0,
-      DONE_MS_MAX,
     );
   }
 

@@ -9,7 +9,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { outputOf } from '@holdfast/testkit/nbd-tools.js';
 import { pattern } from '@holdfast/testkit/nbd-workload.js';
 import { QemuIo } from '@holdfast/testkit/qemu-io.js';
-import { patient } from '@holdfast/testkit/slowness.js';
 import { LongestWait } from './longest-wait.js';
 
 const CHUNK_BYTES = 64 * 1024;
@@ -18,7 +17,7 @@ const PAUSE_MS = 50;
 /** A client that hears nothing for so long tries a new connection. An engine waits less for a copy that is silent. */
 const SILENT_MS_MAX = 20_000;
 /** A write that is not acknowledged for so long ends the test: no user would wait longer. */
-const UNANSWERED_MS_MAX = patient(120_000);
+const UNANSWERED_MS_MAX = 120_000;
 
 export class SteadyWriter {
   /** Number of the write that each chunk holds. */

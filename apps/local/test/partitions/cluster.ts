@@ -186,7 +186,6 @@ export class PartitionCluster {
         answer.body.items.filter(({ conditions }) =>
           conditions.some(({ type, status }) => type === 'Ready' && status === 'True'),
         ).length === AGENTS,
-      60_000,
     );
   }
 

@@ -70,21 +70,14 @@ export async function fillAllDisks(cluster: PartitionCluster): Promise<FullDisks
     'it is served',
     volume,
     ({ state, endpoint }) => state === 'attached' && endpoint !== null,
-    60_000,
   );
   const writeAfterwards = await eventually(
     'a write is taken',
     () => tryWrite(again.endpoint?.nbdUri ?? ''),
     (outcome) => outcome === 'done',
-    60_000,
   ).catch(String);
   cluster.startAgent(AGENTS - 1);
-  const healed = await eventually(
-    'it is healthy',
-    volume,
-    ({ robustness }) => robustness === 'healthy',
-    120_000,
-  );
+  const healed = await eventually('it is healthy', volume, ({ robustness }) => robustness === 'healthy');
   await stack.call('POST', `/volumes/${id}/detach`, {});
   await eventually('it is detached', volume, ({ state }) => state === 'detached');
   await cluster.deleteVolume('full-disks');

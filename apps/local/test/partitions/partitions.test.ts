@@ -31,9 +31,9 @@ describe(name, () => {
 
   beforeAll(async () => {
     if (obstacle === undefined) cluster = await PartitionCluster.start();
-  }, AROUND_MS);
+  });
 
-  afterAll(() => cluster?.destroy(), AROUND_MS);
+  afterAll(() => cluster?.destroy());
 
   (obstacle === undefined ? test : test.skip)(
     'with all disks full a node that dies is noticed, reads go on, and room cures it without a restart',

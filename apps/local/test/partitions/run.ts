@@ -6,11 +6,6 @@ import { sowFaults } from './faults.js';
 import { checkHistory } from './history.js';
 import { PartitionWorkload } from './workload.js';
 
-/**
- * Time limit until the volume is healthy: nodes come back, a takeover, waiting for places, a rebuild of a small volume.
- */
-const HEAL_MS_MAX = 180_000;
-
 export type RunResult = {
   /** Broken promises, a sentence each; empty for a good run. */
   findings: string[];
@@ -57,14 +52,12 @@ export async function runPartitions(
     'it is attached',
     () => workload.volume(),
     (volume) => volume?.state === 'attached',
-    HEAL_MS_MAX,
   );
   await workload.stop();
   const healthy = eventually(
     'every copy is a full one again',
     () => workload.volume(),
     (volume) => volume?.robustness === 'healthy' && volume.state === 'attached',
-    HEAL_MS_MAX,
   );
   await healthy;
   await workload.readAll();

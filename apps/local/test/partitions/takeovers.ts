@@ -91,12 +91,7 @@ async function attachAndWrite(
   return client;
 }
 
-function until(
-  { stack }: PartitionCluster,
-  id: string,
-  isSo: (volume: Volume) => boolean,
-  limitMs?: number,
-): Promise<Volume> {
+function until({ stack }: PartitionCluster, id: string, isSo: (volume: Volume) => boolean): Promise<Volume> {
   const read = async () => (await stack.call<Volume>('GET', `/volumes/${id}`)).body;
-  return eventually('the volume is so', read, isSo, limitMs);
+  return eventually('the volume is so', read, isSo);
 }

@@ -100,7 +100,6 @@ if (reason !== undefined) console.warn(`The upgrade of docker-compose.yml is not
           'an old agent is refused with the reason',
           () => stack?.compose(['logs', '--no-color', 'agent-3']),
           (log) => log?.includes('the agent of node node-3 is of an older Holdfast') === true,
-          STEP_MAX_MS,
         );
 
         const back = stack.compose(['run', '--rm', '--no-deps', 'prepare'], { HOLDFAST_IMAGE: OLD_IMAGE });
@@ -130,7 +129,7 @@ async function build(daemon: DockerDaemon, tag: string, folder: string): Promise
 
 function nodesAreReady(stack: ComposedStack): Promise<unknown> {
   const ask = () => stack.readyNodes().catch(() => []);
-  return eventually('three nodes are ready', ask, ({ length }) => length === 3, STEP_MAX_MS);
+  return eventually('three nodes are ready', ask, ({ length }) => length === 3);
 }
 
 /** Tries until it succeeds, and fails with the last error. */
@@ -140,7 +139,7 @@ function succeeds(what: string, act: () => Promise<unknown>): Promise<unknown> {
       () => 'done',
       (error: unknown) => String(error),
     );
-  return eventually(what, trial, (outcome) => outcome === 'done', STEP_MAX_MS);
+  return eventually(what, trial, (outcome) => outcome === 'done');
 }
 
 function imageOf(stack: ComposedStack, service: string): Promise<string> {
@@ -154,7 +153,6 @@ async function attached(stack: ComposedStack, name: string): Promise<Volume> {
       what,
       () => ask().catch(() => undefined),
       (answer) => answer !== undefined,
-      STEP_MAX_MS,
     );
   const spec = { name, size: 64 * MIB, numberOfReplicas: 3 };
   const key = { 'idempotency-key': `make-${name}` };
@@ -180,7 +178,6 @@ async function prepareDatabase(stack: ComposedStack): Promise<void> {
     'the database is prepared',
     () => stack.inspect('prepare', '{{.State.Status}} {{.State.ExitCode}} {{.Config.Image}}'),
     (text) => text.startsWith('exited'),
-    STEP_MAX_MS,
   );
   expect(state).toBe(`exited 0 ${NEW_IMAGE}`);
   expect(await stack.compose(['logs', '--no-color', 'prepare'])).toMatch(/[1-9] migrations applied/);
@@ -193,7 +190,6 @@ async function replace(stack: ComposedStack, service: string): Promise<void> {
     `${service} is well`,
     () => stack.inspect(service, '{{.State.Health.Status}}'),
     (health) => health === 'healthy',
-    STEP_MAX_MS,
   );
   await nodesAreReady(stack);
 }

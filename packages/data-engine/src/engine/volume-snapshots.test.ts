@@ -1,7 +1,7 @@
 import crypto from 'node:crypto';
 import net from 'node:net';
 import { StorageFault } from '@holdfast/core/model/faults.js';
-import { describe, expect, jest, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import {
   type Cluster,
   damageLayers,
@@ -18,7 +18,6 @@ import {
 import type { Engine } from './engine.js';
 
 /** Some tests take hundreds of snapshots, on a machine that runs other suites in parallel. */
-
 
 const { cluster, nodes } = useClusters();
 

@@ -55,6 +55,18 @@ describe('a limit in bytes a second', () => {
   });
   afterEach(() => void jest.useRealTimers());
 
+  test('is not what holds a rebuild that is paused and has none', async () => {
+    const throttle = new Throttle({ ...limit(null), paused: true });
+    const took = throttle.take(KIB, goOn).then(() => {
+      taken += KIB;
+    });
+    await jest.advanceTimersByTimeAsync(60_000);
+    expect(taken).toBe(0);
+    throttle.tune(limit(null));
+    await took;
+    expect(taken).toBe(KIB);
+  });
+
   /** Takes one KiB after another until it is stopped. */
   function copy(throttle: Throttle): Promise<void> {
     const requireGoingOn = () => {

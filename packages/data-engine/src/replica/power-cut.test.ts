@@ -4,7 +4,7 @@ import fs from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { SeededRandom } from '@holdfast/testkit/seeded-random.js';
-import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { CRASH_HISTORIES, CRASH_VOLUME_BYTES, type History } from '../../test/crash-histories.js';
 import { CrashHistory, type Found } from '../../test/crash-history.js';
 import { CrashRecorder } from '../../test/crash-recorder.js';
@@ -35,7 +35,6 @@ const BLOCK_DISK_BYTES = 48 * MIB;
 const CREATION = 'writes, flushes and FUA';
 
 /** Hundreds of crash states each, on a machine that may be busy with other suites. */
-
 
 describe('a power cut at any moment leaves a copy with all that it has acknowledged', () => {
   const cases = Object.keys(DISKS).flatMap((kind) =>

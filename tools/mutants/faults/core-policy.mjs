@@ -1,0 +1,124 @@
+// Faults of core: what users, agents and nodes may do, and within which limits.
+export const CORE_POLICY_FAULTS = [
+  {
+    name: 'read-only-token-changes-things',
+    breaks: 'a token for reading changes nothing',
+    file: 'packages/core/src/policy/decide-access.ts',
+    changes: [
+      {
+        find: 'if (readOnly && !changesNothing(action))',
+        replace: 'if (readOnly && changesNothing(action) === undefined)',
+      },
+    ],
+    foundBy: 'packages/core/src/policy/decide-access.test.ts',
+  },
+  {
+    name: 'members-see-all-projects',
+    breaks: 'a member sees the projects only that it has a role in',
+    file: 'packages/core/src/policy/decide-access.ts',
+    changes: [
+      {
+        find: 'projectIds: isBounded ? [...facts.projectRoles.keys()] : undefined',
+        replace: 'projectIds: undefined',
+      },
+    ],
+    foundBy: 'packages/core/src/policy/decide-access.test.ts',
+  },
+  {
+    name: 'project-token-on-the-whole-cluster',
+    breaks: 'a token of some projects does not act on the cluster that all share',
+    file: 'packages/core/src/policy/decide-access.ts',
+    changes: [
+      {
+        find: "if (projectIds !== undefined) return 'projects';",
+        replace: "if (projectIds !== undefined && whole === 'organization') return 'projects';",
+      },
+    ],
+    foundBy: 'packages/core/src/policy/decide-access.test.ts',
+  },
+  {
+    name: 'quota-off-by-one',
+    breaks: 'a change that reaches a quota exactly is within it',
+    file: 'packages/core/src/policy/quota.ts',
+    changes: [{ find: 'after[dimension] <= limit', replace: 'after[dimension] < limit' }],
+    foundBy: 'packages/core/src/policy/quota.test.ts',
+  },
+  {
+    name: 'quota-counts-one-copy',
+    breaks: 'a volume uses physical bytes for each of its copies',
+    file: 'packages/core/src/policy/quota.ts',
+    changes: [{ find: 'provisionedBytes * numberOfReplicas', replace: 'provisionedBytes' }],
+    foundBy: 'packages/core/src/policy/quota.test.ts',
+  },
+  {
+    name: 'quota-holds-what-shrinks',
+    breaks: 'what shrinks is allowed although a lowered quota is passed',
+    file: 'packages/core/src/policy/quota.ts',
+    changes: [{ find: ' || asked <= 0', replace: '' }],
+    foundBy: 'packages/core/src/policy/quota.test.ts',
+  },
+  {
+    name: 'heartbeat-from-the-future',
+    breaks: 'a heartbeat with a stamp from the future keeps no node alive',
+    file: 'packages/core/src/policy/node-liveness.ts',
+    changes: [
+      {
+        find: 'const heardAtMs = isBelievable ? node.lastHeartbeatAt.getTime() : 0;',
+        replace: 'const heardAtMs = node.lastHeartbeatAt.getTime() + Number(isBelievable) * 0;',
+      },
+    ],
+    foundBy: 'packages/core/src/policy/node-liveness.test.ts',
+  },
+  {
+    name: 'restart-of-the-judge-kills-nodes',
+    breaks: 'silence from before the start of the judge proves nothing',
+    file: 'packages/core/src/policy/node-liveness.ts',
+    changes: [
+      { find: 'Math.max(heardAtMs, since.getTime())', replace: 'Math.min(heardAtMs, since.getTime())' },
+    ],
+    foundBy: 'packages/core/src/policy/node-liveness.test.ts',
+  },
+  {
+    name: 'quota-leased-twice',
+    breaks: 'all processes together never give out more requests than the quota',
+    file: 'packages/core/src/policy/request-permits.ts',
+    changes: [{ find: 'Math.max(0, Math.min(size, limit - (takenInAll - size)))', replace: 'size' }],
+    foundBy: 'packages/core/src/policy/request-permits.test.ts',
+  },
+  {
+    name: 'salvage-of-a-stale-copy',
+    breaks: 'a copy that missed writes is not named for a salvage',
+    file: 'packages/core/src/policy/decide-salvage.ts',
+    changes: [
+      {
+        find: "highest?.members.includes(replicaId) === true ? 'usable' : 'stale'",
+        replace: "highest === undefined ? 'stale' : 'usable'",
+      },
+    ],
+    foundBy: 'packages/core/src/policy/decide-salvage.test.ts',
+  },
+  {
+    name: 'drain-of-the-last-ready-node',
+    breaks: 'a drain that waits for copies elsewhere is refused where there is no other node',
+    file: 'packages/core/src/policy/decide-drain.ts',
+    changes: [
+      {
+        find: 'node.id !== id && isNodeReady(node) && !node.cordoned',
+        replace: 'isNodeReady(node) && !node.cordoned',
+      },
+    ],
+    foundBy: 'packages/core/src/policy/decide-drain.test.ts',
+  },
+  {
+    name: 'last-lasting-copy-dropped',
+    breaks: 'a user does not drop the last full copy that stays',
+    file: 'packages/core/src/policy/decide-removal.ts',
+    changes: [
+      {
+        find: 'if (lasting.length !== 1 || lasting[0]?.id !== replicaId) return decision;',
+        replace: 'if (lasting.length !== 0) return decision;',
+      },
+    ],
+    foundBy: 'packages/core/src/policy/decide-removal.test.ts',
+  },
+];
