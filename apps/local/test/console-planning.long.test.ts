@@ -1,34 +1,28 @@
 /** Where copies go, in a real browser and on one stack: how much fits and until when, what a loss, drains and new nodes do, and where a new volume would go. */
 import { findBrowser } from '@holdfast/testkit/browser.js';
 import { writeCapacityHistory } from '@holdfast/testkit/capacity-history.js';
+import { createVolume } from '@holdfast/testkit/cluster-volumes.js';
 import { ConsoleVisit } from '@holdfast/testkit/console-visit.js';
-import { startTestDatabase, type TestDatabase } from '@holdfast/testkit/test-database.js';
+import type { TestCluster } from '@holdfast/testkit/test-cluster.js';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 
 const STORY_TIMEOUT_MS = 240_000;
 const DESK = { width: 1360, height: 900 };
 const PHONE = { width: 390, height: 844 };
-const executable = findBrowser();
 /** Without a browser on the machine these tests are counted as skipped, not passed. */
-const inBrowser = executable === undefined ? describe.skip : describe;
+const inBrowser = findBrowser() === undefined ? describe.skip : describe;
 
-let database: TestDatabase;
-let visit: ConsoleVisit;
+let visit: ConsoleVisit<TestCluster>;
 let page: ConsoleVisit['page'];
 
 beforeAll(async () => {
-  if (executable === undefined) return;
-  database = await startTestDatabase();
-  const env = { DATABASE_URL: database.ownerUrl };
-  visit = await ConsoleVisit.begin(executable, async () => undefined, { env });
+  if (findBrowser() === undefined) return;
+  visit = await ConsoleVisit.beginShared();
   ({ page } = visit);
   await visit.signIn();
 }, STORY_TIMEOUT_MS);
 
-afterAll(async () => {
-  await visit?.end();
-  await database?.stop();
-}, STORY_TIMEOUT_MS);
+afterAll(() => visit?.end(), STORY_TIMEOUT_MS);
 
 const room = () => page.getByRole('region', { name: 'How much more fits?', exact: true });
 
@@ -49,7 +43,6 @@ inBrowser('the page of capacity', () => {
       await room()
         .getByText(/^What stops the next: No disk can take/)
         .waitFor();
-      expect(await visit.problems('capacity')).toEqual([]);
       await room().getByLabel('GiB each').fill('4');
       await room().getByLabel('Copies').fill('2');
       await room().getByRole('button', { name: 'Ask' }).click();
@@ -68,8 +61,8 @@ inBrowser('the page of capacity', () => {
       await history
         .getByText(/^When it will be full is not known yet: a forecast needs a day of history/)
         .waitFor();
-      const { clusterId } = visit.stack.local;
-      await writeCapacityHistory({ ownerUrl: database.ownerUrl, clusterId, days: 40 });
+      const { stack, local } = visit.stack;
+      await writeCapacityHistory({ ownerUrl: stack.ownerUrl, clusterId: local.clusterId, days: 40 });
       await page.reload();
       await history.getByText(/^Full in about \d+ days( \(\d+ to \d+\))?: what may be promised/).waitFor();
       await history.getByRole('button', { name: '30 days' }).click();
@@ -98,7 +91,6 @@ inBrowser('the page of capacity', () => {
       await page.setViewportSize(PHONE);
       const samples = await page.getByRole('region', { name: 'Samples' }).boundingBox();
       expect(samples?.height).toBeLessThan(PHONE.height / 2);
-      expect(await visit.problems('capacity-phone')).toEqual([]);
       expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(PHONE.width);
       await page
         .getByRole('region', { name: 'The fullest nodes' })
@@ -114,8 +106,8 @@ inBrowser('the page of capacity', () => {
 inBrowser('the topology', () => {
   beforeAll(async () => {
     await page.setViewportSize(DESK);
-    await visit.stack.cliJson('volume', 'create', 'one-copy', '--size', '64Mi', '--replicas', '1');
-    await visit.stack.cliJson('volume', 'create', 'three-copies', '--size', '64Mi', '--replicas', '3');
+    await createVolume(visit.stack, 'one-copy', { copies: 1 });
+    await createVolume(visit.stack, 'three-copies');
   }, STORY_TIMEOUT_MS);
 
   test(
@@ -124,7 +116,6 @@ inBrowser('the topology', () => {
       await page.getByRole('link', { name: 'Topology' }).first().click();
       await page.getByText('Choose a domain').waitFor();
       await page.getByRole('link', { name: /^one-copy: Healthy/ }).waitFor();
-      expect(await visit.problems('topology')).toEqual([]);
       const holder = page
         .getByRole('region', { name: /^Node / })
         .filter({ has: page.getByRole('link', { name: /^one-copy/ }) });
@@ -147,7 +138,6 @@ inBrowser('the topology', () => {
       await page.setViewportSize(PHONE);
       await page.goto(new URL('/topology?lose=zone:zone-b', visit.stack.local.consoleUrl).href);
       await answer('zone zone-b').getByText('lost', { exact: true }).waitFor();
-      expect(await visit.problems('topology-phone')).toEqual([]);
       expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(PHONE.width);
       await lose('zone zone-b').click();
       await page.getByText('Choose a domain').waitFor();
@@ -182,7 +172,7 @@ inBrowser('placement in the console', () => {
       await liveFit()
         .getByText(/^Does not fit: No disk can take/)
         .waitFor();
-      expect(await visit.problems('create-volume')).toEqual([]);
+      expect(await visit.dialogProblems('create-volume')).toEqual([]);
       await dialog().getByLabel('Only on nodes with tags').fill('');
       await dialog().getByLabel('Labels').fill('team=payments');
       await dialog().getByLabel('Copies', { exact: true }).fill('4');
@@ -206,7 +196,7 @@ inBrowser('placement in the console', () => {
       await why.getByRole('link', { name: 'Open nodes' }).waitFor();
       await why.getByRole('button', { name: /^Show the plan: Set "Copies may share a node"/ }).click();
       await dialog().getByText('replica soft anti affinity: ignored → enabled').waitFor();
-      expect(await visit.problems('cure-plan')).toEqual([]);
+      expect(await visit.dialogProblems('cure-plan')).toEqual([]);
       await dialog().getByRole('button', { name: 'Do it' }).click();
       await why.getByText('Fits nowhere').waitFor({ state: 'detached' });
       await page.getByRole('region', { name: 'Settings of this volume' }).getByText('Set here').waitFor();
@@ -258,7 +248,6 @@ inBrowser('the what-if', () => {
     'fits a phone, and takes a group away again',
     async () => {
       await page.setViewportSize(PHONE);
-      expect(await visit.problems('what-if-groups-phone')).toEqual([]);
       expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(PHONE.width);
       await page.getByRole('button', { name: 'Remove group 2' }).click();
       await page.locator('button:focus', { hasText: 'Add a group of new nodes' }).waitFor();
