@@ -3,6 +3,7 @@
  * hangs or dies. On a stack of its own.
  */
 import { findBrowser } from '@holdfast/testkit/browser.js';
+import { createVolume } from '@holdfast/testkit/cluster-volumes.js';
 import { ConsoleVisit } from '@holdfast/testkit/console-visit.js';
 import type { LocalStack } from '@holdfast/testkit/local-stack.js';
 import { TestProvider } from '@holdfast/testkit/test-provider.js';
@@ -24,17 +25,20 @@ beforeAll(async () => {
   provider.asksFirst = true;
   const ada = { email: 'ada@example.test', email_verified: true, name: 'Ada', groups: ['ops'] };
   provider.visitor = ['sub-ada', ada];
-  visit = await ConsoleVisit.begin(executable, async ({ local }) => provider.leadBackTo(local.consoleUrl), {
-    env: {
-      ...provider.environment,
-      HOLDFAST_AGENTS: '1',
-      // Where it listens does not say where nodes reach it.
-      HOLDFAST_API_HOST: '0.0.0.0',
-      HOLDFAST_OIDC_NAME: 'Example ID',
-      HOLDFAST_OIDC_ORGANIZATION: 'Local',
-      HOLDFAST_OIDC_ROLES: 'ops=operator',
-    },
-  });
+  const env = {
+    ...provider.environment,
+    HOLDFAST_AGENTS: '1',
+    // Where it listens does not say where nodes reach it.
+    HOLDFAST_API_HOST: '0.0.0.0',
+    HOLDFAST_OIDC_NAME: 'Example ID',
+    HOLDFAST_OIDC_ORGANIZATION: 'Local',
+    HOLDFAST_OIDC_ROLES: 'ops=operator',
+  };
+  const prepare = async (stack: LocalStack) => {
+    provider.leadBackTo(stack.local.consoleUrl);
+    await createVolume(stack, 'web-data', { copies: 1 });
+  };
+  visit = await ConsoleVisit.begin(executable, prepare, { env });
   ({ page } = visit);
 }, STORY_TIMEOUT_MS);
 
@@ -126,7 +130,7 @@ inBrowser('the API', () => {
     'is told of while it hangs, on every panel, and found again without a user',
     async () => {
       await page.getByRole('link', { name: 'Overview' }).first().click();
-      await page.getByText('No volumes yet').first().waitFor();
+      await region('Is any data at risk?').getByText('every copy it should').waitFor();
       await region('Recent events').getByRole('listitem').first().waitFor();
       process.kill(visit.stack.local.processes.api, 'SIGSTOP');
       try {
@@ -145,7 +149,7 @@ inBrowser('the API', () => {
       } finally {
         process.kill(visit.stack.local.processes.api, 'SIGCONT');
       }
-      await page.getByText('No volumes yet').waitFor();
+      await page.getByRole('row', { name: /web-data/ }).waitFor();
       await page.getByText('Live', { exact: true }).waitFor();
     },
     STORY_TIMEOUT_MS,

@@ -157,7 +157,7 @@ async function makeThings(cluster: TestCluster): Promise<void> {
   await cluster.cliJson('alert', 'silence', 'rule=disk-full', '--comment', 'known', '--until', endsAt);
   // Alone in its zone, so it holds a copy, for which another node has room.
   await killLongAgo(cluster, 'node-3');
-  for (const list of ['/rebuilds', '/alerts'])
+  for (const list of ['/rebuilds?filter=state%3Dqueued', '/alerts'])
     await eventually(
       `there is one of ${list}`,
       async () => (await cluster.call<{ items: unknown[] }>('GET', list)).body.items,
