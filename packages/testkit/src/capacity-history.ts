@@ -21,7 +21,8 @@ export async function writeCapacityHistory({
   try {
     await eventually(
       'a first sample of capacity is there',
-      async () => (await owner.query('SELECT FROM capacity_sample')).rowCount,
+      async () =>
+        (await owner.query('SELECT FROM capacity_sample WHERE cluster_id = $1', [clusterId])).rowCount,
       (count) => count !== 0,
     );
     await owner.query(

@@ -74,7 +74,10 @@ export abstract class ClusterHome {
   async call<T>(method: string, pathInCluster: string, body?: unknown): Promise<{ status: number; body: T }> {
     const response = await fetch(`${this.clusterUrl}${pathInCluster}`, {
       method,
-      headers: { authorization: `Bearer ${this.local.token}`, 'content-type': 'application/json' },
+      headers: {
+        authorization: `Bearer ${this.local.token}`,
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      },
       body: body === undefined ? null : JSON.stringify(body),
     });
     // Each caller states the shape it expects; its assertions check it.

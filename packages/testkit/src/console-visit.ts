@@ -4,13 +4,13 @@ import type { Browser, Page } from 'playwright-core';
 import { accessibilityProblems, openBrowser } from './browser.js';
 import type { ClusterHome } from './cluster-home.js';
 import { LocalStack, type StackOptions } from './local-stack.js';
-import { sharedBrowser } from './shared-parts.js';
+import { isInRun, sharedBrowser } from './shared-parts.js';
 import { type ClusterOptions, TestCluster } from './test-cluster.js';
 
 /** Where to leave pictures for a developer; none are taken when it is not set. */
 const pictures = process.env.HOLDFAST_SCREENSHOTS;
-/** Ends a wait for a part of a page that never comes. */
-const SHOWN_MS_MAX = 300_000;
+/** Time limit of a step that hangs: what is waited for comes in seconds on a machine that has time. */
+const SHOWN_MS_MAX = 120_000;
 /** A theme changes colours only, so in the second one the other rules would say again what they said of the first. */
 const THEMES = [
   { theme: 'light', rules: 'all' },
@@ -32,7 +32,12 @@ export class ConsoleVisit<Stack extends ClusterHome = ClusterHome> {
     page.on('pageerror', (error) => this.errors.push(error.message));
   }
 
-  /** On a stack and in a browser of its own. @param prepare what is to be there before the browser opens */
+  /**
+   * On a stack of its own.
+   *
+   * @param executable of a browser of its own, which it has outside a Jest run
+   * @param prepare what is to be there before the browser opens
+   */
   static async begin(
     executable: string,
     prepare: (stack: LocalStack) => Promise<void> = async () => undefined,
@@ -41,7 +46,7 @@ export class ConsoleVisit<Stack extends ClusterHome = ClusterHome> {
     const stack = await LocalStack.start({ ...options, console: true });
     return stack.orDestroy(async () => {
       await prepare(stack);
-      return ConsoleVisit.open(stack, await openBrowser(executable));
+      return ConsoleVisit.open(stack, await (isInRun() ? sharedBrowser() : openBrowser(executable)));
     });
   }
 
@@ -100,6 +105,11 @@ export class ConsoleVisit<Stack extends ClusterHome = ClusterHome> {
     for (const { theme, rules } of THEMES)
       found.push(...(await this.problemsIn(theme, name, { part, rules })));
     return found;
+  }
+
+  /** The same of the open dialog alone: the page under it is held to the rules by the suite of every page. */
+  dialogProblems(name: string): Promise<string[]> {
+    return this.problems(name, '[role="dialog"]');
   }
 
   /** The same in one theme. */

@@ -22,6 +22,11 @@ export async function sharedBrowser(): Promise<Browser> {
   return chromium.connect(endpoint);
 }
 
+/** Whether this is a suite of a Jest run, and not a tool that uses the same means. */
+export function isInRun(): boolean {
+  return process.env.HOLDFAST_TEST_RUN !== undefined;
+}
+
 /** Folder of the run, which is removed when the run ends. */
 export function runFolder(): string {
   const folder = process.env.HOLDFAST_TEST_RUN;

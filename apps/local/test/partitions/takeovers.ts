@@ -13,7 +13,6 @@ const LEASE_MS = 12_000;
 const READ_MS_MAX = 5_000;
 /** Time after a cluster's start in which an attach waits longer for nodes that may be about to come. */
 const CLUSTER_START_MS = 21_000;
-const HEAL_MS_MAX = 120_000;
 
 type Volume = { state: string; robustness: string; endpoint: { nbdUri: string } | null };
 /** `outlives`: the engine that was taken over may go on running. */
@@ -51,7 +50,7 @@ export async function measureTakeovers(cluster: PartitionCluster): Promise<Takeo
   await sleep(CLUSTER_START_MS);
   for (const { name, outlives, begin } of CASES) {
     const old = await attachAndWrite(cluster, id, { agent: 0, block: OLD });
-    await until(cluster, id, ({ robustness }) => robustness === 'healthy', HEAL_MS_MAX);
+    await until(cluster, id, ({ robustness }) => robustness === 'healthy');
     begin(cluster);
     const beganMs = performance.now();
     await stack.call('POST', `/volumes/${id}/detach`, { force: true });

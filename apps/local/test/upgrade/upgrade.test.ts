@@ -78,7 +78,7 @@ if (reason !== undefined) console.warn(`The upgrade of docker-compose.yml is not
           await replace(stack, service);
           // Workers, APIs and agents of both versions do something together that concerns all of them.
           const { id } = await attached(stack, `with-new-${service}`);
-          await stack.healthy(volume.id, STEP_MAX_MS);
+          await stack.healthy(volume.id);
           await stack.inCluster('POST', `/volumes/${id}/detach`, {});
           console.log(
             `${service} replaced: a request waited ${Math.max(users.reads.take(), users.writes.take())} ms at most, a write ${writer.waits.take()} ms`,
@@ -161,7 +161,7 @@ async function attached(stack: ComposedStack, name: string): Promise<Volume> {
   await insist('it is to be attached', () => stack.inCluster('POST', `/volumes/${id}/attach`, {}));
   const isServed = async () => (await stack.volume(id)).state === 'attached' || undefined;
   await insist('it is attached', isServed);
-  await stack.healthy(id, STEP_MAX_MS);
+  await stack.healthy(id);
   return stack.volume(id);
 }
 

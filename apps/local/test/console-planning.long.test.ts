@@ -1,33 +1,27 @@
 /** Where copies go, in a real browser and on one stack: how much fits and until when, what a loss, drains and new nodes do, and where a new volume would go. */
 import { findBrowser } from '@holdfast/testkit/browser.js';
 import { writeCapacityHistory } from '@holdfast/testkit/capacity-history.js';
+import { createVolume } from '@holdfast/testkit/cluster-volumes.js';
 import { ConsoleVisit } from '@holdfast/testkit/console-visit.js';
-import { startTestDatabase, type TestDatabase } from '@holdfast/testkit/test-database.js';
+import type { TestCluster } from '@holdfast/testkit/test-cluster.js';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 
 const DESK = { width: 1360, height: 900 };
 const PHONE = { width: 390, height: 844 };
-const executable = findBrowser();
 /** Without a browser on the machine these tests are counted as skipped, not passed. */
-const inBrowser = executable === undefined ? describe.skip : describe;
+const inBrowser = findBrowser() === undefined ? describe.skip : describe;
 
-let database: TestDatabase;
-let visit: ConsoleVisit;
+let visit: ConsoleVisit<TestCluster>;
 let page: ConsoleVisit['page'];
 
 beforeAll(async () => {
-  if (executable === undefined) return;
-  database = await startTestDatabase();
-  const env = { DATABASE_URL: database.ownerUrl };
-  visit = await ConsoleVisit.begin(executable, async () => undefined, { env });
+  if (findBrowser() === undefined) return;
+  visit = await ConsoleVisit.beginShared();
   ({ page } = visit);
   await visit.signIn();
 });
 
-afterAll(async () => {
-  await visit?.end();
-  await database?.stop();
-});
+afterAll(() => visit?.end());
 
 const room = () => page.getByRole('region', { name: 'How much more fits?', exact: true });
 
@@ -46,7 +40,6 @@ inBrowser('the page of capacity', () => {
     await room()
       .getByText(/^What stops the next: No disk can take/)
       .waitFor();
-    expect(await visit.problems('capacity')).toEqual([]);
     await room().getByLabel('GiB each').fill('4');
     await room().getByLabel('Copies').fill('2');
     await room().getByRole('button', { name: 'Ask' }).click();
@@ -61,8 +54,8 @@ inBrowser('the page of capacity', () => {
     await history
       .getByText(/^When it will be full is not known yet: a forecast needs a day of history/)
       .waitFor();
-    const { clusterId } = visit.stack.local;
-    await writeCapacityHistory({ ownerUrl: database.ownerUrl, clusterId, days: 40 });
+    const { stack, local } = visit.stack;
+    await writeCapacityHistory({ ownerUrl: stack.ownerUrl, clusterId: local.clusterId, days: 40 });
     await page.reload();
     await history.getByText(/^Full in about \d+ days( \(\d+ to \d+\))?: what may be promised/).waitFor();
     await history.getByRole('button', { name: '30 days' }).click();
@@ -87,7 +80,6 @@ inBrowser('the page of capacity', () => {
     await page.setViewportSize(PHONE);
     const samples = await page.getByRole('region', { name: 'Samples' }).boundingBox();
     expect(samples?.height).toBeLessThan(PHONE.height / 2);
-    expect(await visit.problems('capacity-phone')).toEqual([]);
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(PHONE.width);
     await page
       .getByRole('region', { name: 'The fullest nodes' })
@@ -101,15 +93,14 @@ inBrowser('the page of capacity', () => {
 inBrowser('the topology', () => {
   beforeAll(async () => {
     await page.setViewportSize(DESK);
-    await visit.stack.cliJson('volume', 'create', 'one-copy', '--size', '64Mi', '--replicas', '1');
-    await visit.stack.cliJson('volume', 'create', 'three-copies', '--size', '64Mi', '--replicas', '3');
+    await createVolume(visit.stack, 'one-copy', { copies: 1 });
+    await createVolume(visit.stack, 'three-copies');
   });
 
   test('draws zones, nodes, disks and copies, and says what the loss of each would do', async () => {
     await page.getByRole('link', { name: 'Topology' }).first().click();
     await page.getByText('Choose a domain').waitFor();
     await page.getByRole('link', { name: /^one-copy: Healthy/ }).waitFor();
-    expect(await visit.problems('topology')).toEqual([]);
     const holder = page
       .getByRole('region', { name: /^Node / })
       .filter({ has: page.getByRole('link', { name: /^one-copy/ }) });
@@ -128,7 +119,6 @@ inBrowser('the topology', () => {
     await page.setViewportSize(PHONE);
     await page.goto(new URL('/topology?lose=zone:zone-b', visit.stack.local.consoleUrl).href);
     await answer('zone zone-b').getByText('lost', { exact: true }).waitFor();
-    expect(await visit.problems('topology-phone')).toEqual([]);
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(PHONE.width);
     await lose('zone zone-b').click();
     await page.getByText('Choose a domain').waitFor();
@@ -159,7 +149,7 @@ inBrowser('placement in the console', () => {
     await liveFit()
       .getByText(/^Does not fit: No disk can take/)
       .waitFor();
-    expect(await visit.problems('create-volume')).toEqual([]);
+    expect(await visit.dialogProblems('create-volume')).toEqual([]);
     await dialog().getByLabel('Only on nodes with tags').fill('');
     await dialog().getByLabel('Labels').fill('team=payments');
     await dialog().getByLabel('Copies', { exact: true }).fill('4');
@@ -179,7 +169,7 @@ inBrowser('placement in the console', () => {
     await why.getByRole('link', { name: 'Open nodes' }).waitFor();
     await why.getByRole('button', { name: /^Show the plan: Set "Copies may share a node"/ }).click();
     await dialog().getByText('replica soft anti affinity: ignored → enabled').waitFor();
-    expect(await visit.problems('cure-plan')).toEqual([]);
+    expect(await visit.dialogProblems('cure-plan')).toEqual([]);
     await dialog().getByRole('button', { name: 'Do it' }).click();
     await why.getByText('Fits nowhere').waitFor({ state: 'detached' });
     await page.getByRole('region', { name: 'Settings of this volume' }).getByText('Set here').waitFor();
@@ -223,7 +213,6 @@ inBrowser('the what-if', () => {
 
   test('fits a phone, and takes a group away again', async () => {
     await page.setViewportSize(PHONE);
-    expect(await visit.problems('what-if-groups-phone')).toEqual([]);
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(PHONE.width);
     await page.getByRole('button', { name: 'Remove group 2' }).click();
     await page.locator('button:focus', { hasText: 'Add a group of new nodes' }).waitFor();

@@ -2,26 +2,26 @@
  * States of a console panel: before its data, without data, with an error, and with data that is out of date. In a real
  * browser on a real stack, with single answers of the API held back or cut off on their way.
  */
+import { MIB } from '@holdfast/core/model/bytes.js';
 import { findBrowser } from '@holdfast/testkit/browser.js';
+import { createVolume } from '@holdfast/testkit/cluster-volumes.js';
 import { ConsoleVisit } from '@holdfast/testkit/console-visit.js';
 import { aGate, tryAgain } from '@holdfast/testkit/held-requests.js';
+import type { TestCluster } from '@holdfast/testkit/test-cluster.js';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 
-const executable = findBrowser();
 /** Without a browser on the machine these tests are counted as skipped, not passed. */
-const inBrowser = executable === undefined ? describe.skip : describe;
+const inBrowser = findBrowser() === undefined ? describe.skip : describe;
 
-let visit: ConsoleVisit;
+let visit: ConsoleVisit<TestCluster>;
 let page: ConsoleVisit['page'];
 let volumeId: string;
 
 beforeAll(async () => {
-  if (executable === undefined) return;
-  visit = await ConsoleVisit.begin(executable, async (stack) => {
-    const { id } = await stack.cliJson<{ id: string }>('volume', 'create', 'web-data', '--size', '64Mi');
-    volumeId = id;
-    await stack.cliJson('volume', 'attach', 'web-data', '--node', 'node-1');
-    await stack.cli('snapshot', 'create', 'web-data', 'base');
+  if (findBrowser() === undefined) return;
+  visit = await ConsoleVisit.beginShared(async (cluster) => {
+    volumeId = await createVolume(cluster, 'web-data', { attachTo: 'node-1' });
+    await cluster.call('POST', `/volumes/${volumeId}/snapshots`, { name: 'base' });
   });
   ({ page } = visit);
   await visit.signIn();
@@ -53,6 +53,10 @@ const PANELS: readonly Panel[] = [
   { name: 'Snapshots', at: VOLUME, asks: /\/snapshots\?/, shows: 'base' },
 ];
 
+const signalAgents = (name: NodeJS.Signals): void => {
+  for (const { pid } of visit.stack.local.agents) process.kill(-pid, name);
+};
+
 /** Kinds of what moves on the page without end, as the browser names them. */
 const endlessMotions = (): Promise<string[]> =>
   page.evaluate(`[...new Set(document.getAnimations()
@@ -78,13 +82,14 @@ inBrowser('the console', () => {
 
       await page.route(asks, (route) => route.abort());
       await page.getByText('Live', { exact: true }).waitFor();
-      // After a cut the console asks for all data again.
-      process.kill(visit.stack.local.processes.api, 'SIGKILL');
+      // After a cut the console asks for all data again, and this panel's still gets no answer.
+      await page.context().setOffline(true);
       await panel.getByText(/^Not current: this is from/).waitFor();
+      await page.context().setOffline(false);
+      await page.getByText('Live', { exact: true }).waitFor();
       await panel.getByText(shows).first().waitFor();
       await tryAgain(page, panel, asks);
       await panel.getByText(/^Not current/).waitFor({ state: 'detached' });
-      await page.getByText('Live', { exact: true }).waitFor();
     },
   );
 
@@ -128,8 +133,9 @@ inBrowser('the console', () => {
 
   test('what goes on moves without waking the page, and stands still for those who want less motion', async () => {
     const { stack } = visit;
-    process.kill(stack.local.processes.worker, 'SIGSTOP');
-    await stack.cli('volume', 'create', 'unmade', '--size', '16Mi', '--replicas', '2');
+    // While all agents stand still no copy is made.
+    signalAgents('SIGSTOP');
+    await stack.call('POST', '/volumes', { name: 'unmade', size: 16 * MIB, numberOfReplicas: 2 });
     await page.emulateMedia({ reducedMotion: 'no-preference' });
     await page.goto(new URL('/volumes', stack.local.consoleUrl).href);
     await page.getByRole('row', { name: 'unmade' }).getByText('Creating', { exact: true }).waitFor();
@@ -139,7 +145,7 @@ inBrowser('the console', () => {
     await page.reload();
     await page.getByRole('row', { name: 'unmade' }).getByText('Creating', { exact: true }).waitFor();
     expect(await endlessMotions()).toEqual([]);
-    process.kill(stack.local.processes.worker, 'SIGCONT');
+    signalAgents('SIGCONT');
   });
 
   test('no page threw an error in all this', () => {

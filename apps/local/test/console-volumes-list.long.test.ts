@@ -3,22 +3,22 @@
  * several volumes at once, the command menu. In a real browser on a real stack.
  */
 import { findBrowser } from '@holdfast/testkit/browser.js';
+import { createVolume } from '@holdfast/testkit/cluster-volumes.js';
 import { ConsoleVisit } from '@holdfast/testkit/console-visit.js';
+import type { TestCluster } from '@holdfast/testkit/test-cluster.js';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 
-const executable = findBrowser();
 /** Without a browser on the machine these tests are counted as skipped, not passed. */
-const inBrowser = executable === undefined ? describe.skip : describe;
+const inBrowser = findBrowser() === undefined ? describe.skip : describe;
 
-let visit: ConsoleVisit;
+let visit: ConsoleVisit<TestCluster>;
 let page: ConsoleVisit['page'];
 
 beforeAll(async () => {
-  if (executable === undefined) return;
-  visit = await ConsoleVisit.begin(executable, async (local) => {
-    for (const name of ['pg-a', 'pg-b', 'web-c'])
-      await local.cliJson('volume', 'create', name, '--size', '64Mi', '--replicas', '2');
-    await local.cliJson('volume', 'attach', 'pg-a', '--node', 'node-1');
+  if (findBrowser() === undefined) return;
+  visit = await ConsoleVisit.beginShared(async (cluster) => {
+    await createVolume(cluster, 'pg-a', { copies: 2, attachTo: 'node-1' });
+    for (const name of ['pg-b', 'web-c']) await createVolume(cluster, name, { copies: 2 });
   });
   page = visit.page;
   await visit.signIn();
@@ -74,7 +74,7 @@ inBrowser('the list of volumes', () => {
   });
 
   test('shows a volume that is new in its place, without a user', async () => {
-    await visit.stack.cliJson('volume', 'create', 'pg-new', '--size', '64Mi', '--replicas', '2');
+    await createVolume(visit.stack, 'pg-new', { copies: 2 });
     await row('pg-new').waitFor();
   });
 
@@ -90,7 +90,7 @@ inBrowser('the list of volumes', () => {
     await dialog.getByLabel('Label', { exact: true }).fill('team=storage');
     await dialog.getByRole('button', { name: 'Try' }).click();
     await dialog.getByText('2 of 2 can be done').waitFor();
-    expect(await visit.problems('volumes-bulk')).toEqual([]);
+    expect(await visit.dialogProblems('volumes-bulk')).toEqual([]);
     await dialog.getByRole('button', { name: /^Set a label/ }).click();
     await dialog.getByText('2 of 2 done').waitFor();
     await dialog.getByRole('button', { name: 'Close' }).click();
@@ -106,7 +106,7 @@ inBrowser('the list of volumes', () => {
     const confirm = dialog.getByRole('button', { name: /^Delete/ });
     expect(await confirm.getAttribute('title')).toBe('Type 3 first');
     await dialog.getByLabel('Type 3 to confirm').fill('3');
-    expect(await visit.problems('volumes-bulk-delete')).toEqual([]);
+    expect(await visit.dialogProblems('volumes-bulk-delete')).toEqual([]);
     await confirm.click();
     await dialog.getByText('3 of 3 done').waitFor();
     await dialog.getByRole('button', { name: 'Close' }).click();
@@ -116,8 +116,7 @@ inBrowser('the list of volumes', () => {
 
   test('keeps what is selected in the address, one by one or as all that match, until something else is searched for', async () => {
     const tools = page.getByRole('toolbar', { name: 'Actions on the selected volumes' });
-    for (const name of ['sel-a', 'sel-b', 'sel-c'])
-      await visit.stack.cliJson('volume', 'create', name, '--size', '64Mi', '--replicas', '1');
+    for (const name of ['sel-a', 'sel-b', 'sel-c']) await createVolume(visit.stack, name, { copies: 1 });
     await page.getByLabel('Search volumes').fill('sel-');
     await page.waitForURL(/[?&]q=sel-/);
     await page.getByLabel('Select sel-b').check();
@@ -152,7 +151,7 @@ inBrowser('the list of volumes', () => {
     await page.keyboard.press('Control+k');
     const menu = page.getByRole('dialog');
     await menu.getByRole('option', { name: 'Create volume' }).waitFor();
-    expect(await visit.problems('command-menu')).toEqual([]);
+    expect(await visit.dialogProblems('command-menu')).toEqual([]);
     await page.keyboard.press('Escape');
     await menu.waitFor({ state: 'detached' });
     await page.locator('a:focus').filter({ hasText: 'pg-a' }).waitFor();
@@ -166,7 +165,7 @@ inBrowser('the list of volumes', () => {
     await page.keyboard.press('Escape');
     await page.keyboard.press('?');
     await menu.getByText('Next and previous row').waitFor();
-    expect(await visit.problems('shortcuts')).toEqual([]);
+    expect(await visit.dialogProblems('shortcuts')).toEqual([]);
     await page.keyboard.press('Escape');
     await menu.waitFor({ state: 'detached' });
     await page.keyboard.press('g');

@@ -4,6 +4,7 @@
  * it is no wider than a phone. No page may throw, write an error to the browser's console, or get a failure from the server.
  */
 import { findBrowser } from '@holdfast/testkit/browser.js';
+import { createVolume } from '@holdfast/testkit/cluster-volumes.js';
 import {
   type AskedList,
   consoleRoutes,
@@ -13,14 +14,13 @@ import {
 } from '@holdfast/testkit/console-pages.js';
 import { ConsoleVisit } from '@holdfast/testkit/console-visit.js';
 import { eventually } from '@holdfast/testkit/eventually.js';
-import type { LocalStack } from '@holdfast/testkit/local-stack.js';
+import type { TestCluster } from '@holdfast/testkit/test-cluster.js';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 
 const DESK = { width: 1360, height: 900 };
 const PHONE = { width: 390, height: 844 };
-const executable = findBrowser();
 /** Without a browser on the machine these tests are counted as skipped, not passed. */
-const inBrowser = executable === undefined ? describe.skip : describe;
+const inBrowser = findBrowser() === undefined ? describe.skip : describe;
 
 const ROUTES = consoleRoutes();
 /** They act at once, or end the visit. */
@@ -28,7 +28,7 @@ const ACTS =
   /^(Sign out|Attach|Verify|Verify the chain|Create snapshot|Hash|Purge|Cordon|Uncordon|Try again|Switch between.*)$/;
 const PRESSED_MAX = 25;
 
-let visit: ConsoleVisit;
+let visit: ConsoleVisit<TestCluster>;
 let page: ConsoleVisit['page'];
 /** What the folders with brackets stand for. */
 const ids: Record<string, string> = {};
@@ -39,8 +39,8 @@ let asked: AskedList[] = [];
 const linked = new Set<string>();
 
 beforeAll(async () => {
-  if (executable === undefined) return;
-  visit = await ConsoleVisit.begin(executable, makeOneOfEach);
+  if (findBrowser() === undefined) return;
+  visit = await ConsoleVisit.beginShared(makeOneOfEach);
   page = visit.page;
   await visit.signIn();
   troubles = troublesOf(page);
@@ -144,19 +144,15 @@ function addressOf(route: string): string {
 }
 
 /** What the pages of one thing are about. */
-async function makeOneOfEach(local: LocalStack): Promise<void> {
-  const made = async (...args: string[]) => (await local.cliJson<{ id: string }>(...args)).id;
-  const first = async (...args: string[]) =>
-    (await local.cliJson<{ items: { id: string; nodeId: string }[] }>(...args)).items[0];
-  ids.volumeId = await made('volume', 'create', 'pg-data', '--size', '64Mi', '--replicas', '3');
-  await local.cliJson('volume', 'attach', 'pg-data', '--node', 'node-1');
-  await local.cliJson('snapshot', 'create', 'pg-data', 'before');
+async function makeOneOfEach(cluster: TestCluster): Promise<void> {
+  ids.volumeId = await createVolume(cluster, 'pg-data', { attachTo: 'node-1' });
+  await cluster.call('POST', `/volumes/${ids.volumeId}/snapshots`, { name: 'before' });
   const receiver = ['https://hooks.example.com/x', '--filter', 'type=None'];
-  ids.webhookId = await made('webhook', 'create', 'pager', ...receiver);
-  const disk = await first('disk', 'list');
-  ids.diskId = disk?.id ?? '';
-  ids.nodeId = disk?.nodeId ?? '';
-  ids.projectId = (await first('project', 'list'))?.id ?? '';
+  ids.webhookId = (await cluster.cliJson<{ id: string }>('webhook', 'create', 'pager', ...receiver)).id;
+  const { body } = await cluster.call<{ items: { id: string; nodeId: string }[] }>('GET', '/disks');
+  ids.diskId = body.items[0]?.id ?? '';
+  ids.nodeId = body.items[0]?.nodeId ?? '';
+  ids.projectId = cluster.local.projectId;
 }
 
 async function linkedPages(): Promise<string[]> {

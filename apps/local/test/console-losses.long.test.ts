@@ -3,26 +3,23 @@
  * stack.
  */
 import { findBrowser } from '@holdfast/testkit/browser.js';
+import { createVolume } from '@holdfast/testkit/cluster-volumes.js';
 import { ConsoleVisit } from '@holdfast/testkit/console-visit.js';
+import { aGate } from '@holdfast/testkit/held-requests.js';
+import type { TestCluster } from '@holdfast/testkit/test-cluster.js';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 
-const executable = findBrowser();
 /** Without a browser on the machine these tests are counted as skipped, not passed. */
-const inBrowser = executable === undefined ? describe.skip : describe;
+const inBrowser = findBrowser() === undefined ? describe.skip : describe;
 
-let visit: ConsoleVisit;
-let stack: ConsoleVisit['stack'];
+let visit: ConsoleVisit<TestCluster>;
+let stack: TestCluster;
 let page: ConsoleVisit['page'];
 
-async function expectAccessible(name: string): Promise<void> {
-  expect(await visit.problems(name)).toEqual([]);
-}
-
 beforeAll(async () => {
-  if (executable === undefined) return;
-  visit = await ConsoleVisit.begin(executable, async (local) => {
-    await local.cliJson('volume', 'create', 'web-data', '--size', '64Mi', '--replicas', '3');
-    await local.cliJson('volume', 'attach', 'web-data', '--node', 'node-1');
+  if (findBrowser() === undefined) return;
+  visit = await ConsoleVisit.beginShared(async (cluster) => {
+    await createVolume(cluster, 'web-data', { attachTo: 'node-1' });
   });
   ({ stack, page } = visit);
   await visit.signIn();
@@ -41,24 +38,21 @@ inBrowser('the console', () => {
     await stack.cli('volume', 'attach', 'web-data', '--node', 'node-3');
     await page.getByText('Faulted', { exact: true }).first().waitFor();
     const dialog = page.getByRole('dialog');
-    let release: () => void = () => undefined;
-    const held = new Promise<void>((resolve) => {
-      release = resolve;
-    });
+    const held = aGate();
     await page.route(/\/salvage$/, async (route) => {
-      await held;
+      await held.opened;
       await route.abort();
     });
     await page.getByRole('button', { name: 'Salvage' }).click();
     await dialog.getByRole('status', { name: 'Loading' }).waitFor();
-    release();
+    held.open();
     await dialog.getByRole('alert').waitFor();
     await page.unrouteAll();
     await dialog.getByRole('button', { name: 'Try again' }).click();
     await dialog.getByRole('row', { name: /node-3 Usable/ }).waitFor();
     expect(await dialog.getByRole('row', { name: /No answer/ }).count()).toBe(2);
     await dialog.getByText(/^What is at stake: writes that 2 other members acknowledged/).waitFor();
-    await expectAccessible('salvage-dialog');
+    expect(await visit.dialogProblems('salvage-dialog')).toEqual([]);
     await dialog.getByLabel('Use the copy on node-3').uncheck();
     await dialog.getByText('Choose a copy').waitFor({ state: 'attached' });
     await dialog.getByLabel('Use the copy on node-3').check();
@@ -71,7 +65,6 @@ inBrowser('the console', () => {
       .getByText(/goes on with 1 copy of 3, as was asked for/)
       .first()
       .waitFor();
-    await expectAccessible('volume-salvaged');
   });
 
   test('shows a copy that was left over, and removes it when asked twice', async () => {
@@ -80,13 +73,13 @@ inBrowser('the console', () => {
     const panel = page.getByRole('region', { name: 'Orphans', exact: true });
     await panel.getByText('No orphans').waitFor();
     await stack.cliJson('volume', 'delete', 'web-data').catch(() => undefined);
-    await stack.cli('local', 'start-agent', 'node-2');
+    await stack.startAgent('node-2');
     await panel.getByRole('row', { name: /node-2 .* One that is gone/ }).waitFor();
-    await expectAccessible('orphans');
+    expect(await visit.problems('orphans')).toEqual([]);
     await panel.getByRole('button', { name: 'Remove' }).click();
     const dialog = page.getByRole('dialog');
     await dialog.getByText(/are removed for good\. Its volume web-data was deleted: /).waitFor();
-    await expectAccessible('orphan-dialog');
+    expect(await visit.dialogProblems('orphan-dialog')).toEqual([]);
     await dialog.getByRole('button', { name: 'Remove copy' }).click();
     await panel.getByText('No orphans').waitFor();
   });

@@ -1,16 +1,16 @@
 /**
- * Lists of the console that are longer than a page: what is not shown is told, and can be had. In a real browser on a real stack, whose
- * worker stands still, so that the rows which make the lists long stay as they are.
+ * Lists of the console that are longer than a page: what is not shown is told, and can be had. The lists are long by rows that nothing
+ * in the cluster ends: rebuilds that none may start, and nodes that are silent.
  */
-import type { Pool } from '@holdfast/database/sql/pool.js';
+import { createPool, type Pool } from '@holdfast/database/sql/pool.js';
 import { findBrowser } from '@holdfast/testkit/browser.js';
-import type { ConsoleVisit } from '@holdfast/testkit/console-visit.js';
+import { changeSetting, createVolume } from '@holdfast/testkit/cluster-volumes.js';
+import { ConsoleVisit } from '@holdfast/testkit/console-visit.js';
+import type { TestCluster } from '@holdfast/testkit/test-cluster.js';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { type StillVisit, visitWithStillWorker } from './still-worker.js';
 
-const executable = findBrowser();
 /** Without a browser on the machine these tests are counted as skipped, not passed. */
-const inBrowser = executable === undefined ? describe.skip : describe;
+const inBrowser = findBrowser() === undefined ? describe.skip : describe;
 
 /** More than the largest page that the API gives. */
 const ENDED = 210;
@@ -21,29 +21,35 @@ const ENDED_SHOWN = 50;
 const FIRING = 120;
 const RESOLVED = 130;
 
-let still: StillVisit;
-let visit: ConsoleVisit;
+let visit: ConsoleVisit<TestCluster>;
+let clusterId: string;
 let pool: Pool;
 let page: ConsoleVisit['page'];
 
 beforeAll(async () => {
-  if (executable === undefined) return;
-  still = await visitWithStillWorker(executable, async (local) => {
-    for (const name of ['quiet', 'busy'])
-      await local.cliJson('volume', 'create', name, '--size', '16Mi', '--replicas', '2');
+  if (findBrowser() === undefined) return;
+  visit = await ConsoleVisit.beginShared(async (cluster) => {
+    await changeSetting(cluster, 'concurrent-rebuild-per-cluster-limit', 0);
+    for (const name of ['quiet', 'busy']) await createVolume(cluster, name, { copies: 2 });
   });
-  ({ visit, pool } = still);
   page = visit.page;
+  ({ clusterId } = visit.stack.local);
+  pool = createPool(visit.stack.stack.ownerUrl, { connectionsMax: 1, applicationName: 'test' });
+  // The worker has nothing to judge of them.
+  await pool.query("UPDATE volume SET reconcile_due_at = '2100-01-01' WHERE cluster_id = $1", [clusterId]);
   await addRebuilds('quiet', 1, { state: 'succeeded', from: '10 hours', copies: 1 });
   await addRebuilds('busy', ENDED, { state: 'succeeded', from: '9 hours', copies: 1 });
   await addRebuilds('busy', WAITING - 1, { state: 'queued', from: '4 hours', copies: 2 });
   await addRebuilds('quiet', 1, { state: 'queued', from: '1 second', copies: 1 });
-  await addAlerts(FIRING, { name: 'firing', from: '9 hours', isOver: false });
-  await addAlerts(RESOLVED, { name: 'resolved', from: '4 hours', isOver: true });
+  await addResolvedAlerts(RESOLVED);
+  await addSilentNodes(FIRING);
   await visit.signIn();
 });
 
-afterAll(() => still?.end());
+afterAll(async () => {
+  await pool?.end();
+  await visit?.end();
+});
 
 const region = (name: string) => page.getByRole('region', { name, exact: true });
 const open = (path: string) => page.goto(new URL(path, visit.stack.local.consoleUrl).href);
@@ -127,21 +133,32 @@ async function addRebuilds(volume: string, count: number, { state, from, copies 
        CASE WHEN ended THEN at END
      FROM volume v, node n, generate_series(0, $2 - 1) i,
        LATERAL (SELECT now() - $4::interval + i * interval '1 minute' AS at, $3 = 'succeeded' AS ended) times
-     WHERE v.name = $1 AND n.name = 'node-1'`,
-    [volume, count, state, from, copies],
+     WHERE v.name = $1 AND n.name = 'node-1' AND v.cluster_id = $6 AND n.cluster_id = $6`,
+    [volume, count, state, from, copies, clusterId],
   );
 }
 
-type Alerts = { name: string; from: string; isOver: boolean };
-
-async function addAlerts(count: number, { name, from, isOver }: Alerts): Promise<void> {
+/** Each a minute after the one before. */
+async function addResolvedAlerts(count: number): Promise<void> {
   await pool.query(
     `INSERT INTO alert (id, organization_id, cluster_id, rule, severity, subject_kind, subject_id, subject_name, message,
        effects, since, changed_at, resolved_at)
-     SELECT gen_random_uuid(), c.organization_id, c.id, 'node-not-heard', 'error', 'node', gen_random_uuid()::text, $2 || '-' || i,
-       $2 || ' alert ' || i,
-       '{"copies":0,"volumesOnLastCopy":0,"volumesFaulted":0,"volumesServedThere":0}', now() - $3::interval + i * interval '1 minute', now(), CASE WHEN $4 THEN now() END
-     FROM cluster c, generate_series(0, $1 - 1) i`,
-    [count, name, from, isOver],
+     SELECT gen_random_uuid(), c.organization_id, c.id, 'NodeSilent', 'error', 'node', gen_random_uuid()::text, 'resolved-' || i,
+       'resolved alert ' || i, '{"copies":0,"volumesOnLastCopy":0,"volumesFaulted":0,"volumesServedThere":0}',
+       now() - interval '4 hours' + i * interval '1 minute', now(), now()
+     FROM cluster c, generate_series(0, $1 - 1) i WHERE c.id = $2`,
+    [count, clusterId],
+  );
+}
+
+/** Nodes that an alert tells of each: like node-3, and not ready since an hour ago. */
+async function addSilentNodes(count: number): Promise<void> {
+  const [lastTransitionAt, reason] = [new Date(Date.now() - 3_600_000).toISOString(), 'AgentGone'];
+  const conditions = [{ type: 'Ready', status: 'False', reason, message: '', lastTransitionAt }];
+  await pool.query(
+    `INSERT INTO node SELECT (jsonb_populate_record(n, jsonb_build_object(
+       'id', gen_random_uuid(), 'name', 'silent-' || i, 'conditions', $3::jsonb, 'last_heartbeat_at', $4::text))).*
+     FROM node n, generate_series(1, $1) i WHERE n.name = 'node-3' AND n.cluster_id = $2`,
+    [count, clusterId, JSON.stringify(conditions), lastTransitionAt],
   );
 }
