@@ -35,6 +35,7 @@ function plan([first, ...rest]) {
     { scope: 'networks', args: [] },
   ];
   if (first === undefined) return [quick];
+  if (first === '--all' && rest.length > 0) return [{ scope: 'all', args: rest }];
   if (first === '--all') return [quick, ...long];
   if (first === '--long') return long;
   if (first === '--since') return [{ scope: 'quick', args: concernedBy(rest) }];

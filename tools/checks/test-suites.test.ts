@@ -1,4 +1,7 @@
-/** Check of test suites: a suite shows its first test within a screen, and a title says what is expected. */
+/**
+ * Check of test suites: a suite shows its first test within a screen, a title says what is expected, and a suite that starts built processes
+ * belongs to the project that is built first.
+ */
 import fs from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from '@jest/globals';
@@ -10,6 +13,11 @@ const SKIPPED = new Set(['node_modules', 'dist', 'generated', '.next', '.simulat
 /** Lines between the imports and the first test: what is longer goes below the tests, beside the suite, or to testkit. */
 const SET_UP_LINES_MAX = 55;
 const TITLE_WORDS_MIN = 3;
+/** Where suites that start built processes stand, as jest.config.mjs has it. */
+const BUILT = /\/test\/built\/|^apps\/(agent|local)\/test\//;
+/** Ways to start what is built: an address of dist, the CLI's program, a stack or a cluster of processes. */
+const STARTS_BUILT =
+  /(?:new URL|resolve)\([^)]*\bdist\/|repositoryRoot\}?[^'"`]*\/dist\/|bin\/holdfast\.mjs|\b(?:LocalStack|TestCluster|ConsoleVisit)\.\w+\(/;
 /** Names come from the recorded vectors there. */
 const TITLES_OF_VECTORS = [
   'packages/core/src/scheduling/conformance/',
@@ -49,6 +57,21 @@ describe('a planted suite', () => {
   });
 });
 
+test('a planted suite that starts a built process, itself or by a file beside it, is found', () => {
+  const starts = "spawn(process.execPath, [fileURLToPath(new URL('../dist/main.js', import.meta.url))]);";
+  expect(STARTS_BUILT.test(starts)).toBe(true);
+  expect(STARTS_BUILT.test("import Ajv from 'ajv/dist/2020.js';")).toBe(false);
+  const read = (file: string) => (file === 'apps/door/test/helper.ts' ? starts : '');
+  const text = "import { open } from './helper.js';";
+  expect(startsBuilt({ file: 'apps/door/test/door.test.ts', text }, read)).toBe(true);
+});
+
+test('suites that start built processes are in the project that is built first', () => {
+  const read = (file: string) => fs.readFileSync(path.join(repositoryRoot, file), 'utf8');
+  const misplaced = suites.filter((suite) => !BUILT.test(suite.file) && startsBuilt(suite, read));
+  expect(misplaced.map(({ file }) => file)).toEqual([]);
+});
+
 test('no suite keeps its reader from its first test for more than a screen', () => {
   const long = suites
     .map((suite) => ({ file: suite.file, lines: setUpLines(suite) }))
@@ -72,6 +95,17 @@ function suitesIn(folder: string): string[] {
     if (entry.isDirectory()) return suitesIn(at);
     return /\.test\.tsx?$/.test(entry.name) ? [at] : [];
   });
+}
+
+/** Whether a suite, or a helper of tests that it imports by a relative path, starts what is built. */
+function startsBuilt({ file, text }: Suite, read: (file: string) => string): boolean {
+  if (STARTS_BUILT.test(text)) return true;
+  const imported = [...text.matchAll(/from '(\.[^']*)\.js'/g)].map(([, to = '']) =>
+    path.join(path.dirname(file), `${to}.ts`),
+  );
+  return imported
+    .filter((helper) => /\/test\//.test(helper))
+    .some((helper) => startsBuilt({ file: helper, text: read(helper) }, read));
 }
 
 function parse({ file, text }: Suite): ts.SourceFile {
