@@ -6,6 +6,8 @@ import type { Authority } from '@holdfast/identity/authority.js';
 import { FakeAuthority } from '../bench/fake-authority.js';
 
 const POLL_MS = 25;
+/** Ends a wait for a heartbeat that never comes. */
+const HANG_MS = 300_000;
 
 /** The API as agents see it: takes heartbeats and records, and remembers both. */
 export class FakeApi {
@@ -62,8 +64,8 @@ export class FakeApi {
   }
 
   /** Waits for a heartbeat of the node that satisfies the condition. */
-  async until(node: string, condition: (beat: Heartbeat) => boolean, timeoutMs = 20_000): Promise<Heartbeat> {
-    const deadline = Date.now() + timeoutMs;
+  async until(node: string, condition: (beat: Heartbeat) => boolean): Promise<Heartbeat> {
+    const deadline = Date.now() + HANG_MS;
     for (;;) {
       const beat = this.heartbeats.get(node);
       if (beat !== undefined && condition(beat)) return beat;

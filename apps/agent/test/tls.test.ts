@@ -129,7 +129,7 @@ describe('agents that require TLS', () => {
     };
     const { status, stderr } = spawnSync(process.execPath, [AGENT_MAIN], {
       env: environment,
-      timeout: 20_000,
+      timeout: 180_000,
     });
     expect(status).toBe(2);
     expect(String(stderr)).toContain(says);

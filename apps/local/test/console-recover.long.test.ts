@@ -40,7 +40,7 @@ inBrowser('a lost volume', () => {
   test('is told of on the overview, and made again once a user says that its control plane is lost', async () => {
     const { stack } = visit;
     const lost = page.getByRole('region', { name: 'Lost volumes', exact: true });
-    await lost.getByText('are of 1 volume that the database does not know').waitFor({ timeout: 90_000 });
+    await lost.getByText('are of 1 volume that the database does not know').waitFor();
     expect(await visit.problems('lost-volumes-overview')).toEqual([]);
 
     await lost.getByRole('link', { name: 'See what was found' }).click();

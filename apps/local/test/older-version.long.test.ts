@@ -45,7 +45,7 @@ describe('once a newer version has finished its upgrade', () => {
     async (file) => {
       await owner.query(FINISHED);
       const env = { ...environment(), HOLDFAST_API_PORT: '0', HOLDFAST_WORKER_PORT: '0' };
-      const told = spawnSync(process.execPath, [main(file)], { env, encoding: 'utf8', timeout: 30_000 });
+      const told = spawnSync(process.execPath, [main(file)], { env, encoding: 'utf8', timeout: 180_000 });
       expect({ status: told.status, stderr: told.stderr }).toEqual({
         status: 2,
         stderr: expect.stringMatching(REASON),

@@ -162,7 +162,7 @@ function run(command: readonly string[], environment: NodeJS.ProcessEnv) {
   return spawnSync(process.execPath, command, {
     cwd: repositoryRoot,
     encoding: 'utf8',
-    timeout: 20_000,
+    timeout: 180_000,
     env: { PATH: process.env.PATH, ...environment },
   });
 }

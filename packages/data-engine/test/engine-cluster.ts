@@ -218,7 +218,7 @@ export function damageLayers(node: ReplicaNode, replicaId: string): void {
 
 /** Waits until the engine's report satisfies the condition. */
 export async function until(engine: Engine, condition: () => boolean): Promise<void> {
-  const deadline = Date.now() + 60_000;
+  const deadline = Date.now() + 300_000;
   while (!condition()) {
     if (Date.now() > deadline) throw new Error(`never came: ${JSON.stringify(engine.report())}`);
     await sleep(20);

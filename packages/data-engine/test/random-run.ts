@@ -21,7 +21,7 @@ const SIZE_MAX = 40 * MIB;
 /** Bytes per read when much is compared. */
 const COMPARED_BYTES = 64 * 1024;
 /** Far above what any step takes, so that a hang becomes an error with a name. */
-const STUCK_MS = 20_000;
+const STUCK_MS = 120_000;
 /** Delay after which a copy that everything waits for is brought back, in milliseconds. */
 const HEAL_MS = 50;
 

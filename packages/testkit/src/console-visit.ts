@@ -10,7 +10,7 @@ import { type ClusterOptions, TestCluster } from './test-cluster.js';
 /** Where to leave pictures for a developer; none are taken when it is not set. */
 const pictures = process.env.HOLDFAST_SCREENSHOTS;
 /** Time limit of a step that hangs: what is waited for comes in seconds on a machine that has time. */
-const SHOWN_MS_MAX = 120_000;
+const SHOWN_MS_MAX = 300_000;
 /** A theme changes colours only, so in the second one the other rules would say again what they said of the first. */
 const THEMES = [
   { theme: 'light', rules: 'all' },

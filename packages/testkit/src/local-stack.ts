@@ -12,8 +12,8 @@ export const repositoryRoot = path.resolve(path.dirname(fileURLToPath(import.met
 /** The stack's own entry, built: what `npm start` runs after it has installed and built. */
 const STACK_MAIN = path.join(repositoryRoot, 'apps/local/dist/main.js');
 const READY_LINE = 'Holdfast is ready';
-const READY_TIMEOUT_MS = 120_000;
-const STOP_TIMEOUT_MS = 20_000;
+const READY_TIMEOUT_MS = 300_000;
+const STOP_TIMEOUT_MS = 120_000;
 const PORT_BLOCK = 40;
 
 export type StackOptions = {

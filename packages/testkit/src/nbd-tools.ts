@@ -25,7 +25,7 @@ export type ToolResult = { code: number; stdout: string; stderr: string };
 export function runTool(name: string, args: readonly string[]): Promise<ToolResult> {
   return new Promise((resolve) => {
     const env = { ...process.env, PATH: [process.env.PATH, ...ADMIN_FOLDERS].join(':') };
-    execFile(name, args, { env, timeout: 60_000, maxBuffer: 16 * 1024 * 1024 }, (error, stdout, stderr) => {
+    execFile(name, args, { env, timeout: 300_000, maxBuffer: 16 * 1024 * 1024 }, (error, stdout, stderr) => {
       const code = typeof error?.code === 'number' ? error.code : error === null ? 0 : -1;
       resolve({ code, stdout, stderr });
     });

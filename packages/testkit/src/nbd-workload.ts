@@ -1,7 +1,7 @@
 import crypto from 'node:crypto';
 import { NbdClient } from '@holdfast/data-engine/nbd/client.js';
 
-const CONNECT_TIMEOUT_MS = 10_000;
+const CONNECT_TIMEOUT_MS = 120_000;
 const CHUNK_BYTES = 64 * 1024;
 
 /** Connects to `nbd://host:port/export-name`. */

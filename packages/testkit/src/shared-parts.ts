@@ -10,7 +10,7 @@ import { type Browser, chromium } from 'playwright-core';
 export type SharedStack = { home: string; ownerUrl: string; systemUrl: string };
 
 /** Time limit of the start of a part: longer than what a stack takes before it gives up. */
-const START_MS_MAX = 180_000;
+const START_MS_MAX = 400_000;
 
 export function sharedStack(): Promise<SharedStack> {
   return askKeeper<SharedStack>('/stack');
