@@ -58,7 +58,8 @@ describe('a planted suite', () => {
 });
 
 test('a planted suite that starts a built process, itself or by a file beside it, is found', () => {
-  const starts = "spawn(process.execPath, [fileURLToPath(new URL('../dist/main.js', import.meta.url))]);";
+  // In two parts, so that this suite is not found itself.
+  const starts = `spawn(process.execPath, [fileURLToPath(new URL('../${'dist'}/main.js', import.meta.url))]);`;
   expect(STARTS_BUILT.test(starts)).toBe(true);
   expect(STARTS_BUILT.test("import Ajv from 'ajv/dist/2020.js';")).toBe(false);
   const read = (file: string) => (file === 'apps/door/test/helper.ts' ? starts : '');

@@ -18,6 +18,7 @@ import { makeWorkerCertificate } from '@holdfast/identity/authority.js';
 import { engineSecret, snapshotSecret } from '@holdfast/identity/copy-secret.js';
 import { isLoopback, nodeDnsName } from '@holdfast/identity/names.js';
 import { freePort } from '@holdfast/testkit/free-port.js';
+import { endGroupWithRun } from '@holdfast/testkit/shared-parts.js';
 import { FakeApi } from './fake-api.js';
 
 export const AGENT_MAIN = path.resolve(import.meta.dirname, '../dist/main.js');
@@ -46,6 +47,7 @@ export class AgentProcess {
       stdio: ['ignore', process.env.HOLDFAST_TEST_LOGS === '1' ? 'inherit' : 'ignore', 'inherit'],
       detached: true,
     });
+    endGroupWithRun(this.child);
     return this.api.until(this.name, () => true);
   }
 

@@ -5,7 +5,7 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { cleanEnvironment, type LocalAgent } from './cluster-home.js';
 import { freePortBlock } from './local-stack.js';
-import { runFolder } from './shared-parts.js';
+import { endGroupWithRun, runFolder } from './shared-parts.js';
 
 const AGENT_MAIN = fileURLToPath(new URL('../../../apps/agent/dist/main.js', import.meta.url));
 const DISKS_PER_AGENT = 2;
@@ -83,15 +83,9 @@ export class ClusterAgents {
       stdio: ['ignore', log, log],
     });
     fs.closeSync(log);
-    // The keeper of the run kills the agents of a suite that could not.
-    const note = path.join(runFolder(), 'agents', String(child.pid));
-    fs.mkdirSync(path.dirname(note), { recursive: true });
-    fs.writeFileSync(note, name);
+    endGroupWithRun(child);
     this.running.set(name, child);
-    child.once('exit', () => {
-      this.running.delete(name);
-      fs.rmSync(note, { force: true });
-    });
+    child.once('exit', () => this.running.delete(name));
     return child;
   }
 

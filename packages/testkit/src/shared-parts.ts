@@ -2,6 +2,8 @@
  * What all suites of a Jest run share: one local stack without agents, and one browser. Both are started when a suite first asks for
  * them. A process of their own keeps them and ends them with the run (tools/jest/shared-parts-keeper.mjs).
  */
+import type { ChildProcess } from 'node:child_process';
+import fs from 'node:fs';
 import http from 'node:http';
 import path from 'node:path';
 import { type Browser, chromium } from 'playwright-core';
@@ -45,4 +47,14 @@ async function askKeeper<T>(what: string): Promise<T> {
   if (response.statusCode !== 200) throw new Error(`${what} could not be started: ${text}`);
   // The keeper answers each path in one shape.
   return JSON.parse(text) as T;
+}
+
+/** Notes the leader of a process group for the keeper, which kills the group with the run if its suite could not. */
+export function endGroupWithRun(leader: ChildProcess): void {
+  // Outside of Jest, as in a campaign of killed processes, there is no run.
+  if (process.env.HOLDFAST_TEST_RUN === undefined) return;
+  const note = path.join(runFolder(), 'agents', String(leader.pid));
+  fs.mkdirSync(path.dirname(note), { recursive: true });
+  fs.writeFileSync(note, '');
+  leader.once('exit', () => fs.rmSync(note, { force: true }));
 }
