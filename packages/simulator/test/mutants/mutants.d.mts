@@ -7,3 +7,5 @@ export type Mutant = {
 };
 
 export const MUTANTS: readonly Mutant[];
+/** Mutants that the search finds by this seed are tried in each quick test run. */
+export const QUICK_SEED_MAX: number;
