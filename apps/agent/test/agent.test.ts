@@ -21,8 +21,10 @@ import {
 } from './agents.js';
 
 const MIB = 1024 * 1024;
-/** Longer than `engine-replica-timeout`, and so than an engine's lease to read. */
-const API_DOWN_MS = 10_000;
+/** Silence of a copy after which an engine drops it, and so the length of an engine's lease to read. */
+const SHORT_TIMEOUT_MS = 1_500;
+/** Longer than that lease. */
+const API_DOWN_MS = 4_000;
 
 const cluster = new AgentCluster();
 beforeAll(() => cluster.start(3));
@@ -404,7 +406,7 @@ describe('the main job on real processes', () => {
     const volume = await createVolume(cluster.agents, 16 * MIB);
     cluster.api.heartbeatStatus = 503;
     cluster.api.recordStatus = 503;
-    const client = await connectTo(await attach(volume, node(0), 1));
+    const client = await connectTo(await attach(volume, node(0), 1, { replicaTimeoutMs: SHORT_TIMEOUT_MS }));
     // For several heartbeats, and longer than an engine may read without hearing of its copies.
     const endsAtMs = performance.now() + API_DOWN_MS;
     for (let round = 1; performance.now() < endsAtMs; round += 1) {

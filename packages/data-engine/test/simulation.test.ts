@@ -1,16 +1,14 @@
 /**
  * Simulation of one volume's engines, copies and disks in virtual time, by seed (docs/adr/0128): all promises hold
- * whatever happens, and each rule that is broken on purpose is found by some seed.
+ * whatever happens, and rules that are broken on purpose are found. `simulation.long.test.ts` has the rules that are found late.
  */
 import { expect, test } from '@jest/globals';
-import { MUTANTS } from './simulation/mutants.mjs';
+import { MUTANTS, QUICK_SEED_MAX } from './simulation/mutants.mjs';
 import { compile, search } from './simulation/runner.mjs';
 
-/** For more: `node tools/data-path-search.mjs --seeds 1..2000`, as each night does (.github/workflows/nightly.yml). */
-const SEEDS = 80;
-/** Seeds tried from the known one on. A change elsewhere in the data path may make these miss: then all are tried. */
+const SEEDS = 20;
+/** A change elsewhere in the data path may make the known seed miss: then these are tried too. */
 const TRIES = 20;
-const MUTANT_SEEDS = 2_000;
 
 test(`nothing acknowledged is lost in ${SEEDS} lives of a volume`, async () => {
   const folder = compile();
@@ -21,13 +19,19 @@ test(`nothing acknowledged is lost in ${SEEDS} lives of a volume`, async () => {
 });
 
 /** For the others: `node tools/data-path-search.mjs --mutant <name>`. */
-test.each(MUTANTS.filter((mutant) => 'seed' in mutant))('it is found out when $hole', async (mutant) => {
-  const { seed, disks = 'any', faults } = mutant;
-  const folder = compile(mutant);
-  const args = ['1000', disks, ...faults];
-  const isFinal = ({ failure }: { failure: string | null }) => failure !== null;
-  const near = await search({ folder, first: seed, last: seed + TRIES, args, isFinal });
-  const isFound = near.failures.length > 0;
-  const { failures } = isFound ? near : await search({ folder, first: 1, last: MUTANT_SEEDS, args, isFinal });
-  expect(failures.length).toBeGreaterThan(0);
-});
+test.each(MUTANTS.filter((mutant) => 'seed' in mutant).filter(({ seed }) => seed <= QUICK_SEED_MAX))(
+  'it is found out when $hole',
+  async (mutant) => {
+    const { seed, disks = 'any', faults } = mutant;
+    const isFinal = ({ failure }: { failure: string | null }) => failure !== null;
+    const args = ['1000', disks, ...faults];
+    const { failures } = await search({
+      folder: compile(mutant),
+      first: seed,
+      last: seed + TRIES,
+      args,
+      isFinal,
+    });
+    expect(failures.length).toBeGreaterThan(0);
+  },
+);

@@ -5,6 +5,9 @@ const REPLICA = 'data-engine/src/replica';
 const LAYERS = 'data-engine/src/layers';
 const ENGINE = 'data-engine/src/engine';
 
+/** Mutants that are found by this seed are tried in each quick test run. */
+export const QUICK_SEED_MAX = 5;
+
 /**
  * `{ name, seed, faults, hole, changes }`: `hole` says in one sentence what is wrong then, `seed` is the first one that finds it,
  * `faults` are the kinds of faults that show it soonest, and `changes` are the text replacements that cause it. `isByHand`: another

@@ -26,12 +26,7 @@ export function compile(mutant = { name: 'sound', changes: [] }) {
     const target = path.join(output, file.replace(/\.ts$/, '.js'));
     const toCore = path.relative(path.dirname(target), path.join(output, 'core', 'src'));
     const fromHere = toCore.startsWith('.') ? toCore : `./${toCore}`;
-    const { code } = transformSync(mutate(file, mutant, changed), {
-      filename: file,
-      sourceMaps: 'inline',
-      jsc: { parser: { syntax: 'typescript' }, target: 'es2022', keepClassNames: true },
-      module: { type: 'es6' },
-    });
+    const code = transformed(file, mutate(file, mutant, changed), changed.has(file));
     fs.mkdirSync(path.dirname(target), { recursive: true });
     fs.writeFileSync(
       target,
@@ -41,6 +36,22 @@ export function compile(mutant = { name: 'sound', changes: [] }) {
   const missed = mutant.changes.filter(({ file }) => !changed.has(file));
   if (missed.length > 0) throw new Error(`${mutant.name} names no file: ${missed.map(({ file }) => file)}`);
   return output;
+}
+
+/** Code of the files that a mutant leaves as they are, which are most: each is compiled once. */
+const unchanged = new Map();
+
+function transformed(file, text, isChanged) {
+  const known = isChanged ? undefined : unchanged.get(file);
+  if (known !== undefined) return known;
+  const { code } = transformSync(text, {
+    filename: file,
+    sourceMaps: 'inline',
+    jsc: { parser: { syntax: 'typescript' }, target: 'es2022', keepClassNames: true },
+    module: { type: 'es6' },
+  });
+  if (!isChanged) unchanged.set(file, code);
+  return code;
 }
 
 function listSources(folder) {
