@@ -44,7 +44,7 @@ describe('the largest lawful command', () => {
     };
     await server.control().command('prepare', ask);
     expectSame(server.received, ask);
-  }, 180_000);
+  });
 
   test('pull: all layers with the ranges of two maps', async () => {
     const ask: Ask<'pull'> = {
@@ -64,12 +64,12 @@ describe('the largest lawful command', () => {
     };
     await server.control().command('pull', ask);
     expectSame(server.received, ask);
-  }, 180_000);
+  });
 
   test('chain: all layers with all runs', async () => {
     server.reply = { layers: layers().map((layer) => ({ ...layer, drop: { regions: pairs(RUNS_MAX, 1) } })) };
     expectSame(await server.control().command('chain', { epoch: 1 }), server.reply);
-  }, 180_000);
+  });
 });
 
 function placeOf({ replicaId, controlUrl }: CommandServer) {

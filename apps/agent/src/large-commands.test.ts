@@ -23,7 +23,7 @@ test('the largest lawful intent and clear-intent: every second region of 64 TiB'
   const ask = { epoch: 1, marker, regions };
   await server.control().command('clear-intent', ask);
   expectSame(server.received, ask);
-}, 180_000);
+});
 
 test('pages are taken and given with the secret of the copy only, and in full only', async () => {
   const ask = { epoch: 1, regions: pairs(20_000, 1), marker: { life: 'x', changes: 1 } };

@@ -3,9 +3,6 @@ import type { Heartbeat } from '@holdfast/core/model/agent-protocol.js';
 import { afterAll, afterEach, beforeAll, expect } from '@jest/globals';
 import { AgentCluster, type AgentProcess } from './agents.js';
 
-/** Silence after which the control plane calls a node silent. */
-const HEARTBEAT_TIMEOUT_MS = 10_000;
-
 export class HangingParts {
   readonly cluster = new AgentCluster();
   /** Processes that the test has stopped. */
@@ -29,16 +26,16 @@ export class HangingParts {
   /** Drops the heartbeats so far, and waits for one that meets the condition. */
   nextBeat(name: string, isSo: (beat: Heartbeat) => boolean = () => true): Promise<Heartbeat> {
     this.cluster.api.heartbeats.delete(name);
-    return this.cluster.api.until(name, isSo, HEARTBEAT_TIMEOUT_MS);
+    return this.cluster.api.until(name, isSo);
   }
 }
 
 /** Two agents for the tests of a suite. */
 export function useHangingParts(): HangingParts {
   const parts = new HangingParts();
-  beforeAll(() => parts.cluster.start(2), 60_000);
+  beforeAll(() => parts.cluster.start(2));
   afterEach(() => parts.resume());
-  afterAll(() => parts.cluster.stop(), 60_000);
+  afterAll(() => parts.cluster.stop());
   return parts;
 }
 

@@ -19,7 +19,7 @@ test('a stopped replica host', async () => {
     expect(beat.replicas.map(({ volumeId }) => volumeId)).toContain(volume.volumeId);
     expect(beat.disks.every(({ ready }) => ready)).toBe(true);
   }
-}, 90_000);
+});
 
 test('copies on another disk are in another process, which a hung disk does not hold up', async () => {
   const agent = await parts.cluster.add('node-4');
@@ -42,4 +42,4 @@ test('copies on another disk are in another process, which a hung disk does not 
     hostsSoFar.push(await hosts());
   }
   expect(hostsSoFar).toEqual([1, 1, 2]);
-}, 60_000);
+});

@@ -22,5 +22,4 @@ test.each(runs)(
     const run = runByChance(clusters, { seed, disk, rounds: ROUNDS, operations: OPERATIONS });
     await expect(run).resolves.toBeUndefined();
   },
-  300_000,
 );

@@ -21,5 +21,4 @@ test.each(CUT_CASES)(
     expect([...violations]).toEqual([]);
     expect(states).toBeGreaterThan(150);
   },
-  180_000,
 );

@@ -9,5 +9,3 @@ export type Mutant = {
 /** Mutants that a seed up to this one finds are planted in each run of `npm test`. */
 export const QUICK_SEED_MAX: number;
 export const MUTANTS: readonly Mutant[];
-/** Mutants that the search finds by this seed are tried in each quick test run. */
-export const QUICK_SEED_MAX: number;
