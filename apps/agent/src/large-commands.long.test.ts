@@ -1,9 +1,9 @@
 /** The commands that are largest of all, with all layers and all their ranges, over the agent's own server. */
 import crypto from 'node:crypto';
 import { MIB } from '@holdfast/core/model/bytes.js';
-import type { Ask } from '@holdfast/data-engine/protocol/commands.js';
+import type { Answer, Ask } from '@holdfast/data-engine/protocol/commands.js';
 import { LAYERS_MAX } from '@holdfast/data-engine/protocol/layers.js';
-import { afterEach, beforeEach, describe, test } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { CommandServer, expectSame, pairs, SECRET } from '../test/command-server.js';
 
 const RUNS_MAX = 4096;
@@ -20,6 +20,20 @@ const layers = () =>
   }));
 
 describe('the largest lawful command', () => {
+  test('intent and clear-intent: every second region of 64 TiB', async () => {
+    const marker = { life: crypto.randomUUID(), changes: 7 };
+    const regions = pairs((64 * TIB) / (16 * MIB) / 2, 16 * MIB);
+    const marked: Answer<'intent'> = { regionBytes: 16 * MIB, regions, marker };
+    server.reply = marked;
+    const answer = await server.control().command('intent', { epoch: 1 });
+    expect(answer.regions.length).toBe(regions.length);
+    expectSame(answer, marked);
+    server.reply = null;
+    const ask = { epoch: 1, marker, regions };
+    await server.control().command('clear-intent', ask);
+    expectSame(server.received, ask);
+  });
+
   test('prepare: all layers with all runs of a drop mark', async () => {
     const ask: Ask<'prepare'> = {
       epoch: 1,
