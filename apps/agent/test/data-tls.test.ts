@@ -15,6 +15,7 @@ import { readerSecret } from '@holdfast/identity/copy-secret.js';
 import { nodeDnsName } from '@holdfast/identity/names.js';
 import { makeKey, makeRequest } from '@holdfast/identity/request.js';
 import { testId } from '@holdfast/testkit/builders.js';
+import { eventually } from '@holdfast/testkit/eventually.js';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { AgentCluster, type AgentProcess, attach, connectTo, createVolume, forEngine } from './agents.js';
 
@@ -60,7 +61,11 @@ describe('a copy on another node', () => {
     const volume = await createVolume(cluster.agents, 8 * MIB);
     const started = await attach(volume, node(0), 1);
     expect(started.endpoint.tls).toBe(false);
-    expect(await node(1).hostPids('tls-host')).toHaveLength(1);
+    await eventually(
+      'one process of the node ends TLS',
+      () => node(1).hostPids('tls-host'),
+      (pids) => pids.length === 1,
+    );
     const client = await connectTo(started);
     const data = crypto.randomBytes(8 * MIB);
     await client.write(0, [data], data.length, { fua: true });
