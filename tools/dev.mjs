@@ -1,5 +1,5 @@
 // Entry of `npm run dev`: the local stack on what is saved. A saved source is compiled into its package's dist, and the API or the worker is
-// started again where it uses that package; Next replaces pages of the console in the browser by itself. Agents go on: their end stands for
+// started again where it uses that package; Next replaces changed pages of the console in the browser. Agents go on: their end stands for
 // the death of a node, so a change of theirs is used once they are started again. Data stays as it does with `npm start`.
 import fs from 'node:fs';
 import path from 'node:path';

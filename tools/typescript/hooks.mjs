@@ -1,4 +1,4 @@
-// Module hooks of Node that load TypeScript sources without a build: `./x.js` is `./x.ts` where only that exists, and a .ts file is
+// Module hooks of Node that load TypeScript sources without a build: an import of a .js file leads to the .ts file where only that exists, and a .ts file is
 // compiled by SWC when it is loaded. Types are not checked. Registered by register.mjs.
 import fs from 'node:fs';
 import { fileURLToPath } from 'node:url';

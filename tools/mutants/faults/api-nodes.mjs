@@ -50,7 +50,7 @@ export const API_NODE_FAULTS = [
         replace: 'if (!mayReadMetrics(scraper, token) && token === undefined) {',
       },
     ],
-    foundBy: 'apps/api/test/operations.test.ts',
+    foundBy: 'apps/api/test/built/operations.test.ts',
   },
   {
     name: 'refusals-are-not-counted',
@@ -62,7 +62,7 @@ export const API_NODE_FAULTS = [
         replace: '',
       },
     ],
-    foundBy: 'apps/api/test/operations.test.ts',
+    foundBy: 'apps/api/test/built/operations.test.ts',
   },
   {
     name: 'silent-node-is-shown-as-ready',
