@@ -1,6 +1,6 @@
 /**
- * Planner of offline rebuilds: brings a detached volume back to its wanted number of full copies, or its copies away from places
- * that are being emptied. It attaches the volume without an address, lets the rebuild of any attached volume do the rest, and
+ * Planner of offline rebuilds: brings a detached volume back to its wanted number of full copies, its copies away from places that
+ * are being emptied, or the volume to a larger size that a user asked for. It attaches the volume without an address, lets the rebuild of any attached volume do the rest, and
  * detaches it.
  *
  * The attachment says that it is for that (`purpose`), so a user's attach takes it over and a delete takes it away, and a
@@ -77,12 +77,19 @@ export function mayBeMoved(view: RepairView, now: Date): boolean {
 
 function planBeginning(view: VolumeView, now: Date): Step | undefined {
   const { volume } = view;
+  if (isToGrow(view) && mayBegin(view, now))
+    return begin(view, `volume ${volume.name} grows while it is detached`, now);
   if (!isRebuiltOffline(view) || robustnessOf(view) !== 'degraded' || !mayBegin(view, now)) return undefined;
   // A copy whose node is away for a moment is not lost: it would be given up by an attach that no user needs.
   const judged = withLostCopies(view, now);
   const hopeful = judged.replicas.filter((replica) => isHealthy(replica) && replica.intent === 'keep').length;
   if (hopeful >= volume.spec.numberOfReplicas || !canReplenish(judged, now)) return undefined;
   return begin(view, `missing copies of volume ${volume.name} are rebuilt while it is detached`, now);
+}
+
+/** A user has asked for a larger size, and only an engine can change the layers. */
+function isToGrow({ volume }: Pick<VolumeView, 'volume'>): boolean {
+  return volume.task?.kind === 'expand';
 }
 
 function mayBegin(view: RepairView, now: Date): boolean {
@@ -138,17 +145,18 @@ function endReason(view: VolumeView, now: Date): { reason: string; message: stri
     decideSurplus(view) !== undefined ||
     view.replicas.some(({ relocation, intent }) => relocation !== undefined || intent === 'remove');
   const isFull = volume.lifecycle.state === 'attached' && robustnessOf(view) === 'healthy';
-  if (isFull && !isMoving && activeRebuild(view) === undefined)
+  const isBusy = isMoving || isToGrow(view);
+  if (isFull && !isBusy && activeRebuild(view) === undefined)
     return { reason: 'Healthy', message: 'all copies are full' };
-  if (!isRebuiltOffline(view) && !isMoving)
-    return { reason: 'NotWanted', message: 'it is not wanted any more' };
+  if (!isRebuiltOffline(view) && !isBusy)
+    return { reason: 'NotWanted', message: 'nothing more is to be done while it is detached' };
   if (isHolderLost(view)) return { reason: STALLED, message: 'the node that it ran on does not answer' };
   if (volume.rebuildHold !== undefined)
     return { reason: 'Held', message: blockText(volume.rebuildHold).waitingFor };
   if (mayComeToRun(view)) return undefined;
   if (now.getTime() - lastActiveMs(view) < IDLE_MS_MAX) return undefined;
-  return canReplenish(view, now) || decideSurplus(view) !== undefined
-    ? { reason: STALLED, message: 'nothing could be rebuilt for a while; it is tried again later' }
+  return canReplenish(view, now) || decideSurplus(view) !== undefined || isToGrow(view)
+    ? { reason: STALLED, message: 'nothing came of it for a while; it is tried again later' }
     : {
         reason: NOT_POSSIBLE,
         message: 'no copy could be built for a while; it goes on as soon as one can be',
