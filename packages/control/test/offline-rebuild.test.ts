@@ -73,7 +73,7 @@ describe('offline rebuilding', () => {
     await world.run(3);
     const away = (await copies()).find((name) => name !== 'node-1') ?? '';
     world.node(away).kill();
-    await world.run(900);
+    await world.run(500);
     expect((await volume()).epoch).toBe(1);
     world.startNode(away);
     await world.run(10);

@@ -46,6 +46,7 @@ export function disagreementOn(first: number, last: number, seen: Seen): string 
 export function tooSeldom(seen: Seen, least: number): string[] {
   return [
     'unused-node-in-unused-zone',
+    'unused-node-in-leaving-zone',
     'leaving-node-in-leaving-zone',
     'unused-node',
     'leaving-node',

@@ -92,11 +92,12 @@ export class WorldWatch {
     this.repairs.add(key);
     const own = volume.spec.offlineRebuilding;
     const isWanted = own === 'ignored' ? fleet.settings['offline-replica-rebuilding'] : own === 'enabled';
-    // What has to leave its place, or is moved by a user, is moved whether or not lost copies are rebuilt.
+    // What has to leave its place, is moved by a user or is to grow is attached whether or not lost copies are rebuilt.
     const isMoved = replicas.some(
       (replica) => replica.relocation !== undefined || isEvicting(replica, fleet, replicas),
     );
-    if (!isWanted && !isMoved)
+    const isGrowing = volume.task?.kind === 'expand';
+    if (!isWanted && !isMoved && !isGrowing)
       this.report([`volume ${volume.name} is attached for a rebuild that is not wanted`]);
   }
 

@@ -11,7 +11,7 @@ import { disksByNode } from '@holdfast/core/model/fleet-lookup.js';
 import type { ClusterId, VolumeId } from '@holdfast/core/model/ids.js';
 import type { StorageDisk, StorageNode } from '@holdfast/core/model/node.js';
 import { isEvictingPolicy } from '@holdfast/core/model/node-drain.js';
-import { isHealthy } from '@holdfast/core/model/replica.js';
+import { isFullOrFailed } from '@holdfast/core/model/volume-facts.js';
 import { isRepairing } from '@holdfast/core/model/volume-lifecycle.js';
 import { nodeChangeEvents } from '@holdfast/core/policy/node-events.js';
 import type { Change, NodeVolumes } from '../ports/store.js';
@@ -51,12 +51,16 @@ async function recordStatus(ports: ReconcilerPorts, view: NodeVolumes, { id }: S
   );
 }
 
-/** The plan of an attached volume moves its copies; detached ones are attached for it first, in turn. */
+/**
+ * The plan of an attached volume moves its copies; detached ones are attached for it first, in turn. Failed copies count too: a
+ * node that is gone for good is emptied as well.
+ */
 async function moveDetached(ports: ReconcilerPorts, view: NodeVolumes, node: StorageNode): Promise<void> {
   const lookup = fleetLookup(view.fleet);
   const leaving = view.volumes.filter((volume) =>
     volume.replicas.some(
-      (replica) => replica.nodeId === node.id && isHealthy(replica) && isLeaving(replica, volume, lookup),
+      (replica) =>
+        replica.nodeId === node.id && isFullOrFailed(replica) && isLeaving(replica, volume, lookup),
     ),
   );
   let free = DETACHED_MOVES_MAX - leaving.filter(({ volume }) => isRepairing(volume)).length;

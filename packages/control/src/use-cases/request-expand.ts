@@ -5,7 +5,7 @@ import { faultOf, type UseCasePorts } from './use-case.js';
 
 /**
  * Asks for the volume to grow, and books what it needs on the disks of its replicas in the same commit. Its size changes
- * when all copies have grown. Asking for the size it has, or is growing to, changes nothing.
+ * when all copies have grown; a detached volume is attached by the worker for that. Asking for the size it has, or is growing to, changes nothing.
  *
  * @throws StorageFault `request.invalid` for a smaller size, `volume.expansion_impossible` that says why per disk,
  *   `volume.not_attached`, `volume.busy`

@@ -3,10 +3,15 @@
  * end where copies go to and fro.
  */
 import { GIB } from '../model/bytes.js';
+import type { ReplicaId } from '../model/ids.js';
 import { isNodeReady, type StorageNode } from '../model/node.js';
 import type { BalanceHistory, BalanceMove, Place } from '../model/relocation.js';
+import type { Replica } from '../model/replica.js';
 import type { ClusterSettings } from '../model/setting.js';
-import type { VolumeView } from '../model/views.js';
+import type { FleetView, VolumeView } from '../model/views.js';
+import { lastingCopies, nodeById } from '../model/volume-facts.js';
+
+type CopiesView = Pick<VolumeView, 'replicas' | 'fleet'>;
 
 /** As long as moves may be recognised as going to and fro; rarer ones do no harm. */
 const HISTORY_MS = 24 * 3_600_000;
@@ -25,6 +30,32 @@ export function isSettled(node: StorageNode, settings: ClusterSettings, now: Dat
 export function settledAt({ returnedAt }: StorageNode, settings: ClusterSettings): Date {
   const settlingMs = settings['replica-auto-balance-node-settling-time'] * 1000;
   return new Date(returnedAt === undefined ? 0 : returnedAt.getTime() + settlingMs);
+}
+
+/** Since when a copy has been full on a node that has not been away; later than another's: it is the less stable one. */
+export function stableSince({ healthyAt, nodeId }: Replica, fleet: FleetView): Date {
+  const returnedAt = nodeById(fleet, nodeId)?.returnedAt;
+  return new Date(Math.max(healthyAt?.getTime() ?? 0, returnedAt?.getTime() ?? 0));
+}
+
+/**
+ * May balance take the copy? Not while another one has only just become full, or is on a node that has only just come back, and
+ * this one is older: until that has settled, it is what the volume can rely on.
+ *
+ * @param exceptId its own replacement, which is always a new copy
+ */
+export function mayBeTaken(view: CopiesView, replica: Replica, now: Date, exceptId?: ReplicaId): boolean {
+  const since = stableSince(replica, view.fleet);
+  return lastingCopies(view).every((other) => {
+    if (other.id === replica.id || other.id === exceptId) return true;
+    return stableSince(other, view.fleet) <= since || copySettledAt(other, view.fleet) <= now;
+  });
+}
+
+/** When a copy counts as one to rely on. */
+export function copySettledAt(replica: Replica, fleet: FleetView): Date {
+  const settlingMs = fleet.settings['replica-auto-balance-node-settling-time'] * 1000;
+  return new Date(stableSince(replica, fleet).getTime() + settlingMs);
 }
 
 /** When the volume may be balanced again; `undefined`: it never was. */

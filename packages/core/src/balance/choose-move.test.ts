@@ -314,3 +314,23 @@ function pressedOn(used: number, usedOther: number, settings: Case['settings'] =
     settings: { 'storage-minimal-available-percentage': 0, ...settings },
   };
 }
+
+describe('the stable copy', () => {
+  const ZONES = { n1: { zone: 'a' }, n2: { zone: 'a' }, n3: { zone: 'b' } };
+  const OLD = { healthyAt: secondsAfterNoon(-86_400) };
+  const copies = ['n1-disk', 'n2-disk'];
+  const ask = (nodes: Record<string, NodePart>, now = NOON) =>
+    answer({ nodes: { ...ZONES, ...nodes }, copies, settings: SETTLING, replica: OLD }, now);
+
+  test('moves while the other is as old', () => {
+    expect(ask({})).toBe('r1 to n3-disk');
+  });
+
+  test('stays while the node of the other one has only just come back', () => {
+    expect(ask({ n2: { zone: 'a', ...AWAY_LATELY } })).toBe('blocked');
+  });
+
+  test('stays afterwards too, and the younger one moves', () => {
+    expect(ask({ n2: { zone: 'a', ...AWAY_LATELY } }, secondsAfterNoon(540))).toBe('r2 to n3-disk');
+  });
+});

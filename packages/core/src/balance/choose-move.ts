@@ -8,7 +8,7 @@ import { rebuildsStoppedBy } from '../model/rebuild-limits.js';
 import type { VolumeView } from '../model/views.js';
 import { activeRebuild, lastingCopies } from '../model/volume-facts.js';
 import { effectiveValue } from '../policy/volume-settings.js';
-import { cooledDownAt, fitsInFlight, isGoingToAndFro, settledAt } from './balance-guards.js';
+import { cooledDownAt, copySettledAt, fitsInFlight, isGoingToAndFro, settledAt } from './balance-guards.js';
 import { localityMove } from './locality-move.js';
 import type { MoveAnswer, PlannedMove } from './planned-move.js';
 import { pressureMove } from './pressure-move.js';
@@ -75,12 +75,13 @@ function balanceMove(view: VolumeView, now: Date): MoveChoice {
     : { kind: 'blocked', why: 'as many bytes as replica-auto-balance-bytes-in-flight allows are under way' };
 }
 
-/** When a volume has cooled down, and when nodes that came back have settled. */
+/** When a volume has cooled down, and when nodes that came back and copies that became full have settled. */
 export function moveTimes(view: VolumeView): Date[] {
   const { volume, fleet } = view;
   if (volume.lifecycle.state !== 'attached') return [];
   if (effectiveValue(volume.spec, fleet.settings, 'replicaAutoBalance') === 'disabled') return [];
   const cooled = cooledDownAt(view);
   const settled = fleet.nodes.map((node) => settledAt(node, fleet.settings));
-  return [...(cooled === undefined ? [] : [cooled]), ...settled];
+  const stable = lastingCopies(view).map((replica) => copySettledAt(replica, fleet));
+  return [...(cooled === undefined ? [] : [cooled]), ...settled, ...stable];
 }

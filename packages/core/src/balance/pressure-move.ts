@@ -10,7 +10,7 @@ import type { VolumeView } from '../model/views.js';
 import { diskById, lastingCopies, nodeById } from '../model/volume-facts.js';
 import { spaceLimits } from '../policy/disk-space.js';
 import { fitsBelowPressure, isUnderPressure } from '../scheduling/disk-pressure.js';
-import { isSettled } from './balance-guards.js';
+import { isSettled, mayBeTaken } from './balance-guards.js';
 import { placeInstead } from './place-instead.js';
 import { type MoveAnswer, placeOf } from './planned-move.js';
 
@@ -39,6 +39,7 @@ function relief(view: VolumeView, replica: Replica, disk: StorageDisk, now: Date
   const node = nodeById(fleet, disk.nodeId);
   const isBeingRelieved = relocations.underWay.some(({ relocation }) => relocation.from.diskId === disk.id);
   if (node === undefined || !isSettled(node, fleet.settings, now) || isBeingRelieved) return undefined;
+  if (!mayBeTaken(view, replica, now)) return undefined;
   const diskIds = emptierDisks(view, disk);
   const placement = placeInstead(view, replica, { nodeId: node.id, diskIds }, now);
   const from = placeOf(replica);

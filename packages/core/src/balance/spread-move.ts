@@ -12,7 +12,7 @@ import type { VolumeView } from '../model/views.js';
 import { lastingCopies, nodeById } from '../model/volume-facts.js';
 import { holderOf } from '../model/volume-lifecycle.js';
 import { surplusOrder } from '../policy/decide-surplus.js';
-import { isSettled } from './balance-guards.js';
+import { isSettled, mayBeTaken, stableSince } from './balance-guards.js';
 import { placeInstead } from './place-instead.js';
 import { type MoveAnswer, placeOf } from './planned-move.js';
 
@@ -26,12 +26,15 @@ type Candidate = {
   readonly target: StorageNode;
   readonly zoneGain: number;
   readonly nodeGain: number;
+  /** Is the copy clearly younger than the volume's oldest one? Of equal gains such a copy moves, and the stable one stays. */
+  readonly isYoung: boolean;
   readonly freeBytes: number;
   readonly gain: string;
 };
 
 export function spreadMove(view: VolumeView, effort: BalanceEffort, now: Date): MoveAnswer {
-  const candidates = candidatesOf(view, effort, now);
+  const wanted = candidatesOf(view, effort, now);
+  const candidates = wanted.filter(({ replica }) => mayBeTaken(view, replica, now));
   for (const { replica, target, gain } of candidates.slice(0, PLACEMENTS_MAX)) {
     const from = placeOf(replica);
     const placement = placeInstead(view, replica, { nodeId: target.id }, now);
@@ -39,7 +42,10 @@ export function spreadMove(view: VolumeView, effort: BalanceEffort, now: Date): 
     const to = { nodeId: target.id, diskId: placement.diskId };
     return { kind: 'move', move: { replica, from, to, reason: 'balance', gain } };
   }
-  return candidates.length === 0 ? undefined : { kind: 'blocked', why: 'no emptier node has room' };
+  if (wanted.length === 0) return undefined;
+  const why =
+    candidates.length === 0 ? 'another copy has only just become stable' : 'no emptier node has room';
+  return { kind: 'blocked', why };
 }
 
 /** The best first; equals in the order of their ids. */
@@ -56,7 +62,10 @@ function candidatesOf(view: VolumeView, effort: BalanceEffort, now: Date): Candi
       if (target === source || !isWorth(gains, effort, fleet.settings['replica-auto-balance-margin']))
         return [];
       const freeBytes = freeBytesOn(view, target.id);
-      return [{ replica, target, freeBytes, ...gains, gain: gainText(source, target, gains, counts) }];
+      const isYoung = isYoungIn(view, replica);
+      return [
+        { replica, target, isYoung, freeBytes, ...gains, gain: gainText(source, target, gains, counts) },
+      ];
     });
   });
   return found.sort(compareCandidates);
@@ -120,6 +129,12 @@ function movableOn(view: VolumeView, nodeId: NodeId): Replica | undefined {
   return isKept ? undefined : surplusOrder(view, copies).find((replica) => replica.nodeId === nodeId);
 }
 
+function isYoungIn(view: VolumeView, replica: Replica): boolean {
+  const oldestMs = Math.min(...lastingCopies(view).map((copy) => stableSince(copy, view.fleet).getTime()));
+  const settlingMs = view.fleet.settings['replica-auto-balance-node-settling-time'] * 1000;
+  return stableSince(replica, view.fleet).getTime() - oldestMs > settlingMs;
+}
+
 function freeBytesOn({ fleet }: VolumeView, nodeId: NodeId): number {
   return (disksByNode(fleet.disks).get(nodeId) ?? []).reduce(
     (sum, disk) => sum + disk.storageMaximumBytes - disk.storageScheduledBytes,
@@ -131,6 +146,7 @@ function compareCandidates(a: Candidate, b: Candidate): number {
   return (
     b.zoneGain - a.zoneGain ||
     b.nodeGain - a.nodeGain ||
+    Number(b.isYoung) - Number(a.isYoung) ||
     b.freeBytes - a.freeBytes ||
     compareIds(a.target.id, b.target.id) ||
     compareIds(a.replica.id, b.replica.id)

@@ -3,6 +3,7 @@ import { asId, type DiskId, type NodeId } from '@holdfast/core/model/ids.js';
 import { A_SPEC, NOON } from '@holdfast/testkit/builders.js';
 import { aFleet, aReplicaOn, type DiskPart, type NodePart } from '@holdfast/testkit/fleet-builder.js';
 import { describe, expect, test } from '@jest/globals';
+import type { DrainPolicy, NodeDrain } from '../model/node-drain.js';
 import type { SettingName } from '../model/setting.js';
 import type { VolumeSpec } from '../model/volume.js';
 import type { SettingValue } from '../settings/effective.js';
@@ -19,6 +20,10 @@ type Planted = {
 };
 
 const BOOKING = { diskId: asId<DiskId>('a-1'), sizeBytes: GIB, limitBytes: 100 * GIB, ifSettingsVersion: 1 };
+
+function aDrain(policy: DrainPolicy): NodeDrain {
+  return { policy, requestedAt: NOON, wasCordoned: false };
+}
 
 /** One GiB on a-1, with nothing wrong but what is planted. */
 function findings({ node, disk, spec, settings, event, others = {} }: Planted = {}): string[] {
@@ -137,6 +142,20 @@ describe('checkPlacement', () => {
       want: 'its zone holds another',
     },
     {
+      name: 'the zone of a copy that a sparing drain leaves',
+      spec: HARD_ZONES,
+      others: { b: { drain: aDrain('block-for-eviction-if-contains-last-replica') } },
+      event: { others: [aReplicaOn('b-1'), aReplicaOn('c-1')] },
+      want: 'its zone holds another',
+    },
+    {
+      name: 'the zone of a copy whose drain moves none',
+      spec: HARD_ZONES,
+      others: { b: { drain: aDrain('allow-if-replica-is-stopped') } },
+      event: { others: [aReplicaOn('b-1')] },
+      want: 'its zone holds another',
+    },
+    {
       name: 'a second one on a disk, beside one on another',
       spec: HARD_DISKS,
       event: { others: [aReplicaOn('c-1'), aReplicaOn('a-1')] },
@@ -195,6 +214,18 @@ describe('checkPlacement', () => {
       name: 'the zone of a node that is being emptied',
       spec: HARD_ZONES,
       others: { b: { evictionRequested: true } },
+      event: { others: [aReplicaOn('b-1')] },
+    },
+    {
+      name: 'the zone of a node that is drained',
+      spec: HARD_ZONES,
+      others: { b: { drain: aDrain('block-for-eviction') } },
+      event: { others: [aReplicaOn('b-1')] },
+    },
+    {
+      name: 'the zone of the last copy, which a sparing drain moves',
+      spec: HARD_ZONES,
+      others: { b: { drain: aDrain('block-for-eviction-if-contains-last-replica') } },
       event: { others: [aReplicaOn('b-1')] },
     },
     {

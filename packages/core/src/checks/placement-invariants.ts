@@ -6,7 +6,7 @@
  */
 import type { SpaceBooking } from '../model/changes.js';
 import type { NodeId, ReplicaId } from '../model/ids.js';
-import type { StorageDisk, StorageNode } from '../model/node.js';
+import { isNodeReady, type StorageDisk, type StorageNode } from '../model/node.js';
 import { isPotentiallyReusable, type Replica } from '../model/replica.js';
 import type { FleetView } from '../model/views.js';
 import type { Override, Volume, VolumeSpec } from '../model/volume.js';
@@ -158,13 +158,33 @@ export function hasOneZoneOnly({ topologyRequirement: [first, ...others] }: Volu
 }
 
 /** Will the replica still be there once everything that is under way has been done? */
-function staysAt(replica: Replica, { fleet, now, replacesId }: PlacementEvent): boolean {
+function staysAt(replica: Replica, { fleet, others, now, replacesId }: PlacementEvent): boolean {
   if (replica.nodeId === undefined || replica.intent !== 'keep' || replica.id === replacesId) return false;
   const isEmptied =
     fleet.nodes.some(({ id, evictionRequested }) => id === replica.nodeId && evictionRequested) ||
     fleet.disks.some(({ id, evictionRequested }) => id === replica.diskId && evictionRequested);
-  if (isEmptied) return false;
+  if (isEmptied || isDrained(replica, fleet, others)) return false;
   if (replica.failedAt === undefined) return true;
   const waitMs = fleet.settings['replica-replenishment-wait-interval'] * 1000;
   return isPotentiallyReusable(replica) && replica.failedAt.getTime() + waitMs > now.getTime();
+}
+
+/** Does a drain move it? One that spares copies moves what no other node holds in full that is up and stays so. */
+function isDrained(replica: Replica, { nodes }: FleetView, copies: readonly Replica[]): boolean {
+  const drain = nodes.find(({ id }) => id === replica.nodeId)?.drain;
+  if (drain === undefined || drain.policy === 'block-for-eviction') return drain !== undefined;
+  if (drain.policy !== 'block-for-eviction-if-contains-last-replica') return false;
+  const lasting = nodes.filter(
+    (node) =>
+      isNodeReady(node) && !node.cordoned && node.drain === undefined && node.maintenance === undefined,
+  );
+  const isHeldElsewhere = copies.some(
+    (copy) =>
+      copy.nodeId !== replica.nodeId &&
+      copy.intent !== 'remove' &&
+      copy.healthyAt !== undefined &&
+      copy.failedAt === undefined &&
+      lasting.some(({ id }) => id === copy.nodeId),
+  );
+  return !isHeldElsewhere || (replica.healthyAt ?? replica.lastHealthyAt) === undefined;
 }

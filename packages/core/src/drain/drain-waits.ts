@@ -1,7 +1,8 @@
 /** What a drain waits for, volume by volume: engines that run on the node, copies that only it holds, replicas that are to move. */
 import { blockText } from '../admission/waiting.js';
+import { awayUntil } from '../lifecycle/lost-places.js';
 import { type FleetLookup, remainingCopies, type VolumeOnNode } from '../lifecycle/node-volumes.js';
-import { awayUntil, restsUntil } from '../lifecycle/plan-offline-rebuild.js';
+import { restsUntil } from '../lifecycle/plan-offline-rebuild.js';
 import { placementOfMissing } from '../lifecycle/plan-replenishment.js';
 import { holdsData, isDrainedAway, protectedPeer } from '../model/drained-copies.js';
 import { isNodeReady, type StorageNode } from '../model/node.js';

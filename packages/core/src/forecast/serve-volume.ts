@@ -3,11 +3,12 @@
  * a failover, or by the worker's own for the time of its moves.
  */
 import { blockText } from '../admission/waiting.js';
+import { awayUntil } from '../lifecycle/lost-places.js';
 import { isLeaving } from '../lifecycle/node-volumes.js';
 import { attachNode } from '../lifecycle/plan-attachment.js';
 import { canStartElsewhere, failoverAt } from '../lifecycle/plan-failover.js';
-import { awayUntil, DETACHED_MOVES_MAX, isRebuiltOffline } from '../lifecycle/plan-offline-rebuild.js';
-import { isTimeForCopy, reusableReplica } from '../lifecycle/plan-replenishment.js';
+import { DETACHED_MOVES_MAX } from '../lifecycle/plan-offline-rebuild.js';
+import { isRebuiltOffline, isTimeForCopy, reusableReplica } from '../lifecycle/plan-replenishment.js';
 import { isNodeReady } from '../model/node.js';
 import { rebuildsStoppedBy } from '../model/rebuild-limits.js';
 import { isHealthy, type Replica } from '../model/replica.js';

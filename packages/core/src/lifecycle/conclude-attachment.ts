@@ -6,17 +6,26 @@ import type { EngineReport } from '../model/agent-protocol.js';
 import type { Change, ReplicaPatch, VolumePatch } from '../model/changes.js';
 import { Bug, newestEpochOf, type StorageFault } from '../model/faults.js';
 import type { NodeId } from '../model/ids.js';
-import type { Replica } from '../model/replica.js';
+import type { Replica, ReplicaFailure } from '../model/replica.js';
 import type { CopiesSurvey, SurveyedCopy } from '../model/salvage.js';
 import type { VolumeView } from '../model/views.js';
 import type { Attention, Volume } from '../model/volume.js';
-import { activeRebuild, isOnReadyNode, nodeById, nodeName, volumeEvent } from '../model/volume-facts.js';
+import {
+  activeRebuild,
+  diskById,
+  isOnReadyNode,
+  nodeById,
+  nodeName,
+  placeLostSince,
+  volumeEvent,
+} from '../model/volume-facts.js';
 import {
   afterGrant,
   afterNewSecret,
   afterStartChange,
   afterStop,
   type EngineGrant,
+  isRepairing,
   requestOf,
   surveyOf,
   type VolumeEndpoint,
@@ -201,15 +210,21 @@ function modeAtStart(view: VolumeView, replica: Replica, report: EngineReport, n
   }
   const wasFull = replica.healthyAt !== undefined && replica.failedAt === undefined;
   if (!wasFull) return [];
-  const isDown = !isOnReadyNode(replica, view.fleet);
-  const failure = isDown
-    ? {
-        reason: 'NodeDown',
-        message: `node ${nodeName(view.fleet, replica.nodeId)} did not answer at the attach`,
-      }
-    : { reason: 'NotCurrent', message: 'its record is older than that of the other copies' };
-  const patch: ReplicaPatch = { mode: 'ERR', failedAt: now, lastFailedAt: now, failure };
+  const failure = failureAtStart(view, replica);
+  // The worker attaches once it does not wait for the place any more: that wait does not begin anew.
+  const lostSince = isRepairing(view.volume) ? placeLostSince(replica, view.fleet) : undefined;
+  const patch: ReplicaPatch = { mode: 'ERR', failedAt: lostSince ?? now, lastFailedAt: now, failure };
   return [{ kind: 'replica.patch', replicaId: replica.id, patch }];
+}
+
+function failureAtStart({ fleet }: VolumeView, replica: Replica): ReplicaFailure {
+  const node = nodeName(fleet, replica.nodeId);
+  if (!isOnReadyNode(replica, fleet))
+    return { reason: 'NodeDown', message: `node ${node} did not answer at the attach` };
+  if (placeLostSince(replica, fleet) === undefined)
+    return { reason: 'NotCurrent', message: 'its record is older than that of the other copies' };
+  const disk = diskById(fleet, replica.diskId)?.name ?? 'its disk';
+  return { reason: 'DiskMissing', message: `disk ${disk} of node ${node} was not ready at the attach` };
 }
 
 /** A start is tried every few seconds; the same trouble with the same copies is stored once. */

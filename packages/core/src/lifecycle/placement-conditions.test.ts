@@ -35,7 +35,7 @@ function after(view: VolumeView): VolumeView {
     )?.patch ?? {};
   return {
     ...view,
-    volume: { ...view.volume, ...patch },
+    volume: { ...view.volume, ...patch, observedGeneration: view.volume.generation },
     replicas: view.replicas.map((replica) => ({ ...replica, ...patchOf(replica.id) })),
   };
 }
@@ -55,6 +55,16 @@ describe('a replica without a place', () => {
     const { sentence = '' } = replicas[0]?.explanation ?? {};
     expect(sentence).toMatch(/^No disk can take/);
     expect(condition?.message).toContain(`have a place: ${sentence}\ninsufficient`);
+  });
+
+  test('is told of by an event at the first look, also where it never had one', () => {
+    const told = ({ changes }: ReturnType<typeof placementConditions>) =>
+      changes.flatMap((change) => (change.kind === 'event' ? [change.event.type] : []));
+    const explained = after(viewOf({}));
+    const { conditions } = explained.volume;
+    const fromBirth = { ...explained, volume: { ...VOLUME, conditions } };
+    expect(told(placementConditions(fromBirth, NOON))).toEqual(['VolumeUnscheduled']);
+    expect(told(placementConditions(explained, NOON))).toEqual([]);
   });
 
   test('is explained once, until the answer changes', () => {

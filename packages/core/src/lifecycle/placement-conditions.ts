@@ -30,7 +30,7 @@ export function placementConditions(view: VolumeView, now: Date): PlacementCondi
   const mayExplain = refusals !== undefined && volume.grantedTags === undefined;
   const isExplained = mayExplain === isAnyStored(view);
   const stored = conditionOf(volume.conditions, 'Scheduled');
-  if (isExplained && saysTheSame(stored, condition)) return NOTHING_NEW;
+  if (isExplained && saysTheSame(stored, condition) && !isUntold(view, condition)) return NOTHING_NEW;
 
   const explanation = mayExplain ? explain(view, now) : undefined;
   const conditions = withCondition(volume.conditions, withSentence(condition, explanation), now);
@@ -38,6 +38,11 @@ export function placementConditions(view: VolumeView, now: Date): PlacementCondi
     patch: { conditions, ...storedWithVolume(view, explanation) },
     changes: [...storedWithReplicas(view, explanation), ...scheduledEvents(view, stored, condition, now)],
   };
+}
+
+/** A volume that had no place from its creation on: the first look at it tells of that. */
+function isUntold({ volume }: VolumeView, condition: Pick<Condition, 'status' | 'message'>): boolean {
+  return volume.observedGeneration === 0 && isRefused(condition);
 }
 
 /** A new volume that has all its places is no news; its creation was told. */
@@ -51,7 +56,7 @@ function scheduledEvents(
   const tell = (type: 'VolumeScheduled' | 'VolumeUnscheduled', message: string): Change[] => [
     { kind: 'event', event: volumeEvent(view, now, { type, message }) },
   ];
-  if (!isRefused(before) && isRefused(after))
+  if (isRefused(after) && (!isRefused(before) || isUntold(view, after)))
     return tell('VolumeUnscheduled', `volume ${name}: ${after.message}`);
   // A message says that some places are missing: then it counts as scheduled only because it may be attached so.
   const hasAll = after.status === 'True' && after.message === '';

@@ -31,7 +31,7 @@ export function planLayerWork(view: VolumeView, now: Date): Step | undefined {
   );
 }
 
-/** A revert is of the moment it was asked for, and a purge is not worth an attach. An expansion is done at the next. */
+/** A revert is of the moment it was asked for, and a purge is not worth an attach. The worker attaches it for an expansion. */
 function planAbandoned(view: VolumeView, now: Date): Step | undefined {
   const { volume } = view;
   const task = layerTaskOf(volume);

@@ -1,5 +1,5 @@
 import { A_SPEC, AN_OWNER, anIdleVolume, aRebuild, NOON } from '@holdfast/testkit/builders.js';
-import { aFleet, aReplicaOn } from '@holdfast/testkit/fleet-builder.js';
+import { aFleet, aReplicaOn, type NodePart } from '@holdfast/testkit/fleet-builder.js';
 import { attachedOn, ON_ANY_NODE, TO_REPAIR } from '@holdfast/testkit/lifecycle-builder.js';
 import { aVolumeView } from '@holdfast/testkit/volume-view-builder.js';
 import { expect, test } from '@jest/globals';
@@ -68,6 +68,37 @@ test.each<{ name: string; seen: VolumeView; begins: boolean }>([
 ])('an offline rebuild, $name: $begins', ({ seen, begins }) => {
   expect(planOfflineRebuild(seen, NOON)?.kind).toBe(begins ? 'commit' : undefined);
 });
+
+const DEAD_NODE = { n3: { zone: 'c', ready: false } };
+const MISSING_DISK = { n3: { zone: 'c', disks: { 'n3-disk': { ready: false } } } };
+
+test.each<{ name: string; place: Record<string, NodePart>; minutes: number; begins: boolean }>([
+  { name: 'of a dead node that may still come back', place: DEAD_NODE, minutes: 9, begins: false },
+  { name: 'of a dead node', place: DEAD_NODE, minutes: 10, begins: true },
+  { name: 'of a missing disk that may still come back', place: MISSING_DISK, minutes: 9, begins: false },
+  { name: 'of a missing disk', place: MISSING_DISK, minutes: 10, begins: true },
+])('a detached volume is attached for the full copy $name: $begins', ({ place, minutes, begins }) => {
+  const seen = view({
+    replicas: [full('n1'), full('n2'), full('n3')],
+    fleet: aFleet({ ...NODES, ...place }),
+  });
+  const later = new Date(NOON.getTime() + minutes * 60_000);
+  expect(planOfflineRebuild(seen, later)?.kind).toBe(begins ? 'commit' : undefined);
+});
+
+test.each<{ name: string; copy: Replica; begins: boolean }>([
+  { name: 'full there', copy: full('n3'), begins: true },
+  { name: 'failed there', copy: failed('n3'), begins: true },
+  { name: 'about to be removed', copy: full('n3', { intent: 'remove' }), begins: false },
+])(
+  'a dead node that is emptied has a detached volume attached whose copy is $name: $begins',
+  ({ copy, begins }) => {
+    const fleet = aFleet({ ...NODES, n3: { zone: 'c', ready: false, evictionRequested: true } });
+    const seen = view({ replicas: [full('n1'), full('n2'), copy], fleet }, { spec: A_SPEC });
+    const later = new Date(NOON.getTime() + 3600_000);
+    expect(planEvictionAttachment(seen, later)?.kind).toBe(begins ? 'commit' : undefined);
+  },
+);
 
 const NONE_MAY_START = aFleet(NODES, { 'concurrent-rebuild-source-per-node-limit': 0 });
 const REPAIR = { ...TO_REPAIR, requestedAt: LONG_AGO };

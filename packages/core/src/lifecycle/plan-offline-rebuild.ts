@@ -1,6 +1,6 @@
 /**
- * Planner of offline rebuilds: brings a detached volume back to its wanted number of full copies, or its copies away from places
- * that are being emptied. It attaches the volume without an address, lets the rebuild of any attached volume do the rest, and
+ * Planner of offline rebuilds: brings a detached volume back to its wanted number of full copies, its copies away from places that
+ * are being emptied, or the volume to a larger size that a user asked for. It attaches the volume without an address, lets the rebuild of any attached volume do the rest, and
  * detaches it.
  *
  * The attachment says that it is for that (`purpose`), so a user's attach takes it over and a delete takes it away, and a
@@ -14,10 +14,10 @@ import { conditionOf, withCondition } from '../model/condition.js';
 import type { ClusterEvent } from '../model/event.js';
 import { isNodeReady } from '../model/node.js';
 import { rebuildsStoppedBy } from '../model/rebuild-limits.js';
-import { isHealthy, type Replica } from '../model/replica.js';
+import { isHealthy } from '../model/replica.js';
 import type { RepairView, VolumeView } from '../model/views.js';
 import type { Volume } from '../model/volume.js';
-import { activeRebuild, isOnReadyNode, leavingCopies, nodeById, volumeEvent } from '../model/volume-facts.js';
+import { activeRebuild, isReachable, misplacedCopies, nodeById, volumeEvent } from '../model/volume-facts.js';
 import {
   afterRelease,
   afterRequest,
@@ -28,10 +28,9 @@ import {
 } from '../model/volume-lifecycle.js';
 import { fillOf } from '../model/volume-task.js';
 import { decideSurplus } from '../policy/decide-surplus.js';
-import { effectiveValue } from '../policy/volume-settings.js';
-import { returnFacts, windowOfReturn } from '../scheduling/occupancy.js';
+import { awaitedTimes, awayUntil, withLostCopies } from './lost-places.js';
 import { attachObstacle } from './plan-attachment.js';
-import { canReplenish } from './plan-replenishment.js';
+import { canReplenish, isRebuiltOffline } from './plan-replenishment.js';
 import { robustnessOf } from './plan-status.js';
 import { isPausingRebuilds } from './rebuild-pause.js';
 import type { Step } from './step.js';
@@ -65,40 +64,32 @@ export function planOfflineRebuild(view: VolumeView, now: Date): Step | undefine
 export function planEvictionAttachment(view: VolumeView, now: Date): Step | undefined {
   const { volume } = view;
   if (!mayBeMoved(view, now)) return undefined;
-  if (!canReplenish(view, now) && decideSurplus(view) === undefined) return undefined;
+  if (!canReplenish(withLostCopies(view, now), now) && decideSurplus(view) === undefined) return undefined;
   return begin(view, `copies of volume ${volume.name} are moved while it is detached`, now);
 }
 
 /** Is a copy of it to move, and would only the lack of a place stand in the way? Cheaper than a search for one. */
 export function mayBeMoved(view: RepairView, now: Date): boolean {
-  if (leavingCopies(view).length === 0 || !mayBegin(view, now)) return false;
+  if (misplacedCopies(view).length === 0 || !mayBegin(view, now)) return false;
   // An attach without a copy whose node is away for a moment gives that copy up.
   return !view.replicas.some((replica) => awayUntil(replica, view) > now);
 }
 
-/**
- * When a full copy of a detached volume, whose node does not answer, is not waited for any more; else the past. A maintenance
- * window of its node holds as for a failed copy: not where the volume is down to its last copy.
- */
-export function awayUntil(
-  replica: Replica,
-  { replicas, fleet }: Pick<RepairView, 'replicas' | 'fleet'>,
-): Date {
-  const node = nodeById(fleet, replica.nodeId);
-  const ready = node === undefined ? undefined : conditionOf(node.conditions, 'Ready');
-  if (!isHealthy(replica) || ready === undefined || ready.status === 'True') return new Date(0);
-  const facts = returnFacts(replicas, fleet);
-  const usualMs = ready.lastTransitionAt.getTime() + facts.waitSeconds * 1000;
-  return new Date(Math.max(usualMs, windowOfReturn(replica, facts)?.until.getTime() ?? 0));
-}
-
 function planBeginning(view: VolumeView, now: Date): Step | undefined {
   const { volume } = view;
+  if (isToGrow(view) && mayBegin(view, now))
+    return begin(view, `volume ${volume.name} grows while it is detached`, now);
   if (!isRebuiltOffline(view) || robustnessOf(view) !== 'degraded' || !mayBegin(view, now)) return undefined;
   // A copy whose node is away for a moment is not lost: it would be given up by an attach that no user needs.
-  const hopeful = view.replicas.filter((replica) => isHealthy(replica) && replica.intent === 'keep').length;
-  if (hopeful >= volume.spec.numberOfReplicas || !canReplenish(view, now)) return undefined;
+  const judged = withLostCopies(view, now);
+  const hopeful = judged.replicas.filter((replica) => isHealthy(replica) && replica.intent === 'keep').length;
+  if (hopeful >= volume.spec.numberOfReplicas || !canReplenish(judged, now)) return undefined;
   return begin(view, `missing copies of volume ${volume.name} are rebuilt while it is detached`, now);
+}
+
+/** A user has asked for a larger size, and only an engine can change the layers. */
+function isToGrow({ volume }: Pick<VolumeView, 'volume'>): boolean {
+  return volume.task?.kind === 'expand';
 }
 
 function mayBegin(view: RepairView, now: Date): boolean {
@@ -111,7 +102,7 @@ function mayBegin(view: RepairView, now: Date): boolean {
 
 /** What would only wait for its nodes is not attached: that changes nothing, and each try would leave two events. */
 function isAnyFullCopyReachable({ replicas, fleet }: RepairView): boolean {
-  return replicas.some((replica) => isHealthy(replica) && isOnReadyNode(replica, fleet));
+  return replicas.some((replica) => isHealthy(replica) && isReachable(replica, fleet));
 }
 
 function begin(view: VolumeView, message: string, now: Date): Step {
@@ -150,21 +141,22 @@ function endReason(view: VolumeView, now: Date): { reason: string; message: stri
   const { volume } = view;
   // One copy too many goes while there is an engine that can write the record without it.
   const isMoving =
-    leavingCopies(view).length > 0 ||
+    misplacedCopies(view).length > 0 ||
     decideSurplus(view) !== undefined ||
     view.replicas.some(({ relocation, intent }) => relocation !== undefined || intent === 'remove');
   const isFull = volume.lifecycle.state === 'attached' && robustnessOf(view) === 'healthy';
-  if (isFull && !isMoving && activeRebuild(view) === undefined)
+  const isBusy = isMoving || isToGrow(view);
+  if (isFull && !isBusy && activeRebuild(view) === undefined)
     return { reason: 'Healthy', message: 'all copies are full' };
-  if (!isRebuiltOffline(view) && !isMoving)
-    return { reason: 'NotWanted', message: 'it is not wanted any more' };
+  if (!isRebuiltOffline(view) && !isBusy)
+    return { reason: 'NotWanted', message: 'nothing more is to be done while it is detached' };
   if (isHolderLost(view)) return { reason: STALLED, message: 'the node that it ran on does not answer' };
   if (volume.rebuildHold !== undefined)
     return { reason: 'Held', message: blockText(volume.rebuildHold).waitingFor };
   if (mayComeToRun(view)) return undefined;
   if (now.getTime() - lastActiveMs(view) < IDLE_MS_MAX) return undefined;
-  return canReplenish(view, now) || decideSurplus(view) !== undefined
-    ? { reason: STALLED, message: 'nothing could be rebuilt for a while; it is tried again later' }
+  return canReplenish(view, now) || decideSurplus(view) !== undefined || isToGrow(view)
+    ? { reason: STALLED, message: 'nothing came of it for a while; it is tried again later' }
     : {
         reason: NOT_POSSIBLE,
         message: 'no copy could be built for a while; it goes on as soon as one can be',
@@ -191,7 +183,7 @@ export function offlineRebuildTimes(view: VolumeView): Date[] {
   const { volume } = view;
   if (isRepairing(volume)) return [new Date(lastActiveMs(view) + IDLE_MS_MAX)];
   const rested = restsUntil(volume);
-  return rested === undefined ? [] : [rested];
+  return [...awaitedTimes(view), ...(rested === undefined ? [] : [rested])];
 }
 
 /** A user attached or deletes it: from then on it is an ordinary volume. */
@@ -207,10 +199,6 @@ function isHolderLost({ volume, fleet }: VolumeView): boolean {
   const holderId = holderOf(volume);
   const holder = nodeById(fleet, holderId);
   return holderId !== undefined && (holder === undefined || !isNodeReady(holder));
-}
-
-export function isRebuiltOffline({ volume, fleet }: Pick<VolumeView, 'volume' | 'fleet'>): boolean {
-  return effectiveValue(volume.spec, fleet.settings, 'offlineRebuilding') === 'enabled';
 }
 
 function isResting(volume: Volume, now: Date): boolean {

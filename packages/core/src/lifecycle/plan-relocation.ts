@@ -5,7 +5,7 @@
  * All that is known of a relocation is on the replacement's row, so a worker that dies leaves nothing to be put right.
  */
 
-import { withMove, withMoveEnded } from '../balance/balance-guards.js';
+import { mayBeTaken, withMove, withMoveEnded } from '../balance/balance-guards.js';
 import { chooseMove } from '../balance/choose-move.js';
 import { type PlannedMove, placeText, relocationOf } from '../balance/planned-move.js';
 import { localityObstacle, relocationObstacle } from '../balance/relocation-obstacle.js';
@@ -52,6 +52,9 @@ function planReplaced(
   if (staying < view.volume.spec.numberOfReplicas || !mayGo) {
     return ended(view, replacement, { outcome: 'kept', why: 'another copy was lost meanwhile' }, now);
   }
+  // The copy that balance wanted away is the volume's most stable one by now: it stays until another has settled.
+  const isBalance = replacement.relocation.reason === 'balance';
+  if (isBalance && isHealthy(replaced) && !mayBeTaken(view, replaced, now, replacement.id)) return undefined;
   const patch = { intent: 'remove' as const };
   const change: Change = { kind: 'replica.patch', replicaId: replaced.id, patch };
   return { kind: 'commit', why: 'its replacement is a full copy', changes: [change] };

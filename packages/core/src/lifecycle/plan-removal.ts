@@ -10,7 +10,7 @@ import {
   activeRebuild,
   isAwaitingRebuild,
   isEvicting,
-  isOnReadyNode,
+  isReachable,
   lastingCopies,
 } from '../model/volume-facts.js';
 import { decideRemoval } from '../policy/decide-removal.js';
@@ -39,7 +39,7 @@ function planLeaving(view: VolumeView, replica: Replica): Step {
   if (isInUse(view, replica)) {
     return { kind: 'drop-replica', replicaId: replica.id, reason: 'it is to be removed' };
   }
-  const nodeId = isOnReadyNode(replica, view.fleet) ? replica.nodeId : undefined;
+  const nodeId = isReachable(replica, view.fleet) ? replica.nodeId : undefined;
   return { kind: 'remove-replica', replicaId: replica.id, nodeId };
 }
 
@@ -98,7 +98,7 @@ function planGivenUp(view: VolumeView, now: Date): Step | undefined {
     return isOutOfTries(replica) || (isMisplaced && wasNeverFull(replica)) || (isComplete && isUseless);
   });
   if (given === undefined) return undefined;
-  const nodeId = isOnReadyNode(given, view.fleet) ? given.nodeId : undefined;
+  const nodeId = isReachable(given, view.fleet) ? given.nodeId : undefined;
   return { kind: 'remove-replica', replicaId: given.id, nodeId };
 }
 

@@ -18,16 +18,18 @@ import {
   isEvicting,
   isOnReadyNode,
   lastingCopies,
-  leavingCopies,
+  misplacedCopies,
   nodeById,
   unneededCopies,
 } from '../model/volume-facts.js';
+import { effectiveValue } from '../policy/volume-settings.js';
 import { assertFleetConsistent } from '../scheduling/fleet-consistency.js';
 import type { CandidateRefusal, Placement } from '../scheduling/framework.js';
 import { placeHeldUntil, returnFacts } from '../scheduling/occupancy.js';
 import { placeReplica } from '../scheduling/place-replica.js';
 import { placementRequest } from '../scheduling/placement-request.js';
 import { bookingFor } from '../scheduling/plan-placements.js';
+import { withLostCopies } from './lost-places.js';
 import { rebuildFailed } from './plan-observation.js';
 import { isPausingRebuilds, lastPause } from './rebuild-pause.js';
 import { chosenSources, planSources, sourcesOf } from './rebuild-sources.js';
@@ -219,6 +221,11 @@ function placementOfNext(view: RepairView, now: Date): Placement {
   return placeReplica(placementRequest(view.volume, view.replicas, trusted), trusted, now);
 }
 
+/** Are missing copies of the volume also built while it is detached? */
+export function isRebuiltOffline({ volume, fleet }: Pick<VolumeView, 'volume' | 'fleet'>): boolean {
+  return effectiveValue(volume.spec, fleet.settings, 'offlineRebuilding') === 'enabled';
+}
+
 /** Is a copy missing for which no failed replica is waited for any more? */
 export function isTimeForCopy(view: RepairView, now: Date): boolean {
   const { volume, replicas, fleet } = view;
@@ -260,8 +267,8 @@ export function refusalsOfMissing(view: VolumeView, now: Date): readonly Candida
   const hasUnplaced = replicas.some(({ diskId, intent }) => diskId === undefined && intent === 'keep');
   const placement = hasUnplaced
     ? placeReplica(placementRequest(volume, replicas, fleet), fleet, now)
-    : volume.lifecycle.state === 'attached' || leavingCopies(view).length > 0
-      ? placementOfMissing(view, now)
+    : volume.lifecycle.state === 'attached' || misplacedCopies(view).length > 0 || isRebuiltOffline(view)
+      ? placementOfMissing(volume.lifecycle.state === 'detached' ? withLostCopies(view, now) : view, now)
       : undefined;
   return placement?.kind === 'refused' ? placement.refusals : undefined;
 }

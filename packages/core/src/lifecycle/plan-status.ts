@@ -11,7 +11,14 @@ import { isHealthy, type Replica } from '../model/replica.js';
 import { robustnessAtRest, robustnessInUse } from '../model/robustness.js';
 import type { VolumeView } from '../model/views.js';
 import type { Attention, Robustness } from '../model/volume.js';
-import { diskById, isOnReadyNode, nodeById, nodeName, volumeEvent } from '../model/volume-facts.js';
+import {
+  diskById,
+  isOnReadyNode,
+  isReachable,
+  nodeById,
+  nodeName,
+  volumeEvent,
+} from '../model/volume-facts.js';
 import { afterCreation, holderOf, isDetachForced, requestOf } from '../model/volume-lifecycle.js';
 import { placementConditions } from './placement-conditions.js';
 import { attachObstacle, missingEngine } from './plan-attachment.js';
@@ -63,7 +70,7 @@ export function planStatus(view: VolumeView, now: Date): Step | undefined {
 
 /**
  * Attached: by the modes that the engine reported. Else as it would be if it were attached, from the copies last known
- * and whose nodes are alive.
+ * on nodes that are alive and disks that are there.
  */
 export function robustnessOf({ volume, replicas, fleet }: VolumeView): Robustness {
   const wanted = volume.spec.numberOfReplicas;
@@ -77,8 +84,10 @@ export function robustnessOf({ volume, replicas, fleet }: VolumeView): Robustnes
   if (healthy.length === 0) {
     return replicas.some(({ failedAt }) => failedAt !== undefined) ? 'faulted' : 'unknown';
   }
-  const reachable = healthy.filter((replica) => isOnReadyNode(replica, fleet)).length;
-  return robustnessAtRest(reachable, wanted);
+  const reachable = healthy.filter((replica) => isReachable(replica, fleet)).length;
+  // Their nodes answer, and say that the disks are missing.
+  const areAllMissing = reachable === 0 && healthy.every((replica) => isOnReadyNode(replica, fleet));
+  return areAllMissing ? 'faulted' : robustnessAtRest(reachable, wanted);
 }
 
 function attentionOf(view: VolumeView, now: Date): Attention | undefined {

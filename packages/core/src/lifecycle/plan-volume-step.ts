@@ -11,7 +11,7 @@
 
 import { moveTimes } from '../balance/choose-move.js';
 import type { VolumeView } from '../model/views.js';
-import { lastingCopies, leavingCopies } from '../model/volume-facts.js';
+import { lastingCopies, misplacedCopies } from '../model/volume-facts.js';
 import { effectiveValue } from '../policy/volume-settings.js';
 import { attachmentTimes, planAttachment, planDetachment } from './plan-attachment.js';
 import { planCordonDetachment } from './plan-cordon-detachment.js';
@@ -126,5 +126,5 @@ function lacksCopies(view: VolumeView): boolean {
   if (replicas.some(({ diskId, intent }) => diskId === undefined && intent === 'keep')) return true;
   if (lastingCopies(view).length >= volume.spec.numberOfReplicas) return false;
   const isRebuiltOffline = effectiveValue(volume.spec, fleet.settings, 'offlineRebuilding') === 'enabled';
-  return volume.lifecycle.state !== 'detached' || isRebuiltOffline || leavingCopies(view).length > 0;
+  return volume.lifecycle.state !== 'detached' || isRebuiltOffline || misplacedCopies(view).length > 0;
 }

@@ -8,14 +8,15 @@
 import { blockText } from '../admission/waiting.js';
 import { conditionOf, withCondition } from '../model/condition.js';
 import { rebuildsStoppedBy } from '../model/rebuild-limits.js';
-import { isPotentiallyReusable } from '../model/replica.js';
+import { isHealthy, isPotentiallyReusable, type Replica } from '../model/replica.js';
 import type { VolumeView } from '../model/views.js';
 import type { Volume } from '../model/volume.js';
-import { activeRebuild, isOnReadyNode, lastingCopies, nodeName } from '../model/volume-facts.js';
+import { activeRebuild, isReachable, lastingCopies, nodeName } from '../model/volume-facts.js';
 import { quotedTitle } from '../model/volume-overrides.js';
 import { fillOf } from '../model/volume-task.js';
 import { effectiveValue } from '../policy/volume-settings.js';
 import { placeHeldUntil, returnFacts, windowOfReturn } from '../scheduling/occupancy.js';
+import { awayUntil } from './lost-places.js';
 import { pressingTask } from './plan-task-admission.js';
 import { rebuildPause } from './rebuild-pause.js';
 
@@ -46,7 +47,7 @@ function shown(why: Why) {
 export function rebuildWaits(view: VolumeView, conditions: Volume['conditions'], now: Date): Why | undefined {
   const { volume, fleet } = view;
   const { numberOfReplicas: wanted } = volume.spec;
-  const copies = lastingCopies(view).filter((replica) => isOnReadyNode(replica, fleet)).length;
+  const copies = lastingCopies(view).filter((replica) => isReachable(replica, fleet)).length;
   const isSteady = volume.lifecycle.state === 'attached' || volume.lifecycle.state === 'detached';
   if (copies >= wanted || copies === 0 || !isSteady || fillOf(volume) !== undefined) return undefined;
   const active = activeRebuild(view);
@@ -94,11 +95,15 @@ function paused({ rebuilds }: VolumeView, now: Date): Why | undefined {
 }
 
 /** Copies on nodes that are away may come back, which is cheaper than new ones; a maintenance window says that they will. */
-function awaited({ replicas, fleet }: VolumeView, now: Date): Why | undefined {
+function awaited({ volume, replicas, fleet }: VolumeView, now: Date): Why | undefined {
   const facts = returnFacts(replicas, fleet);
+  const isAway = (replica: Replica) => volume.lifecycle.state === 'detached' && isHealthy(replica);
   const held = replicas
-    .filter(isPotentiallyReusable)
-    .map((replica) => ({ replica, until: placeHeldUntil(replica, facts) }))
+    .filter((replica) => isPotentiallyReusable(replica) || isAway(replica))
+    .map((replica) => ({
+      replica,
+      until: isAway(replica) ? awayUntil(replica, { replicas, fleet }) : placeHeldUntil(replica, facts),
+    }))
     .filter(({ until }) => until !== undefined && until.getTime() > now.getTime())
     .sort((a, b) => (a.until?.getTime() ?? 0) - (b.until?.getTime() ?? 0))[0];
   if (held?.until === undefined) return undefined;

@@ -7,7 +7,10 @@ export function robustnessInUse(copies: number, wanted: number): Robustness {
   return copies > 0 ? 'degraded' : 'faulted';
 }
 
-/** Of a volume that no engine serves: by its full copies on nodes that answer. Those on the others may be as good as ever. */
+/**
+ * Of a volume that no engine serves: by its full copies that can be reached. Those on nodes that do not answer may be as good as
+ * ever.
+ */
 export function robustnessAtRest(copies: number, wanted: number): Robustness {
   return copies === 0 ? 'unknown' : robustnessInUse(copies, wanted);
 }

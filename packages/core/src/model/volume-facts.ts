@@ -1,5 +1,6 @@
 /** Predicates and look-ups on a volume's view that several planners share. */
 
+import { conditionOf } from './condition.js';
 import { isDrainedAway } from './drained-copies.js';
 import type { ClusterEvent, EventSubject } from './event.js';
 import { disksById, nodesById } from './fleet-lookup.js';
@@ -45,6 +46,22 @@ export function isEvicting(replica: Replica, fleet: FleetView, replicas: readonl
 /** As `isEvicting`, for a caller that has found node and disk already. */
 export function isLeavingPlace(replica: Replica, isNodeEvicting: boolean, isDiskEvicting: boolean): boolean {
   return replica.intent === 'evict' || isNodeEvicting || isDiskEvicting;
+}
+
+/**
+ * Since when the place of a copy is gone: its node does not answer, or its disk is not ready. `undefined` for a place that is
+ * there, or of which nothing is known.
+ */
+export function placeLostSince({ nodeId, diskId }: Replica, fleet: FleetView): Date | undefined {
+  const node = conditionOf(nodeById(fleet, nodeId)?.conditions ?? [], 'Ready');
+  if (node !== undefined && node.status !== 'True') return node.lastTransitionAt;
+  const disk = conditionOf(diskById(fleet, diskId)?.conditions ?? [], 'Ready');
+  return disk?.status === 'False' ? disk.lastTransitionAt : undefined;
+}
+
+/** Is the copy where an attach would find it: on a node that answers, and on a disk that is not known to be missing? */
+export function isReachable(replica: Replica, fleet: FleetView): boolean {
+  return isOnReadyNode(replica, fleet) && placeLostSince(replica, fleet) === undefined;
 }
 
 export function activeRebuild({ rebuilds }: Pick<VolumeView, 'rebuilds'>): Rebuild | undefined {
@@ -95,6 +112,19 @@ export function leavingCopies({ replicas, fleet }: Pick<VolumeView, 'replicas' |
   return replicas.filter(
     (replica) => isHealthy(replica) && (replica.intent === 'remove' || isEvicting(replica, fleet, replicas)),
   );
+}
+
+/**
+ * Copies, full or failed, on places that are being emptied: each holds its place up until it is replaced elsewhere and its record
+ * goes.
+ */
+export function misplacedCopies({ replicas, fleet }: Pick<VolumeView, 'replicas' | 'fleet'>): Replica[] {
+  return replicas.filter((replica) => isFullOrFailed(replica) && isEvicting(replica, fleet, replicas));
+}
+
+/** A copy that is not on its way any more, and not about to be removed. */
+export function isFullOrFailed({ diskId, intent, healthyAt, failedAt }: Replica): boolean {
+  return diskId !== undefined && intent !== 'remove' && (healthyAt !== undefined || failedAt !== undefined);
 }
 
 /**

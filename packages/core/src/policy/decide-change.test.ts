@@ -29,9 +29,14 @@ describe('decideGrowth', () => {
     },
     { name: 'A clone does not grow before it is filled.', facts: FILLING, want: { code: 'volume.busy' } },
     {
-      name: 'A detached volume has no engine to grow it.',
+      name: 'A detached volume may grow: the worker attaches it.',
       facts: { state: 'detached' },
-      want: { code: 'volume.not_attached', cures: ['attach it first'] },
+      want: { kind: 'allow' },
+    },
+    {
+      name: 'A volume that attaches does not grow before it is attached.',
+      facts: { state: 'attaching' },
+      want: { code: 'volume.not_attached', cures: ['wait until it is attached or detached'] },
     },
     {
       name: 'A revert is waited for.',

@@ -1,14 +1,14 @@
-import { GIB, VOLUME_BYTES_MAX } from '@holdfast/core/model/bytes.js';
+import { BLOCK_BYTES, GIB, VOLUME_BYTES_MAX } from '@holdfast/core/model/bytes.js';
 import type { LayerChange } from '@holdfast/core/model/layer-task.js';
 import type { Volume } from '@holdfast/core/model/volume.js';
 import { DETACHED } from '@holdfast/core/model/volume-lifecycle.js';
 import { AN_OWNER, anIdleVolume } from '@holdfast/testkit/builders.js';
 import { aFleet, aReplicaOn } from '@holdfast/testkit/fleet-builder.js';
-import { attachedOn } from '@holdfast/testkit/lifecycle-builder.js';
+import { attachedOn, ON_ANY_NODE } from '@holdfast/testkit/lifecycle-builder.js';
 import { aTask } from '@holdfast/testkit/task-builder.js';
 import { aVolumeView } from '@holdfast/testkit/volume-view-builder.js';
 import { expect, test } from '@jest/globals';
-import { decideExpansion } from './decide-expansion.js';
+import { decideExpansion, largestSize } from './decide-expansion.js';
 
 function asked(change: LayerChange): Partial<Volume> {
   return { task: aTask(change) };
@@ -60,9 +60,15 @@ test.each<{ name: string; sizeBytes: number; volume?: Partial<Volume>; want: obj
     want: { code: 'volume.busy', why: 'volume pg-data is busy: its expand has not ended' },
   },
   {
-    name: 'A detached volume has no engine to grow it.',
+    name: 'A detached volume may grow too.',
     sizeBytes: 2 * GIB,
     volume: { lifecycle: DETACHED },
+    want: { kind: 'allow' },
+  },
+  {
+    name: 'A volume that attaches has to be attached first.',
+    sizeBytes: 2 * GIB,
+    volume: { lifecycle: { state: 'attaching', request: ON_ANY_NODE, grant: undefined } },
     want: { code: 'volume.not_attached' },
   },
   {
@@ -77,10 +83,28 @@ test.each<{ name: string; sizeBytes: number; volume?: Partial<Volume>; want: obj
     sizeBytes: 50 * GIB,
     want: {
       code: 'volume.expansion_impossible',
-      why: expect.stringMatching(/^pg-data can't grow: n2\/n2-disk can't take 49 GiB more \(4 GiB of 4 GiB/),
+      why: expect.stringMatching(
+        /^pg-data can't grow: n2\/n2-disk can't take 49 GiB more: storage-[a-z-]+ \d+ leaves [\d.]+ [GM]iB \(4 GiB of 4 GiB.*; the largest size that fits is [\d.]+ GiB \(\d+ bytes\)$/,
+      ),
       cures: ['make room on these disks, or move the replicas to larger ones'],
     },
   },
 ])('$name', ({ sizeBytes, volume, want }) => {
   expect(decide(sizeBytes, volume)).toMatchObject(want);
 });
+
+test.each([{ booked: 0 }, { booked: 3 * GIB }])(
+  'The size that a refusal names fits beside $booked bytes, and one block more does not.',
+  ({ booked }) => {
+    const disk = { bytes: 4 * GIB, storageScheduledBytes: booked };
+    const view = aVolumeView({
+      volume: anIdleVolume(AN_OWNER, { lifecycle: attachedOn('n1') }),
+      replicas: [aReplicaOn('n1-disk'), aReplicaOn('n2-disk')],
+      fleet: aFleet({ n1: {}, n2: { disks: { 'n2-disk': disk } } }),
+    });
+    const largest = largestSize(view);
+    expect(largest).toBeGreaterThan(GIB);
+    expect(decideExpansion(view, largest).kind).toBe('allow');
+    expect(decideExpansion(view, largest + BLOCK_BYTES).kind).toBe('refuse');
+  },
+);

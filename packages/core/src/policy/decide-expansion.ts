@@ -10,7 +10,7 @@ import { actionFacts } from './action-facts.js';
 import { decideGrowth } from './decide-change.js';
 import { type Decision, refuse, unchanged } from './decision.js';
 import { spaceLimits } from './disk-space.js';
-import { fitsExpansion } from './expansion.js';
+import { fitsExpansion, growthRoom } from './expansion.js';
 import { bookingOn } from './space-booking.js';
 
 export type ExpansionDecision =
@@ -43,7 +43,9 @@ export function decideExpansion(view: VolumeView, sizeBytes: number): ExpansionD
   if (refusals.length > 0) {
     // In another organization's cluster its users are told nothing of what the disks hold.
     const why =
-      volume.grantedTags === undefined ? refusals.join('; ') : 'the disks of its copies have no room';
+      volume.grantedTags === undefined
+        ? `${refusals.join('; ')}; ${largestText(view)}`
+        : 'the disks of its copies have no room';
     return refuse('volume.expansion_impossible', `${volume.name} can't grow: ${why}`, [
       'make room on these disks, or move the replicas to larger ones',
     ]);
@@ -54,13 +56,35 @@ export function decideExpansion(view: VolumeView, sizeBytes: number): ExpansionD
 function refusalOf({ fleet }: VolumeView, disk: StorageDisk, growths: readonly Growth[]): string[] {
   const here = growths.filter(({ replica }) => replica.diskId === disk.id);
   const growthBytes = here.reduce((sum, growth) => sum + growth.growthBytes, 0);
-  if (here.length === 0 || fitsExpansion(disk, growthBytes, spaceLimits(fleet.settings))) return [];
+  const limits = spaceLimits(fleet.settings);
+  if (here.length === 0 || fitsExpansion(disk, growthBytes, limits)) return [];
   const { storageAvailableBytes, storageScheduledBytes, storageMaximumBytes, storageReservedBytes } = disk;
+  const { bytes, setting } = growthRoom(disk, limits);
   return [
-    `${nodeName(fleet, disk.nodeId)}/${disk.name} can't take ${formatBytes(growthBytes)} more ` +
+    `${nodeName(fleet, disk.nodeId)}/${disk.name} can't take ${formatBytes(growthBytes)} more: ` +
+      `${setting} ${fleet.settings[setting]} leaves ${formatBytes(bytes)} ` +
       `(${formatBytes(storageAvailableBytes)} of ${formatBytes(storageMaximumBytes)} free, ` +
       `${formatBytes(storageScheduledBytes)} promised, ${formatBytes(storageReservedBytes)} reserved)`,
   ];
+}
+
+function largestText(view: VolumeView): string {
+  const bytes = largestSize(view);
+  return bytes <= view.volume.spec.sizeBytes
+    ? 'no larger size fits'
+    : `the largest size that fits is ${formatBytes(bytes)} (${bytes} bytes)`;
+}
+
+/** The largest size for which every disk has room, in whole blocks. */
+export function largestSize({ replicas, fleet }: Pick<VolumeView, 'replicas' | 'fleet'>): number {
+  const limits = spaceLimits(fleet.settings);
+  const sizes = fleet.disks.flatMap((disk) => {
+    const here = replicas.filter(({ diskId }) => diskId === disk.id);
+    if (here.length === 0) return [];
+    const heldBytes = here.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
+    return [(heldBytes + growthRoom(disk, limits).bytes) / here.length];
+  });
+  return Math.floor(Math.min(VOLUME_BYTES_MAX, ...sizes) / BLOCK_BYTES) * BLOCK_BYTES;
 }
 
 function resize({ fleet }: VolumeView, { replica, growthBytes }: Growth, sizeBytes: number): Change {

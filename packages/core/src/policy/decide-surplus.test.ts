@@ -75,7 +75,18 @@ describe('decideSurplus', () => {
         n2: { zone: 'b', evictionRequested: true },
       },
       replicas: COPIES,
+      wanted: 3,
       want: undefined,
+    },
+    {
+      name: 'and does not wait until another leaving one is replaced as well',
+      nodes: {
+        ...THREE,
+        n1: { zone: 'a', evictionRequested: true },
+        n2: { zone: 'b', evictionRequested: true },
+      },
+      replicas: COPIES,
+      want: 'n2-disk',
     },
     {
       name: 'then one on a dead node',

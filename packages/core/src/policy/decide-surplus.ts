@@ -27,10 +27,11 @@ export function decideSurplus(
   const copies = view.replicas.filter((replica) => isHealthy(replica) && replica.intent !== 'remove');
   const staying = copies.filter((replica) => !isEvicting(replica, view.fleet, view.replicas));
   if (copies.length <= wanted) return undefined;
-  // A replacement that is not complete yet leaves nothing to drop: the leaving copy still counts.
-  if (copies.length > staying.length && staying.length < wanted) return undefined;
 
-  const [victim] = surplusOrder(view, copies);
+  // Fewer than wanted stay, so only a leaving copy may go. It does not wait for the other leaving ones to be replaced as well:
+  // two drains that share one free place would wait for each other.
+  const isShort = staying.length < wanted;
+  const [victim] = surplusOrder(view, isShort ? copies.filter((copy) => !staying.includes(copy)) : copies);
   if (victim === undefined) return undefined;
   const isReplaced = isEvicting(victim, view.fleet, view.replicas) && !isAwayFromUsers(victim, view);
   const why = isReplaced

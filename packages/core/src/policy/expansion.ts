@@ -1,6 +1,6 @@
 /** May the replicas of a volume on a disk grow? (docs/longhorn-rules.md) */
 import { percentOf } from '../model/bytes.js';
-import { type DiskSpace, fitsInSpace, type SpaceLimits } from './disk-space.js';
+import { type DiskSpace, fitsInSpace, leavesFreeSpace, type SpaceLimits } from './disk-space.js';
 
 /**
  * @param growthBytes of all the volume's replicas on this disk together
@@ -9,6 +9,25 @@ export function fitsExpansion(disk: DiskSpace, growthBytes: number, limits: Spac
   if (growthBytes <= 0) return true;
   const asNewReplica = { sizeBytes: growthBytes, writtenBytes: 0 };
   return survivesGrowth(disk, growthBytes, limits) && fitsInSpace(disk, asNewReplica, limits);
+}
+
+/** By how much the volume's replicas on a disk may grow together, and the setting that allows no more. */
+export type GrowthRoom = {
+  readonly bytes: number;
+  readonly setting: 'storage-over-provisioning-percentage' | 'storage-minimal-available-percentage';
+};
+
+/** The largest growth that `fitsExpansion` lets pass; 0 where none does. */
+export function growthRoom(disk: DiskSpace, limits: SpaceLimits): GrowthRoom {
+  const { storageMaximumBytes, storageAvailableBytes, storageReservedBytes, storageScheduledBytes } = disk;
+  const usedBytes = storageMaximumBytes - storageAvailableBytes - storageReservedBytes;
+  const limitBytes = percentOf(storageMaximumBytes - storageReservedBytes, limits.overProvisioningPercentage);
+  const ofLimit = limitBytes - Math.max(usedBytes, storageScheduledBytes);
+  const minimumBytes = percentOf(storageMaximumBytes, limits.minimalAvailablePercentage);
+  const ofMinimum = leavesFreeSpace(disk, 0, limits) ? storageMaximumBytes - minimumBytes - usedBytes : 0;
+  return ofLimit < ofMinimum
+    ? { bytes: Math.max(0, ofLimit), setting: 'storage-over-provisioning-percentage' }
+    : { bytes: Math.max(0, ofMinimum), setting: 'storage-minimal-available-percentage' };
 }
 
 /**

@@ -35,6 +35,20 @@ export function refusalUnlessAttached(
   );
 }
 
+/** A volume grows while it is attached, or detached: the worker attaches it then. In between its state is about to change. */
+export function refusalUnlessSettled(
+  facts: ActionFacts,
+): Refusal<'volume.busy' | 'volume.not_attached'> | undefined {
+  const { name, isRepairing, state } = facts;
+  if (facts.isBeingFilled || state === 'attached' || state === 'detached' || isRepairing)
+    return refusalWhileFilling(facts);
+  return refuse(
+    'volume.not_attached',
+    `volume ${name} is ${state}; it grows while it is attached or detached`,
+    ['wait until it is attached or detached'],
+  );
+}
+
 /** One task at a time. A purge, which is mostly the worker's own, gives way: what it leaves goes with the next one. */
 export function refusalWhileTaskWaits({ name, task }: ActionFacts): Refusal<'volume.busy'> | undefined {
   if (task === undefined || task.kind === 'purge') return undefined;

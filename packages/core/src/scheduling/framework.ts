@@ -137,6 +137,8 @@ export type SchedulingProfile = {
   /** Soft disk anti-affinity once every disk holds a replica: the fewest of them, or any disk. */
   readonly sharedDisks: 'fewest-replicas' | 'any';
   readonly usedNodeTierHonoursNodeSelector: boolean;
+  /** Hard zones: may a replacement go to an unused node of a zone whose replicas are all being evicted? */
+  readonly unusedNodeInLeavingZone: boolean;
   /** How often data that is written already counts in `usable`. */
   readonly writtenDataCounts: 'once' | 'twice';
   /** A failed replica that is already being deleted may still be taken back, and holds its disk until then. */
@@ -162,6 +164,7 @@ export type CandidateRefusal = {
 
 export type TierName =
   | 'unused-node-in-unused-zone'
+  | 'unused-node-in-leaving-zone'
   | 'leaving-node-in-leaving-zone'
   | 'unused-node'
   | 'leaving-node'

@@ -12,6 +12,7 @@ export const HOLDFAST_PROFILE: SchedulingProfile = {
   occupants: 'all-placed',
   sharedDisks: 'fewest-replicas',
   usedNodeTierHonoursNodeSelector: true,
+  unusedNodeInLeavingZone: true,
   writtenDataCounts: 'once',
   deletedReplicasMayReturn: false,
   isLeaving: (replica, { fleet, request }) => isEvicting(replica, fleet, request.replicas),

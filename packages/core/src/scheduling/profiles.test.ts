@@ -196,15 +196,20 @@ describe('under both profiles', () => {
     const replicas = [leaving, named('b-disk', 'r2')];
     const elsewhere = { a2: { zone: 'a' }, b: { zone: 'b' } };
 
-    test('finds another node of it under Longhorn only, which does not count copies on nodes that are switched off', () => {
+    test('finds another node of it where its own node is switched off', () => {
       const parts = { a: { zone: 'a', allowScheduling: false, disks: { 'a-1': {} } }, ...elsewhere };
-      const refused = 'NodeOccupied NodeSchedulingDisabled ZoneOccupied';
-      expect(bothAnswer({ zoneAntiAffinity: 'required', replicas }, parts)).toEqual([refused, 'a2-disk']);
+      expect(bothAnswer({ zoneAntiAffinity: 'required', replicas }, parts)).toEqual(['a2-disk', 'a2-disk']);
+    });
+
+    test('finds no other node of it under Longhorn where its own node takes replicas', () => {
+      const parts = { a: { zone: 'a', disks: { 'a-1': { allowScheduling: false } } }, ...elsewhere };
+      const refused = 'DiskSchedulingDisabled NodeOccupied ZoneOccupied';
+      expect(bothAnswer({ zoneAntiAffinity: 'required', replicas }, parts)).toEqual(['a2-disk', refused]);
     });
 
     test('may go to another disk of its node', () => {
       const disks = { 'a-1': { evictionRequested: true, allowScheduling: false }, 'a-2': {} };
-      const parts = { a: { zone: 'a', disks }, ...elsewhere };
+      const parts = { a: { zone: 'a', disks }, b: elsewhere.b };
       expect(bothAnswer({ zoneAntiAffinity: 'required', replicas }, parts)).toEqual(['a-2', 'a-2']);
     });
   });

@@ -1,6 +1,7 @@
 import { NOON } from '@holdfast/testkit/builders.js';
 import { aFleet, aReplicaOn, aRequest, type NodePart, outcomeOf } from '@holdfast/testkit/fleet-builder.js';
 import { describe, expect, test } from '@jest/globals';
+import type { NodeDrain } from '../model/node-drain.js';
 import type { Replica } from '../model/replica.js';
 import type { SettingName } from '../model/setting.js';
 import type { SettingValue } from '../settings/effective.js';
@@ -19,6 +20,8 @@ type Case = {
   settings?: Partial<Record<SettingName, SettingValue>>;
   want: string;
 };
+
+const DRAIN: NodeDrain = { policy: 'block-for-eviction', requestedAt: NOON, wasCordoned: false };
 
 const NODES: Record<string, NodePart> = { a1: { zone: 'a' }, a2: { zone: 'a' }, b1: { zone: 'b' } };
 
@@ -125,7 +128,7 @@ describe('who holds a place', () => {
       name: 'one that is being evicted lets its replacement share the zone',
       nodes: NODES_A_B,
       replicas: [aReplicaOn('a1-disk', { intent: 'evict' })],
-      want: 'a1-disk',
+      want: 'a2-disk',
     },
     {
       name: 'so does one whose disk is being emptied, on another disk',
@@ -146,6 +149,46 @@ describe('who holds a place', () => {
       },
       replicas: [aReplicaOn('a1-disk'), aReplicaOn('a2-disk', { intent: 'evict' })],
       want: 'a2-new',
+    },
+    {
+      name: 'one whose node is being emptied leaves its zone to an unused node',
+      nodes: { a1: { zone: 'a', evictionRequested: true }, a2: { zone: 'a' } },
+      replicas: [aReplicaOn('a1-disk')],
+      want: 'a2-disk',
+    },
+    {
+      name: 'one whose node is drained leaves its zone to an unused node',
+      nodes: { a1: { zone: 'a', drain: DRAIN }, a2: { zone: 'a' } },
+      replicas: [aReplicaOn('a1-disk')],
+      want: 'a2-disk',
+    },
+    {
+      name: 'one whose disk is being emptied leaves its zone to an unused node first',
+      nodes: {
+        a1: {
+          zone: 'a',
+          disks: { 'a1-disk': { evictionRequested: true, allowScheduling: false }, 'a1-new': {} },
+        },
+        a2: { zone: 'a', disks: { 'a2-disk': { bytes: 2 ** 32 } } },
+      },
+      replicas: [aReplicaOn('a1-disk')],
+      want: 'a2-disk',
+    },
+    {
+      name: 'an unused zone comes before the zone of a leaving copy',
+      nodes: {
+        a1: { zone: 'a', evictionRequested: true },
+        a2: { zone: 'a' },
+        b1: { zone: 'b', disks: { 'b1-disk': { bytes: 2 ** 32 } } },
+      },
+      replicas: [aReplicaOn('a1-disk')],
+      want: 'b1-disk',
+    },
+    {
+      name: 'a copy that stays keeps the zone from the replacement of one that leaves',
+      nodes: { a1: { zone: 'a', evictionRequested: true }, a2: { zone: 'a' }, a3: { zone: 'a' } },
+      replicas: [aReplicaOn('a1-disk'), aReplicaOn('a2-disk')],
+      want: 'NodeEvicting NodeOccupied ZoneOccupied',
     },
     {
       name: 'one that is to be removed does not',

@@ -3,12 +3,13 @@
  *
  * | zone      | node      | tiers |
  * |-----------|-----------|-------|
- * | required  | any       | unused node in unused zone, leaving node in leaving zone |
+ * | required  | any       | unused node in unused zone, unused node in leaving zone, leaving node in leaving zone |
  * | preferred | required  | unused node in unused zone, unused node, leaving node |
  * | preferred | preferred | unused node in unused zone, unused node, used node |
  *
  * "Leaving" is where every replica is being evicted: its replacement may share the place for a while. A used node
- * includes leaving ones, so the last row has no tier for them.
+ * includes leaving ones, so the last row has no tier for them. The tier of an unused node in a leaving zone depends on the
+ * profile: Longhorn has none.
  */
 import { type StorageNode, zoneKey } from '../model/node.js';
 import type { Check, PlacementCycle, Rejection, TierName } from './framework.js';
@@ -40,6 +41,10 @@ export function tiersOf(
     },
   ];
   if (request.zoneAntiAffinity === 'required') {
+    if (profile.unusedNodeInLeavingZone) {
+      const inLeavingZone = unused.filter((node) => occupancy.leavingZones.has(zoneKey(node)));
+      tiers.push({ name: 'unused-node-in-leaving-zone', nodes: inLeavingZone });
+    }
     const sharesZones = sharing?.sharesZones === true;
     const nodes = leaving.filter((node) => sharesZones || occupancy.leavingZones.has(zoneKey(node)));
     return [...tiers, { name: 'leaving-node-in-leaving-zone', nodes }];

@@ -90,6 +90,8 @@ function tryTiers(cycle: PlacementCycle, nodes: readonly StorageNode[], occupanc
 
 const TIER_WORDS: Record<TierName, string> = {
   'unused-node-in-unused-zone': 'a node and a zone without a replica of the volume',
+  'unused-node-in-leaving-zone':
+    'a node without a replica of the volume, in a zone whose replicas of it are all being evicted',
   'leaving-node-in-leaving-zone': 'a node and a zone whose replicas of the volume are all being evicted',
   'unused-node': 'a node without a replica of the volume, in any zone',
   'leaving-node': 'a node whose replicas of the volume are all being evicted',

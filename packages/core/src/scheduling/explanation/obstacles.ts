@@ -111,17 +111,19 @@ function sharingObstacles(
   node: StorageNode,
   occupancy: Occupancy,
   question: PlacementQuestion,
-  { request }: PlacementCycle,
+  { request, profile }: PlacementCycle,
 ): Obstacle[] {
   const { nodes, zones, leavingNodes, leavingZones } = occupancy;
   const isZoneHard = request.zoneAntiAffinity === 'required';
-  const isLeaving = leavingNodes.has(node.id) && (!isZoneHard || leavingZones.has(zoneKey(node)));
+  const isZoneLeaving = leavingZones.has(zoneKey(node));
+  const isLeaving = leavingNodes.has(node.id) && (!isZoneHard || isZoneLeaving);
   if (isLeaving) return [];
 
   const obstacles: Obstacle[] = [];
   if (request.nodeAntiAffinity === 'required' && nodes.has(node.id))
     obstacles.push(obstacle({ rule: nodeAntiAffinityRule, reason: 'NodeOccupied' }, node, node, question));
-  if (isZoneHard && zones.has(zoneKey(node)))
+  const isOpenZone = isZoneLeaving && profile.unusedNodeInLeavingZone;
+  if (isZoneHard && zones.has(zoneKey(node)) && !isOpenZone)
     obstacles.push(obstacle({ rule: zoneAntiAffinityRule, reason: 'ZoneOccupied' }, node, node, question));
   return obstacles;
 }

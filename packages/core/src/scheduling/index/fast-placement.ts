@@ -3,12 +3,13 @@
  *
  * | tier | how |
  * |---|---|
- * | unused node in unused zone, unused node | branch and bound over the groups' tournaments |
+ * | unused node in unused zone, unused node in leaving zone, unused node | branch and bound over the groups' tournaments |
  * | leaving node in leaving zone, leaving node, used node | the few nodes that hold replicas, disk by disk |
  * | with a pinned or a local node | that node, disk by disk |
  * | only disks left that hold replicas of the volume | their nodes, disk by disk |
  */
 import type { DiskId, NodeId } from '../../model/ids.js';
+import type { ZoneKey } from '../../model/node.js';
 import type { TierName } from '../framework.js';
 import { preferredNodeId } from '../locality.js';
 import type { PlacementRequest } from '../placement-request.js';
@@ -26,6 +27,9 @@ export type FastPlacement =
   | { readonly kind: 'none' };
 
 const NONE: FastPlacement = { kind: 'none' };
+
+/** Zones of a tier of unused nodes, by whether the volume's replicas occupy them. */
+type ZoneUse = 'unused' | 'leaving' | 'any';
 
 /** One request, with what of the fleet it may use. */
 type Question = {
@@ -73,14 +77,16 @@ export class FastPlacer {
   private walkTiers(question: Question): FastPlacement {
     const { places } = this;
     const { zoneAntiAffinity, nodeAntiAffinity } = question.request;
-    const best = this.unusedTier(question, true);
+    const best = this.unusedTier(question, 'unused');
     if (best !== undefined) return this.placed(best, 'unused-node-in-unused-zone');
     if (zoneAntiAffinity === 'required') {
+      const beside = places.hasLeavingZone() ? this.unusedTier(question, 'leaving') : undefined;
+      if (beside !== undefined) return this.placed(beside, 'unused-node-in-leaving-zone');
       const leaving = places.leavingNodes().filter(({ zone }) => places.isLeavingZone(zone));
       return this.placed(this.fewNodes(question, leaving), 'leaving-node-in-leaving-zone');
     }
     // Without an occupied zone the second tier is the first.
-    const second = places.zones.isEmpty ? undefined : this.unusedTier(question, false);
+    const second = places.zones.isEmpty ? undefined : this.unusedTier(question, 'any');
     if (second !== undefined) return this.placed(second, 'unused-node');
     if (nodeAntiAffinity === 'required') {
       return this.placed(this.fewNodes(question, places.leavingNodes()), 'leaving-node');
@@ -89,44 +95,45 @@ export class FastPlacer {
   }
 
   /** The tiers that hold most of the fleet. */
-  private unusedTier(question: Question, inUnusedZone: boolean): number | undefined {
+  private unusedTier(question: Question, use: ZoneUse): number | undefined {
     const { structure, places } = this;
     const { requiredNodeId } = question.request;
     if (requiredNodeId !== undefined) {
-      return this.fewNodes(question, this.onTier(structure.node(requiredNodeId), inUnusedZone));
+      return this.fewNodes(question, this.onTier(structure.node(requiredNodeId), use));
     }
     const localId = preferredNodeId(question.request);
     if (localId !== undefined) {
-      const local = this.onTier(structure.node(localId), inUnusedZone).filter(({ slots }) =>
+      const local = this.onTier(structure.node(localId), use).filter(({ slots }) =>
         slots.some((slot) => this.search.holds(slot)),
       );
       const slot = this.fewNodes(question, local);
       if (slot !== undefined) return slot;
     }
-    const slot = this.searchMembers(question, inUnusedZone);
+    const slot = this.searchMembers(question, use);
     if (slot !== undefined || places.slots.isEmpty) return slot;
     // Every disk that passes holds a replica of the volume: those are all that is left.
     const sharing = new Set(places.slots.toArray().map((taken) => structure.nodeBySlot[taken]));
     return this.fewNodes(
       question,
-      [...sharing].flatMap((node) => this.onTier(node, inUnusedZone)),
+      [...sharing].flatMap((node) => this.onTier(node, use)),
     );
   }
 
   /** A list of the node, or of none when a replica of the volume keeps it off the tier. */
-  private onTier(node: NodeEntry | undefined, inUnusedZone: boolean): NodeEntry[] {
-    const { nodes, zones } = this.places;
-    if (node === undefined || nodes.has(node)) return [];
-    return inUnusedZone && zones.has(node.zone) ? [] : [node];
+  private onTier(node: NodeEntry | undefined, use: ZoneUse): NodeEntry[] {
+    if (node === undefined || this.places.nodes.has(node)) return [];
+    return this.isZoneOf(use, node.zone) ? [node] : [];
   }
 
-  private searchMembers({ request, plan }: Question, inUnusedZone: boolean): number | undefined {
-    const { members, search, places } = this;
+  private isZoneOf(use: ZoneUse, zone: ZoneKey): boolean {
+    if (use === 'any') return true;
+    return use === 'unused' ? !this.places.zones.has(zone) : this.places.isLeavingZone(zone);
+  }
+
+  private searchMembers({ request, plan }: Question, use: ZoneUse): number | undefined {
+    const { members, search } = this;
     members.length = 0;
-    for (const member of plan.members) {
-      if (inUnusedZone && places.zones.has(member.group.zone)) continue;
-      members.push(member);
-    }
+    for (const member of plan.members) if (this.isZoneOf(use, member.group.zone)) members.push(member);
     const alpha = this.structure.settings['balance-alpha'];
     const node = alpha === 1 ? search.mostUsableNode(members) : this.hybrid.bestNode(members, alpha);
     if (node !== undefined) return this.chooser.onNode(node, request, alpha);

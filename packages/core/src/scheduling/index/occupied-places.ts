@@ -58,6 +58,10 @@ export class OccupiedPlaces {
     return this.nodes.toArray().filter((node) => !this.stayingNodes.has(node));
   }
 
+  hasLeavingZone(): boolean {
+    return this.zones.toArray().some((zone) => !this.stayingZones.has(zone));
+  }
+
   isLeavingZone(zone: ZoneKey): boolean {
     return this.zones.has(zone) && !this.stayingZones.has(zone);
   }

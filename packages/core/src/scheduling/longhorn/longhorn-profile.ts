@@ -28,6 +28,7 @@ export const LONGHORN_PROFILE: SchedulingProfile = {
   occupants: 'on-candidate-nodes',
   sharedDisks: 'any',
   usedNodeTierHonoursNodeSelector: false,
+  unusedNodeInLeavingZone: false,
   writtenDataCounts: 'twice',
   deletedReplicasMayReturn: true,
   // Only a controller's mark makes a replica leave.

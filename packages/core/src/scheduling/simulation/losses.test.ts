@@ -192,7 +192,7 @@ describe('losses', () => {
       name: 'both',
       request: { volumes: [{ ...SHAPE, count: 2 }], lose: { nodes: ['a', 'b'] } },
       volumes: [anExisting('v', both)],
-      want: '0 of 2 new volumes fit; 1 existing volume loses 2 replicas, 1 volume loses every full copy.',
+      want: '0 of 2 new volumes fit; 1 existing volume loses 2 replicas, 2 of them fit nowhere else and 1 volume loses every full copy.',
     },
   ])('in a sentence: $name', ({ request, volumes = [], want }) => {
     expect(simulate(request, aSimulationView(THREE, volumes)).sentence).toBe(want);

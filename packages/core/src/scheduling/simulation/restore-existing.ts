@@ -2,7 +2,7 @@
  * Gives existing volumes back what losses took, as replenishment would: a new replica in the place of each, built from
  * a full copy that is left. What is lost is taken to be gone for good, so nothing is waited for.
  */
-import { compareIds } from '../../model/ids.js';
+import { compareIds, type VolumeId } from '../../model/ids.js';
 import { isHealthy, type Replica } from '../../model/replica.js';
 import { DETACHED, holderOf } from '../../model/volume-lifecycle.js';
 import type { PlacementExplanation } from '../explanation/explanation.js';
@@ -21,16 +21,24 @@ type Hit = ExistingVolume & {
   readonly left: readonly Replica[];
 };
 
+/** @param restored is filled with the copies that each volume with losses has afterwards */
 export function restoreExisting(
   fleet: WorkingFleet,
   volumes: readonly ExistingVolume[],
   places: LostPlaces,
+  restored = new Map<VolumeId, readonly Replica[]>(),
 ): ExistingResult {
   const hits = volumes.map((existing) => hitOf(existing, places)).filter(({ lost }) => lost.length > 0);
   const isLost = ({ replicas, left }: Hit) => replicas.some(isHealthy) && !left.some(isHealthy);
   const lostVolumes = hits.filter(isLost);
   const outcome = new Outcome();
-  for (const hit of hits.filter((one) => !isLost(one)).sort(byUrgency)) restore(fleet, hit, outcome);
+  for (const hit of hits.filter((one) => !isLost(one)).sort(byUrgency))
+    restored.set(hit.volume.id, restore(fleet, hit, outcome));
+  // Nothing is left that they could be built from.
+  for (const { volume, lost } of lostVolumes) {
+    restored.set(volume.id, []);
+    for (const _ of lost) outcome.strand();
+  }
   const named = lostVolumes.filter(({ isVisible }) => isVisible);
   return {
     volumesHit: hits.length,
@@ -65,7 +73,7 @@ function byUrgency(a: Hit, b: Hit): number {
   return copies(a) - copies(b) || compareIds(a.volume.id, b.volume.id);
 }
 
-function restore(fleet: WorkingFleet, { volume, lost, left, isVisible }: Hit, outcome: Outcome): void {
+function restore(fleet: WorkingFleet, { volume, lost, left, isVisible }: Hit, outcome: Outcome): Replica[] {
   const replicas = [...left];
   for (const replica of lost) {
     const disk = fleet.find(volume, replicas);
@@ -79,6 +87,7 @@ function restore(fleet: WorkingFleet, { volume, lost, left, isVisible }: Hit, ou
     replicas.push({ ...replica, nodeId: disk.nodeId, diskId: disk.id });
     if (isVisible) outcome.replace({ ...named, place: fleet.named(disk) });
   }
+  return replicas;
 }
 
 /** Collects what becomes of each replica; lists stop at their bound, counts go on. */

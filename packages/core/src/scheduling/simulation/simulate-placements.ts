@@ -4,11 +4,14 @@
  */
 
 import { StorageFault } from '../../model/faults.js';
-import type { VolumeId } from '../../model/ids.js';
+import type { NodeId, VolumeId } from '../../model/ids.js';
+import type { Replica } from '../../model/replica.js';
+import type { FleetView } from '../../model/views.js';
 import { assertFleetConsistent } from '../fleet-consistency.js';
 import { changedFleet, lostPlaces } from './changed-fleet.js';
 import { assertBounds, specsOf } from './check-request.js';
 import { nodeFills, zoneFills } from './fill.js';
+import { moveDrained } from './move-drained.js';
 import { countMore, placeShape } from './place-shape.js';
 import { restoreExisting } from './restore-existing.js';
 import {
@@ -38,7 +41,9 @@ export function simulatePlacements(
   assertFewEnough(view);
 
   const fleet = new WorkingFleet(changed, now);
-  const existing = restoreExisting(fleet, view.volumes, lost);
+  const restored = new Map<VolumeId, readonly Replica[]>();
+  const existing = restoreExisting(fleet, view.volumes, lost, restored);
+  moveDrained(fleet, view.volumes, newlyDrained(view.fleet, changed), restored);
   const placed = specs.map((spec, shape) =>
     placeShape(fleet, shape, spec, request.volumes?.[shape]?.count ?? 0),
   );
@@ -59,6 +64,11 @@ export function simulatePlacements(
     nodes,
     lost: { nodes: lost.nodeIds.size, disks: lost.diskIds.size },
   };
+}
+
+function newlyDrained(before: FleetView, after: FleetView): Set<NodeId> {
+  const drains = new Map(before.nodes.map(({ id, drain }) => [id, drain]));
+  return new Set(after.nodes.filter(({ id, drain }) => drain !== drains.get(id)).map(({ id }) => id));
 }
 
 /** For a viewer who may see some volumes only: the others take part, and nothing about them is told. */

@@ -1,0 +1,37 @@
+/**
+ * Copies of a detached volume whose places are gone: their nodes do not answer, or their disks are missing. No engine notices it,
+ * so each is waited for from then on as a failed copy of an attached volume is, and counts as lost afterwards.
+ */
+import { isHealthy, type Replica } from '../model/replica.js';
+import type { VolumeView } from '../model/views.js';
+import { placeLostSince } from '../model/volume-facts.js';
+import { returnFacts, windowOfReturn } from '../scheduling/occupancy.js';
+
+type CopiesView = Pick<VolumeView, 'replicas' | 'fleet'>;
+
+/**
+ * When a full copy of a detached volume, whose node does not answer or whose disk is missing, is not waited for any more; else the
+ * past. A maintenance window of its node holds as for a failed copy: not where the volume is down to its last copy.
+ */
+export function awayUntil(replica: Replica, { replicas, fleet }: CopiesView): Date {
+  const since = isHealthy(replica) ? placeLostSince(replica, fleet) : undefined;
+  if (since === undefined) return new Date(0);
+  const facts = returnFacts(replicas, fleet);
+  const usualMs = since.getTime() + facts.waitSeconds * 1000;
+  return new Date(Math.max(usualMs, windowOfReturn(replica, facts)?.until.getTime() ?? 0));
+}
+
+/** The view with copies as failed whose places have been gone for so long that they are not waited for any more. */
+export function withLostCopies<View extends CopiesView>(view: View, now: Date): View {
+  const replicas = view.replicas.map((replica) => {
+    const failedAt = isHealthy(replica) ? placeLostSince(replica, view.fleet) : undefined;
+    return failedAt === undefined || awayUntil(replica, view) > now ? replica : { ...replica, failedAt };
+  });
+  return { ...view, replicas };
+}
+
+/** When the copies of a detached volume whose places are gone are not waited for any more. */
+export function awaitedTimes(view: Pick<VolumeView, 'volume' | 'replicas' | 'fleet'>): Date[] {
+  if (view.volume.lifecycle.state !== 'detached') return [];
+  return view.replicas.map((replica) => awayUntil(replica, view)).filter((until) => until.getTime() > 0);
+}
