@@ -33,8 +33,7 @@ test('a node that is silent for a moment keeps its replicas, and none is built e
   expect([await replicaIds(), volume.robustness]).toEqual([before, 'healthy']);
 });
 
-test('to a detached volume it is nothing, however short failed copies are waited for', async () => {
-  world.store.setSetting(world.clusterId, 'replica-replenishment-wait-interval', 0);
+test('to a detached volume it is nothing until the wait for failed copies is over', async () => {
   world.store.setSetting(world.clusterId, 'offline-replica-rebuilding', true);
   await requestDetach(world.useCases, { volumeId: client.volumeId });
   await world.run(5);
