@@ -3,7 +3,7 @@
 //
 //   npm test                      every rule once
 //   npm run test:all              everything
-//   npm test -- --long            what test:all has beside npm test
+//   npm test -- --long            the long suites that CI runs after npm test
 //   npm test -- --since <commit>  the suites that the changes since a commit concern (tools/jest/concerned-suites.mjs)
 //   npm test -- packages/core     suites by a part of their path; further arguments go to Jest
 import { spawnSync } from 'node:child_process';
@@ -28,18 +28,16 @@ console.log(plainLine(summary));
 process.exit(summary.failed === 0 ? 0 : 1);
 
 /** The runs of Jest that the arguments ask for, one after the other. */
-function plan([first, ...rest]) {
+function plan([first, ...names]) {
   const quick = { scope: 'quick', args: [] };
-  const long = [
-    { scope: 'long', args: [] },
-    { scope: 'networks', args: [] },
-  ];
+  const long = [{ scope: 'long', args: [] }];
+  const rest = [...long, { scope: 'night', args: [] }, { scope: 'networks', args: [] }];
   if (first === undefined) return [quick];
-  if (first === '--all' && rest.length > 0) return [{ scope: 'all', args: rest }];
-  if (first === '--all') return [quick, ...long];
+  if (first === '--all' && names.length > 0) return [{ scope: 'all', args: names }];
+  if (first === '--all') return [quick, ...rest];
   if (first === '--long') return long;
-  if (first === '--since') return [{ scope: 'quick', args: concernedBy(rest) }];
-  return [{ scope: 'all', args: [first, ...rest] }];
+  if (first === '--since') return [{ scope: 'quick', args: concernedBy(names) }];
+  return [{ scope: 'all', args: [first, ...names] }];
 }
 
 function concernedBy([commit, ...rest]) {

@@ -11,7 +11,15 @@ import { sourceFiles } from './source-files.js';
 const MODEL = path.join('packages', 'core', 'src', 'model');
 const files = sourceFiles(['apps', 'packages', 'test']);
 const product = files.filter(({ at }) => !isTest(at) && !at.startsWith(MODEL));
-const tests = files.filter(({ at }) => isTest(at));
+const SCENARIOS = path.join(repositoryRoot, 'scenarios');
+/** Texts of suites, and of scenario files, whose settings are names without quotes: here they have some. */
+const tests = [
+  ...files.filter(({ at }) => isTest(at)),
+  ...fs.readdirSync(SCENARIOS).map((name) => {
+    const text = fs.readFileSync(path.join(SCENARIOS, name), 'utf8');
+    return { at: name, text: text.replaceAll(/\b([a-z0-9-]+):/g, "'$1':") };
+  }),
+];
 
 function isTest(at: string): boolean {
   return at.endsWith('.test.ts') || at.split(path.sep).includes('test') || at.includes('testkit');
