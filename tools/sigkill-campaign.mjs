@@ -21,7 +21,7 @@ for (const [name, value] of Object.entries(values)) {
   process.exit(2);
 }
 
-runSuite('apps/agent/test/sigkill-campaign.long.test.ts', {
+runSuite('apps/agent/test/sigkill-campaign.night.test.ts', {
   HOLDFAST_KILLS: values.kills,
   HOLDFAST_SEED: values.seed,
   HOLDFAST_DISKS: values.disks,

@@ -18,7 +18,7 @@ import { DATABASE_FAULTS } from './faults/database.mjs';
 import { WORKER_FAULTS } from './faults/worker.mjs';
 
 /** Suites that only `npm run test:all` runs. */
-const LONG_SUITE = /\.long\.test\.ts$/;
+const LONG_SUITE = /\.(long|night)\.test\.ts$/;
 
 /**
  * `{ name, breaks, file, changes: [{ find, replace }], foundBy, onDist? }`: `breaks` says in one sentence which rule is broken,

@@ -1,4 +1,4 @@
-/** A few SIGKILLs of hosts and agents, where `sigkill-campaign.long.test.ts` has many on each type of disk. */
+/** A few SIGKILLs of hosts and agents, where `sigkill-campaign.night.test.ts` has many on each type of disk. */
 import { afterEach, expect, test } from '@jest/globals';
 import { AgentCluster } from './agents.js';
 import { SigkillCampaign } from './sigkill-campaign.js';

@@ -2,7 +2,7 @@
 import { expect, test } from '@jest/globals';
 import { aCluster, comesTrue, drainByChance } from './planned-drains.js';
 
-/** `drain-plan.long.test.ts` has more. */
+/** `drain-plan.night.test.ts` has more. */
 const SEEDS = Array.from({ length: 10 }, (_, index) => index + 1);
 
 test.each(SEEDS)('what a drain does is what its plan said, cluster %i', drainByChance);

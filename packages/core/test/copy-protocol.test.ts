@@ -5,7 +5,7 @@ import { walkCopyProtocol } from './model-check/protocol-walks.js';
 import { RULE_STORIES } from './model-check/rule-stories.js';
 import { follow, search } from './model-check/search.js';
 
-/** Ways by chance. `copy-protocol.long.test.ts` goes more of them, and searches more of the first steps. */
+/** Ways by chance. `copy-protocol.night.test.ts` goes more of them, and searches more of the first steps. */
 const WALKS = 500;
 /** Within so many walks each rule that has no story is found missing. */
 const RULE_WALKS = 1_000;

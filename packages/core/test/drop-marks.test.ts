@@ -3,7 +3,7 @@ import { DROP_RULES, type DropRule, dropMarks } from './model-check/drop-marks.j
 import { walkDropMarks } from './model-check/drop-walks.js';
 import { follow, search } from './model-check/search.js';
 
-/** Ways by chance. `drop-marks.long.test.ts` goes more of them, and searches more of the first steps. */
+/** Ways by chance. `drop-marks.night.test.ts` goes more of them, and searches more of the first steps. */
 const WALKS = 1_000;
 /** More than there are within the bounds. */
 const STATES_MAX = 50_000;

@@ -1,6 +1,6 @@
 /**
  * Simulation of one volume's engines, copies and disks in virtual time, by seed (docs/adr/0128): all promises hold
- * whatever happens, and rules that are broken on purpose are found. `simulation.long.test.ts` has the rules that are found late.
+ * whatever happens, and rules that are broken on purpose are found. `simulation.night.test.ts` has the rules that are found late.
  */
 import { expect, test } from '@jest/globals';
 import { MUTANTS, QUICK_SEED_MAX } from './simulation/mutants.mjs';

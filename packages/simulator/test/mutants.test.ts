@@ -1,4 +1,4 @@
-/** Broken rules are found by the fault search: here those that its first seeds find, the others in `mutants.long.test.ts`. */
+/** Broken rules are found by the fault search: here those that its first seeds find, the others in `mutants.night.test.ts`. */
 import { afterAll, expect, test } from '@jest/globals';
 import { clean, compile, firstFailure } from './mutants/mutant-runner.mjs';
 import { MUTANTS, QUICK_SEED_MAX } from './mutants/mutants.mjs';

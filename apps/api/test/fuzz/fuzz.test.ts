@@ -1,4 +1,4 @@
-/** A slice of the requests by chance; `fuzz.long.test.ts` sends more. `HOLDFAST_FUZZ_REQUESTS` and `HOLDFAST_FUZZ_SEED` say how many and which. */
+/** A slice of the requests by chance; `fuzz.night.test.ts` sends more. `HOLDFAST_FUZZ_REQUESTS` and `HOLDFAST_FUZZ_SEED` say how many and which. */
 import { declareFuzz } from './declare-fuzz.js';
 
 declareFuzz({

@@ -30,7 +30,7 @@ describe('a command that is delivered twice', () => {
     expect((await volume.checksums()).size).toBe(1);
   });
 
-  /** `doubled-commands.long.test.ts` has more. */
+  /** `doubled-commands.night.test.ts` has more. */
   test.each([1, 2])('seed %i: snapshots, a rebuild, reverts and purges end as without', (seed) =>
     endsAsWithoutDoubles(clusters, seed),
   );

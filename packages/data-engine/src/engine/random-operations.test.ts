@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import { useClusters } from '../../test/engine-cluster.js';
 import { runByChance } from '../../test/random-runs.js';
 
-/** `random-operations.long.test.ts` does ten times as many. */
+/** `random-operations.night.test.ts` does ten times as many. */
 const OPERATIONS = 40;
 
 const clusters = useClusters();

@@ -9,7 +9,7 @@ import {
   removeCutFolders,
 } from '../../test/power-cuts.js';
 
-/** `power-cut.long.test.ts` looks into every state. */
+/** `power-cut.night.test.ts` looks into every state. */
 const SHARE = 24;
 
 let folders: CutFolders;

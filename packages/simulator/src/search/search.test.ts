@@ -5,7 +5,7 @@ import { runSearch } from './run-search.js';
 import { searchSeeds } from './search-seeds.js';
 import { shrink } from './shrink.js';
 
-/** `search.long.test.ts` has more, and each night 3,000 (.github/workflows/nightly.yml). */
+/** `search.night.test.ts` has more, and each night 3,000 (.github/workflows/nightly.yml). */
 const SEEDS = 30;
 const SIZE = { hours: 0.5 };
 

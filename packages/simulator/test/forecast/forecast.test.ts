@@ -2,7 +2,7 @@
 import { expect, test } from '@jest/globals';
 import { compareForecasts } from './forecast-cases.js';
 
-/** `forecast.long.test.ts` has the others of a hundred. */
+/** `forecast.night.test.ts` has the others of a hundred. */
 const CASES = 25;
 const MISSED_MAX = 1;
 

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { DECISIONS_PER_FLEET, disagreementOn, type Seen, tooSeldom } from '../../../test/index-agreement.js';
 
-/** `fleet-index.long.test.ts` has four times as many. */
+/** `fleet-index.night.test.ts` has four times as many. */
 const FLEETS = 1_500;
 
 test(`agrees with the linear path and with the definition in ${FLEETS * DECISIONS_PER_FLEET} decisions`, () => {
