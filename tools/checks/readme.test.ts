@@ -11,7 +11,7 @@ function namesIn(folder: string): string[] {
 }
 
 test('every benchmark is named where it says how to measure', () => {
-  const [, list = ''] = /bench -- schedule` measures\s+\(([^;]*);/.exec(readme) ?? [];
+  const [, list = ''] = /bench -- schedule` \| measures \(([^;]*);/.exec(readme) ?? [];
   const named = [...list.matchAll(/`([a-z]+)`/g)].map(([, name]) => name);
   const there = namesIn('tools/bench/src').flatMap((file) => /^(.*)\.bench\.ts$/.exec(file)?.[1] ?? []);
   expect(named.toSorted()).toEqual(there.toSorted());

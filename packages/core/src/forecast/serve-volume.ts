@@ -3,7 +3,7 @@
  * a failover, or by the worker's own for the time of its moves.
  */
 import { blockText } from '../admission/waiting.js';
-import { awayUntil } from '../lifecycle/lost-places.js';
+import { awayUntil, withLostCopies } from '../lifecycle/lost-places.js';
 import { isLeaving } from '../lifecycle/node-volumes.js';
 import { attachNode } from '../lifecycle/plan-attachment.js';
 import { canStartElsewhere, failoverAt } from '../lifecycle/plan-failover.js';
@@ -84,21 +84,28 @@ function attachedAnew(
 
 /** A detached volume is attached for its moves, a few at a time, or for its rebuilds where that is wanted. */
 function serveForRepair(projected: ProjectedVolume, course: Course): boolean {
-  const { volume, replicas } = projected;
+  const { volume } = projected;
+  const copies = { replicas: projected.replicas, fleet: course.fleet.view };
+  const away = Math.max(0, ...projected.replicas.map((replica) => awayUntil(replica, copies).getTime()));
+  const isRebuilt = isRebuiltOffline(repairView(projected, course));
+  // Copies on lost places count as failed once the wait for them is over.
+  const { replicas } = isRebuilt ? withLostCopies(copies, nowOf(course)) : projected;
   const leaving = replicas.filter(
     (replica) => isHealthy(replica) && isLeaving(replica, projected, course.lookup),
   );
   const full = replicas.filter((replica) => isHealthy(replica) && replica.intent === 'keep');
   const isLacking = full.length < volume.spec.numberOfReplicas;
-  if (leaving.length === 0 && !isLacking)
-    return wait(projected, isWhole(projected, course) ? FULL : NOT_IN_USE);
-  if (leaving.length === 0 && !isRebuiltOffline(repairView(projected, course)))
-    return wait(projected, NOT_IN_USE);
+  if (leaving.length === 0 && !isLacking) {
+    if (isWhole(projected, course)) return wait(projected, FULL);
+    return isRebuilt && away > course.nowMs
+      ? waitUntil(projected, course, away)
+      : wait(projected, NOT_IN_USE);
+  }
+  if (leaving.length === 0 && !isRebuilt) return wait(projected, NOT_IN_USE);
   if (volume.rebuildHold !== undefined) {
     return wait(projected, { kind: 'waiting', why: blockText(volume.rebuildHold).waitingFor });
   }
-  const copies = { replicas, fleet: course.fleet.view };
-  const away = Math.max(0, ...replicas.map((replica) => awayUntil(replica, copies).getTime()));
+  projected.replicas = replicas;
   if (leaving.length > 0 && away > course.nowMs) return waitUntil(projected, course, away);
   if (!canGoOn(projected, course)) return wait(projected, { kind: 'unschedulable' });
   const turnOf = leaving[0]?.nodeId;
