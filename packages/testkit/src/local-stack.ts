@@ -6,6 +6,7 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { ClusterHome, cleanEnvironment } from './cluster-home.js';
+import { startPart } from './started-parts.js';
 
 export const repositoryRoot = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '..', '..', '..');
 
@@ -44,7 +45,7 @@ export class LocalStack extends ClusterHome {
       HOLDFAST_CONSOLE: options.console === true ? 'on' : 'off',
       ...options.env,
     });
-    await stack.orDestroy(() => stack.run());
+    await startPart('stack', () => stack.orDestroy(() => stack.run()));
     return stack;
   }
 

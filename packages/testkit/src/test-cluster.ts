@@ -12,6 +12,7 @@ import { ClusterAgents } from './cluster-agents.js';
 import { ClusterHome, type LocalAgent, type LocalJson } from './cluster-home.js';
 import { eventually } from './eventually.js';
 import { runFolder, type SharedStack, sharedStack } from './shared-parts.js';
+import { startPart } from './started-parts.js';
 import { controlSocketIn, openTestControlSocket } from './test-control-socket.js';
 
 /** The worker may be changing the same rows. */
@@ -46,7 +47,11 @@ export class TestCluster extends ClusterHome {
     super(home);
   }
 
-  static async start(options: ClusterOptions = {}): Promise<TestCluster> {
+  static start(options: ClusterOptions = {}): Promise<TestCluster> {
+    return startPart('cluster', () => TestCluster.begin(options));
+  }
+
+  private static async begin(options: ClusterOptions): Promise<TestCluster> {
     const { agents: count = 3, zones = ZONES, diskSize = '20Gi', env = {} } = options;
     const stack = await sharedStack();
     const home = fs.mkdtempSync(path.join(runFolder(), 'cluster-'));

@@ -5,6 +5,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { runFolder } from './shared-parts.js';
+import { startPart } from './started-parts.js';
 
 export type StartedPart<T> = {
   /** What the next suites need to use the part: it is stored as JSON. */
@@ -29,7 +30,7 @@ async function findOrStart<T>(name: string, start: (folder: string) => Promise<S
   if (fs.existsSync(valueFile)) return JSON.parse(fs.readFileSync(valueFile, 'utf8')) as T;
   const folder = path.join(runFolder(), name);
   fs.mkdirSync(folder, { recursive: true });
-  const { value, pid, signal } = await start(folder);
+  const { value, pid, signal } = await startPart(name, () => start(folder));
   fs.writeFileSync(path.join(runFolder(), `${name}.process.json`), JSON.stringify({ pid, signal }));
   fs.writeFileSync(valueFile, JSON.stringify(value));
   return value;
