@@ -78,12 +78,21 @@ export function install({ output } = {}) {
   fs.writeFileSync(installStamp, fingerprint);
 }
 
+/** Makes the sources that are generated, which is all that a process on sources needs. */
+export function generate({ output } = {}) {
+  runTurbo('generate', [], output);
+}
+
 /** Builds through turbo, which skips unchanged packages. `without` names packages to leave out. */
 export function build({ without = [], output } = {}) {
   const filters = without.map((name) => `--filter=!${name}`);
+  runTurbo('build', filters, output);
+}
+
+function runTurbo(task, filters, output) {
   const turbo = inRoot('node_modules', 'turbo', 'bin', 'turbo');
   const flags = ['--ui=stream', '--output-logs=errors-only', '--log-order=grouped'];
-  run(process.execPath, [turbo, 'run', 'build', ...flags, ...filters], output);
+  run(process.execPath, [turbo, 'run', task, ...flags, ...filters], output);
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {

@@ -10,7 +10,14 @@ import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { build, install, quietEnvironment, repositoryRoot, requireSupportedPlatform } from './bootstrap.mjs';
+import {
+  build,
+  generate,
+  install,
+  quietEnvironment,
+  repositoryRoot,
+  requireSupportedPlatform,
+} from './bootstrap.mjs';
 
 const JEST = path.join(repositoryRoot, 'node_modules', 'jest', 'bin', 'jest.js');
 
@@ -60,7 +67,10 @@ function prepare(chosen) {
   const isBuilt = chosen.some(
     ({ scope, args }) => listTests(scope, ['--selectProjects', 'built', ...args]).length > 0,
   );
-  if (!isBuilt) return;
+  if (!isBuilt) {
+    generate();
+    return;
+  }
   build();
   ensureBrowser();
 }
