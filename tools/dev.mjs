@@ -8,6 +8,8 @@ import { build, install, repositoryRoot, requireSupportedPlatform } from './boot
 /** Editors write a file in several steps, and tools write several files at once. */
 const QUIET_MS = 100;
 const SERVICES = ['api', 'worker'];
+/** The API loses at most the answers under way, and need not drain first; a worker hands over its jobs. */
+const END = { api: 'SIGKILL', worker: 'SIGTERM' };
 
 requireSupportedPlatform();
 install();
@@ -73,6 +75,6 @@ async function apply() {
 /** Ends services, which the stack then starts again. */
 function restarted(services) {
   const { processes } = JSON.parse(fs.readFileSync(path.join(home, 'local.json'), 'utf8'));
-  for (const service of services) if (processes[service] > 0) process.kill(processes[service], 'SIGTERM');
+  for (const service of services) if (processes[service] > 0) process.kill(processes[service], END[service]);
   return services.size === 0 ? 'no service uses it' : `${[...services].join(' and ')} started again`;
 }
