@@ -1,6 +1,5 @@
 // One Jest configuration for the whole repository, on TypeScript sources and native ES modules. Two projects: suites that run on sources
 // alone, and suites that start built processes (`dist`), which tools/test.mjs builds first where one of them is chosen.
-import { swcOptions } from './tools/typescript/swc-options.mjs';
 
 /**
  * Which suites run: `quick` (npm test), `long` (those named *.long.test.ts), `night` (*.night.test.ts: long ones that have not passed yet since
@@ -29,12 +28,12 @@ const OPTIONAL = [
 
 const common = {
   rootDir: import.meta.dirname,
-  testEnvironment: 'node',
-  testEnvironmentOptions: { customExportConditions: ['holdfast-source', 'node', 'node-addons'] },
-  extensionsToTreatAsEsm: ['.ts', '.tsx'],
-  transform: { '^.+\\.tsx?$': ['@swc/jest', swcOptions()] },
+  testEnvironment: '<rootDir>/tools/jest/native-environment.mjs',
+  testRunner: '<rootDir>/tools/jest/native-runner.mjs',
+  // Node loads suites and sources: see native-runner.mjs.
+  transform: {},
   moduleNameMapper: {
-    // What the condition `holdfast-source` of each package leads to; Jest looks for related suites without conditions.
+    // What the condition `holdfast-source` of each package leads to, for Jest's search of related suites.
     '^@holdfast/(core|control|data-engine|database|identity|jobs|scenario|simulator|testkit|tracing)/(?!bench/)(.*)\\.js$':
       '<rootDir>/packages/$1/src/$2',
     '^(\\.{1,2}/.*)\\.js$': '$1',

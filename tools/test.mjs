@@ -18,8 +18,7 @@ import {
   repositoryRoot,
   requireSupportedPlatform,
 } from './bootstrap.mjs';
-
-const JEST = path.join(repositoryRoot, 'node_modules', 'jest', 'bin', 'jest.js');
+import { jestCommand } from './jest/command.mjs';
 
 requireSupportedPlatform();
 install();
@@ -102,8 +101,7 @@ function runJest({ scope, args }) {
 }
 
 function jest(scope, args, { stdio, env = {} }) {
-  const flags = ['--experimental-vm-modules', '--no-warnings', ...onSources()];
-  return spawnSync(process.execPath, [...flags, JEST, ...args], {
+  return spawnSync(process.execPath, jestCommand(repositoryRoot, ...args), {
     cwd: repositoryRoot,
     encoding: 'utf8',
     stdio,
@@ -115,15 +113,6 @@ function jest(scope, args, { stdio, env = {} }) {
       ...env,
     },
   });
-}
-
-/** Lets threads that the code under test starts run on sources too. */
-function onSources() {
-  return [
-    '--conditions=holdfast-source',
-    '--import',
-    path.join(repositoryRoot, 'tools/typescript/register.mjs'),
-  ];
 }
 
 /**

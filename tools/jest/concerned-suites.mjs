@@ -6,9 +6,9 @@
 import { spawnSync } from 'node:child_process';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { jestCommand } from './command.mjs';
 
 const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '..', '..');
-const JEST = path.join(root, 'node_modules', 'jest', 'bin', 'jest.js');
 
 /** Rooms whose suites prove a room, beside its own. */
 const PROVEN_BY = {
@@ -45,9 +45,8 @@ function git(...args) {
 
 function relatedTo(files) {
   if (files.length === 0) return [];
-  const flags = ['--experimental-vm-modules', '--no-warnings'];
   const args = ['--listTests', '--passWithNoTests', '--findRelatedTests', ...files];
-  const { stdout } = spawnSync(process.execPath, [...flags, JEST, ...args], {
+  const { stdout } = spawnSync(process.execPath, jestCommand(root, ...args), {
     cwd: root,
     encoding: 'utf8',
     env: { ...process.env, HOLDFAST_TEST_SCOPE: 'quick' },

@@ -2,6 +2,7 @@
 import { spawn } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
+import { jestCommand } from '../jest/command.mjs';
 
 /** From the polite signal to the one that no process outlives. */
 const KILL_AFTER_MS = 5_000;
@@ -58,9 +59,8 @@ export async function relatedSuites(copy, file, { limitMs }) {
 }
 
 function runJest(copy, args, limitMs) {
-  const jest = path.join(copy, 'node_modules', 'jest', 'bin', 'jest.js');
   const cache = `--cacheDirectory=${path.join(copy, 'tmp', 'jest-cache')}`;
-  const all = ['--experimental-vm-modules', '--no-warnings', jest, '--maxWorkers=1', '--ci', cache, ...args];
+  const all = jestCommand(copy, '--maxWorkers=1', '--ci', cache, ...args);
   return runBounded(copy, all, { cwd: copy, limitMs });
 }
 
