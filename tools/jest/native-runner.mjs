@@ -24,12 +24,22 @@ export default async function runSuite(globalConfig, config, environment, runtim
   }
 }
 
+const loaded = new Set();
+
+/** Loads a suite, and itself again where it has run in this process before, as in Jest's watch mode. */
+async function loadSuite(file) {
+  const url = pathToFileURL(file).href;
+  const again = loaded.has(file) ? `?again=${loaded.size}` : '';
+  loaded.add(`${file}${again}`);
+  return import(`${url}${again}`);
+}
+
 /** The runtime, which loads modules as Node does. */
 function natively(runtime, environment) {
   const own = {
     setGlobalsForRuntime: (globals) => setGlobals({ ...globals, jest: mocksOf(environment) }),
     unstable_shouldLoadAsEsm: () => true,
-    unstable_importModule: (file) => import(pathToFileURL(file).href),
+    unstable_importModule: loadSuite,
   };
   return new Proxy(runtime, {
     get(target, key) {

@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { threadId } from 'node:worker_threads';
 import { swcOptions } from './swc-options.mjs';
 
-const SOURCE = /\.tsx?$/;
+const SOURCE = /\.tsx?(\?|$)/;
 /** What suites of Jest import as '@jest/globals': see there. */
 const JEST_GLOBALS = new URL('../jest/globals.mjs', import.meta.url).href;
 /** Compiled sources, as dozens of processes of one run of the tests load the same ones. */

@@ -5,7 +5,7 @@
  */
 import fs from 'node:fs';
 import fsPromises from 'node:fs/promises';
-import koffi, { type KoffiFunc } from 'koffi';
+import { nativeCalls } from '../src/disk/native-calls.js';
 
 /** One opened file or folder. Two openings of one file are two of these. */
 export type OpenFile = { readonly path: string };
@@ -33,10 +33,6 @@ export type FileHolder = (call: FileCall) => Promise<void> | undefined;
 
 type Callback = (error: NodeJS.ErrnoException | null, ...results: never[]) => void;
 
-/** Installed taps. Global, because the code under test loads its native function once, and keeps it. */
-const installed = new Set<FileTap>();
-let punchingIsTapped = false;
-
 export class FileTap {
   private readonly opened = new Map<number, OpenFile>();
   private readonly running = new Map<FileCall, string>();
@@ -51,13 +47,10 @@ export class FileTap {
   install(): void {
     this.tapDescriptors();
     this.tapPaths();
-    installed.add(this);
-    if (!punchingIsTapped) tapPunching();
-    punchingIsTapped = true;
+    this.tapNativeCalls();
   }
 
   uninstall(): void {
-    installed.delete(this);
     for (const undo of this.restore.reverse()) undo();
     this.restore.length = 0;
   }
@@ -264,32 +257,33 @@ export class FileTap {
     }
   }
 
-  /** False if the files are not under this tap's folder. An exchange that the kernel refuses has changed nothing. */
-  exchange(from: string, to: string, { done, run }: Exchange): boolean {
-    if (!isUnder(from, this.folder)) return false;
-    const failed = new Error('the kernel has refused it');
-    this.withCallback<[number]>(
-      { kind: 'exchange', from, to },
-      from,
-      (error, status) => done(error === failed ? null : error, error === null ? status : -1),
-      (ended) => run((error, status) => ended(error ?? (status === 0 ? null : failed), status)),
-    );
-    return true;
-  }
-
-  /** False if the file is not under this tap's folder. */
-  punch(punch: Punch): boolean {
-    const { fd, position, lengthBytes, done } = punch;
-    const file = this.opened.get(fd);
-    if (file === undefined) return false;
-    this.withCallback<[number]>(
-      { kind: 'punch', file, position, lengthBytes },
-      file.path,
-      // A refused call fails: the caller then writes zeros instead, and is refused that too.
-      (error, status) => done(error, error === null ? status : -1),
-      (ended) => punch.run((error, status) => ended(error, status)),
-    );
-    return true;
+  /** Holes are punched on a plain descriptor, and two names are exchanged by their paths. What the kernel refuses has changed nothing. */
+  private tapNativeCalls(): void {
+    const whereDone = async (call: FileCall, path: string, run: () => Promise<number>): Promise<number> => {
+      const result = this.withPromise(call, path, async () => {
+        const value = await run();
+        if (value !== 0) throw new Error('the kernel has refused it');
+        return value;
+      });
+      return await result.catch(() => -1);
+    };
+    this.replace(nativeCalls, 'fallocate', (real: typeof nativeCalls.fallocate) => {
+      const tapped: typeof real = (fd, mode, position, lengthBytes) => {
+        const file = this.opened.get(fd);
+        const run = () => real(fd, mode, position, lengthBytes);
+        if (file === undefined) return run();
+        return whereDone({ kind: 'punch', file, position, lengthBytes }, file.path, run);
+      };
+      return tapped;
+    });
+    this.replace(nativeCalls, 'renameAt2', (real: typeof nativeCalls.renameAt2) => {
+      const tapped: typeof real = (fromFolder, from, toFolder, to, flags) => {
+        const run = () => real(fromFolder, from, toFolder, to, flags);
+        if (!isUnder(from, this.folder)) return run();
+        return whereDone({ kind: 'exchange', from, to }, from, run);
+      };
+      return tapped;
+    });
   }
 }
 
@@ -303,53 +297,6 @@ function ofPiece(file: OpenFile, [buffer, offset, length, position]: readonly un
   const from = offset as number;
   const piece = (buffer as Buffer).subarray(from, from + (length as number));
   return { kind: 'write', file, position: position as number, pieces: [piece] };
-}
-
-type Exchange = { done: Done; run: (ended: Done) => void };
-
-type Done = (error: Error | null, status: number) => void;
-type Punch = {
-  fd: number;
-  position: number;
-  lengthBytes: number;
-  done: Done;
-  run: (ended: Done) => void;
-};
-type Fallocate = KoffiFunc<(fd: number, mode: number, position: number, lengthBytes: number) => number>;
-
-/** Taps native calls: holes are punched on a plain descriptor, and two names are exchanged by their paths. */
-function tapPunching(): void {
-  const load = koffi.load;
-  koffi.load = (...args: Parameters<typeof load>) =>
-    new Proxy(load(...args), {
-      get: (library, name) => {
-        if (name !== 'func') return Reflect.get(library, name);
-        return (declaration: string) => {
-          const native = library.func(declaration);
-          if (declaration.includes(' fallocate64')) return { async: tapFallocate(native) };
-          return declaration.includes('renameat2') ? { async: tapExchange(native) } : native;
-        };
-      },
-    });
-}
-
-function tapFallocate(native: Fallocate) {
-  return (fd: number, mode: number, position: number, lengthBytes: number, done: Done): void => {
-    const run = (ended: Done) => native.async(fd, mode, position, lengthBytes, ended);
-    const punch = { fd, position, lengthBytes, done, run };
-    if (![...installed].some((tap) => tap.punch(punch))) run(done);
-  };
-}
-
-type RenameAt2 = KoffiFunc<
-  (fromFolder: number, from: string, toFolder: number, to: string, flags: number) => number
->;
-
-function tapExchange(native: RenameAt2) {
-  return (_: number, from: string, __: number, to: string, flags: number, done: Done): void => {
-    const run = (ended: Done) => native.async(_, from, __, to, flags, ended);
-    if (![...installed].some((tap) => tap.exchange(from, to, { done, run }))) run(done);
-  };
 }
 
 function isUnder(path: string, folder: string): boolean {
