@@ -36,12 +36,12 @@ test('requests of one organization that hang in the database leave connections t
   }
   expect(answers.every(({ status }) => status === 200)).toBe(true);
   await blocker.query('ROLLBACK');
-  for (const { status } of await Promise.all(hanging)) expect([200, 202, 409]).toContain(status);
+  for (const { status } of await Promise.all(hanging)) expect([200, 202, 409, 503]).toContain(status);
 });
 
 test("one organization's what-ifs leave the next turn to another one", async () => {
   const heavy: Json = {
-    volumes: Array.from({ length: 3 }, () => ({ count: 1, size: MEBIBYTE })),
+    volumes: [{ count: 1, size: MEBIBYTE }],
     add: { nodes: [{ name: 'new', disks: [{ size: 1024 ** 4 }], count: 20 }] },
     howManyMore: true,
   };

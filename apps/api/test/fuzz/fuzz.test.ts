@@ -2,6 +2,6 @@
 import { declareFuzz } from './declare-fuzz.js';
 
 declareFuzz({
-  requests: Number(process.env.HOLDFAST_FUZZ_REQUESTS ?? 1_000),
+  requests: Number(process.env.HOLDFAST_FUZZ_REQUESTS ?? 300),
   seed: Number(process.env.HOLDFAST_FUZZ_SEED ?? 1),
 });

@@ -38,13 +38,11 @@ afterAll(async () => {
   await database?.stop();
 });
 
-describe('the Postgres store as the system role', () => storeContract(() => makeStore('system')));
-
-// The same under row-level security: whatever a use case does in the API works there too.
+// Under row-level security: whatever a use case does in the API works there too.
 describe('the Postgres store as the api role', () => storeContract(() => makeStore('api')));
 
 // As workers use it: fleets are kept between reads.
-describe('the Postgres store with a fleet cache', () =>
+describe('the Postgres store as the system role, with a fleet cache', () =>
   storeContract(() => makeStore('system', new FleetReader())));
 
 /** One database for the suite; each test starts with empty tables. */
