@@ -1,5 +1,7 @@
+import { generateKeyPair } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { promisify } from 'node:util';
 import Provider from 'oidc-provider';
 
 export type ProviderUser = { email: string; email_verified: boolean; name: string; groups: string[] };
@@ -20,6 +22,9 @@ export class TestProvider {
 
   /** A page asks the visitor in a browser whether to go on; without it the provider agrees at once. */
   asksFirst = false;
+
+  /** Its tokens are signed by a key that it does not publish, as those of another provider. */
+  publishesOtherKeys = false;
 
   /** How often it was called. */
   requests = 0;
@@ -98,6 +103,7 @@ export class TestProvider {
     const answer = provider.callback();
     this.server.on('request', async (request, response) => {
       this.requests += 1;
+      if (request.url === '/jwks' && this.publishesOtherKeys) return await answerOtherKeys(response);
       if (!request.url?.startsWith('/interaction/')) return answer(request, response);
       if (this.asksFirst && request.method === 'GET') return ask(request, response);
       if ((await textOf(request)).includes('answer=no')) {
@@ -113,6 +119,13 @@ export class TestProvider {
       return provider.interactionFinished(request, response, { login: { accountId }, consent });
     });
   }
+}
+
+async function answerOtherKeys(response: ServerResponse): Promise<void> {
+  const { publicKey } = await promisify(generateKeyPair)('rsa', { modulusLength: 2048 });
+  // The name of the provider's own key: of the two only the signature tells them apart.
+  const key = { ...publicKey.export({ format: 'jwk' }), alg: 'RS256', use: 'sig', kid: 'keystore-CHANGE-ME' };
+  response.setHeader('content-type', 'application/jwk-set+json').end(JSON.stringify({ keys: [key] }));
 }
 
 /** The page of a provider, as far as a visitor needs it. */

@@ -132,8 +132,10 @@ export class OidcClient {
       return this.discovered.provider;
     const { issuer, clientId, clientSecret, check } = this.config;
     // Which issuers may do without TLS was decided when the configuration was read; the check judges every single address.
+    // The signature of ID tokens is verified though they come by TLS: a proxy on the way may end it.
+    const execute = [client.enableNonRepudiationChecks];
     const provider = client.discovery(issuer, clientId, clientSecret, undefined, {
-      execute: issuer.protocol === 'http:' ? [client.allowInsecureRequests] : [],
+      execute: issuer.protocol === 'http:' ? [...execute, client.allowInsecureRequests] : execute,
       [client.customFetch]: guardedFetch(check),
     });
     this.discovered = { at: now, provider };
