@@ -16,6 +16,9 @@ describe('a GraphQL request that is none is refused as the fault of its sender',
     ['a number for a query', { query: 1 }],
     ['a truth for a query', { query: true }],
     ['a list for a query', { query: ['{ __typename }'] }],
+    ['a number in a text', { query: '5' }],
+    ['nothing in a text', { query: 'null' }],
+    ['a parsed query in a text', { query: '{"kind":"Document","definitions":[]}' }],
   ])('such as %s in its place', async (_what, body) => {
     for (const url of ['/graphql', '/graphql/stream']) {
       const answer = await api.send({
@@ -29,9 +32,9 @@ describe('a GraphQL request that is none is refused as the fault of its sender',
     }
   });
 
-  test('two queries in an address', async () => {
+  test.each(['query={__typename}&query={__typename}', 'query=5'])('an address with %s', async (search) => {
     const answer = await api.send({
-      url: '/graphql?query={__typename}&query={__typename}',
+      url: `/graphql?${search}`,
       headers: { authorization: `Bearer ${api.seed.token}` },
     });
     expect(answer.statusCode).toBe(422);

@@ -66,6 +66,17 @@ async function requireQueryText(request: FastifyRequest): Promise<void> {
     if (query === undefined || query === null) continue;
     if (typeof query !== 'string') throw invalidQuery('must be a text');
     if (query.length > QUERY_CHARS_MAX) throw invalidQuery(`may have ${QUERY_CHARS_MAX} characters`);
+    // Mercurius takes JSON for a query that was parsed beforehand, and fails at whatever else it is.
+    if (isJson(query)) throw invalidQuery('is JSON, and no GraphQL document');
+  }
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
   }
 }
 
