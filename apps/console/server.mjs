@@ -39,7 +39,16 @@ function restrict(request, response) {
   }
 }
 
+/** Next fails at any other method: it is no request that a page or the API knows. */
+const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
+
 const server = http.createServer((request, response) => {
+  if (!METHODS.includes(request.method)) {
+    response
+      .writeHead(405, { allow: METHODS.join(', '), 'content-type': 'text/plain' })
+      .end('no such method');
+    return;
+  }
   if (request.url === '/livez' || request.url === '/readyz') {
     response.writeHead(200, { 'content-type': 'text/plain' }).end('ok');
     return;

@@ -1,4 +1,6 @@
 /** The journey of a user through the console: sign in, make a volume, attach it, watch a node die, and its copy being rebuilt. */
+import { once } from 'node:events';
+import http from 'node:http';
 import { MIB } from '@holdfast/core/model/bytes.js';
 import { findBrowser } from '@holdfast/testkit/browser.js';
 import { changeSetting } from '@holdfast/testkit/cluster-volumes.js';
@@ -26,6 +28,13 @@ beforeAll(async () => {
 afterAll(async () => {
   client?.close();
   await visit?.end();
+});
+
+test('the console refuses a method that it does not know', async () => {
+  const asked = http.request(cluster.local.consoleUrl, { method: 'TRACE' }).end();
+  const [answer] = await once(asked, 'response');
+  answer.resume();
+  expect(answer.statusCode).toBe(405);
 });
 
 inBrowser('the console', () => {

@@ -19,7 +19,7 @@ async function signIn() {
     clientId: 'holdfast',
     clientSecret: CLIENT_SECRET,
     groupsClaim: undefined,
-    check: () => undefined,
+    check: async () => undefined,
   });
   const { url, attempt } = await client.begin(new URL(`${CONSOLE}/api/v1/oidc/callback`));
   const { search } = await provider.visit(url.href);

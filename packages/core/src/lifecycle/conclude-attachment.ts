@@ -2,13 +2,14 @@
  * Conclusions from the answers to an attachment's steps: what a grant records, what a start that was answered, refused or
  * lacks copies means, and what is left when the engine has stopped.
  */
+
 import type { EngineReport } from '../model/agent-protocol.js';
 import type { Change, ReplicaPatch, VolumePatch } from '../model/changes.js';
 import { Bug, newestEpochOf, type StorageFault } from '../model/faults.js';
 import type { NodeId } from '../model/ids.js';
 import type { Replica, ReplicaFailure } from '../model/replica.js';
 import type { CopiesSurvey, SurveyedCopy } from '../model/salvage.js';
-import type { VolumeView } from '../model/views.js';
+import type { FleetView, VolumeView } from '../model/views.js';
 import type { Attention, Volume } from '../model/volume.js';
 import {
   activeRebuild,
@@ -79,7 +80,7 @@ export function engineStarted(
   const message = `volume ${volume.name} is served on ${nodeName(fleet, nodeId)}`;
   return [
     patchOf(volume, {
-      lifecycle: { state: 'attached', request, grant, endpoint },
+      lifecycle: { state: 'attached', request, grant, endpoint: addressOf(fleet, nodeId, endpoint) },
       record: report.record,
       restoredAt: undefined,
       attention: undefined,
@@ -87,6 +88,12 @@ export function engineStarted(
     ...replicas.flatMap((replica) => modeAtStart(view, replica, report, now)),
     { kind: 'event', event: volumeEvent(view, now, { type: 'VolumeAttached', message }) },
   ];
+}
+
+/** The address under which clients reach an engine: where the node's heartbeats, which are checked, say that it serves. */
+function addressOf(fleet: FleetView, nodeId: NodeId, endpoint: VolumeEndpoint): VolumeEndpoint {
+  const { nbdHost = endpoint.host, nbdPort = endpoint.port } = nodeById(fleet, nodeId) ?? {};
+  return { ...endpoint, host: nbdHost, port: nbdPort };
 }
 
 /** Upper bound of an epoch that a copy may report and that is believed: an epoch grows by one with each attach. */

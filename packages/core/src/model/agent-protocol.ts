@@ -25,6 +25,13 @@ const volumeId = idField<VolumeId>();
 const diskId = idField<DiskId>();
 const nodeId = idField<NodeId>();
 
+/** The most that a process id may be where it is stored; Linux gives none above 2^22. */
+const PID_MAX = 2 ** 31 - 1;
+/** Stable codes are a few words. */
+const CODE_CHARS_MAX = 64;
+/** Users paste an address with it into a shell: letters, digits, and what names and ids are joined by. */
+const EXPORT_NAME = /^[A-Za-z0-9._~-]{1,512}$/;
+
 /**
  * Version of this protocol. It goes up with a change that a control plane from before it can not work with; a field that older
  * ones may overlook is none.
@@ -153,7 +160,7 @@ export const rebuildReportSchema = z.object({
   snapshots: z
     .array(
       z.object({
-        name: z.string().describe('Name of the layer.'),
+        name: z.string().min(1).max(256).describe('Name of the layer.'),
         method: z.enum(REBUILD_METHODS).describe('How its data got to the target.'),
         reason: agentText(1024).describe('Why that method, in a sentence.'),
         bytesSent: bytes.describe('Bytes of it that were sent.'),
@@ -163,7 +170,7 @@ export const rebuildReportSchema = z.object({
     .describe("How each layer's data got to the target, parents first."),
   error: z
     .object({
-      code: z.string().describe('Stable code of the failure.'),
+      code: z.string().max(CODE_CHARS_MAX).describe('Stable code of the failure.'),
       message: agentText(1024).describe('What went wrong, for people.'),
     })
     .nullable()
@@ -254,7 +261,7 @@ export const heartbeatSchema = z.object({
       controlSecret: z.string().min(16).max(256).describe('Bearer token for that address.'),
       nbdHost: agentHost.describe("Host name or address of the agent's NBD server."),
       nbdPort: z.number().int().min(1).max(65535).describe("TCP port of the agent's NBD server."),
-      pid: z.number().int().positive().describe("The agent's process id."),
+      pid: z.number().int().positive().max(PID_MAX).describe("The agent's process id."),
       version: z.string().max(64).describe("The agent's version."),
       protocol: protocolVersion,
     })
@@ -379,9 +386,9 @@ export const startEngineSchema = z.object({
 export const startEngineReplySchema = z.object({
   /** `tls` where only clients that turn to TLS are let in; left out by agents that know none. */
   endpoint: z.object({
-    host: z.string(),
-    port: z.number().int(),
-    exportName: z.string(),
+    host: agentHost,
+    port: z.number().int().min(1).max(65535),
+    exportName: z.string().regex(EXPORT_NAME),
     tls: z.boolean().optional(),
   }),
   report: engineReportSchema,
@@ -423,7 +430,7 @@ export const checksumSchema = z.object({ verification: z.string().min(1).max(128
 /** POST /v1/replicas/{id}/checksum: reads the whole copy as a client would see it. Refused while it is attached. */
 export const checksumReplySchema = z.object({
   /** Equal for equal bytes: BLAKE3 over the BLAKE3 hashes of the device's pieces of 4 MiB, hex (docs/adr/0020). */
-  checksum: z.string(),
+  checksum: z.string().regex(/^[0-9a-f]{1,128}$/),
   writtenBytes: bytes,
 });
 
@@ -446,7 +453,7 @@ export const removeReplicaSchema = z.object({ expected: replicaStateSchema });
 
 /** Any refusal: HTTP status as the fault's kind says, and this body. `code` is one of FAULTS. */
 export const agentProblemSchema = z.object({
-  code: z.string(),
+  code: z.string().max(CODE_CHARS_MAX),
   /** Shown to tenants. */
   message: agentText(500),
   /** With `engine.stale_epoch`: the highest epoch that the refusing copy or engine knows. */
