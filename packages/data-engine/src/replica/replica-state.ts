@@ -25,7 +25,7 @@ export type ReplicaSpec = Pick<
 
 export class ReplicaState {
   private saving: Promise<void> = Promise.resolve();
-  /** Set when a save failed half-way: whether the disk has the old or the new metadata is unknown. */
+  /** Set when the metadata, the write-intent map or a file failed to be stored: what the disk has of it is unknown. */
   private failure: { readonly error: unknown } | undefined;
 
   private constructor(
@@ -34,7 +34,10 @@ export class ReplicaState {
     private current: ReplicaMetadata,
     private readonly store: LayerStore,
     readonly intent: IntentMap,
-  ) {}
+  ) {
+    files.onLost = (failure) => this.fail(failure);
+    intent.onLost = (failure) => this.fail(failure);
+  }
 
   /** Creates a copy; an existing one is left as it is. */
   static async create(
@@ -88,8 +91,8 @@ export class ReplicaState {
     return this.current;
   }
 
-  /** Called once after a save has failed half-way. */
-  onFailed: () => void = () => undefined;
+  /** Called once, when something failed to be stored, at once. */
+  onFailed: (failure: unknown) => void = () => undefined;
 
   /** True if only reopening the copy shows what its disk holds. */
   get hasFailed(): boolean {
@@ -151,8 +154,9 @@ export class ReplicaState {
   }
 
   private fail(error: unknown): void {
+    if (this.failure !== undefined) return;
     this.failure = { error };
-    this.onFailed();
+    this.onFailed(error);
   }
 
   /** Makes the files match the layers. No write may be in flight. */
