@@ -20,6 +20,13 @@ export const COPY_FAULTS = [
     foundBy: 'packages/data-engine/src/base/close-all.test.ts',
   },
   {
+    name: 'blank-marks-are-believed',
+    breaks: 'zeros at the start of a map are damage',
+    file: 'packages/data-engine/src/layers/map-file.ts',
+    changes: [{ find: 'index === undefined ? isOld', replace: 'index === undefined ? true' }],
+    foundBy: 'packages/data-engine/src/replica/rot.test.ts',
+  },
+  {
     name: 'file-syncs-itself-past-its-queue',
     breaks: 'a FLUSH beside a sync that the file began by itself fails with it',
     file: 'packages/data-engine/src/disk/block-file.ts',

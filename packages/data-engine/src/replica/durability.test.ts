@@ -156,7 +156,7 @@ describe('a sync that a file begins by itself', () => {
       replica.onFailed = resolve;
     });
     syncs.fail();
-    await ended;
+    expect(await stateSoon(ended)).toBe('resolved');
     expect(replica.hasEnded).toBe(true);
     await expect(replica.flush()).rejects.toMatchObject({ code: 'replica.corrupt' });
     await expect(write(replica, 0, 1)).rejects.toMatchObject({ code: 'replica.corrupt' });

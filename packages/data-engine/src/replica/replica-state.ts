@@ -16,7 +16,7 @@ import { type LayerMetadata, newHead } from '../layers/layer-tree.js';
 import { chainUpTo } from '../protocol/layers.js';
 import { corrupt } from '../protocol/replica-faults.js';
 import { INTENT_FILE, IntentMap } from './intent-map.js';
-import { loadMetadata, type ReplicaMetadata, saveMetadata } from './metadata.js';
+import { loadStoredMetadata, type ReplicaMetadata, saveMetadata } from './metadata.js';
 
 export type ReplicaSpec = Pick<
   ReplicaMetadata,
@@ -73,12 +73,15 @@ export class ReplicaState {
     try {
       const disk = take(await openDisk(diskPath));
       const files = take(await disk.open(replicaId));
-      const meta = await loadMetadata(files);
+      const { meta, isOld } = await loadStoredMetadata(files);
       // The process that made it may have died before its name was durable.
       await files.syncNames();
       await files.keepOnly(filesOf(meta));
       const intent = take(await IntentMap.open(files, meta.sizeBytes));
-      return new ReplicaState(disk, files, meta, await LayerStore.open(files, meta.layers), intent);
+      const layers = take(await LayerStore.open(files, meta.layers, isOld));
+      // Its maps have their marks by now, durably.
+      if (isOld) await saveMetadata(files, meta);
+      return new ReplicaState(disk, files, meta, layers, intent);
     } catch (error) {
       await closeAll(opened).catch(() => undefined);
       // EIO: the disk works, and fails to read what describes this copy.

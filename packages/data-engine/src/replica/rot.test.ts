@@ -82,6 +82,35 @@ describe('rot in the metadata of a copy is reported, or does no harm', () => {
     expect(outcomes.counts['replica.corrupt']).toBeGreaterThan(ROUNDS.folder / 2);
   });
 
+  test('on a folder, also where pages from the start of a file on read as zeros, or the file ends early', async () => {
+    const disk = path.join(folder, 'disk');
+    await fs.mkdir(disk);
+    const [replicaId = ''] = COPIES;
+    await makeCopy(disk, replicaId);
+    const right = await tell(disk, replicaId);
+    const directory = replicaDirectory(disk, replicaId);
+    const names = (await fs.readdir(directory)).filter((name) => /\.(map|json)$/.test(name));
+    expect(names.length).toBe(4);
+    for (const name of names) {
+      const before = await fs.readFile(path.join(directory, name));
+      for (let end = 0; end <= before.length; end += 512) {
+        const blank = Buffer.from(before).fill(0, 0, end);
+        for (const after of [blank, before.subarray(0, end)]) {
+          await fs.writeFile(path.join(directory, name), after);
+          const { told, code } = await tellOrFault(disk, replicaId);
+          const isSame = after.equals(before);
+          expect([name, end, told === right ? 'right' : code]).toEqual([
+            name,
+            end,
+            isSame || told === right ? 'right' : 'replica.corrupt',
+          ]);
+          if (end > 0 && name.endsWith('.map') && !isSame) expect(told).toBeUndefined();
+        }
+      }
+      await fs.writeFile(path.join(directory, name), before);
+    }
+  });
+
   test('on a block disk, where it costs one copy at most', async () => {
     const disk = path.join(folder, 'disk');
     await formatBlockDisk(disk, DISK_BYTES);
