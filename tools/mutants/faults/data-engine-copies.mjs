@@ -20,6 +20,13 @@ export const COPY_FAULTS = [
     foundBy: 'packages/data-engine/src/base/close-all.test.ts',
   },
   {
+    name: 'blank-roots-are-a-free-slot',
+    breaks: 'zeros where the roots of a copy were are damage',
+    file: 'packages/data-engine/src/disk/block/stored-copy.ts',
+    changes: [{ find: 'disk.layout.isOld);', replace: 'true);' }],
+    foundBy: 'packages/data-engine/src/replica/rot.test.ts',
+  },
+  {
     name: 'blank-marks-are-believed',
     breaks: 'zeros at the start of a map are damage',
     file: 'packages/data-engine/src/layers/map-file.ts',

@@ -223,6 +223,22 @@ describe('a block disk that fails to read', () => {
     await store.close();
   });
 
+  test('a copy of which both roots read as zeros says so, and its slot is given to no other', async () => {
+    const disk = path.join(folder, 'disk');
+    await formatBlockDisk(disk, DISK_BYTES);
+    const [replicaId = '', other = ''] = COPIES;
+    await makeCopy(disk, replicaId);
+    const bytes = await fs.readFile(disk);
+    const roots = Buffer.from(bytes.subarray(ROOTS, ROOTS + 2 * PAGE));
+    bytes.fill(0, ROOTS, ROOTS + 2 * PAGE);
+    for (const root of [ROOTS, ROOTS + PAGE]) await overwrite(disk, root, bytes);
+    expect(await tellOrFault(disk, replicaId)).toEqual({ code: 'replica.corrupt' });
+    await makeCopy(disk, other);
+    const after = await fs.readFile(disk);
+    expect(after.subarray(ROOTS, ROOTS + 2 * PAGE).equals(Buffer.alloc(2 * PAGE))).toBe(true);
+    expect(roots.equals(Buffer.alloc(2 * PAGE))).toBe(false);
+  });
+
   test('a damaged copy can be removed, and its place is used again', async () => {
     const disk = path.join(folder, 'disk');
     await formatBlockDisk(disk, DISK_BYTES);

@@ -34,6 +34,7 @@ const FORMATS = [
   { kind: 'copy', format: 3 },
   { kind: 'copy', format: 4 },
   { kind: 'block-disk', format: 2 },
+  { kind: 'block-disk', format: 3 },
 ] as const;
 type Kind = (typeof FORMATS)[number]['kind'];
 
