@@ -20,6 +20,52 @@ export const COPY_FAULTS = [
     foundBy: 'packages/data-engine/src/base/close-all.test.ts',
   },
   {
+    name: 'blank-roots-are-a-free-slot',
+    breaks: 'zeros where the roots of a copy were are damage',
+    file: 'packages/data-engine/src/disk/block/stored-copy.ts',
+    changes: [{ find: 'disk.layout.isOld);', replace: 'true);' }],
+    foundBy: 'packages/data-engine/src/replica/rot.test.ts',
+  },
+  {
+    name: 'blank-marks-are-believed',
+    breaks: 'zeros at the start of a map are damage',
+    file: 'packages/data-engine/src/layers/map-file.ts',
+    changes: [{ find: 'index === undefined ? isOld', replace: 'index === undefined ? true' }],
+    foundBy: 'packages/data-engine/src/replica/rot.test.ts',
+  },
+  {
+    name: 'file-syncs-itself-past-its-queue',
+    breaks: 'a FLUSH beside a sync that the file began by itself fails with it',
+    file: 'packages/data-engine/src/disk/block-file.ts',
+    changes: [
+      {
+        find: 'return this.use(() => this.syncs.run());',
+        replace: 'return this.use(() => this.syncOnce());',
+      },
+    ],
+    foundBy: 'packages/data-engine/src/replica/durability.test.ts',
+  },
+  {
+    name: 'background-error-is-swallowed',
+    breaks: 'a sync that fails ends the copy, though no caller asked for it',
+    file: 'packages/data-engine/src/replica/replica-state.ts',
+    changes: [{ find: 'files.onLost = (failure) => this.fail(failure);', replace: '' }],
+    foundBy: 'packages/data-engine/src/replica/durability.test.ts',
+  },
+  {
+    name: 'failed-clear-is-taken-back',
+    breaks: 'marks whose clear failed to be stored stay clear in memory',
+    file: 'packages/data-engine/src/replica/intent-map.ts',
+    changes: [
+      {
+        find: 'this.storing = stored.catch(() => undefined);',
+        replace:
+          'this.storing = stored.catch(() => { for (const region of cleared) setBit(this.durable, region); });',
+      },
+    ],
+    foundBy: 'packages/data-engine/src/replica/durability.test.ts',
+  },
+  {
     name: 'memory-without-a-bound',
     breaks: 'no more is written into memory than a sync is allowed to take',
     file: 'packages/data-engine/src/disk/write-back-budget.ts',

@@ -17,6 +17,8 @@ export class SharedFlush {
   constructor(
     private readonly flush: () => Promise<void>,
     private readonly isFinal: (error: unknown) => boolean = () => true,
+    /** Called once, with the first final failure, before any caller is told. */
+    private readonly onFailed: (error: unknown) => void = () => undefined,
   ) {}
 
   get hasFailed(): boolean {
@@ -33,6 +35,12 @@ export class SharedFlush {
     return this.next;
   }
 
+  private fail(error: unknown): void {
+    if (this.failure !== undefined) return;
+    this.failure = { error };
+    this.onFailed(error);
+  }
+
   private startNext(): Promise<void> {
     this.next = undefined;
     return this.start();
@@ -42,7 +50,7 @@ export class SharedFlush {
     if (this.failure !== undefined) return Promise.reject(this.failure.error);
     const running = this.flush()
       .catch((error: unknown) => {
-        if (this.isFinal(error)) this.failure = { error };
+        if (this.isFinal(error)) this.fail(error);
         throw error;
       })
       .finally(() => {

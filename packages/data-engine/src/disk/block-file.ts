@@ -11,6 +11,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { KIB, MIB } from '@holdfast/core/model/bytes.js';
+import { SharedFlush } from '../base/shared-flush.js';
 import { systemCode } from '../base/system-error.js';
 import { SYSTEM_TIME } from '../base/time.js';
 import { type Payload, payloadLength } from '../nbd/export.js';
@@ -61,8 +62,8 @@ export type BlockFileOptions = {
   cachesSmallWrites?: boolean;
   /** Preallocates the file's whole length, so that no later write finds the disk full. */
   reserved?: boolean;
-  /** Called once, after a sync of the file has failed. */
-  onLost?: () => void;
+  /** Called once, when a sync of the file has failed, whoever asked for it. */
+  onLost?: (failure: Error) => void;
 };
 const { O_CREAT, O_DIRECT, O_EXCL, O_RDWR } = fs.constants;
 const BUFFERED: BlockFileOptions = { direct: false, reserved: false };
@@ -78,12 +79,13 @@ export class BlockFile implements CopyFile {
   /** The same file through the page cache, for reads of users; opened at the first such read. */
   private cached: CachedFile | undefined;
   private openingCached: Promise<CachedFile> | undefined;
-  private syncFailure: Error | undefined;
+  /** Every sync of the file: the kernel reports an error to one of two that run at once, and the other would succeed. */
+  private readonly syncs = new SharedFlush(() => this.syncOnce());
   private readonly writeBack = new WriteBackBudget();
   private readonly direct: boolean;
   private readonly cachesSmallWrites: boolean;
   private readonly reserved: boolean;
-  private readonly onLost: () => void;
+  private readonly onLost: (failure: Error) => void;
 
   private constructor(
     private readonly fd: number,
@@ -256,7 +258,7 @@ export class BlockFile implements CopyFile {
   }
 
   private syncIfWanted(): void {
-    // What a sync says of a failure is said again to whoever asks for one.
+    // A failure ends the copy by itself (`onLost`), and each later sync fails with it.
     if (this.writeBack.wantsSync) this.syncData().catch(nothing);
   }
 
@@ -291,21 +293,22 @@ export class BlockFile implements CopyFile {
    * write. Only a reopened file, read from the disk, is trustworthy again.
    */
   syncData(): Promise<void> {
-    return this.use(async () => {
-      if (this.syncFailure !== undefined) throw this.syncFailure;
-      const ended = this.writeBack.beginSync();
-      const fromMs = SYSTEM_TIME.nowMs();
-      try {
-        await syncFile(this.fd);
-        ended(true, SYSTEM_TIME.nowMs() - fromMs);
-      } catch (error) {
-        ended(false, 0);
-        if (this.syncFailure === undefined) this.onLost();
-        this.syncFailure ??= lost(error, this.path);
-        await this.cached?.forget();
-        throw this.syncFailure;
-      }
-    });
+    return this.use(() => this.syncs.run());
+  }
+
+  private async syncOnce(): Promise<void> {
+    const ended = this.writeBack.beginSync();
+    const fromMs = SYSTEM_TIME.nowMs();
+    try {
+      await syncFile(this.fd);
+      ended(true, SYSTEM_TIME.nowMs() - fromMs);
+    } catch (error) {
+      ended(false, 0);
+      const failure = lost(error, this.path);
+      this.onLost(failure);
+      await this.cached?.forget();
+      throw failure;
+    }
   }
 
   async sizeBytes(): Promise<number> {

@@ -62,6 +62,8 @@ export interface CopyFiles {
   readonly kind: DiskStore['kind'];
   /** True after a failed sync: only reopening the copy shows what the disk holds. */
   readonly hasFailed: boolean;
+  /** Called when a sync of one of the files has failed, whoever asked for it: at once, before it is answered. */
+  onLost: (failure: Error) => void;
   /** Fails if the file exists. The name is durable after `syncNames`. */
   createFile(name: string, sizeBytes: number, use: FileUse): Promise<CopyFile>;
   openFile(name: string, use: FileUse): Promise<CopyFile>;

@@ -17,10 +17,16 @@ export class LayerStore {
     this.current = chainIn(files, layers);
   }
 
-  static async open(copyFiles: CopyFiles, layers: readonly LayerMetadata[]): Promise<LayerStore> {
+  /** @param isOld the copy has format 3 (`map-file.ts`) */
+  static async open(
+    copyFiles: CopyFiles,
+    layers: readonly LayerMetadata[],
+    isOld: boolean,
+  ): Promise<LayerStore> {
     const files = new Map<string, Layer>();
     try {
-      for (const { file, sizeBytes } of layers) files.set(file, await Layer.open(copyFiles, file, sizeBytes));
+      for (const { file, sizeBytes } of layers)
+        files.set(file, await Layer.open(copyFiles, file, sizeBytes, isOld));
     } catch (error) {
       await closeAll(files.values());
       throw error;

@@ -66,15 +66,16 @@ export class Layer {
    * Opens the files and syncs them: data that an earlier process wrote without a sync reads normally, but would be
    * gone after a power cut.
    *
+   * @param isOld the copy has format 3, whose maps may have blank marks
    * @throws StorageFault `replica.corrupt` when the two files do not match the metadata
    */
-  static async open(files: CopyFiles, file: string, sizeBytes: number): Promise<Layer> {
+  static async open(files: CopyFiles, file: string, sizeBytes: number, isOld = false): Promise<Layer> {
     const map = new BlockMap(blocksOf(sizeBytes));
     const data = await openPart(files, dataFile(file), sizeBytes, dataOf(map));
     const mapPart = await openPart(files, mapFileOf(file), mapFileBytes(map.pageCount), { kind: 'map' });
     await data.syncData();
     await mapPart.syncData();
-    return new Layer(data, await MapFile.load(mapPart, map), map);
+    return new Layer(data, await MapFile.load(mapPart, map, isOld), map);
   }
 
   /** The bytes of any range, with zeros where the layer holds no block. The caller may release the payload. */

@@ -1,10 +1,11 @@
 /**
  * On-disk file of a layer's map: its pages in sealed sectors, and before each group of pages a page of marks that
  * tells which of them were ever stored. So a page that rotted or vanished is detected, and not read as blocks that
- * the layer does not hold.
+ * the layer does not hold. Marks are written when the file is made, so zeros in their place are damage too.
  *
  * Pages are updated in place. A crash in the middle leaves some sectors as they were, which is harmless: each old bit
- * was true, and acknowledged data is synced. A page is marked after it is durable; the mark itself needs no sync.
+ * was true, and acknowledged data is synced. A page is marked after it is durable, and the mark is durable before what the
+ * page describes is acknowledged.
  */
 import { BLOCK_BYTES, MIB, SECTOR_BYTES } from '@holdfast/core/model/bytes.js';
 import type { CopyFile, CopyFiles } from '../disk/disk-store.js';
@@ -32,13 +33,25 @@ export class MapFile {
   }
 
   static async create(files: CopyFiles, name: string, pageCount: number): Promise<MapFile> {
-    return new MapFile(await files.createFile(name, mapFileBytes(pageCount), { kind: 'map' }));
+    const mapFile = new MapFile(await files.createFile(name, mapFileBytes(pageCount), { kind: 'map' }));
+    try {
+      await mapFile.beginGroups(pageCount);
+      return mapFile;
+    } catch (error) {
+      await mapFile.close();
+      throw error;
+    }
   }
 
-  /** Loads the map from an open file of the expected length. @throws StorageFault `replica.corrupt` */
-  static async load(file: CopyFile, map: BlockMap): Promise<MapFile> {
+  /**
+   * Loads the map from an open file of the expected length.
+   *
+   * @param isOld the file may have blank marks, as copies of format 3 have: it gets them now
+   * @throws StorageFault `replica.corrupt`
+   */
+  static async load(file: CopyFile, map: BlockMap, isOld: boolean): Promise<MapFile> {
     const mapFile = new MapFile(file);
-    await mapFile.loadPages(map);
+    await mapFile.loadPages(map, isOld);
     return mapFile;
   }
 
@@ -46,11 +59,21 @@ export class MapFile {
   async store(pages: readonly MapPage[]): Promise<void> {
     for (const run of runsOf(pages)) await this.storeRun(run);
     await this.file.syncData();
-    await this.mark(pages.map(({ index }) => index));
+    const isNew = await this.mark(pages.map(({ index }) => index));
+    if (isNew) await this.file.syncData();
   }
 
+  /** The caller syncs it before the metadata names the new length. */
   async grow(pageCount: number): Promise<void> {
     await this.file.resize(mapFileBytes(pageCount));
+    await this.beginGroups(pageCount);
+  }
+
+  /** Writes the marks of groups that have none yet: nothing of them is stored. */
+  private async beginGroups(pageCount: number): Promise<void> {
+    for (let group = 0; group < groupsOf(pageCount); group += 1) {
+      if (!this.marks.has(group)) await this.writeMarks(group, new Uint8Array(PAGE_BYTES));
+    }
   }
 
   syncData(): Promise<void> {
@@ -65,7 +88,7 @@ export class MapFile {
     return this.file.close();
   }
 
-  private async loadPages(map: BlockMap): Promise<void> {
+  private async loadPages(map: BlockMap, isOld: boolean): Promise<void> {
     const batch = Buffer.alloc(Math.min(MIB, mapFileBytes(map.pageCount)));
     const unmarked: number[] = [];
     const totalBytes = mapFileBytes(map.pageCount);
@@ -74,7 +97,7 @@ export class MapFile {
       await this.file.readStored(part, at);
       for (let offset = 0; offset < part.length; offset += STORED_BYTES) {
         const position = (at + offset) / STORED_BYTES;
-        const bytes = this.open(part.subarray(offset, offset + STORED_BYTES), position);
+        const bytes = this.open(part.subarray(offset, offset + STORED_BYTES), position, isOld);
         if (bytes === undefined) continue;
         const index = pageAt(position);
         if (index === undefined) this.marks.set(groupAt(position), bytes);
@@ -84,20 +107,25 @@ export class MapFile {
         }
       }
     }
+    if (isOld) {
+      await this.beginGroups(map.pageCount);
+      await this.file.syncData();
+    }
     if (unmarked.length === 0) return;
     // An earlier process was interrupted after storing pages without their mark: they may be in the page cache only.
     await this.file.syncData();
     await this.mark(unmarked);
+    await this.file.syncData();
   }
 
   /** @returns `undefined` if the page was never stored */
-  private open(stored: Buffer, position: number): Uint8Array | undefined {
+  private open(stored: Buffer, position: number, isOld: boolean): Uint8Array | undefined {
     const index = pageAt(position);
-    const isMarked = index !== undefined && this.isMarked(index);
-    if (!isMarked && stored.equals(NOTHING)) return undefined;
+    const mayBeBlank = index === undefined ? isOld : !this.isMarked(index);
+    if (mayBeBlank && stored.equals(NOTHING)) return undefined;
     const isBad = this.seals
       .statesOf(stored, position * SECTORS)
-      .some((state) => state === 'damaged' || (state === 'blank' && isMarked));
+      .some((state) => state === 'damaged' || (state === 'blank' && !mayBeBlank));
     if (isBad) throw corrupt(`page ${position} of ${this.file.name} is not what was written there`);
     const bytes = new Uint8Array(PAGE_BYTES);
     contentOf(stored, bytes);
@@ -110,21 +138,27 @@ export class MapFile {
     return marks !== undefined && ((marks[bit >>> 3] ?? 0) & (1 << (bit & 7))) !== 0;
   }
 
-  private async mark(pages: readonly number[]): Promise<void> {
+  /** @returns whether a mark was missing, and is written now */
+  private async mark(pages: readonly number[]): Promise<boolean> {
     const missing = pages.filter((index) => !this.isMarked(index));
-    const groups = new Set(missing.map((index) => Math.floor(index / PAGES_PER_GROUP)));
+    const changed = new Map<number, Uint8Array>();
     for (const index of missing) {
       const group = Math.floor(index / PAGES_PER_GROUP);
       const bit = index % PAGES_PER_GROUP;
-      const marks = this.marks.get(group) ?? new Uint8Array(PAGE_BYTES);
+      const marks =
+        changed.get(group) ?? Uint8Array.from(this.marks.get(group) ?? new Uint8Array(PAGE_BYTES));
       marks[bit >>> 3] = (marks[bit >>> 3] ?? 0) | (1 << (bit & 7));
-      this.marks.set(group, marks);
+      changed.set(group, marks);
     }
-    for (const group of groups) {
-      const position = group * (PAGES_PER_GROUP + 1);
-      const marks = this.marks.get(group) ?? new Uint8Array(PAGE_BYTES);
-      await this.file.write([this.seals.seal(marks, position * SECTORS, SEQUENCE)], position * STORED_BYTES);
-    }
+    for (const [group, marks] of changed) await this.writeMarks(group, marks);
+    return missing.length > 0;
+  }
+
+  /** Memory last: marks that could not be written are written with the next page. */
+  private async writeMarks(group: number, marks: Uint8Array): Promise<void> {
+    const position = group * (PAGES_PER_GROUP + 1);
+    await this.file.write([this.seals.seal(marks, position * SECTORS, SEQUENCE)], position * STORED_BYTES);
+    this.marks.set(group, marks);
   }
 
   private async storeRun(run: readonly MapPage[]): Promise<void> {
@@ -153,7 +187,11 @@ function* runsOf(pages: readonly MapPage[]): Generator<MapPage[]> {
 
 /** Length of the file in bytes, for a map of the given number of pages. */
 export function mapFileBytes(pageCount: number): number {
-  return (pageCount + Math.ceil(pageCount / PAGES_PER_GROUP)) * STORED_BYTES;
+  return (pageCount + groupsOf(pageCount)) * STORED_BYTES;
+}
+
+function groupsOf(pageCount: number): number {
+  return Math.ceil(pageCount / PAGES_PER_GROUP);
 }
 
 /** Position of a page in the file, counted in pages. */

@@ -134,6 +134,81 @@ describe.each(DISKS)('a FLUSH of a copy on a %s', (kind) => {
   });
 });
 
+describe('a sync that a file begins by itself', () => {
+  /** Writes until the page cache holds so much that the file syncs itself, which is held. */
+  async function withBackgroundSync(): Promise<Replica> {
+    const replica = await create(await makeDisk('folder'));
+    await write(replica, 0, 1);
+    await replica.flush();
+    syncs.hold();
+    const begun = syncs.begun.length;
+    for (let fill = 0; syncs.begun.length === begun; fill += 1) {
+      expect(fill).toBeLessThan(20_000);
+      await write(replica, 0, fill % 256);
+    }
+    await syncs.caught();
+    return replica;
+  }
+
+  test('ends the copy when it fails, without a FLUSH', async () => {
+    const replica = await withBackgroundSync();
+    const ended = new Promise<void>((resolve) => {
+      replica.onFailed = resolve;
+    });
+    syncs.fail();
+    expect(await stateSoon(ended)).toBe('resolved');
+    expect(replica.hasEnded).toBe(true);
+    await expect(replica.flush()).rejects.toMatchObject({ code: 'replica.corrupt' });
+    await expect(write(replica, 0, 1)).rejects.toMatchObject({ code: 'replica.corrupt' });
+    await expect(replica.clearIntent()).rejects.toMatchObject({ code: 'replica.corrupt' });
+  });
+
+  test('is waited for by a FLUSH beside it, which fails with it', async () => {
+    const replica = await withBackgroundSync();
+    const flushing = replica.flush();
+    expect(await stateSoon(flushing)).toBe('waiting');
+    syncs.fail();
+    await expect(flushing).rejects.toThrow('EIO');
+    await expect(replica.flush()).rejects.toThrow('EIO');
+  });
+
+  test('is shared with no FLUSH that comes during it', async () => {
+    const replica = await withBackgroundSync();
+    const flushing = replica.flush();
+    const before = syncs.begun.length;
+    syncs.release();
+    await flushing;
+    expect(syncs.begun.length).toBeGreaterThan(before);
+  });
+});
+
+test.each(DISKS)(
+  'a clear of marks on a %s that fails ends the copy, and takes nothing back',
+  async (kind) => {
+    const replica = await create(await makeDisk(kind));
+    await write(replica, 0, 1);
+    await replica.flush();
+    let ends = 0;
+    replica.onFailed = () => {
+      ends += 1;
+    };
+    syncs.hold();
+    const clearing = replica.clearIntent({
+      epoch: 0,
+      lease: replica.lease,
+      marker: replica.intentMarker(),
+      regions: [{ first: 0, count: 1 }],
+    });
+    await syncs.caught();
+    syncs.fail();
+    await expect(clearing).rejects.toThrow('EIO');
+    expect(ends).toBe(1);
+    // The disk may say that the region is clear, so no write may count on its mark.
+    expect(replica.intentRegions()).toEqual([]);
+    await expect(write(replica, 0, 2)).rejects.toMatchObject({ code: 'replica.corrupt' });
+  },
+);
+
 test.each(DISKS)('a purge on a %s gives no block back before what replaces it is durable', async (kind) => {
   const replica = await withPrunable(await makeDisk(kind));
   syncs.hold();
@@ -197,6 +272,7 @@ describe('a sync of a block disk that failed', () => {
     const disk = await makeDisk('block disk');
     const told = await create(disk);
     const other = await create(disk);
+    const idle = await create(disk);
     await write(told, 0, 1);
     await write(other, 0, 1);
     syncs.hold();
@@ -204,7 +280,10 @@ describe('a sync of a block disk that failed', () => {
     await syncs.caught();
     syncs.fail();
     await expect(flushing).rejects.toThrow('EIO');
+    expect(other.hasEnded).toBe(true);
     await expect(other.flush()).rejects.toThrow('EIO');
+    // One that has written nothing since its last flush has nothing to sync, and must not say that all is well.
+    await expect(idle.flush()).rejects.toThrow('EIO');
   });
 
   test('is over for a copy once it was reopened', async () => {

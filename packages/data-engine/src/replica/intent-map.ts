@@ -8,6 +8,7 @@
  */
 import crypto from 'node:crypto';
 import { REGION_BYTES, SECTOR_BYTES } from '@holdfast/core/model/bytes.js';
+import { isOutOfSpace } from '../base/system-error.js';
 import type { CopyFile, CopyFiles } from '../disk/disk-store.js';
 import { contentOf, SECTOR_CONTENT_BYTES, SectorSeals } from '../disk/sealed-sectors.js';
 import type { IntentMarker } from '../protocol/commands.js';
@@ -37,6 +38,9 @@ export class IntentMap {
   private oldestMarker = 0;
   /** The regions that were last marked ahead of a stream: once it comes to their middle, the next ones are. */
   private ahead: { readonly middle: number; readonly end: number } | undefined;
+
+  /** Called when a store has failed: which marks the disk has is unknown then, and only reopening the copy tells. */
+  onLost: (failure: unknown) => void = () => undefined;
 
   private constructor(
     private readonly file: CopyFile,
@@ -173,15 +177,13 @@ export class IntentMap {
   clearUnchanged(regions: readonly RegionRun[], marker: IntentMarker): Promise<void> {
     const cleared = [...this.unchangedSince(regions, marker)].filter((region) => this.has(region));
     if (cleared.length === 0) return Promise.resolve();
-    // Memory first: a change that begins during the store marks its region again, and its store comes after this one.
+    // Memory first, and for good: a change that begins during the store, or after one that failed, marks its region again.
     for (const region of cleared) {
       clearBit(this.durable, region);
       this.lastChange.delete(region);
     }
     const stored = this.storing.then(() => this.store());
-    this.storing = stored.catch(() => {
-      for (const region of cleared) setBit(this.durable, region);
-    });
+    this.storing = stored.catch(() => undefined);
     return stored;
   }
 
@@ -248,9 +250,18 @@ export class IntentMap {
     return { regions, done };
   }
 
+  /**
+   * A store that fails may have reached the disk in whole or in part, so the copy ends with it. Only a full disk refuses before
+   * that: what memory has for marked is durable in either case.
+   */
   private async store(bits: Uint8Array = this.durable): Promise<void> {
-    await this.file.write([SEALS.seal(bits, 0, SEQUENCE)], 0);
-    await this.file.syncData();
+    try {
+      await this.file.write([SEALS.seal(bits, 0, SEQUENCE)], 0);
+      await this.file.syncData();
+    } catch (error) {
+      if (!isOutOfSpace(error)) this.onLost(error);
+      throw error;
+    }
   }
 
   private has(region: number): boolean {

@@ -14,8 +14,10 @@ import type { LayerMetadata } from '../layers/layer-tree.js';
 import { type DropMark, LAYERS_MAX, type LayerChecksum } from '../protocol/layers.js';
 import { corrupt, replicaNotFound } from '../protocol/replica-faults.js';
 
+/** Version 4: no page of marks of a map is blank. A copy of version 3 gets its marks when it is opened. */
+export const FORMAT_VERSION = 4;
 /** Version 3: everything that describes data has checksums. Earlier versions, never released, are refused. */
-export const FORMAT_VERSION = 3;
+const OLDEST_VERSION = 3;
 const METADATA_TEXT = 'replica.json';
 const CHECKSUM_MARK = 'blake3 ';
 
@@ -54,16 +56,25 @@ export async function saveMetadata(files: CopyFiles, metadata: ReplicaMetadata):
  * @throws StorageFault `replica.not_found`, `replica.format_unknown`, or `replica.corrupt`.
  */
 export async function loadMetadata(files: Pick<CopyFiles, 'readText'>): Promise<ReplicaMetadata> {
+  return (await loadStoredMetadata(files)).meta;
+}
+
+/** The same, and whether it has an earlier format. */
+export async function loadStoredMetadata(
+  files: Pick<CopyFiles, 'readText'>,
+): Promise<{ meta: ReplicaMetadata; isOld: boolean }> {
   const text = await files.readText(METADATA_TEXT);
   if (text === undefined) throw replicaNotFound();
-  const json = openText(text);
+  const { json, isSealed } = openText(text);
   let stored: unknown;
   try {
     stored = JSON.parse(json);
   } catch (error) {
     throw corrupt('its metadata is not readable', error);
   }
-  return parseMetadata(stored);
+  const meta = parseMetadata(stored);
+  if (!isSealed) throw corrupt('its metadata is cut off before its checksum');
+  return { meta, isOld: isObject(stored) && stored.format !== FORMAT_VERSION };
 }
 
 function sealText(text: string): string {
@@ -71,14 +82,14 @@ function sealText(text: string): string {
 }
 
 /** The text above its checksum. A text without one has another format; the caller reads the version from it. */
-function openText(sealed: string): string {
+function openText(sealed: string): { json: string; isSealed: boolean } {
   const at = sealed.lastIndexOf(CHECKSUM_MARK);
-  if (at === -1) return sealed;
+  if (at === -1) return { json: sealed, isSealed: false };
   const text = sealed.slice(0, at);
   // The store may pad a text with line ends (`spare-text.ts`).
   if (checksumLine(text) !== `${sealed.slice(at).trimEnd()}\n`)
     throw corrupt('its metadata is not what was written');
-  return text;
+  return { json: text, isSealed: true };
 }
 
 function checksumLine(text: string): string {
@@ -87,7 +98,7 @@ function checksumLine(text: string): string {
 
 function parseMetadata(stored: unknown): ReplicaMetadata {
   if (!isObject(stored)) throw corrupt('its metadata is not an object');
-  if (stored.format !== FORMAT_VERSION) {
+  if (stored.format !== FORMAT_VERSION && stored.format !== OLDEST_VERSION) {
     throw new StorageFault('replica.format_unknown', {
       publicMessage: `the copy has format ${String(stored.format)}; this program knows ${FORMAT_VERSION}`,
       cures: ['run the version that wrote it'],

@@ -16,7 +16,7 @@ import { type LayerMetadata, newHead } from '../layers/layer-tree.js';
 import { chainUpTo } from '../protocol/layers.js';
 import { corrupt } from '../protocol/replica-faults.js';
 import { INTENT_FILE, IntentMap } from './intent-map.js';
-import { loadMetadata, type ReplicaMetadata, saveMetadata } from './metadata.js';
+import { loadStoredMetadata, type ReplicaMetadata, saveMetadata } from './metadata.js';
 
 export type ReplicaSpec = Pick<
   ReplicaMetadata,
@@ -25,7 +25,7 @@ export type ReplicaSpec = Pick<
 
 export class ReplicaState {
   private saving: Promise<void> = Promise.resolve();
-  /** Set when a save failed half-way: whether the disk has the old or the new metadata is unknown. */
+  /** Set when the metadata, the write-intent map or a file failed to be stored: what the disk has of it is unknown. */
   private failure: { readonly error: unknown } | undefined;
 
   private constructor(
@@ -34,7 +34,10 @@ export class ReplicaState {
     private current: ReplicaMetadata,
     private readonly store: LayerStore,
     readonly intent: IntentMap,
-  ) {}
+  ) {
+    files.onLost = (failure) => this.fail(failure);
+    intent.onLost = (failure) => this.fail(failure);
+  }
 
   /** Creates a copy; an existing one is left as it is. */
   static async create(
@@ -70,12 +73,15 @@ export class ReplicaState {
     try {
       const disk = take(await openDisk(diskPath));
       const files = take(await disk.open(replicaId));
-      const meta = await loadMetadata(files);
+      const { meta, isOld } = await loadStoredMetadata(files);
       // The process that made it may have died before its name was durable.
       await files.syncNames();
       await files.keepOnly(filesOf(meta));
       const intent = take(await IntentMap.open(files, meta.sizeBytes));
-      return new ReplicaState(disk, files, meta, await LayerStore.open(files, meta.layers), intent);
+      const layers = take(await LayerStore.open(files, meta.layers, isOld));
+      // Its maps have their marks by now, durably.
+      if (isOld) await saveMetadata(files, meta);
+      return new ReplicaState(disk, files, meta, layers, intent);
     } catch (error) {
       await closeAll(opened).catch(() => undefined);
       // EIO: the disk works, and fails to read what describes this copy.
@@ -88,8 +94,8 @@ export class ReplicaState {
     return this.current;
   }
 
-  /** Called once after a save has failed half-way. */
-  onFailed: () => void = () => undefined;
+  /** Called once, when something failed to be stored, at once. */
+  onFailed: (failure: unknown) => void = () => undefined;
 
   /** True if only reopening the copy shows what its disk holds. */
   get hasFailed(): boolean {
@@ -151,8 +157,9 @@ export class ReplicaState {
   }
 
   private fail(error: unknown): void {
+    if (this.failure !== undefined) return;
     this.failure = { error };
-    this.onFailed();
+    this.onFailed(error);
   }
 
   /** Makes the files match the layers. No write may be in flight. */

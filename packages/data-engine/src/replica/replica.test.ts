@@ -263,7 +263,7 @@ describe('a damaged copy is refused', () => {
   };
   test.each<{ name: string; damage: () => Promise<void>; code: string }>([
     { name: 'metadata cut off', damage: () => fs.truncate(metadata(), 40), code: 'replica.corrupt' },
-    { name: 'metadata of a newer format', damage: () => edit('format', 4), code: 'replica.format_unknown' },
+    { name: 'metadata of a newer format', damage: () => edit('format', 5), code: 'replica.format_unknown' },
     {
       name: 'rotten metadata',
       damage: () => replaceIn('"epoch": 0', '"epoch": 1'),

@@ -64,7 +64,8 @@ export class Replica {
   private readonly recent = new RecentChanges();
   private readonly overlap = new ReadWriteOverlap();
   /**
-   * Set when the disk failed a flush: its content is then unknown, and nothing is served until the copy is reopened.
+   * Set when the disk failed to store something, whoever asked for it: its content is then unknown, and nothing is served until
+   * the copy is reopened.
    */
   private failure: Error | undefined;
   /** Set when the copy is closed, which says nothing against its content. */
@@ -88,7 +89,7 @@ export class Replica {
       alone: (term, work) => this.alone(term, work),
       besideWrites: (term, work) => this.besideWrites(term, work),
     });
-    state.onFailed = () => this.onFailed();
+    state.onFailed = (failure) => this.failed(failure);
   }
 
   /** Creates a copy; an existing one is left as it is. */
@@ -276,6 +277,8 @@ export class Replica {
     const { changes } = this.intent.marker();
     try {
       await this.state.chain.head.flush();
+      // A sync of another file may have failed meanwhile: nothing that a failed disk says is passed on.
+      if (this.failure !== undefined) throw this.failure;
       this.flushedChanges = Math.max(this.flushedChanges, changes);
     } catch (error) {
       // Not final: a full disk refuses before anything is lost, and a retry may succeed.
@@ -413,13 +416,7 @@ export class Replica {
     return this.gate.alone(async () => {
       this.requireUsable();
       this.fencing.require(term);
-      try {
-        await work();
-      } catch (error) {
-        // A disk that failed to store something fails everything from now on, until the copy is reopened.
-        if (this.state.hasFailed) this.onFailed();
-        throw error;
-      }
+      await work();
     });
   }
 

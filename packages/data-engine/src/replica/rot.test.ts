@@ -82,6 +82,35 @@ describe('rot in the metadata of a copy is reported, or does no harm', () => {
     expect(outcomes.counts['replica.corrupt']).toBeGreaterThan(ROUNDS.folder / 2);
   });
 
+  test('on a folder, also where pages from the start of a file on read as zeros, or the file ends early', async () => {
+    const disk = path.join(folder, 'disk');
+    await fs.mkdir(disk);
+    const [replicaId = ''] = COPIES;
+    await makeCopy(disk, replicaId);
+    const right = await tell(disk, replicaId);
+    const directory = replicaDirectory(disk, replicaId);
+    const names = (await fs.readdir(directory)).filter((name) => /\.(map|json)$/.test(name));
+    expect(names.length).toBe(4);
+    for (const name of names) {
+      const before = await fs.readFile(path.join(directory, name));
+      for (let end = 0; end <= before.length; end += 512) {
+        const blank = Buffer.from(before).fill(0, 0, end);
+        for (const after of [blank, before.subarray(0, end)]) {
+          await fs.writeFile(path.join(directory, name), after);
+          const { told, code } = await tellOrFault(disk, replicaId);
+          const isSame = after.equals(before);
+          expect([name, end, told === right ? 'right' : code]).toEqual([
+            name,
+            end,
+            isSame || told === right ? 'right' : 'replica.corrupt',
+          ]);
+          if (end > 0 && name.endsWith('.map') && !isSame) expect(told).toBeUndefined();
+        }
+      }
+      await fs.writeFile(path.join(directory, name), before);
+    }
+  });
+
   test('on a block disk, where it costs one copy at most', async () => {
     const disk = path.join(folder, 'disk');
     await formatBlockDisk(disk, DISK_BYTES);
@@ -192,6 +221,22 @@ describe('a block disk that fails to read', () => {
       await overwrite(disk, root, bytes);
     }
     await store.close();
+  });
+
+  test('a copy of which both roots read as zeros says so, and its slot is given to no other', async () => {
+    const disk = path.join(folder, 'disk');
+    await formatBlockDisk(disk, DISK_BYTES);
+    const [replicaId = '', other = ''] = COPIES;
+    await makeCopy(disk, replicaId);
+    const bytes = await fs.readFile(disk);
+    const roots = Buffer.from(bytes.subarray(ROOTS, ROOTS + 2 * PAGE));
+    bytes.fill(0, ROOTS, ROOTS + 2 * PAGE);
+    for (const root of [ROOTS, ROOTS + PAGE]) await overwrite(disk, root, bytes);
+    expect(await tellOrFault(disk, replicaId)).toEqual({ code: 'replica.corrupt' });
+    await makeCopy(disk, other);
+    const after = await fs.readFile(disk);
+    expect(after.subarray(ROOTS, ROOTS + 2 * PAGE).equals(Buffer.alloc(2 * PAGE))).toBe(true);
+    expect(roots.equals(Buffer.alloc(2 * PAGE))).toBe(false);
   });
 
   test('a damaged copy can be removed, and its place is used again', async () => {

@@ -32,7 +32,9 @@ const BLOCK_DISK_BYTES = 32 * 1024 * 1024;
 /** Formats that this version has to open: of copies in folders, and of block disks. */
 const FORMATS = [
   { kind: 'copy', format: 3 },
+  { kind: 'copy', format: 4 },
   { kind: 'block-disk', format: 2 },
+  { kind: 'block-disk', format: 3 },
 ] as const;
 type Kind = (typeof FORMATS)[number]['kind'];
 

@@ -130,7 +130,7 @@ export const MUTANTS = [
     changes: [
       {
         file: 'data-engine/src/base/shared-flush.ts',
-        find: 'if (this.isFinal(error)) this.failure = { error };',
+        find: 'if (this.isFinal(error)) this.fail(error);',
         replace: '',
       },
     ],

@@ -3,8 +3,9 @@
 import type { BlockDevice, BlockDevices, DeviceLocks } from '../../src/disk/block/block-devices.js';
 import { BlockDisk } from '../../src/disk/block/block-disk.js';
 import { BlockStore } from '../../src/disk/block/block-store.js';
-import { layoutOf, superblockOf } from '../../src/disk/block/layout.js';
+import { layoutOf, rootOffset, superblockOf } from '../../src/disk/block/layout.js';
 import { recoverOwners } from '../../src/disk/block/recover.js';
+import { freeRoots } from '../../src/disk/block/stored-copy.js';
 import type { DiskStore } from '../../src/disk/disk-store.js';
 import { SimFile } from './sim-file.js';
 import type { Life, World } from './world.js';
@@ -28,7 +29,9 @@ export class SimDevice {
   private readonly opened = new WeakMap<Life, Promise<BlockDisk>>();
 
   constructor(private readonly disk: Calls) {
-    this.file.write(0, superblockOf(layoutOf(DISK_ID, DEVICE_BYTES))).hasEnded = true;
+    const layout = layoutOf(DISK_ID, DEVICE_BYTES);
+    this.file.write(0, superblockOf(layout)).hasEnded = true;
+    this.file.write(rootOffset(0, 0), freeRoots(layout)).hasEnded = true;
     this.file.beginSync()().succeed();
   }
 

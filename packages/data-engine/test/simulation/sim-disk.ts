@@ -236,6 +236,7 @@ class SimFolderStore implements DiskStore {
 class SimCopyFiles implements CopyFiles {
   readonly kind = 'filesystem';
   hasFailed = false;
+  onLost: (failure: Error) => void = () => undefined;
 
   constructor(
     private readonly disk: SimDisk,
@@ -288,8 +289,9 @@ class SimCopyFiles implements CopyFiles {
   }
 
   private opened(file: SimFile, name: string, use: FileUse): SimCopyFile {
-    return new SimCopyFile(this.disk, this.life, file, name, use, () => {
+    return new SimCopyFile(this.disk, this.life, file, name, use, (failure) => {
       this.hasFailed = true;
+      this.onLost(failure);
     });
   }
 }
@@ -305,7 +307,7 @@ class SimCopyFile implements CopyFile {
     private readonly file: SimFile,
     readonly name: string,
     private readonly use: FileUse,
-    private readonly onLost: () => void,
+    private readonly onLost: (failure: Error) => void,
   ) {}
 
   readInto(buffer: Buffer, position: number): Promise<void> {
@@ -361,7 +363,7 @@ class SimCopyFile implements CopyFile {
       await this.disk.sync(this.life, this.file);
     } catch (error) {
       this.hasLost = true;
-      this.onLost();
+      if (error instanceof Error) this.onLost(error);
       throw error;
     }
   }

@@ -41,7 +41,12 @@ export class BlockCopy implements CopyFiles, FileOwner {
   private readonly syncing = new SharedFlush(
     () => this.store(),
     (error) => !isOutOfSpace(error),
+    (failure) => this.lose(failure),
   );
+  onLost: (failure: Error) => void = () => undefined;
+  /** Also where another copy of the disk, or another user of this one, asked for the sync that has failed. */
+  private readonly lose = (failure: unknown) =>
+    this.onLost(failure instanceof Error ? failure : new Error(String(failure)));
   /** Number of completed changes of the files' bytes, and how many of them a sync has covered. */
   private writes = 0;
   private writesSynced = 0;
@@ -62,6 +67,7 @@ export class BlockCopy implements CopyFiles, FileOwner {
     owners: ClusterOwners,
   ) {
     this.space = new CopySpace(owners, slot);
+    disk.whenLost.add(this.lose);
   }
 
   /** Creates a copy in a slot that the caller has reserved. It does not exist until `finish`. */
@@ -180,6 +186,7 @@ export class BlockCopy implements CopyFiles, FileOwner {
   }
 
   async close(): Promise<void> {
+    this.disk.whenLost.delete(this.lose);
     await this.releasing;
     // Space that can't be given back now is found at the next recovery; the slot must be unlocked for that.
     await this.space.close().finally(() => this.disk.leaveSlot(this.slot));

@@ -29,7 +29,15 @@ const SPACE_WAIT_MS = 10_000;
 const SLOT_WAIT_MS = 5_000;
 
 export class BlockDisk {
-  private readonly syncing = new SharedFlush(() => this.plain.syncData());
+  private readonly syncing = new SharedFlush(
+    () => this.plain.syncData(),
+    () => true,
+    (failure) => {
+      for (const call of this.whenLost) call(failure);
+    },
+  );
+  /** Called once a sync has failed: copies that are open, whoever of them asked for it. */
+  readonly whenLost = new Set<(failure: unknown) => void>();
   private readonly openSlots = new Set<number>();
   private turn: Promise<unknown> = Promise.resolve();
 

@@ -2,6 +2,7 @@
  * Roots of a copy, in A/B slots. Each root names the clusters of a catalog, its length and its hash. The catalog is
  * durable before a root names it, so one with another hash is damaged.
  */
+import { blake3Of } from '../../base/blake3.js';
 import { SectorSeals } from '../sealed-sectors.js';
 import { isUuid } from '../stored-values.js';
 import { readPair, SECTORS_PER_SIDE, SIDE_CONTENT_BYTES, whichOf } from './sealed-pair.js';
@@ -50,10 +51,21 @@ export class SlotRoots {
     return { block: this.seals.seal(contentOf(root), this.firstSector(which), root.generation), which };
   }
 
-  /** @param blocks as they were read; `undefined` for an unreadable one */
-  decode(blocks: readonly [Buffer | undefined, Buffer | undefined]): SlotState {
+  /** Both blocks of a slot that never had a copy. */
+  encodeFree(diskId: string): Buffer {
+    const nothing = { clusters: [], catalogBytes: 0, catalogHash: blake3Of([]) };
+    const root = (generation: number) =>
+      this.encode({ ...nothing, state: 'none', replicaId: diskId, generation }).block;
+    return Buffer.concat([root(0), root(1)]);
+  }
+
+  /**
+   * @param blocks as they were read; `undefined` for an unreadable one
+   * @param mayBeBlank the disk has version 2, whose slots are blank before their first copy
+   */
+  decode(blocks: readonly [Buffer | undefined, Buffer | undefined], mayBeBlank: boolean): SlotState {
     const found = (which: 0 | 1) => ({ block: blocks[which], firstSector: this.firstSector(which) });
-    const pair = readPair(this.seals, [found(0), found(1)], true);
+    const pair = readPair(this.seals, [found(0), found(1)], mayBeBlank);
     if (pair.kind === 'blank') return { kind: 'free', generation: 0 };
     const newest = pair.kind === 'held' ? pair.content : pair.left?.content;
     const root = newest && rootIn(newest);

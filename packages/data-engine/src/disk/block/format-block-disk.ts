@@ -10,7 +10,8 @@ import { BlockFile } from '../block-file.js';
 import { syncDirectory } from '../durable-file.js';
 import { closeFile, openFile, resizeFile, syncFile } from '../file-calls.js';
 import { BLOCK_SEALED_BYTES } from '../sealed-block.js';
-import { DISK_BYTES_MIN, layoutIn, layoutOf, superblockOf } from './layout.js';
+import { DISK_BYTES_MIN, layoutIn, layoutOf, rootOffset, superblockOf } from './layout.js';
+import { freeRoots } from './stored-copy.js';
 
 /** Bytes checked for content: file systems, partition tables and volume managers all have something in them. */
 const HEAD_BYTES = MIB;
@@ -68,6 +69,7 @@ export async function formatBlockDisk(
   try {
     // Clears roots and owners of an earlier disk. A new file reads as zeros anyway.
     if (!isNew) await file.zero(CLUSTER_BYTES, layout.clustersOffset - CLUSTER_BYTES, false);
+    await file.write([freeRoots(layout)], rootOffset(0, 0));
     await file.syncData();
     await file.write([superblockOf(layout)], 0);
     await file.syncData();

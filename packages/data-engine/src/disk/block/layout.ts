@@ -15,7 +15,9 @@ import { BLOCK_SEALED_BYTES, isSealed, seal } from '../sealed-block.js';
 import { isUuid } from '../stored-values.js';
 import { SIDE_BYTES } from './sealed-pair.js';
 
-export const FORMAT_VERSION = 2;
+/** Version 3: no root is blank. A disk of version 2 gets its roots when the first process opens it (`recover.ts`). */
+export const FORMAT_VERSION = 3;
+const OLDEST_VERSION = 2;
 const MAGIC = 'HOLDFAST-BLOCKS\n';
 export const PROBE_OFFSET = BLOCK_SEALED_BYTES;
 const ROOTS_OFFSET = CLUSTER_BYTES;
@@ -31,6 +33,8 @@ const CLUSTERS_MAX = 2 ** 32 - 16;
 const RESERVE_MAX = 256;
 
 export type Layout = {
+  /** True for a disk of version 2, whose roots may be blank. */
+  readonly isOld: boolean;
   readonly diskId: string;
   readonly sizeBytes: number;
   /** Number of copies that the disk can hold. */
@@ -42,14 +46,14 @@ export type Layout = {
   readonly reserve: number;
 };
 
-export function layoutOf(diskId: string, sizeBytes: number): Layout {
+export function layoutOf(diskId: string, sizeBytes: number, isOld = false): Layout {
   const slots = Math.min(SLOTS_MAX, Math.max(SLOTS_MIN, Math.floor(sizeBytes / BYTES_PER_SLOT)));
   const ownersOffset = up(ROOTS_OFFSET + slots * 2 * SIDE_BYTES);
   const most = Math.floor((sizeBytes - ownersOffset) / (CLUSTER_BYTES + 2));
   const clustersOffset = up(ownersOffset + most * 2);
   const clusterCount = Math.min(CLUSTERS_MAX, Math.floor((sizeBytes - clustersOffset) / CLUSTER_BYTES));
   const reserve = Math.min(RESERVE_MAX, Math.floor(clusterCount / 64));
-  return { diskId, sizeBytes, slots, ownersOffset, clustersOffset, clusterCount, reserve };
+  return { isOld, diskId, sizeBytes, slots, ownersOffset, clustersOffset, clusterCount, reserve };
 }
 
 export function rootOffset(slot: number, which: 0 | 1): number {
@@ -78,15 +82,16 @@ export function superblockOf({ diskId, sizeBytes }: Layout): Buffer {
 export function layoutIn(block: Buffer): Layout | undefined {
   if (block.toString('latin1', 0, MAGIC.length) !== MAGIC) return undefined;
   if (!isSealed(block)) throw damaged('its superblock has a wrong checksum');
-  if (block.readUInt32LE(16) !== FORMAT_VERSION || block.readUInt32LE(20) !== CLUSTER_BYTES) {
+  const format = block.readUInt32LE(16);
+  if (format < OLDEST_VERSION || format > FORMAT_VERSION || block.readUInt32LE(20) !== CLUSTER_BYTES) {
     throw new StorageFault('replica.format_unknown', {
-      publicMessage: `the block disk has format ${block.readUInt32LE(16)}; this program knows ${FORMAT_VERSION}`,
+      publicMessage: `the block disk has format ${format}; this program knows ${FORMAT_VERSION}`,
       cures: ['run the version that wrote it'],
     });
   }
   const diskId = block.toString('latin1', 32, 68);
   if (!isUuid(diskId)) throw damaged('its superblock names no disk');
-  return layoutOf(diskId, Number(block.readBigUInt64LE(24)));
+  return layoutOf(diskId, Number(block.readBigUInt64LE(24)), format !== FORMAT_VERSION);
 }
 
 function damaged(what: string): StorageFault {

@@ -56,6 +56,7 @@ export class FolderStore implements DiskStore {
 export class FolderFiles implements CopyFiles {
   readonly kind = 'filesystem';
   private readonly texts = new Map<string, SpareText>();
+  onLost: (failure: Error) => void = () => undefined;
   private hasLost = false;
 
   constructor(private readonly directory: string) {}
@@ -112,8 +113,9 @@ export class FolderFiles implements CopyFiles {
    */
   private async optionsFor({ kind }: FileUse): Promise<BlockFileOptions> {
     const direct = kind === 'data' && (await takesDirectIo(this.directory));
-    const onLost = () => {
+    const onLost = (failure: Error) => {
       this.hasLost = true;
+      this.onLost(failure);
     };
     return { direct, cachesSmallWrites: direct, reserved: kind === 'map', onLost };
   }
