@@ -15,6 +15,7 @@ import { handshakeRefusal } from '../nbd/server-handshake.js';
 import type { Answer, Ask, CommandName, ConnectControl } from '../protocol/commands.js';
 import { parseExportName, type ReplicaExportName } from '../protocol/export-names.js';
 import { Replica } from '../replica/replica.js';
+import { asDiskRefusal } from './disk-refusals.js';
 import { LayerHashing } from './layer-hashing.js';
 import { LocalLink } from './local-link.js';
 import { ReadTrails } from './read-trails.js';
@@ -98,7 +99,11 @@ export class ReplicaService {
     const served = name === 'open' ? await this.findUsable(replicaId) : await this.find(replicaId);
     // Refuses most late commands early; those that change anything check again at the moment of the effect.
     if (name !== 'open') served.replica.requireTerm(ask);
-    return COMMANDS[name](served, ask);
+    try {
+      return await COMMANDS[name](served, ask);
+    } catch (error) {
+      throw asDiskRefusal(error);
+    }
   }
 
   /**

@@ -169,7 +169,8 @@ export class ReplicaState {
       if (!isSaving) await this.files.keepOnly(filesOf(this.meta)).catch(() => undefined);
       throw error;
     }
-    await this.files.keepOnly(filesOf(this.meta));
+    // Ignored: the change is made, and the next open removes what is left.
+    await this.files.keepOnly(filesOf(this.meta)).catch(() => undefined);
   }
 
   async close(): Promise<void> {
