@@ -15,6 +15,8 @@ export type FileCall =
   | { kind: 'write'; file: OpenFile; position: number; pieces: readonly Buffer[] }
   | { kind: 'truncate'; file: OpenFile; sizeBytes: number }
   | { kind: 'punch'; file: OpenFile; position: number; lengthBytes: number }
+  /** Preallocates a range. */
+  | { kind: 'reserve'; file: OpenFile; position: number; lengthBytes: number }
   | { kind: 'sync'; file: OpenFile }
   | { kind: 'read'; file: OpenFile }
   | { kind: 'rename'; from: string; to: string }
@@ -291,7 +293,22 @@ export class FileTap {
     );
     return true;
   }
+
+  /** False if the file is not under this tap's folder. A refused call answers with its error's number, as the kernel's does. */
+  reserve({ fd, position, lengthBytes, done, run }: Punch): boolean {
+    const file = this.opened.get(fd);
+    if (file === undefined) return false;
+    this.withCallback<[number]>(
+      { kind: 'reserve', file, position, lengthBytes },
+      file.path,
+      (error, status) => done(null, error === null ? status : (error.errno ?? EIO)),
+      run,
+    );
+    return true;
+  }
 }
+
+const EIO = 5;
 
 type Describe = (file: OpenFile, args: readonly unknown[]) => FileCall;
 
@@ -326,6 +343,7 @@ function tapPunching(): void {
         if (name !== 'func') return Reflect.get(library, name);
         return (declaration: string) => {
           const native = library.func(declaration);
+          if (declaration.includes('posix_fallocate64')) return { async: tapReserve(native) };
           if (declaration.includes(' fallocate64')) return { async: tapFallocate(native) };
           return declaration.includes('renameat2') ? { async: tapExchange(native) } : native;
         };
@@ -338,6 +356,16 @@ function tapFallocate(native: Fallocate) {
     const run = (ended: Done) => native.async(fd, mode, position, lengthBytes, ended);
     const punch = { fd, position, lengthBytes, done, run };
     if (![...installed].some((tap) => tap.punch(punch))) run(done);
+  };
+}
+
+type PosixFallocate = KoffiFunc<(fd: number, position: number, lengthBytes: number) => number>;
+
+function tapReserve(native: PosixFallocate) {
+  return (fd: number, position: number, lengthBytes: number, done: Done): void => {
+    const run = (ended: Done) => native.async(fd, position, lengthBytes, ended);
+    const reserve = { fd, position, lengthBytes, done, run };
+    if (![...installed].some((tap) => tap.reserve(reserve))) run(done);
   };
 }
 
