@@ -31,6 +31,8 @@ export type NewSnapshot = { id: string; name: string; origin: 'user' | 'system';
 
 export class VolumeSnapshots {
   private busyWith: string | undefined;
+  /** When the last change of layers ended, in milliseconds of the engine's clock: the copies may hold less since. */
+  lastChangeMs = Number.NEGATIVE_INFINITY;
   private hashing = 0;
   private failure = '';
 
@@ -235,6 +237,7 @@ export class VolumeSnapshots {
       await work();
     } finally {
       this.busyWith = undefined;
+      this.lastChangeMs = this.time.nowMs();
     }
   }
 }

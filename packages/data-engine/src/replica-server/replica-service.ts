@@ -181,7 +181,7 @@ export class ReplicaService {
     if (replica.metadata.rebuildId !== null) {
       throw new StorageFault('replica.rebuilding', { publicMessage: 'the copy is not complete' });
     }
-    return { checksum: await deviceChecksum(replica), writtenBytes: replica.writtenBytes };
+    return { checksum: await deviceChecksum(replica), writtenBytes: await replica.writtenBytes() };
   }
 
   /** The agent's report about the open copies. */
@@ -190,16 +190,13 @@ export class ReplicaService {
   > {
     const served = await Promise.all([...this.served.values()].map((one) => one.catch(() => undefined)));
     for (const one of served) one?.trails.forgetUnused();
-    return served.flatMap((one) =>
-      one === undefined
-        ? []
-        : [
-            {
-              replicaId: one.replica.metadata.replicaId,
-              writtenBytes: one.replica.writtenBytes,
-              record: one.replica.metadata.record,
-            },
-          ],
+    const open = served.filter((one) => one !== undefined);
+    return Promise.all(
+      open.map(async ({ replica }) => ({
+        replicaId: replica.metadata.replicaId,
+        writtenBytes: await replica.writtenBytes(),
+        record: replica.metadata.record,
+      })),
     );
   }
 

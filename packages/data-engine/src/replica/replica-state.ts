@@ -96,6 +96,11 @@ export class ReplicaState {
     return this.failure !== undefined || this.files.hasFailed;
   }
 
+  /** Bytes that the disk has allocated for the copy's data. */
+  allocatedBytes(): Promise<number> {
+    return this.disk.allocatedBytes(this.current.replicaId);
+  }
+
   get diskKind(): DiskStore['kind'] {
     return this.disk.kind;
   }
