@@ -15,18 +15,6 @@ export const DATA_ENGINE_FAULTS = [
     foundBy: 'packages/data-engine/src/engine/refused-effects.test.ts',
   },
   {
-    name: 'purge-leaves-written-bytes',
-    breaks: 'written bytes are asked for again after a change of layers',
-    file: 'packages/data-engine/src/engine/engine.ts',
-    changes: [
-      {
-        find: 'Math.max(this.device.lastChangeMs, this.snapshots.lastChangeMs)',
-        replace: 'this.device.lastChangeMs',
-      },
-    ],
-    foundBy: 'packages/data-engine/src/engine/written-bytes.test.ts',
-  },
-  {
     name: 'stretch-loses-its-last-block',
     breaks: 'the range of a stretch reaches to the end of its last changed block',
     file: 'packages/data-engine/src/protocol/stretches.ts',
