@@ -87,7 +87,7 @@ const programs = [
         await outputOf('umount', tree);
         await run(check, loop);
         expect(
-          (await cluster.copy(0).node.replica(cluster.copy(0).address.replicaId)).writtenBytes,
+          await (await cluster.copy(0).node.replica(cluster.copy(0).address.replicaId)).writtenBytes(),
         ).toBeLessThan(VOLUME_BYTES / 2);
         await undoAll();
         expect((await cluster.checksums()).size).toBe(1);

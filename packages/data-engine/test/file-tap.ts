@@ -15,6 +15,8 @@ export type FileCall =
   | { kind: 'write'; file: OpenFile; position: number; pieces: readonly Buffer[] }
   | { kind: 'truncate'; file: OpenFile; sizeBytes: number }
   | { kind: 'punch'; file: OpenFile; position: number; lengthBytes: number }
+  /** Preallocates a range. */
+  | { kind: 'reserve'; file: OpenFile; position: number; lengthBytes: number }
   | { kind: 'sync'; file: OpenFile }
   | { kind: 'read'; file: OpenFile }
   | { kind: 'rename'; from: string; to: string }
@@ -276,6 +278,18 @@ export class FileTap {
       };
       return tapped;
     });
+    // A refused reservation answers with its error's number, as the kernel's does.
+    this.replace(nativeCalls, 'posixFallocate', (real: typeof nativeCalls.posixFallocate) => {
+      const tapped: typeof real = (fd, position, lengthBytes) => {
+        const file = this.opened.get(fd);
+        const run = () => real(fd, position, lengthBytes);
+        if (file === undefined) return run();
+        return this.withPromise({ kind: 'reserve', file, position, lengthBytes }, file.path, run).catch(
+          (error: NodeJS.ErrnoException) => error.errno ?? EIO,
+        );
+      };
+      return tapped;
+    });
     this.replace(nativeCalls, 'renameAt2', (real: typeof nativeCalls.renameAt2) => {
       const tapped: typeof real = (fromFolder, from, toFolder, to, flags) => {
         const run = () => real(fromFolder, from, toFolder, to, flags);
@@ -286,6 +300,8 @@ export class FileTap {
     });
   }
 }
+
+const EIO = 5;
 
 type Describe = (file: OpenFile, args: readonly unknown[]) => FileCall;
 

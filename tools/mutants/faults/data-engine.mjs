@@ -1,6 +1,20 @@
 // Faults of the data engine: NBD, engines and rebuilds. Those that only a simulation finds are planted by its own suite.
 export const DATA_ENGINE_FAULTS = [
   {
+    name: 'full-disk-loses-its-code',
+    breaks: 'a copy says that its own disk is full, whatever process asks',
+    file: 'packages/data-engine/src/replica-server/disk-refusals.ts',
+    changes: [{ find: 'if (isOutOfSpace(error)) return', replace: 'if (code === undefined) return' }],
+    foundBy: 'packages/data-engine/src/engine/refused-effects.test.ts',
+  },
+  {
+    name: 'refusal-of-all-copies-drops-them',
+    breaks: 'a command that all copies have failed costs none',
+    file: 'packages/data-engine/src/engine/judge-command.ts',
+    changes: [{ find: 'isOfAll || (canUndo && full.length > 0)', replace: 'canUndo && full.length > 0' }],
+    foundBy: 'packages/data-engine/src/engine/refused-effects.test.ts',
+  },
+  {
     name: 'stretch-loses-its-last-block',
     breaks: 'the range of a stretch reaches to the end of its last changed block',
     file: 'packages/data-engine/src/protocol/stretches.ts',

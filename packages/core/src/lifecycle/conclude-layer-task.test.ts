@@ -1,9 +1,10 @@
 import type { FaultCode } from '@holdfast/core/model/faults.js';
-import { aSnapshot, NOON } from '@holdfast/testkit/builders.js';
+import { aSnapshot, NOON, testId } from '@holdfast/testkit/builders.js';
 import { aPurge, aTask } from '@holdfast/testkit/task-builder.js';
 import { aGrantedView } from '@holdfast/testkit/volume-view-builder.js';
 import { describe, expect, test } from '@jest/globals';
 import type { Change } from '../model/changes.js';
+import { asId, type SnapshotId } from '../model/ids.js';
 import { heavyTaskOf } from '../model/volume-task.js';
 import { hashAnswered, layerTaskRefused, purgeBegun, snapshotRefused } from './conclude-layer-task.js';
 
@@ -76,6 +77,35 @@ describe('a snapshot', () => {
   test('that can never be taken has failed, with an event', () => {
     const changes = snapshotRefused(view, snapshot, refusal('replica.too_many_layers'), NOON);
     expect(changes).toMatchObject([{ patch: { state: 'failed' } }, { event: { type: 'SnapshotFailed' } }]);
+  });
+
+  test.each(['disk.no_space', 'disk.file_too_large', 'disk.failed'] as const)(
+    'that a disk refuses with %s has failed at once',
+    (code) => {
+      const changes = snapshotRefused(view, snapshot, refusal(code), NOON);
+      expect(changes).toMatchObject([{ patch: { state: 'failed' } }, { event: { type: 'SnapshotFailed' } }]);
+    },
+  );
+
+  test.each([
+    { said: 'not now', want: ['snapshot.patch'] },
+    { said: 'something else', want: ['snapshot.patch', 'event'] },
+  ])('of a schedule whose one before failed with "$said" is told as $want', ({ said, want }) => {
+    const older = aSnapshot({
+      volumeId: view.volume.id,
+      recurringName: 'hourly',
+      state: 'failed',
+      trouble: { message: said, at: NOON },
+      createdAt: new Date(NOON.getTime() - 3_600_000),
+    });
+    const own = { ...snapshot, id: asId<SnapshotId>(testId(610)), recurringName: 'hourly' };
+    const changes = snapshotRefused(
+      { ...view, snapshots: [older, own] },
+      own,
+      refusal('disk.no_space'),
+      NOON,
+    );
+    expect(kindsOf(changes)).toEqual(want);
   });
 
   test('that can not be taken now says why, and waits', () => {

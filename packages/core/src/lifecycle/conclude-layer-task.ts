@@ -4,7 +4,7 @@ import type { Change, SnapshotPatch } from '../model/changes.js';
 import type { FaultCode } from '../model/faults.js';
 import type { LayerTask } from '../model/layer-task.js';
 import type { Replica } from '../model/replica.js';
-import type { Snapshot } from '../model/snapshot.js';
+import { type Snapshot, snapshotsOfSchedule } from '../model/snapshot.js';
 import type { VolumeView } from '../model/views.js';
 import { volumeEvent } from '../model/volume-facts.js';
 import { withoutAdmission } from '../model/volume-task.js';
@@ -17,6 +17,7 @@ const FINAL: ReadonlySet<FaultCode> = new Set([
   'snapshot.not_found',
   'replica.too_many_layers',
   'request.invalid',
+  'disk.file_too_large',
 ]);
 
 type Refusal = { readonly code: FaultCode; readonly message: string };
@@ -70,17 +71,28 @@ function givenBack({ fleet }: VolumeView, { id, diskId, sizeBytes }: Replica, fr
   return { kind: 'replica.resize', replicaId: id, sizeBytes: fromBytes, booking };
 }
 
-/** Changes of a snapshot that the engine did not take: noted and tried again, or failed for good. */
+/** Refusals after which a snapshot has failed: it was wanted of that moment, and each try has all writes wait. */
+const FINAL_FOR_SNAPSHOTS: ReadonlySet<FaultCode> = new Set([
+  'replica.too_many_layers',
+  'request.invalid',
+  'disk.no_space',
+  'disk.file_too_large',
+  'disk.failed',
+]);
+
+/**
+ * Changes of a snapshot that the engine did not take: noted and tried again, or failed for good. A schedule whose one before has
+ * failed for the same reason tells it no second time.
+ */
 export function snapshotRefused(view: VolumeView, snapshot: Snapshot, refusal: Refusal, now: Date): Change[] {
-  const isFinal = refusal.code === 'replica.too_many_layers' || refusal.code === 'request.invalid';
-  if (!isFinal) return troubleNoted(snapshot, refusal, now);
+  if (!FINAL_FOR_SNAPSHOTS.has(refusal.code)) return troubleNoted(snapshot, refusal, now);
+  const failed = patched(snapshot, { state: 'failed', trouble: { message: refusal.message, at: now } });
+  const [, before] = snapshotsOfSchedule(view.snapshots, snapshot.recurringName);
+  if (before?.state === 'failed' && before.trouble?.message === refusal.message) return [failed];
   const message = `snapshot ${snapshot.name} of volume ${view.volume.name} can not be taken: ${refusal.message}`;
   const subject = { kind: 'snapshot' as const, id: snapshot.id };
   const event = volumeEvent(view, now, { type: 'SnapshotFailed', message, subject });
-  return [
-    patched(snapshot, { state: 'failed', trouble: { message: refusal.message, at: now } }),
-    { kind: 'event', event },
-  ];
+  return [failed, { kind: 'event', event }];
 }
 
 /** Changes of a hash that was asked for. @param refusal `undefined` when the engine has begun it */

@@ -25,6 +25,11 @@ const own = (number: number, part: Partial<Snapshot> = {}) =>
     ...part,
   });
 
+const failedOwn = (number: number, minutes: number) => {
+  const trouble = { message: 'the disk is full', at: new Date(NOON.getTime() - minutes * 60_000) };
+  return own(number, { state: 'failed', trouble });
+};
+
 /** An attached volume with a schedule that keeps one snapshot, and two of its snapshots. */
 function view(volume: Partial<Volume> = {}, part: Partial<VolumeView> = {}): VolumeView {
   return aVolumeView({
@@ -50,6 +55,21 @@ test.each<{ name: string; seen: VolumeView; want: string | undefined }>([
     name: 'is due while a person has taken its name',
     seen: view({}, { snapshots: [own(1, { name: 'hourly-20260101T1200Z', recurringName: undefined })] }),
     want: 'skipped: volume pg-data has a snapshot named hourly-20260101T1200Z',
+  },
+  {
+    name: 'is due a minute after one that found the disk full',
+    seen: view({}, { snapshots: [own(1), failedOwn(2, 1)] }),
+    want: 'skipped: the one before could not be taken: the disk is full',
+  },
+  {
+    name: 'is due 55 minutes after one that found the disk full',
+    seen: view({}, { snapshots: [own(1), failedOwn(2, 55)] }),
+    want: 'taken',
+  },
+  {
+    name: 'is due after a person has taken one since that which found the disk full',
+    seen: view({}, { snapshots: [failedOwn(2, 1), own(3, { recurringName: undefined })] }),
+    want: 'taken',
   },
   {
     name: 'of a volume that is being deleted is due',
@@ -84,6 +104,14 @@ test.each<{ name: string; seen: VolumeView; want: readonly string[] }>([
   {
     name: 'one that could not be taken, once a newer one is there',
     seen: view({ recurringSnapshots: [later] }, { snapshots: [own(1, { state: 'failed' }), own(2)] }),
+    want: [OLD],
+  },
+  {
+    name: 'one that could not be taken, once a newer one could not either',
+    seen: view(
+      { recurringSnapshots: [later] },
+      { snapshots: [own(1, { state: 'failed' }), own(2, { state: 'failed' })] },
+    ),
     want: [OLD],
   },
   {

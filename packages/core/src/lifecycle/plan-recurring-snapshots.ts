@@ -9,7 +9,7 @@
 import type { Change } from '../model/changes.js';
 import { nextCronTime } from '../model/cron.js';
 import type { RecurringRun, RecurringSnapshot } from '../model/recurring-snapshot.js';
-import type { Snapshot } from '../model/snapshot.js';
+import { type Snapshot, snapshotsOfSchedule } from '../model/snapshot.js';
 import type { VolumeView } from '../model/views.js';
 import { volumeEvent } from '../model/volume-facts.js';
 import { isDeleting, isRepairing } from '../model/volume-lifecycle.js';
@@ -24,6 +24,11 @@ import {
 } from '../policy/decide-snapshot.js';
 import type { Step } from './step.js';
 
+/**
+ * How long a schedule waits after a snapshot that could not be taken: below an hour, so that an hourly one leaves none out. A full
+ * disk is not full for a minute, and each try has all writes wait.
+ */
+const FAILED_PAUSE_MS = 55 * 60_000;
 /** For a schedule that can't be read any more: it says so once a day, and holds nothing up. */
 const UNREADABLE_PAUSE_MS = 24 * 3600 * 1000;
 
@@ -41,6 +46,13 @@ export function recurringTimes({ volume: { recurringSnapshots } }: VolumeView): 
 
 function planRun(view: VolumeView, due: RecurringSnapshot, now: Date): Step {
   const name = snapshotName(due, now);
+  const failed = lastFailure(view, due, now);
+  if (failed !== undefined) {
+    // Its failure was told as an event of its own.
+    const run = { dueAt: due.nextRunAt, at: now, outcome: 'skipped', snapshotName: undefined } as const;
+    const changes = [recorded(view, due, { ...run, message: failed }, now)];
+    return { kind: 'commit', why: `${due.name} is skipped: ${failed}`, changes };
+  }
   const skipped = obstacleOf(view, due, name, now);
   if (skipped !== undefined) {
     const changes = skippedRun(view, due, skipped, now);
@@ -98,6 +110,18 @@ function obstacleOf(view: VolumeView, due: RecurringSnapshot, name: string, now:
   return decision.kind === 'refuse' ? decision.why : undefined;
 }
 
+/** Why its last snapshot failed, while it is not to be tried again: a while, unless any snapshot has been taken since. */
+function lastFailure({ snapshots }: VolumeView, due: RecurringSnapshot, now: Date): string | undefined {
+  const [last] = snapshotsOfSchedule(snapshots, due.name);
+  const { trouble } = last ?? {};
+  if (last?.state !== 'failed' || trouble === undefined) return undefined;
+  const isTakenSince = snapshots.some(
+    ({ state, createdAt }) => state === 'ready' && createdAt > last.createdAt,
+  );
+  const isOver = now.getTime() - trouble.at.getTime() >= FAILED_PAUSE_MS;
+  return isTakenSince || isOver ? undefined : `the one before could not be taken: ${trouble.message}`;
+}
+
 function recorded({ volume }: VolumeView, due: RecurringSnapshot, lastRun: RecurringRun, now: Date): Change {
   const nextRunAt = nextCronTime(due.cron, now) ?? new Date(now.getTime() + UNREADABLE_PAUSE_MS);
   const recurringSnapshots = volume.recurringSnapshots.map((one) =>
@@ -126,14 +150,10 @@ function planRetention(view: VolumeView): Step | undefined {
 /** Only what this schedule took, and only what is there counts: the oldest goes when the newest has been taken. */
 function retentionChanges(view: VolumeView, { name, retain }: RecurringSnapshot): Change[] {
   const facts = actionFacts(view);
-  const own = view.snapshots.filter(
-    ({ origin, recurringName }) => origin === 'user' && recurringName === name,
-  );
-  const taken = own.filter(({ state }) => state === 'ready').sort(newestFirst);
-  const [newest] = taken;
-  const superseded = own.filter(
-    (snapshot) => snapshot.state === 'failed' && newest !== undefined && newestFirst(newest, snapshot) < 0,
-  );
+  const own = snapshotsOfSchedule(view.snapshots, name);
+  const taken = own.filter(({ state }) => state === 'ready');
+  const ended = own.findIndex(({ state }) => state === 'ready' || state === 'failed');
+  const superseded = own.slice(ended + 1).filter(({ state }) => state === 'failed');
   return [
     ...taken
       .slice(retain)
@@ -141,8 +161,4 @@ function retentionChanges(view: VolumeView, { name, retain }: RecurringSnapshot)
       .map(deletionChange),
     ...superseded.map(({ id }): Change => ({ kind: 'snapshot.delete', snapshotId: id })),
   ];
-}
-
-function newestFirst(a: Snapshot, b: Snapshot): number {
-  return b.createdAt.getTime() - a.createdAt.getTime() || (a.id < b.id ? 1 : -1);
 }

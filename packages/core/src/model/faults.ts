@@ -141,6 +141,8 @@ export const FAULTS = {
   'rebuild.contents_differ': { kind: 'conflict', retry: 'backoff' },
   'replica.format_unknown': { kind: 'conflict', retry: 'never' },
   'disk.no_space': { kind: 'unavailable', retry: 'backoff' },
+  'disk.file_too_large': { kind: 'conflict', retry: 'never' },
+  'disk.failed': { kind: 'unavailable', retry: 'backoff' },
   'disk.wrong_identity': { kind: 'conflict', retry: 'never' },
 } as const satisfies Record<string, FaultTraits>;
 

@@ -56,3 +56,14 @@ export function agreedChecksum({ checksums }: Pick<Snapshot, 'checksums'>): stri
 export function isLiveSnapshot({ origin, state }: Pick<Snapshot, 'origin' | 'state'>): boolean {
   return origin === 'user' && (state === 'creating' || state === 'ready');
 }
+
+/** The snapshots that a schedule has asked for, newest first; none for a snapshot that no schedule took. */
+export function snapshotsOfSchedule(
+  snapshots: readonly Snapshot[],
+  recurringName: string | undefined,
+): Snapshot[] {
+  if (recurringName === undefined) return [];
+  return snapshots
+    .filter((snapshot) => snapshot.origin === 'user' && snapshot.recurringName === recurringName)
+    .sort((a, b) => b.createdAt.getTime() - a.createdAt.getTime() || (a.id < b.id ? 1 : -1));
+}

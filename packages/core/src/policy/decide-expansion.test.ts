@@ -1,4 +1,4 @@
-import { BLOCK_BYTES, GIB, VOLUME_BYTES_MAX } from '@holdfast/core/model/bytes.js';
+import { BLOCK_BYTES, GIB, TIB, VOLUME_BYTES_MAX } from '@holdfast/core/model/bytes.js';
 import type { LayerChange } from '@holdfast/core/model/layer-task.js';
 import type { Volume } from '@holdfast/core/model/volume.js';
 import { DETACHED } from '@holdfast/core/model/volume-lifecycle.js';
@@ -7,7 +7,7 @@ import { aFleet, aReplicaOn } from '@holdfast/testkit/fleet-builder.js';
 import { attachedOn, ON_ANY_NODE } from '@holdfast/testkit/lifecycle-builder.js';
 import { aTask } from '@holdfast/testkit/task-builder.js';
 import { aVolumeView } from '@holdfast/testkit/volume-view-builder.js';
-import { expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { decideExpansion, largestSize } from './decide-expansion.js';
 
 function asked(change: LayerChange): Partial<Volume> {
@@ -108,3 +108,24 @@ test.each([{ booked: 0 }, { booked: 3 * GIB }])(
     expect(decideExpansion(view, largest + BLOCK_BYTES).kind).toBe('refuse');
   },
 );
+
+describe('a volume on a disk of 64 TiB', () => {
+  test.each([
+    { fileSystem: 'ext4', sizeBytes: 16 * TIB, want: 'volume.expansion_impossible' },
+    { fileSystem: 'ext4', sizeBytes: 16 * TIB - BLOCK_BYTES, want: 'allow' },
+    { fileSystem: 'xfs', sizeBytes: 16 * TIB, want: 'allow' },
+  ])(
+    'grows on $fileSystem to $sizeBytes as far as one file goes: $want',
+    ({ fileSystem, sizeBytes, want }) => {
+      const fleet = aFleet({ n1: { disks: { 'n1-disk': { bytes: 64 * TIB, fileSystem } } } });
+      const view = aVolumeView({
+        volume: anIdleVolume(AN_OWNER, { lifecycle: attachedOn('n1') }),
+        replicas: [aReplicaOn('n1-disk')],
+        fleet,
+      });
+      const decision = decideExpansion(view, sizeBytes);
+      expect(decision.kind === 'refuse' ? decision.code : decision.kind).toBe(want);
+      if (fileSystem === 'ext4') expect(largestSize(view)).toBe(16 * TIB - BLOCK_BYTES);
+    },
+  );
+});

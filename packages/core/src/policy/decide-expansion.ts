@@ -11,6 +11,7 @@ import { decideGrowth } from './decide-change.js';
 import { type Decision, refuse, unchanged } from './decision.js';
 import { spaceLimits } from './disk-space.js';
 import { fitsExpansion, growthRoom } from './expansion.js';
+import { fileBytesEnd, replicaBytesMax } from './file-size-limit.js';
 import { bookingOn } from './space-booking.js';
 
 export type ExpansionDecision =
@@ -39,7 +40,9 @@ export function decideExpansion(view: VolumeView, sizeBytes: number): ExpansionD
     );
   }
   const growths = replicas.map((replica) => ({ replica, growthBytes: sizeBytes - replica.sizeBytes }));
-  const refusals = fleet.disks.flatMap((disk) => refusalOf(view, disk, growths)).sort();
+  const refusals = fleet.disks
+    .flatMap((disk) => [...tooLarge(view, disk, growths, sizeBytes), ...refusalOf(view, disk, growths)])
+    .sort();
   if (refusals.length > 0) {
     // In another organization's cluster its users are told nothing of what the disks hold.
     const why =
@@ -51,6 +54,22 @@ export function decideExpansion(view: VolumeView, sizeBytes: number): ExpansionD
     ]);
   }
   return { kind: 'allow', changes: growths.map((growth) => resize(view, growth, sizeBytes)) };
+}
+
+/** What creation asks of a disk's file system too: a copy past its largest file would be lost by growing. */
+function tooLarge(
+  { volume, fleet }: VolumeView,
+  disk: StorageDisk,
+  growths: readonly Growth[],
+  sizeBytes: number,
+): string[] {
+  const isHere = growths.some(({ replica }) => replica.diskId === disk.id);
+  const end = fileBytesEnd(disk, volume.spec.dataEngine);
+  if (!isHere || end === undefined || sizeBytes < end) return [];
+  return [
+    `${nodeName(fleet, disk.nodeId)}/${disk.name} can't hold so large a file: ` +
+      `${disk.fileSystem} takes files below ${formatBytes(end)} only`,
+  ];
 }
 
 function refusalOf({ fleet }: VolumeView, disk: StorageDisk, growths: readonly Growth[]): string[] {
@@ -76,13 +95,18 @@ function largestText(view: VolumeView): string {
 }
 
 /** The largest size for which every disk has room, in whole blocks. */
-export function largestSize({ replicas, fleet }: Pick<VolumeView, 'replicas' | 'fleet'>): number {
+export function largestSize({
+  volume,
+  replicas,
+  fleet,
+}: Pick<VolumeView, 'volume' | 'replicas' | 'fleet'>): number {
   const limits = spaceLimits(fleet.settings);
   const sizes = fleet.disks.flatMap((disk) => {
     const here = replicas.filter(({ diskId }) => diskId === disk.id);
     if (here.length === 0) return [];
     const heldBytes = here.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
-    return [(heldBytes + growthRoom(disk, limits).bytes) / here.length];
+    const ofSpace = (heldBytes + growthRoom(disk, limits).bytes) / here.length;
+    return [Math.min(ofSpace, replicaBytesMax(disk, volume.spec.dataEngine))];
   });
   return Math.floor(Math.min(VOLUME_BYTES_MAX, ...sizes) / BLOCK_BYTES) * BLOCK_BYTES;
 }

@@ -282,7 +282,14 @@ export class BlockFile implements CopyFile {
     return this.use(async () => {
       const before = this.reserved ? Number((await statFile(this.fd)).size) : sizeBytes;
       await resizeFile(this.fd, sizeBytes);
-      if (sizeBytes > before) await reserveSpace(this.fd, before, sizeBytes - before);
+      if (sizeBytes <= before) return;
+      try {
+        await reserveSpace(this.fd, before, sizeBytes - before);
+      } catch (error) {
+        // Gives back what was reserved of it: the next try must not take the longer file for a reserved one.
+        await resizeFile(this.fd, before).catch(nothing);
+        throw error;
+      }
     });
   }
 

@@ -212,8 +212,9 @@ export class Engine {
     this.clearing.tick(nowMs);
     this.device.tick(nowMs);
     // One more query after the last change began, because a copy may have answered while the change was in flight.
-    const mayHaveGrown = this.device.lastChangeMs + STAT_PAUSE_MS >= this.askedWrittenMs;
-    if (nowMs - this.askedWrittenMs > STAT_PAUSE_MS && mayHaveGrown) {
+    const lastChangeMs = Math.max(this.device.lastChangeMs, this.snapshots.lastChangeMs);
+    const mayHaveChanged = lastChangeMs + STAT_PAUSE_MS >= this.askedWrittenMs;
+    if (nowMs - this.askedWrittenMs > STAT_PAUSE_MS && mayHaveChanged) {
       this.askedWrittenMs = nowMs;
       void this.askWritten();
     }
@@ -283,6 +284,8 @@ export class Engine {
       await this.device.flushCopies().catch(() => undefined);
       await this.clearing.clearAll().catch(() => undefined);
       await this.copies.membership.seal();
+      // The last report of a volume that was written just now has to say so.
+      await this.askWritten();
     });
   }
 

@@ -1,11 +1,11 @@
 /** Snapshot barrier: freezes the heads of all copies at the same point in the order of writes. */
 import crypto from 'node:crypto';
-import { StorageFault } from '@holdfast/core/model/faults.js';
 import type { Ask } from '../protocol/commands.js';
 import { LAYERS_MAX } from '../protocol/layers.js';
 import { tooManyLayers } from '../protocol/replica-faults.js';
-import { isNoSpace } from './changes.js';
+import type { Failures } from './changes.js';
 import type { Copies } from './copies.js';
+import { failuresOfCommand, judgeCommand, refusalOf } from './judge-command.js';
 import type { ReplicaLink } from './replica-link.js';
 
 /**
@@ -18,53 +18,61 @@ export type Freeze = Pick<Ask<'snapshot'>, 'layer' | 'sizeBytes'>;
 
 /**
  * Freezes the head of every copy that takes writes, as the same layer. The caller makes sure that no write is in
- * flight. A copy that fails is dropped; but if the disk of a current one is full, the layer is rolled back on all of
- * them.
+ * flight. A copy that fails is dropped; but if the disk of a current one has no room, or all current ones have failed, the layer is
+ * rolled back on all of them.
  *
- * @throws StorageFault `replica.too_many_layers` before anything is done, `disk.no_space`
+ * @throws StorageFault `replica.too_many_layers` before anything is done, `disk.no_space`, `disk.file_too_large`
  */
 export async function freezeAll(copies: Copies, epoch: number, freeze: Freeze): Promise<void> {
   await requireRoom(copies, epoch, freeze);
   const headId = crypto.randomUUID();
   const targets = copies.all.filter(({ mode }) => mode !== 'ERR');
-  const failures = new Map<ReplicaLink, unknown>();
-  await Promise.all(
-    targets.map((copy) =>
-      copy
-        .change('snapshot', { epoch, headId, ...freeze })
-        .catch((error: unknown) => void failures.set(copy, error)),
-    ),
+  const failures = await failuresOfCommand(targets, (copy) =>
+    copy.change('snapshot', { epoch, headId, ...freeze }),
   );
-  const full = [...failures].filter(([{ mode }, error]) => mode === 'RW' && isNoSpace(error));
-  if (full.length > 0) {
-    await Promise.all(targets.map((copy) => takeBack(copies, copy, epoch, freeze.layer.id)));
-    await copies.membership.recordDurable();
-    copies.requireServing();
-    throw noSpace(full.map(([copy]) => copy));
-  }
-  const [refusal] = [...failures].filter(([copy, error]) => !copies.fail(copy, error));
+  const { costs, refusedBy } = judgeCommand(targets, failures, true);
+  for (const copy of costs) copies.fail(copy, failures.get(copy));
+  if (refusedBy.length > 0) await unfreezeAll(copies, epoch, freeze.layer.id);
   await copies.membership.recordDurable();
   copies.requireServing();
-  // The last copy failed and is kept, so the layer does not exist.
-  if (refusal !== undefined) throw refusal[1];
+  if (refusedBy.length > 0) throw refusalOf(refusedBy, failures);
 }
 
-/** Also asks copies that failed: one may have frozen its head, and have failed in the clean-up afterwards. */
-async function takeBack(copies: Copies, copy: ReplicaLink, epoch: number, layerId: string): Promise<void> {
-  try {
-    await copy.change('unfreeze', { epoch, layerId, headId: crypto.randomUUID() });
-  } catch (error) {
-    copies.fail(copy, error);
+/**
+ * Rolls a layer back on every copy that may have it. A copy that failed to freeze its head is asked too: a command of before may
+ * still be on its way to it, and is refused then.
+ */
+export async function unfreezeAll(copies: Copies, epoch: number, layerId: string): Promise<void> {
+  const targets = copies.all.filter(({ mode }) => mode !== 'ERR');
+  const failures = await failuresOfCommand(targets, (copy) =>
+    copy.change('unfreeze', { epoch, layerId, headId: crypto.randomUUID() }),
+  );
+  if (failures.size === 0) return;
+  const stillFrozen = await frozenOf(failures, epoch, layerId);
+  const areAllFrozen = targets.every((copy) => stillFrozen.get(copy) === true);
+  for (const [copy, error] of failures) {
+    if (stillFrozen.get(copy) !== areAllFrozen) copies.fail(copy, error);
   }
 }
 
-function noSpace(full: readonly ReplicaLink[]): StorageFault {
-  const copies = full.map(({ replicaId, address }) => `copy ${replicaId} on node ${address.nodeId}`);
-  return new StorageFault('disk.no_space', {
-    publicMessage: `the disk is full of ${copies.join(', ')}`,
-    cures: ['free space on that disk, or move the copy to another one'],
-    context: { replicaIds: full.map(({ replicaId }) => replicaId).join() },
-  });
+/** Whether copies that failed to roll a layer back have it; those that do not answer are left out. */
+async function frozenOf(
+  failures: Failures,
+  epoch: number,
+  layerId: string,
+): Promise<ReadonlyMap<ReplicaLink, boolean>> {
+  const frozen = new Map<ReplicaLink, boolean>();
+  await Promise.all(
+    [...failures.keys()].map(async (copy) => {
+      const chain = await copy.control.command('chain', { epoch }).catch(() => undefined);
+      if (chain !== undefined)
+        frozen.set(
+          copy,
+          chain.layers.some(({ id }) => id === layerId),
+        );
+    }),
+  );
+  return frozen;
 }
 
 async function requireRoom(copies: Copies, epoch: number, { layer }: Freeze): Promise<void> {

@@ -12,7 +12,9 @@ import { snapshotNotFound } from '../protocol/replica-faults.js';
 import type { Copies } from './copies.js';
 import { freezeAll } from './freeze.js';
 import { hashSnapshot } from './hash-snapshot.js';
+import { failuresOfCommand, judgeCommand, refusalOf } from './judge-command.js';
 import { purgeChains } from './purge-chain.js';
+import { revertAll } from './revert-all.js';
 import type { VolumeDevice } from './volume-device.js';
 
 export interface SnapshotHost {
@@ -29,6 +31,8 @@ export type NewSnapshot = { id: string; name: string; origin: 'user' | 'system';
 
 export class VolumeSnapshots {
   private busyWith: string | undefined;
+  /** When the last change of layers ended, in milliseconds of the engine's clock: the copies may hold less since. */
+  lastChangeMs = Number.NEGATIVE_INFINITY;
   private hashing = 0;
   private failure = '';
 
@@ -102,7 +106,17 @@ export class VolumeSnapshots {
   /** Marks a snapshot as deleted; a purge removes its layer. */
   async remove(layerId: string): Promise<void> {
     await this.host.equal();
-    await this.onAll((copy, epoch) => copy.control.command('mark-removed', { epoch, layerId }));
+    const { copies, spec } = this.host;
+    const targets = copies.all.filter(({ mode }) => mode !== 'ERR');
+    const failures = await failuresOfCommand(targets, ({ control }) =>
+      control.command('mark-removed', { epoch: spec.epoch, layerId }),
+    );
+    // Where it is refused, copies that have marked it read the same as the others, and asking again makes them alike.
+    const { costs, refusedBy } = judgeCommand(targets, failures, true);
+    for (const copy of costs) copies.fail(copy, failures.get(copy));
+    await copies.membership.recordDurable();
+    copies.requireServing();
+    if (refusedBy.length > 0) throw refusalOf(refusedBy, failures);
   }
 
   /**
@@ -121,12 +135,17 @@ export class VolumeSnapshots {
         cures: ['unmount, disconnect the NBD client, and revert again'],
       });
     }
-    const headId = crypto.randomUUID();
     await this.alone('reverting', async () => {
       if (!(await this.list()).some(({ id, removed }) => id === layerId && !removed))
         throw snapshotNotFound();
+      const { copies, spec } = this.host;
       await device.exclusive(() =>
-        this.onAll((copy, epoch) => copy.change('revert', { epoch, layerId, headId, revertId: taskId })),
+        revertAll(copies, spec.epoch, {
+          layerId,
+          revertId: taskId,
+          sizeBytes: device.sizeBytes,
+          createdAt: this.time.date().toISOString(),
+        }),
       );
     });
   }
@@ -218,29 +237,7 @@ export class VolumeSnapshots {
       await work();
     } finally {
       this.busyWith = undefined;
+      this.lastChangeMs = this.time.nowMs();
     }
-  }
-
-  /**
-   * Applies an operation to all copies. A copy that fails is dropped if others succeeded. The last one is kept, and
-   * its error is thrown.
-   */
-  private async onAll(
-    change: (copy: ReturnType<Copies['withMode']>[number], epoch: number) => Promise<unknown>,
-  ): Promise<void> {
-    const { copies, spec } = this.host;
-    const refusals: unknown[] = [];
-    await Promise.all(
-      copies.all
-        .filter(({ mode }) => mode !== 'ERR')
-        .map((copy) =>
-          change(copy, spec.epoch).catch((error: unknown) => {
-            if (!copies.fail(copy, error)) refusals.push(error);
-          }),
-        ),
-    );
-    await copies.membership.recordDurable();
-    copies.requireServing();
-    if (refusals.length > 0) throw refusals[0];
   }
 }

@@ -42,7 +42,7 @@ export class BlockMap {
   }
 
   get pageCount(): number {
-    return Math.ceil(this.blockCount / BLOCKS_PER_PAGE);
+    return pagesOf(this.blockCount);
   }
 
   has(block: number): boolean {
@@ -183,6 +183,11 @@ export class BlockMap {
 
 export function blocksOf(sizeBytes: number): number {
   return Math.ceil(sizeBytes / BLOCK_BYTES);
+}
+
+/** Number of pages of a map with so many blocks. */
+export function pagesOf(blockCount: number): number {
+  return Math.ceil(blockCount / BLOCKS_PER_PAGE);
 }
 
 /** Population count of each byte value. */

@@ -32,6 +32,11 @@ export class Chain {
     return this.layers.reduce((sum, { map }) => sum + map.heldBlocks, 0) * BLOCK_BYTES;
   }
 
+  /** A number that differs after any change of what the layers hold. */
+  get changes(): number {
+    return this.layers.reduce((sum, { map }) => sum + map.changes, this.layers.length);
+  }
+
   /** Reads through the page cache, for users. The caller may release the payload. */
   async read(offset: number, lengthBytes: number): Promise<Payload> {
     return this.readWith(readCached, offset, lengthBytes);

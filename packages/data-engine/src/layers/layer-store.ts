@@ -75,7 +75,8 @@ export class LayerStore {
     const gone = [...this.files].filter(([file]) => !next.has(file)).map(([, layer]) => layer);
     this.files = next;
     this.current = chainIn(next, layers);
-    await closeAll(gone);
+    // Ignored: the change is made, and nothing of these files is needed any more.
+    await closeAll(gone).catch(() => undefined);
   }
 
   close(): Promise<void> {

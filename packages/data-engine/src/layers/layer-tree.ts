@@ -11,6 +11,7 @@ import {
   type FrozenLayer,
   LAYERS_MAX,
   type LayerChecksum,
+  REVERT_LAYER_NAME,
   type SnapshotAsk,
 } from '../protocol/layers.js';
 import { snapshotInUse, snapshotNotFound, tooManyLayers } from '../protocol/replica-faults.js';
@@ -40,7 +41,10 @@ export function withSnapshot(
   return [...frozen, now, newHead(now.id, headBytes, headId)];
 }
 
-/** Rolls back a freeze that only some copies have done. The head above the layer is empty. */
+/**
+ * Rolls back a freeze that only some copies have done. The head above the layer is empty. It becomes as large as the layer was, as
+ * an expansion that was not done needs no space to be taken back.
+ */
 export function withoutFreeze(
   layers: readonly LayerMetadata[],
   layerId: string,
@@ -55,20 +59,36 @@ export function withoutFreeze(
     id: headId ?? head.id,
     parentId: layer.parentId,
     file: layer.file,
+    sizeBytes: layer.sizeBytes,
   };
   return [...frozen.filter((one) => one !== layer), thawed];
 }
 
-/** Puts an empty head on a frozen layer. The old head's content is discarded; layers above stay as a branch. */
+/** Gives the head another id, so that commands which expect the one of before are refused. */
+export function withHeadId(layers: readonly LayerMetadata[], headId: string): LayerMetadata[] {
+  const { head, frozen } = split(layers);
+  return [...frozen, { ...head, id: headId }];
+}
+
+/**
+ * Puts an empty head on a frozen layer. The old head's content is discarded; layers above stay as a branch.
+ *
+ * @param isHeadEmpty then its file goes on as the new head's, and the layer that this revert has frozen goes: it takes no space
+ */
 export function withRevert(
   layers: readonly LayerMetadata[],
   layerId: string,
   headId: string,
+  isHeadEmpty = false,
 ): LayerMetadata[] {
   const { head, frozen } = split(layers);
   const target = frozen.find(({ id }) => id === layerId);
   if (target === undefined || target.removed) throw snapshotNotFound();
-  return [...frozen, newHead(layerId, head.sizeBytes, headId)];
+  const next = newHead(layerId, head.sizeBytes, headId);
+  const begun = frozen.find(({ id }) => id === head.parentId);
+  const isBegun = isHeadEmpty && begun?.origin === 'system' && begun.name.startsWith(REVERT_LAYER_NAME);
+  if (!isBegun || childrenOf(layers, begun.id).length > 1) return [...frozen, next];
+  return [...frozen.filter((layer) => layer !== begun), { ...next, file: head.file }];
 }
 
 /** Marks frozen layers as deleted. A purge removes them when it can. */

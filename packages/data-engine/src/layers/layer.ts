@@ -20,7 +20,7 @@ import {
 } from '../nbd/export.js';
 import { alignDown, alignUp } from '../protocol/blocks.js';
 import { corrupt } from '../protocol/replica-faults.js';
-import { BlockMap, blocksOf } from './block-map.js';
+import { BlockMap, blocksOf, pagesOf } from './block-map.js';
 import { MapFile, mapFileBytes } from './map-file.js';
 import { blocksIn, type Run, type Stretch, stretchesOf } from './stretches.js';
 
@@ -263,11 +263,13 @@ export class Layer {
    */
   async grow(sizeBytes: number): Promise<void> {
     if (sizeBytes <= this.sizeBytes) return;
+    const blocks = blocksOf(sizeBytes);
     await this.data.resize(sizeBytes);
-    this.map.grow(blocksOf(sizeBytes));
-    await this.mapFile.grow(this.map.pageCount);
+    await this.mapFile.grow(pagesOf(blocks));
     await this.data.syncData();
     await this.mapFile.syncData();
+    // Last: after a failure the next try has to extend the files again.
+    this.map.grow(blocks);
   }
 
   /** The state of both files as one text, which differs after any change. */

@@ -70,6 +70,9 @@ export type ChainFacts = {
 /** Maximum number of layers, as every read of an unwritten block walks the chain. The same bound as Longhorn's. */
 export const LAYERS_MAX = 250;
 
+/** Beginning of the name of the layer that a revert freezes first: with it every copy has the files of its new head (docs/adr/0328). */
+export const REVERT_LAYER_NAME = 'revert-';
+
 /** A layer and its ancestors, oldest first. */
 export function chainUpTo<T extends Pick<FrozenLayer, 'id' | 'parentId'>>(
   layers: readonly T[],

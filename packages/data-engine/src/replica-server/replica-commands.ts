@@ -75,7 +75,7 @@ export const COMMANDS: Commands = {
     next: await replica.layers.purge(ask.layerId, ask.firstWindow, ask),
   }),
   chain: ({ replica }) => chainFacts(replica),
-  stat: async ({ replica }) => ({ writtenBytes: replica.writtenBytes }),
+  stat: async ({ replica }) => ({ writtenBytes: await replica.writtenBytes() }),
   intent: async ({ replica }) => ({
     regionBytes: REGION_BYTES,
     regions: replica.intentRegions().map(({ first, count }) => [first, count]),
@@ -176,6 +176,7 @@ async function openAt(served: ServedReplica, ask: Ask<'open'>): Promise<Answer<'
     served.trails.clear();
     await endPull(served);
   }
+  const writtenBytes = await replica.writtenBytes();
   const { record } = replica.metadata;
   // Fenced again meanwhile: the description would be for another engine.
   replica.requireTerm({ epoch, lease });
@@ -184,7 +185,7 @@ async function openAt(served: ServedReplica, ask: Ask<'open'>): Promise<Answer<'
     clean: replica.isClean,
     kept: replica.isKept,
     life: replica.intentMarker().life,
-    writtenBytes: replica.writtenBytes,
+    writtenBytes,
     lease,
     headId: replica.headId,
   };

@@ -15,6 +15,7 @@ import { handshakeRefusal } from '../nbd/server-handshake.js';
 import type { Answer, Ask, CommandName, ConnectControl } from '../protocol/commands.js';
 import { parseExportName, type ReplicaExportName } from '../protocol/export-names.js';
 import { Replica } from '../replica/replica.js';
+import { asDiskRefusal } from './disk-refusals.js';
 import { LayerHashing } from './layer-hashing.js';
 import { LocalLink } from './local-link.js';
 import { ReadTrails } from './read-trails.js';
@@ -98,7 +99,11 @@ export class ReplicaService {
     const served = name === 'open' ? await this.findUsable(replicaId) : await this.find(replicaId);
     // Refuses most late commands early; those that change anything check again at the moment of the effect.
     if (name !== 'open') served.replica.requireTerm(ask);
-    return COMMANDS[name](served, ask);
+    try {
+      return await COMMANDS[name](served, ask);
+    } catch (error) {
+      throw asDiskRefusal(error);
+    }
   }
 
   /**
@@ -176,7 +181,7 @@ export class ReplicaService {
     if (replica.metadata.rebuildId !== null) {
       throw new StorageFault('replica.rebuilding', { publicMessage: 'the copy is not complete' });
     }
-    return { checksum: await deviceChecksum(replica), writtenBytes: replica.writtenBytes };
+    return { checksum: await deviceChecksum(replica), writtenBytes: await replica.writtenBytes() };
   }
 
   /** The agent's report about the open copies. */
@@ -185,16 +190,13 @@ export class ReplicaService {
   > {
     const served = await Promise.all([...this.served.values()].map((one) => one.catch(() => undefined)));
     for (const one of served) one?.trails.forgetUnused();
-    return served.flatMap((one) =>
-      one === undefined
-        ? []
-        : [
-            {
-              replicaId: one.replica.metadata.replicaId,
-              writtenBytes: one.replica.writtenBytes,
-              record: one.replica.metadata.record,
-            },
-          ],
+    const open = served.filter((one) => one !== undefined);
+    return Promise.all(
+      open.map(async ({ replica }) => ({
+        replicaId: replica.metadata.replicaId,
+        writtenBytes: await replica.writtenBytes(),
+        record: replica.metadata.record,
+      })),
     );
   }
 

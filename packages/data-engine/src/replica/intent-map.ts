@@ -197,15 +197,18 @@ export class IntentMap {
     }
   }
 
-  /** No write may be in flight. */
+  /** Makes the map as large as the device, or larger. No write may be in flight. */
   async grow(sizeBytes: number): Promise<void> {
     await this.storing;
-    this.regionCount = Math.ceil(sizeBytes / REGION_BYTES);
-    const grown = new Uint8Array(Math.ceil(this.regionCount / 8));
-    if (grown.length <= this.durable.length) return;
-    grown.set(this.durable);
-    this.durable = grown;
-    await this.store();
+    const regionCount = Math.ceil(sizeBytes / REGION_BYTES);
+    const grown = new Uint8Array(Math.ceil(regionCount / 8));
+    if (grown.length > this.durable.length) {
+      grown.set(this.durable);
+      // The disk first: if it has no room, the next try has to store it again, and a larger size must not be committed before.
+      await this.store(grown);
+      this.durable = grown;
+    }
+    this.regionCount = regionCount;
   }
 
   /** No write may be in flight. */

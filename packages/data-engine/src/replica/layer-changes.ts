@@ -6,6 +6,7 @@ import { isFault } from '@holdfast/core/model/faults.js';
 import {
   type Adoption,
   withAdopted,
+  withHeadId,
   withoutFreeze,
   withRemoved,
   withRevert,
@@ -67,12 +68,17 @@ export class LayerChanges {
   async unfreeze(layerId: string, ask?: Term & HeadChange): Promise<void> {
     await this.copy.alone(ask, async () => {
       if (this.fencing.isDone(ask)) return;
-      // Already rolled back, or never taken here: the head's content belongs to no snapshot of that name.
-      if (!this.meta.layers.some(({ id }) => id === layerId)) return;
+      if (!this.meta.layers.some(({ id }) => id === layerId)) {
+        // Never taken here: the head's content belongs to no snapshot of that name. With another id, one that comes late is refused.
+        if (ask?.headId !== undefined)
+          await this.state.save({ layers: withHeadId(this.meta.layers, ask.headId) });
+        return;
+      }
       if (this.state.chain.head.map.heldBlocks > 0) throw snapshotInUse();
-      await this.state.reshape({
-        layers: withoutFreeze(this.meta.layers, layerId, ask?.headId),
-      });
+      const layers = withoutFreeze(this.meta.layers, layerId, ask?.headId);
+      const size = Math.max(...layers.map(({ sizeBytes }) => sizeBytes));
+      await this.state.reshape({ layers, sizeBytes: size });
+      await this.state.intent.grow(size);
     });
   }
 
@@ -91,7 +97,10 @@ export class LayerChanges {
       if (this.fencing.isDone({ headId, expectedHeadId: ask?.expectedHeadId })) return;
       await this.state.intent.mark(0, this.meta.sizeBytes);
       this.state.intent.changedAll();
-      const layers = withRevert(this.meta.layers, layerId, headId);
+      const isEmpty = this.state.chain.head.map.heldBlocks === 0;
+      // Its files may go on as those of the new head: what it held and was trimmed must not come back after a crash.
+      if (isEmpty) await this.copy.flush();
+      const layers = withRevert(this.meta.layers, layerId, headId, isEmpty);
       await this.state.reshape({ layers, lastRevertId: ask?.revertId ?? null });
     });
   }

@@ -102,6 +102,11 @@ export class ReplicaState {
     return this.failure !== undefined || this.files.hasFailed;
   }
 
+  /** Bytes that the disk has allocated for the copy's data. */
+  allocatedBytes(): Promise<number> {
+    return this.disk.allocatedBytes(this.current.replicaId);
+  }
+
   get diskKind(): DiskStore['kind'] {
     return this.disk.kind;
   }
@@ -176,7 +181,8 @@ export class ReplicaState {
       if (!isSaving) await this.files.keepOnly(filesOf(this.meta)).catch(() => undefined);
       throw error;
     }
-    await this.files.keepOnly(filesOf(this.meta));
+    // Ignored: the change is made, and the next open removes what is left.
+    await this.files.keepOnly(filesOf(this.meta)).catch(() => undefined);
   }
 
   async close(): Promise<void> {

@@ -355,7 +355,7 @@ test('a sparse device of 1 TiB is created, checked and summed quickly', async ()
   expect(performance.now() - startedMs).toBeLessThan(READ_WHOLE_MS_MIN);
   await write(replica, 700_000 * MIB, filled(6));
   expect(await deviceChecksum(replica)).not.toBe(checksum);
-  expect(replica.writtenBytes).toBe(BLOCK);
+  expect(await replica.writtenBytes()).toBe(BLOCK);
 });
 
 test('trimmed space goes back to the file system', async () => {
@@ -365,7 +365,7 @@ test('trimmed space goes back to the file system', async () => {
   const names = (await fs.readdir(replicaDirectory(disk, replicaId))).filter((name) => name.endsWith('.img'));
   const { blocks } = await fs.stat(path.join(replicaDirectory(disk, replicaId), names[0] ?? ''));
   expect(blocks * 512).toBeLessThan(MIB);
-  expect(replica.writtenBytes).toBe(0);
+  expect(await replica.writtenBytes()).toBe(0);
 });
 
 async function create(sizeBytes = SIZE): Promise<Replica> {

@@ -75,6 +75,8 @@ export class Replica {
   private readonly fencing = new CopyFence(() => this.meta);
   /** Number of changes that had ended when the last successful flush began. */
   private flushedChanges = 0;
+  /** What the disk has allocated for what the layers held at that state. */
+  private allocated: { readonly state: string; readonly bytes: number } | undefined;
   /** The epoch since which this process has held the copy with every acknowledged write. */
   private heldSinceEpoch: number | undefined;
 
@@ -136,12 +138,24 @@ export class Replica {
     return record !== null && this.heldSinceEpoch !== undefined && this.heldSinceEpoch <= record.epoch;
   }
 
-  /**
-   * Allocated bytes, for space accounting. Blocks that several layers hold count more than once, so the sum is
-   * capped.
-   */
-  get writtenBytes(): number {
+  /** Bytes of the blocks that layers hold. Those that several hold count more than once, so the sum is capped. */
+  get heldBytes(): number {
     return Math.min(this.meta.sizeBytes, this.state.chain.heldBytes);
+  }
+
+  /**
+   * Bytes that hold data, for space accounting: never more than the disk has allocated, as zeros over an older layer are held, and take
+   * no space. The disk is asked only after a change or a flush.
+   */
+  async writtenBytes(): Promise<number> {
+    const { heldBytes } = this;
+    const state = `${this.state.chain.changes} ${heldBytes} ${this.flushedChanges}`;
+    if (heldBytes > 0 && this.allocated?.state !== state) {
+      // A disk that does not answer says nothing against what the layers hold.
+      const bytes = await this.state.allocatedBytes().catch(() => heldBytes);
+      this.allocated = { state, bytes };
+    }
+    return Math.min(heldBytes, this.allocated?.bytes ?? heldBytes);
   }
 
   get device(): Chain {

@@ -291,7 +291,7 @@ async function tell(disk: string, replicaId: string): Promise<string> {
       hash.update(contiguous(await copy.read(part, PART_BYTES)));
       hash.update(contiguous(await copy.chainUpTo(SNAPSHOT).read(part, PART_BYTES)));
     }
-    return JSON.stringify([copy.metadata, copy.intentRegions(), copy.writtenBytes, hash.digest('hex')]);
+    return JSON.stringify([copy.metadata, copy.intentRegions(), copy.heldBytes, hash.digest('hex')]);
   } finally {
     await copy.close();
   }

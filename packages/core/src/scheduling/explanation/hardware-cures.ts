@@ -1,7 +1,7 @@
 import { compareIds } from '../../model/ids.js';
 import { spaceLimits } from '../../policy/disk-space.js';
+import { EXT_FILE_BYTES_END } from '../../policy/file-size-limit.js';
 import { diskTypeOf } from '../filters/disk-type.filter.js';
-import { EXT_FILE_BYTES_END } from '../filters/file-system-limit.filter.js';
 import type { PlacementCycle } from '../framework.js';
 import type { CureChange } from './cure-change.js';
 import { nodeObstaclesOf } from './obstacles.js';

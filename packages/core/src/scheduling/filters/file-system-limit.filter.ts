@@ -1,9 +1,7 @@
-import { formatBytes, TIB } from '../../model/bytes.js';
+import { formatBytes } from '../../model/bytes.js';
+import { EXT_FILE_BYTES_END, fileBytesEnd } from '../../policy/file-size-limit.js';
 import type { DiskFilter } from '../framework.js';
 import { formatSpace } from './format-space.js';
-
-/** ext4 files end just below 16 TiB. xfs ends near 8 EiB, which no volume reaches (VOLUME_BYTES_MAX). */
-export const EXT_FILE_BYTES_END = 16 * TIB;
 
 /** Rejects a disk whose file system can't hold one file as large as the volume. Block disks have no files. */
 export const fileSystemLimitFilter: DiskFilter<'FileSystemLimit'> = {
@@ -19,10 +17,10 @@ export const fileSystemLimitFilter: DiskFilter<'FileSystemLimit'> = {
   },
 
   prepare({ request }) {
-    if (request.dataEngine !== 'v1' || request.sizeBytes < EXT_FILE_BYTES_END) return undefined;
+    if (request.sizeBytes < EXT_FILE_BYTES_END) return undefined;
 
     return (disk) => {
-      if (!disk.fileSystem.startsWith('ext')) return undefined;
+      if (fileBytesEnd(disk, request.dataEngine) === undefined) return undefined;
       return {
         rule: 'file-system-limit',
         reason: 'FileSystemLimit',

@@ -1,4 +1,4 @@
-import { EXT_FILE_BYTES_END } from '../filters/file-system-limit.filter.js';
+import { EXT_FILE_BYTES_END } from '../../policy/file-size-limit.js';
 import type { PlacementRequest } from '../placement-request.js';
 
 /** Selectors are few in any real fleet. Beyond, all are forgotten, with the plans that their numbers name. */

@@ -1,0 +1,166 @@
+/** Commands of an engine on disks that refuse: at each call that the command makes on a file, by each error. */
+import crypto from 'node:crypto';
+import os from 'node:os';
+import { afterEach, describe, expect, test } from '@jest/globals';
+import {
+  type Cluster,
+  expectBytes,
+  MIB,
+  modes,
+  until,
+  useClusters,
+  write,
+} from '../../test/engine-cluster.js';
+import { type FileCall, FileTap } from '../../test/file-tap.js';
+import type { Engine } from './engine.js';
+
+const { cluster } = useClusters();
+
+/** Numbers as the kernel's: a native call answers with them. */
+const ERRORS = { ENOSPC: 28, EDQUOT: 122, EFBIG: 27, EROFS: 30, EIO: 5 } as const;
+type ErrorCode = keyof typeof ERRORS;
+
+const snapshotNamed = (name: string) => ({
+  id: crypto.randomUUID(),
+  name,
+  origin: 'user' as const,
+  createdAt: '2026-01-01T00:00:00Z',
+});
+
+const BASE = snapshotNamed('base');
+
+/** What each command asks of a volume with a snapshot and writes since. */
+const COMMANDS: Readonly<Record<string, (engine: Engine) => Promise<void>>> = {
+  snapshot: ({ snapshots }) => snapshots.take(snapshotNamed('another')),
+  revert: ({ snapshots }) => snapshots.revert(BASE.id),
+  expand: ({ snapshots }) => snapshots.expand(512 * MIB),
+  remove: ({ snapshots }) => snapshots.remove(BASE.id),
+  purge: ({ snapshots }) => snapshots.purge(),
+};
+
+/** The disks of a volume's copies, of which some refuse calls. */
+class RefusingDisks {
+  /** Of each disk, the calls since the command has begun. */
+  private readonly calls = new Map<string, number>();
+  private refusal: { of: readonly string[]; from: number; code: ErrorCode } | undefined;
+  private readonly tap = new FileTap(os.tmpdir(), (call) => this.begin(call));
+
+  install(): void {
+    this.tap.install();
+  }
+
+  uninstall(): void {
+    this.tap.uninstall();
+  }
+
+  /** From that call on, these disks make none that may need space. */
+  refuse(of: readonly string[], from: number, code: ErrorCode): void {
+    this.calls.clear();
+    this.refusal = { of, from, code };
+  }
+
+  /** @returns how many calls the disks were asked for at most */
+  recover(): number {
+    this.refusal = undefined;
+    return Math.max(0, ...this.calls.values());
+  }
+
+  private begin(call: FileCall): undefined {
+    const { refusal } = this;
+    if (refusal === undefined || !needsSpace(call)) return undefined;
+    const at = pathOf(call);
+    const disk = refusal.of.find((one) => at.startsWith(`${one}/`));
+    if (disk === undefined) return undefined;
+    const count = (this.calls.get(disk) ?? 0) + 1;
+    this.calls.set(disk, count);
+    if (count < refusal.from) return undefined;
+    const error = new Error(`${refusal.code}: refused, ${call.kind}`);
+    throw Object.assign(error, { code: refusal.code, errno: ERRORS[refusal.code] });
+  }
+}
+
+/** The exchange of two names, what overwrites in place, and what gives space back need none: a full disk makes them. */
+function needsSpace(call: FileCall): boolean {
+  if (call.kind === 'write') return isExtending(call.file.path);
+  if (call.kind === 'open')
+    return typeof call.flags === 'number' ? (call.flags & 0o100) !== 0 : call.flags === 'w';
+  return call.kind === 'reserve' || call.kind === 'truncate';
+}
+
+function isExtending(file: string): boolean {
+  return file.endsWith('.img');
+}
+
+function pathOf(call: FileCall): string {
+  if ('file' in call) return call.file.path;
+  return 'path' in call ? call.path : call.from;
+}
+
+let disks: RefusingDisks | undefined;
+afterEach(() => {
+  disks?.uninstall();
+});
+
+/** Three copies with a snapshot, and writes since; a second snapshot is marked as removed, for a purge. */
+async function aVolume(): Promise<{ volume: Cluster; engine: Engine; data: Buffer }> {
+  const volume = await cluster(3);
+  const engine = await volume.start(1);
+  const data = crypto.randomBytes(MIB);
+  await write(engine, 0, data);
+  await engine.snapshots.take(BASE);
+  await write(engine, 2 * MIB, data);
+  const gone = snapshotNamed('gone');
+  await engine.snapshots.take(gone);
+  await write(engine, 4 * MIB, data);
+  await engine.snapshots.take(snapshotNamed('last'));
+  await engine.snapshots.remove(gone.id);
+  await engine.device.flush();
+  return { volume, engine, data };
+}
+
+describe.each(Object.keys(COMMANDS))('a %s', (name) => {
+  test.each([
+    { code: 'ENOSPC', copies: 3 },
+    { code: 'ENOSPC', copies: 1 },
+    { code: 'EDQUOT', copies: 3 },
+    { code: 'EFBIG', copies: 3 },
+    { code: 'EROFS', copies: 3 },
+    { code: 'EIO', copies: 3 },
+  ] as const)(
+    'that $copies of three disks refuse with $code, at any call, costs no copy',
+    async (refused) => {
+      const { volume, engine, data } = await aVolume();
+      disks = new RefusingDisks();
+      disks.install();
+      const roots = volume.copies.slice(0, refused.copies).map(({ node }) => node.disk);
+      const before = await engine.snapshots.list();
+      let refusals = 0;
+      // Ends with the first call that the command no longer comes to: it is then done.
+      for (let from = 1; ; from += 1) {
+        disks.refuse(roots, from, refused.code);
+        const error = await COMMANDS[name]?.(engine).then(
+          () => undefined,
+          (thrown: unknown) => thrown,
+        );
+        const asked = disks.recover();
+        expect({ from, modes: modes(engine) }).toEqual({ from, modes: ['RW', 'RW', 'RW'] });
+        if (asked < from) {
+          expect(error).toBeUndefined();
+          break;
+        }
+        // A purge goes on later, and its failure is no error.
+        if (name === 'purge') continue;
+        refusals += 1;
+        expect(error).toMatchObject({ code: expect.stringMatching(/^disk\./) });
+        expect((await engine.snapshots.list()).map(({ id }) => id)).toEqual(before.map(({ id }) => id));
+      }
+      if (name === 'snapshot' || name === 'expand' || name === 'revert') expect(refusals).toBeGreaterThan(2);
+      await expectBytes(engine, 0, data);
+      await write(engine, 6 * MIB, data);
+      await engine.snapshots.take(snapshotNamed('after'));
+      await until(engine, () => modes(engine).every((mode) => mode === 'RW'));
+      await engine.stop();
+      expect((await volume.checksums()).size).toBe(1);
+    },
+  );
+});
