@@ -11,7 +11,7 @@ import { blockDiskAt, formatBlockDisk } from '@holdfast/data-engine/disk/block/f
 import type { DiskStore } from '@holdfast/data-engine/disk/disk-store.js';
 import { type Disk, type DiskProblem, fullness, requireUsable, USED_PAUSE_MS, unreadable } from './disk.js';
 import type { KnownDisks } from './known-disks.js';
-import { fileIdOf, type StoredStamp, stampIn } from './stored-stamp.js';
+import { deviceId, fileIdOf, type StoredStamp, stampIn } from './stored-stamp.js';
 
 const READ_ONLY_CODES: readonly (string | undefined)[] = ['EROFS', 'EACCES', 'EPERM'];
 
@@ -112,9 +112,9 @@ export class BlockDisk implements Disk {
     return writeDiskNote(this.path, JSON.stringify(stamp));
   }
 
-  /** Of a device nothing is known that its copy would not have. */
   async fileId(): Promise<string | undefined> {
-    return (await fs.stat(this.path)).isFile() ? fileIdOf(this.path) : undefined;
+    const found = await fs.stat(this.path);
+    return found.isBlockDevice() ? deviceId(found.rdev) : fileIdOf(this.path);
   }
 
   release(): Promise<void> {

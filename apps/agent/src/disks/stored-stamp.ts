@@ -70,3 +70,17 @@ export async function fileIdOf(file: string): Promise<string> {
   const { ino, birthtimeNs } = await fs.stat(file, { bigint: true });
   return `${ino}.${birthtimeNs}`;
 }
+
+/** Where Linux says which device it is: NVMe, SCSI, virtio. */
+const DEVICE_IDS = ['wwid', 'device/wwid', 'device/serial', 'serial'];
+
+/** World-wide name or serial number of a block device; `undefined` for one that has none, such as a loop device. */
+export async function deviceId(rdev: number): Promise<string | undefined> {
+  // Splits a device number as glibc does.
+  const device = `${(rdev >>> 8) & 0xfff}:${(rdev & 0xff) | ((rdev >>> 12) & 0xfff00)}`;
+  for (const name of DEVICE_IDS) {
+    const text = await fs.readFile(`/sys/dev/block/${device}/${name}`, 'utf8').catch(() => '');
+    if (text.trim() !== '') return `device ${text.trim()}`.slice(0, 128);
+  }
+  return undefined;
+}
