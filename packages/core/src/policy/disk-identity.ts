@@ -119,7 +119,7 @@ function judgeTogether(
   if (!isTogether) return { kind: 'waits', rivals };
   const message =
     `it says that it is disk ${disk.name} of node ${from.name}, which has that disk: one was copied from the other. ` +
-    'Empty the place of the copy, and take it off or restart its agent';
+    'Take the copy off its node (holdfast disk remove), and empty its place';
   return { kind: 'duplicate', message, rivals };
 }
 
