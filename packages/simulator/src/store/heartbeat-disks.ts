@@ -16,7 +16,7 @@ import {
 import { diskDuplicatedNews, diskMovedNews, duplicatedMessage } from '@holdfast/core/policy/disk-move.js';
 import { type DiskWishes, type SettledDisk, settledBy, wishesOf } from '@holdfast/core/policy/disk-wishes.js';
 import { unreportedDisks } from '@holdfast/core/policy/unreported-disks.js';
-import type { Report } from './heartbeat.js';
+import type { Report } from './heartbeat-report.js';
 import type { Transaction } from './tables.js';
 
 type Confirmed = NonNullable<HeartbeatReply['stamps']>;

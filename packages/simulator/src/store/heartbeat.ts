@@ -15,11 +15,11 @@ import { refuseAgentVersion } from '@holdfast/core/policy/agent-version.js';
 import { isListed } from '@holdfast/core/policy/unreported-copies.js';
 import { writtenOn } from './apply-change.js';
 import { storeDisks } from './heartbeat-disks.js';
+import type { Report } from './heartbeat-report.js';
 import { storeOrphans } from './orphans.js';
 import { type NodeRow, observationKey, type Transaction } from './tables.js';
 
 type HeardAt = { heartbeat: Heartbeat; now: Date };
-export type Report = { clusterId: ClusterId; nodeId: NodeId; heartbeat: Heartbeat; now: Date };
 
 /** Stores what an agent reports. Facts only: what follows from them is the reconcilers' to decide. */
 export function storeHeartbeat(
