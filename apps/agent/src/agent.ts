@@ -10,6 +10,7 @@ import {
   type HeartbeatReply,
 } from '@holdfast/core/model/agent-protocol.js';
 import { StorageFault } from '@holdfast/core/model/faults.js';
+import { asId, type NodeId } from '@holdfast/core/model/ids.js';
 import { isLoopback } from '@holdfast/identity/names.js';
 import { type SharedPorts, sharedPorts } from '@holdfast/identity/shared-port.js';
 import type { FastifyInstance } from 'fastify';
@@ -189,7 +190,11 @@ export class Agent {
   /** What users want of the disks. A change is told at once, as the control plane waits for it. */
   private async changeDisks(wishes: HeartbeatReply['disks'] = { add: [], remove: [] }): Promise<void> {
     const { nodeId } = this.ways.controlPlane;
-    const hasChanged = await this.disks.apply(wishes, (disk) => this.replicas.isNoneOn(disk), nodeId);
+    const hasChanged = await this.disks.apply(
+      wishes,
+      (disk) => this.replicas.isNoneOn(disk),
+      nodeId === undefined ? undefined : asId<NodeId>(nodeId),
+    );
     if (hasChanged) this.heartbeat.soon();
   }
 
