@@ -10,6 +10,7 @@ import {
   type HeartbeatReply,
 } from '@holdfast/core/model/agent-protocol.js';
 import { StorageFault } from '@holdfast/core/model/faults.js';
+import { asId, type NodeId } from '@holdfast/core/model/ids.js';
 import { isLoopback } from '@holdfast/identity/names.js';
 import { type SharedPorts, sharedPorts } from '@holdfast/identity/shared-port.js';
 import type { FastifyInstance } from 'fastify';
@@ -17,6 +18,7 @@ import type { Logger } from 'pino';
 import type { AgentConfig } from './config.js';
 import { DiskSet } from './disks/disks.js';
 import { KnownDisks } from './disks/known-disks.js';
+import { Stamps } from './disks/stamps.js';
 import { Engines } from './engines.js';
 import { HeartbeatLoop } from './heartbeat.js';
 import { HostPool } from './hosts/host-pool.js';
@@ -58,7 +60,7 @@ export class Agent {
   private constructor(
     private readonly config: AgentConfig,
     private readonly secret: string,
-    private readonly ways: { controlPlane: ControlPlane; ports: SharedPorts },
+    private readonly ways: { controlPlane: ControlPlane; ports: SharedPorts; stamps: Stamps },
     private readonly disks: DiskSet,
     private readonly tunnels: TlsTunnels | undefined,
     log: Logger,
@@ -82,7 +84,9 @@ export class Agent {
         this.engines.hostLost(residents, reason);
       },
     });
-    this.replicas = new Replicas(disks.list, this.replicaHosts, log);
+    this.replicas = new Replicas(disks.list, this.replicaHosts, log, undefined, (disk) =>
+      ways.stamps.engage(disk),
+    );
     this.engines = new Engines({
       pool: this.engineHosts,
       replicaPool: this.replicaHosts,
@@ -115,7 +119,10 @@ export class Agent {
         this.metrics.noteHeartbeat(heartbeat);
         return heartbeat;
       },
-      heard: ({ disks }) => this.changeDisks(disks),
+      heard: ({ disks, stamps }) => {
+        ways.stamps.confirm(stamps);
+        return this.changeDisks(disks);
+      },
       log,
     });
   }
@@ -124,10 +131,13 @@ export class Agent {
     const secret = await controlSecret(config.stateDirectory);
     const known = await KnownDisks.load(config.stateDirectory);
     const { disks: entries, diskRoots: roots, diskBytes: defaultBytes } = config;
-    const disks = await DiskSet.take({ entries, roots, defaultBytes, known });
+    const hurry: { soon?: () => void } = {};
+    const stamps = new Stamps({ soon: () => hurry.soon?.() });
+    const disks = await DiskSet.take({ entries, roots, defaultBytes, known, stamps });
     const ports = sharedPorts();
     const controlPlane = await ControlPlane.open(config, secret, ports, log);
-    const agent = new Agent(config, secret, { controlPlane, ports }, disks, tunnels, log);
+    const agent = new Agent(config, secret, { controlPlane, ports, stamps }, disks, tunnels, log);
+    hurry.soon = () => agent.heartbeat.soon();
     await agent.replicas.scan();
     await agent.gateway.listen(config.bindHost, config.nbdPort);
     await agent.server.listen({ host: config.bindHost, port: config.controlPort });
@@ -145,6 +155,7 @@ export class Agent {
     void this.gateway.close();
     await this.replicas.close();
     await Promise.all([this.engineHosts.stop(), this.replicaHosts.stop(), this.tunnels?.stop()]);
+    await this.ways.stamps.seal();
     await this.server.close();
   }
 
@@ -178,7 +189,13 @@ export class Agent {
 
   /** What users want of the disks. A change is told at once, as the control plane waits for it. */
   private async changeDisks(wishes: HeartbeatReply['disks'] = { add: [], remove: [] }): Promise<void> {
-    if (await this.disks.apply(wishes, (disk) => this.replicas.isNoneOn(disk))) this.heartbeat.soon();
+    const { nodeId } = this.ways.controlPlane;
+    const hasChanged = await this.disks.apply(
+      wishes,
+      (disk) => this.replicas.isNoneOn(disk),
+      nodeId === undefined ? undefined : asId<NodeId>(nodeId),
+    );
+    if (hasChanged) this.heartbeat.soon();
   }
 
   private async collect(): Promise<Heartbeat> {

@@ -81,6 +81,8 @@ export class Replicas {
     private readonly pool: HostPool<ReplicaHostMethods, AgentMethods>,
     private readonly log: Logger,
     private readonly lostLookMs = LOST_LOOK_MS,
+    /** Waited for before a copy of the disk is opened. */
+    private readonly beforeOpen: (disk: Disk) => Promise<void> = async () => undefined,
   ) {}
 
   /**
@@ -377,6 +379,7 @@ export class Replicas {
     const there = this.open.get(replicaId);
     if (there !== undefined) return there;
     await known.disk.requireUsable();
+    await this.beforeOpen(known.disk);
     const host = this.pool.assignHost(replicaId, known.disk.path);
     try {
       await host.peer.call('open', { diskPath: known.disk.path, replicaId });

@@ -7,6 +7,7 @@
 import { describe } from '@jest/globals';
 import { bookingContract } from './store-contract-booking.js';
 import { commitContract } from './store-contract-commits.js';
+import { diskStampsContract } from './store-contract-disk-stamps.js';
 import { diskWishesContract } from './store-contract-disk-wishes.js';
 import { drainContract } from './store-contract-drains.js';
 import { dueContract } from './store-contract-due.js';
@@ -26,6 +27,7 @@ export function storeContract(makeStore: MakeStore): void {
   describe('volumes', () => volumeContract(makeStore));
   describe('commits', () => commitContract(makeStore));
   describe('booking of space', () => bookingContract(makeStore));
+  describe('stamps of disks', () => diskStampsContract(makeStore));
   describe('disks that users add and take off', () => diskWishesContract(makeStore));
   describe('causes of events', () => eventCauseContract(makeStore));
   describe('heartbeats', () => heartbeatContract(makeStore));

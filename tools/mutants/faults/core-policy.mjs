@@ -1,6 +1,22 @@
 // Faults of core: what users, agents and nodes may do, and within which limits.
 export const CORE_POLICY_FAULTS = [
   {
+    name: 'earlier-state-taken-for-the-disk',
+    breaks: 'a disk at an earlier stamp never takes the place of the disk',
+    file: 'packages/core/src/policy/disk-identity.ts',
+    changes: [{ find: "if (link === 'none')\n", replace: "if (link === 'none' && claim.id === null)\n" }],
+    foundBy: 'packages/core/src/policy/disk-identity.test.ts',
+  },
+  {
+    name: 'copied-files-taken-for-the-disk',
+    breaks: 'a copy of the files of a disk in use never takes its place',
+    file: 'packages/core/src/policy/disk-identity.ts',
+    changes: [
+      { find: 'stamp.fileId !== null && stamp.fileId === fileIdOf(claim)', replace: 'stamp.fileId !== null' },
+    ],
+    foundBy: 'packages/core/src/policy/disk-identity.test.ts',
+  },
+  {
     name: 'read-only-token-changes-things',
     breaks: 'a token for reading changes nothing',
     file: 'packages/core/src/policy/decide-access.ts',

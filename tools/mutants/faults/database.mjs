@@ -156,8 +156,8 @@ export const DATABASE_FAULTS = [
     file: 'packages/database/src/store/heartbeat-moved-disks.ts',
     changes: [
       {
-        find: 'if (from?.clusterId !== clusterId) return false;',
-        replace: 'if (from === undefined) return false;',
+        find: 'if (from?.clusterId !== clusterId) return undefined;',
+        replace: 'if (from === undefined) return undefined;',
       },
     ],
     foundBy: 'packages/database/src/store/postgres-store.test.ts',

@@ -6,10 +6,12 @@ import { isFault } from '@holdfast/core/model/faults.js';
 import { asId, type DiskId } from '@holdfast/core/model/ids.js';
 import { systemCode } from '@holdfast/data-engine/base/system-error.js';
 import { BlockStore } from '@holdfast/data-engine/disk/block/block-store.js';
+import { readDiskNote, writeDiskNote } from '@holdfast/data-engine/disk/block/disk-note.js';
 import { blockDiskAt, formatBlockDisk } from '@holdfast/data-engine/disk/block/format-block-disk.js';
 import type { DiskStore } from '@holdfast/data-engine/disk/disk-store.js';
 import { type Disk, type DiskProblem, fullness, requireUsable, USED_PAUSE_MS, unreadable } from './disk.js';
 import type { KnownDisks } from './known-disks.js';
+import { deviceId, fileIdOf, type StoredStamp, stampIn } from './stored-stamp.js';
 
 const READ_ONLY_CODES: readonly (string | undefined)[] = ['EROFS', 'EACCES', 'EPERM'];
 
@@ -99,6 +101,20 @@ export class BlockDisk implements Disk {
     } catch (error) {
       return { ...common, maximumBytes: this.maximumBytes, ...unreadable(error) };
     }
+  }
+
+  async readStamp(): Promise<StoredStamp | undefined> {
+    const text = await readDiskNote(this.path);
+    return text === undefined ? undefined : stampIn(text, this.path);
+  }
+
+  writeStamp(stamp: StoredStamp): Promise<void> {
+    return writeDiskNote(this.path, JSON.stringify(stamp));
+  }
+
+  async fileId(): Promise<string | undefined> {
+    const found = await fs.stat(this.path);
+    return found.isBlockDevice() ? deviceId(found.rdev) : fileIdOf(this.path);
   }
 
   release(): Promise<void> {

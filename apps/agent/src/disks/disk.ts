@@ -4,6 +4,7 @@ import { MIB } from '@holdfast/core/model/bytes.js';
 import { StorageFault } from '@holdfast/core/model/faults.js';
 import type { DiskId } from '@holdfast/core/model/ids.js';
 import type { DiskStore } from '@holdfast/data-engine/disk/disk-store.js';
+import type { StoredStamp } from './stored-stamp.js';
 
 /** A configured disk. `sizeBytes`: the most that a folder's copies may take, or the size of a block disk to be made. */
 export type DiskEntry = { type: 'filesystem' | 'block'; path: string; sizeBytes: number };
@@ -31,6 +32,12 @@ export interface Disk {
    */
   replicaIds(): Promise<string[]>;
   report(nowMs: number): Promise<DiskReport>;
+  /** The stamp on the disk; `undefined`: none has been stored. */
+  readStamp(): Promise<StoredStamp | undefined>;
+  /** Stores the stamp durably, or leaves the one before. */
+  writeStamp(stamp: StoredStamp): Promise<void>;
+  /** What a copied disk does not share with this one; `undefined` where nothing is known of that kind. */
+  fileId(): Promise<string | undefined>;
   /** Lets go of the disk, which is the node's no more. */
   release(): Promise<void>;
 }

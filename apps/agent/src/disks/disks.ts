@@ -1,13 +1,17 @@
 /** The disks of this node: those of its configuration, and those that users add and take off while it runs. */
 import path from 'node:path';
 import type { DiskReport, HeartbeatReply } from '@holdfast/core/model/agent-protocol.js';
-import { StorageFault } from '@holdfast/core/model/faults.js';
-import type { DiskId } from '@holdfast/core/model/ids.js';
+import { duplicateRowId } from '@holdfast/core/model/disk-stamp.js';
+import { isFault, StorageFault } from '@holdfast/core/model/faults.js';
+import type { DiskId, NodeId } from '@holdfast/core/model/ids.js';
+import { blockDiskAt } from '@holdfast/data-engine/disk/block/format-block-disk.js';
 import { BlockDisk } from './block-disk.js';
-import type { Disk, DiskEntry } from './disk.js';
+import { type Disk, type DiskEntry, unreadable } from './disk.js';
 import { requireAllowed } from './disk-roots.js';
 import { FolderDisk } from './folder-disk.js';
+import { readIdentity } from './identity.js';
 import type { AddedDisk, KnownDisks } from './known-disks.js';
+import type { Stamps } from './stamps.js';
 import { WatchedDisk } from './watched-disk.js';
 
 export type { DiskEntry } from './disk.js';
@@ -21,6 +25,8 @@ export type DiskSetOptions = Readonly<{
   /** Size in bytes of an added disk where the user gave none. */
   defaultBytes: Readonly<Record<DiskEntry['type'], number>>;
   known: KnownDisks;
+  /** Left out: the disks have none. */
+  stamps?: Stamps;
 }>;
 
 export class DiskSet {
@@ -55,21 +61,32 @@ export class DiskSet {
    * Does what the control plane wants of the disks.
    *
    * @param isEmpty whether no copy is on the disk; one that holds a copy is kept
+   * @param nodeId this node, once it has joined
    * @returns whether anything has changed
    */
-  async apply({ add, remove }: Wishes, isEmpty: (disk: Disk) => Promise<boolean>): Promise<boolean> {
+  async apply(
+    { add, remove }: Wishes,
+    isEmpty: (disk: Disk) => Promise<boolean>,
+    nodeId?: NodeId,
+  ): Promise<boolean> {
     let hasChanged = false;
-    for (const { sizeBytes, ...wish } of add) {
+    for (const { sizeBytes, isSetUp = false, ...wish } of add) {
       const isKnown = this.disks.some((disk) => disk.diskId === wish.diskId || disk.path === wish.path);
-      if (isKnown || this.refused.has(wish.diskId)) continue;
+      // A place where a disk was is looked at again: it may be mounted by now.
+      if (isKnown || (this.refused.has(wish.diskId) && !isSetUp)) continue;
       const added = { ...wish, sizeBytes: sizeBytes ?? this.options.defaultBytes[wish.type] };
-      await this.add(added);
-      hasChanged = true;
+      const before = this.refused.get(wish.diskId)?.reason;
+      await this.add(added, isSetUp);
+      hasChanged ||= before === undefined || this.refused.get(wish.diskId)?.reason !== before;
     }
     for (const diskId of remove) {
       hasChanged = this.refused.delete(diskId) || hasChanged;
-      const disk = this.disks.find((one) => one.diskId === diskId);
-      if (disk === undefined || !(await isEmpty(disk))) continue;
+      // A second disk of one identity has a row of its own. Its copies are not the control plane's, and stay where they are.
+      const second = this.disks.find(
+        (one) => nodeId !== undefined && duplicateRowId(one.diskId, nodeId) === diskId,
+      );
+      const disk = second ?? this.disks.find((one) => one.diskId === diskId);
+      if (disk === undefined || (second === undefined && !(await isEmpty(disk)))) continue;
       await this.release(disk);
       hasChanged = true;
     }
@@ -80,16 +97,19 @@ export class DiskSet {
   }
 
   /** Adds what a user asked for; what stands against it is reported of the disk, and tried again after a restart. */
-  private async add(added: AddedDisk): Promise<void> {
+  private async add(added: AddedDisk, isSetUp = false): Promise<void> {
     const { diskId, name, type, path: at, sizeBytes } = added;
     try {
       await requireAllowed(at, this.options.roots, this.disks);
+      if (isSetUp) await requireDisk(added);
+      this.refused.delete(diskId);
       const disk = await this.adopt({ type, path: at, sizeBytes }, name, diskId);
       await this.options.known.noteAdded(added);
       this.addedAs.set(disk, diskId);
     } catch (error) {
       const message = error instanceof Error ? error.message : String(error);
-      const why = { ready: false, reason: 'DiskRefused', message: message.slice(0, 1024) };
+      const reason = isFault(error, 'disk.not_ready') ? 'DiskMissing' : 'DiskRefused';
+      const why = { ready: false, reason, message: message.slice(0, 1024) };
       const space = { fileSystem: '', maximumBytes: sizeBytes, availableBytes: 0 };
       this.refused.set(diskId, { diskId, name, path: at, type, ...space, ...why });
     }
@@ -118,13 +138,36 @@ export class DiskSet {
   }
 
   private async report(disk: Disk, nowMs: number): Promise<DiskReport> {
-    const report = await disk.report(nowMs);
+    const report = await this.stamped(disk, await disk.report(nowMs));
     const addedAs = this.addedAs.get(disk);
     return addedAs === undefined || addedAs === disk.diskId ? report : { ...report, addedAs };
+  }
+
+  private async stamped(disk: Disk, report: DiskReport): Promise<DiskReport> {
+    if (!report.ready || this.options.stamps === undefined) return report;
+    try {
+      return { ...report, stamp: await this.options.stamps.report(disk) };
+    } catch (error) {
+      return { ...report, ...unreadable(error) };
+    }
   }
 
   private nameOf({ path: at }: DiskEntry): string {
     const base = path.basename(at) || 'disk';
     return this.disks.some(({ name }) => name === base) ? `${base}-${this.disks.length + 1}` : base;
   }
+}
+
+/**
+ * Check before a disk that was set up before is taken again, on a node that has lost its record of it: were the disk not mounted, a new
+ * one would be made beneath its mount point.
+ *
+ * @throws StorageFault `disk.not_ready`
+ */
+async function requireDisk({ path: at, type }: Pick<AddedDisk, 'path' | 'type'>): Promise<void> {
+  const found = type === 'block' ? await blockDiskAt(at) : await readIdentity(at);
+  if (found !== undefined) return;
+  throw new StorageFault('disk.not_ready', {
+    publicMessage: `${at} holds no disk: it is not mounted, or it was emptied`,
+  });
 }

@@ -7,8 +7,9 @@ import type { DiskStore } from '@holdfast/data-engine/disk/disk-store.js';
 import { takesDirectIo } from '@holdfast/data-engine/disk/folder/direct-io.js';
 import { FolderStore } from '@holdfast/data-engine/disk/folder/folder-store.js';
 import { type Disk, type DiskProblem, fullness, requireUsable, USED_PAUSE_MS, unreadable } from './disk.js';
-import { makeIdentity, readIdentity } from './identity.js';
+import { identityFile, makeIdentity, readIdentity } from './identity.js';
 import type { KnownDisks } from './known-disks.js';
+import { fileIdOf, readFolderStamp, type StoredStamp, writeFolderStamp } from './stored-stamp.js';
 
 /** `statfs` types of common file systems (linux/magic.h). */
 const FILE_SYSTEMS: Record<number, string> = {
@@ -86,6 +87,18 @@ export class FolderDisk implements Disk {
   }
 
   async release(): Promise<void> {}
+
+  readStamp(): Promise<StoredStamp | undefined> {
+    return readFolderStamp(this.path);
+  }
+
+  writeStamp(stamp: StoredStamp): Promise<void> {
+    return writeFolderStamp(this.path, stamp);
+  }
+
+  fileId(): Promise<string> {
+    return fileIdOf(identityFile(this.path));
+  }
 
   async store(): Promise<DiskStore> {
     return this.folder;

@@ -30,6 +30,10 @@ export async function readIdentity(folder: string): Promise<DiskId | undefined> 
   });
 }
 
+export function identityFile(folder: string): string {
+  return path.join(folder, IDENTITY_FILE);
+}
+
 export async function makeIdentity(
   folder: string,
   diskId = asId<DiskId>(crypto.randomUUID()),

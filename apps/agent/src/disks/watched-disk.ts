@@ -9,6 +9,7 @@ import type { DiskId } from '@holdfast/core/model/ids.js';
 import type { DiskStore } from '@holdfast/data-engine/disk/disk-store.js';
 import { within } from '../within.js';
 import { type Disk, type DiskEntry, type DiskProblem, requireUsable, unreadable } from './disk.js';
+import type { StoredStamp } from './stored-stamp.js';
 
 /**
  * Limit of one call. A loaded disk answers within milliseconds, and a heartbeat, which waits for it, times out after 5
@@ -64,6 +65,18 @@ export class WatchedDisk implements Disk {
 
   replicaIds(): Promise<string[]> {
     return this.bounded(() => this.disk.replicaIds());
+  }
+
+  readStamp(): Promise<StoredStamp | undefined> {
+    return this.bounded(() => this.disk.readStamp());
+  }
+
+  writeStamp(stamp: StoredStamp): Promise<void> {
+    return this.bounded(() => this.disk.writeStamp(stamp));
+  }
+
+  fileId(): Promise<string | undefined> {
+    return this.bounded(() => this.disk.fileId());
   }
 
   release(): Promise<void> {

@@ -1,3 +1,4 @@
+import { acceptDisk } from '@holdfast/control/use-cases/accept-disk.js';
 import { addDisk } from '@holdfast/control/use-cases/add-disk.js';
 import { patchDisk } from '@holdfast/control/use-cases/patch-disk.js';
 import { removeDisk } from '@holdfast/control/use-cases/remove-disk.js';
@@ -86,6 +87,26 @@ export class DisksController {
     const { clusterId, diskId } = path;
     const patch = { ...body, storageReservedBytes: storageReserved };
     await patchDisk(tenant.ports, { clusterId, diskId, patch, ifVersion });
+    return this.get(tenant, path, reply);
+  }
+
+  @Post(':diskId/accept')
+  @Route({
+    access: 'node:write',
+    summary:
+      'Take a disk that is a second one of its identity, or holds an earlier state, for the true one; what was written since that state is lost',
+    answer: DiskDto,
+    status: 202,
+    refuses: ['cluster.not_found', 'disk.not_found', 'disk.in_use'],
+  })
+  async accept(
+    @CurrentTenant() tenant: Tenant,
+    @Param() path: DiskPath,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<DiskView> {
+    await this.get(tenant, path, reply);
+    const { clusterId, diskId } = path;
+    await acceptDisk(tenant.ports, { clusterId, diskId });
     return this.get(tenant, path, reply);
   }
 

@@ -128,6 +128,23 @@ export function addDiskRemove(disk: Command): void {
     });
 }
 
+export function addDiskAccept(disk: Command): void {
+  disk
+    .command('accept')
+    .argument('<node>', 'name or id of the node')
+    .argument('<disk>', 'name or id')
+    .description('take a duplicate disk, or one that was set back, for the true one')
+    .action(async (nodeName: string, name: string, _options: object, command: Command) => {
+      const context = new Context(command);
+      const { node, disk: found } = await diskOf(context, nodeName, name);
+      await context.confirm(
+        `This takes ${found.path} of node ${node.name} for the true disk. Its copies count as they are, and what was written since that state is lost`,
+      );
+      await doneOf(context.api.POST(`${DISK}/accept`, { params: { path: pathOf(node, found) } }));
+      print(`${node.name}/${found.name} is accepted; it is used from its agent's next report`);
+    });
+}
+
 export function disksOf(context: Context, node: Node): Promise<Disk[]> {
   const path = { clusterId: node.clusterId, nodeId: node.id };
   return itemsOf((query) => context.api.GET(DISKS, { params: { path, query } }));
@@ -135,9 +152,17 @@ export function disksOf(context: Context, node: Node): Promise<Disk[]> {
 
 async function diskOf(context: Context, nodeName: string, name: string): Promise<{ node: Node; disk: Disk }> {
   const node = await context.node(nodeName);
-  const disk = (await disksOf(context, node)).find((one) => one.id === name || one.name === name);
+  const found = (await disksOf(context, node)).filter((one) => one.id === name || one.name === name);
+  const [disk, ...others] = found;
   if (disk === undefined) throw new CliError(EXIT.notFound, `node ${node.name} has no disk ${name}`);
+  // A reinstalled node: the disk of before, which is not there, and the one that took its place.
+  if (others.length > 0) throw new CliError(EXIT.usage, ambiguous(node, name, found));
   return { node, disk };
+}
+
+function ambiguous(node: Node, name: string, found: readonly Disk[]): string {
+  const each = found.map((disk) => `${disk.id} (${diskStatus(disk)}, ${disk.path})`);
+  return `node ${node.name} has ${found.length} disks named ${name}; give the id of one: ${each.join(', ')}`;
 }
 
 /** The disk once its agent has said what it found. Where a disk was at the path, that one stands for what was added. */

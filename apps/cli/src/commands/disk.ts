@@ -6,7 +6,7 @@ import { labelsText } from '../output/labels.js';
 import { isTrue } from '../output/states.js';
 import type { Column } from '../output/table.js';
 import type { Disk, Node } from '../types.js';
-import { addDiskAdd, addDiskRemove, addDiskSet, disksOf } from './disk-change.js';
+import { addDiskAccept, addDiskAdd, addDiskRemove, addDiskSet, disksOf } from './disk-change.js';
 import { directIoRefusal, diskStatus } from './disk-text.js';
 
 type Row = Disk & { nodeName: string };
@@ -44,6 +44,7 @@ export function diskCommand(): Command {
   addDiskAdd(disk);
   addDiskSet(disk);
   addDiskRemove(disk);
+  addDiskAccept(disk);
   return disk;
 }
 

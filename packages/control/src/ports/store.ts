@@ -1,5 +1,5 @@
 import type { OrphansView } from '@holdfast/core/lifecycle/plan-orphans.js';
-import type { Heartbeat } from '@holdfast/core/model/agent-protocol.js';
+import type { Heartbeat, HeartbeatReply } from '@holdfast/core/model/agent-protocol.js';
 import type { Change } from '@holdfast/core/model/changes.js';
 import type { CopyRecord } from '@holdfast/core/model/copy-record.js';
 import type { ClusterId, NodeId, OrphanId, VolumeId } from '@holdfast/core/model/ids.js';
@@ -83,7 +83,12 @@ export type FoundCopiesOf =
   | { readonly volumeId: VolumeId }
   | { readonly after: VolumeId | undefined; readonly limit: number };
 
-export type HeartbeatStored = { nodeId: NodeId; disks?: DiskWishes | undefined };
+export type HeartbeatStored = {
+  nodeId: NodeId;
+  disks?: DiskWishes | undefined;
+  /** Stamps of its disks that are stored, and that the agent may rely on. */
+  stamps?: HeartbeatReply['stamps'];
+};
 
 /**
  * The truth about what is wanted and known. In production Postgres; in tests and the simulator, memory with the same

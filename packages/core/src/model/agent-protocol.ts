@@ -10,6 +10,7 @@
 import { z } from 'zod';
 import { volumeDescriptionSchema } from './copy-description.js';
 import { copyRecord } from './copy-record.js';
+import { STAMP_TRAIL_MAX } from './disk-stamp.js';
 import type { DiskId, NodeId, ReplicaId, VolumeId } from './ids.js';
 import {
   agentText,
@@ -77,6 +78,20 @@ export const nodeNameSchema = z.string().regex(/^[a-z0-9]([a-z0-9.-]{0,61}[a-z0-
 
 // ---- heartbeat: agent → POST {api}/agent/heartbeat ---------------------------------------------------------------
 
+export const stampReportSchema = z
+  .object({
+    id: uuid.nullable().describe('Random id of the stamp that is on the disk; null: none has been stored.'),
+    generation: counter.describe('Grows with each stamp; 0: none has been stored.'),
+    trail: z.array(uuid).max(STAMP_TRAIL_MAX).describe('Ids of the stamps before it, the newest first.'),
+    isOpen: z.boolean().describe('True: copies on the disk may have been written to since.'),
+    fileId: z
+      .string()
+      .max(128)
+      .optional()
+      .describe("Inode and time of birth of the disk's identity file, which a copied file does not share."),
+  })
+  .describe('Which state of the disk this is. Left out by older agents.');
+
 export const diskReportSchema = z.object({
   diskId: diskId.describe("Id from the disk's identity file, made when an agent first took the disk."),
   name: z.string().min(1).max(128).describe('Unique on the node.'),
@@ -107,6 +122,7 @@ export const diskReportSchema = z.object({
   addedAs: diskId
     .optional()
     .describe('The id under which a user added it. Another disk than that was found at its path.'),
+  stamp: stampReportSchema.optional(),
 });
 
 export const replicaReportSchema = z.object({
@@ -301,6 +317,10 @@ export const heartbeatReplySchema = z.object({
             type: z
               .enum(['filesystem', 'block'])
               .describe('`filesystem`: a folder; `block`: a file or device.'),
+            isSetUp: z
+              .boolean()
+              .optional()
+              .describe('True: it has been set up before, so that a place where no disk is gets none.'),
             sizeBytes: bytes
               .nullable()
               .describe('Bytes that it is to hold; null: what the agent gives a new disk.'),
@@ -312,6 +332,18 @@ export const heartbeatReplySchema = z.object({
     })
     .optional()
     .describe('What users want of its disks; left out: nothing.'),
+  stamps: z
+    .array(
+      z.object({
+        diskId: diskId.describe('The disk.'),
+        stampId: uuid.nullable().describe('Its stamp, as it was reported; null: it has none.'),
+      }),
+    )
+    .max(ITEMS_MAX)
+    .optional()
+    .describe(
+      'Stamps of this report that are stored: copies on those disks may be written to. Left out by control planes that know none.',
+    ),
 });
 
 // ---- records: agent → POST {api}/agent/volumes/{volumeId}/record -------------------------------------------------
@@ -460,6 +492,7 @@ export const agentProblemSchema = z.object({
   newestEpoch: counter.optional(),
 });
 
+export type StampReport = z.infer<typeof stampReportSchema>;
 export type DiskReport = z.infer<typeof diskReportSchema>;
 export type ReplicaReport = z.infer<typeof replicaReportSchema>;
 export type RebuildReport = z.infer<typeof rebuildReportSchema>;

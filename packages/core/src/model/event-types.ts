@@ -69,6 +69,8 @@ export const EVENT_TYPES = {
   DiskAdded: info('disk', 'a user adds the disk to its node, and its agent is to set it up'),
   DiskRemoved: info('disk', 'the disk is off its node; its agent has let go of it or is gone'),
   DiskMoved: info('disk', 'the disk and its replicas are on another node from now on'),
+  DiskDuplicated: error('disk', 'another node has a disk of the same identity, which is not used'),
+  DiskAccepted: warning('disk', 'a user takes another state, or a copy, of the disk for the disk'),
   DiskSchedulable: info('disk', 'the disk takes new replicas again'),
   DiskUnschedulable: warning('disk', 'the disk takes no new replica, for the reason that is named'),
   DiskChanged: info('disk', 'a user changes tags, reserve or scheduling of the disk'),

@@ -1,4 +1,5 @@
 import { type Condition } from './condition.js';
+import type { DiskRivals, DiskStamp } from './disk-stamp.js';
 import type { ClusterId, DiskId, NodeId } from './ids.js';
 import type { Labels } from './labels.js';
 import type { NodeDrain, NodeDrainStatus } from './node-drain.js';
@@ -70,7 +71,7 @@ export function zoneKey(node: StorageNode): ZoneKey {
   return node.zone ?? '';
 }
 
-export type DiskConditionType = 'Ready' | 'Schedulable' | 'DirectIo';
+export type DiskConditionType = 'Ready' | 'Schedulable' | 'DirectIo' | 'Unique';
 
 /** One folder (or device) of a node that holds replicas. */
 export type StorageDisk = {
@@ -93,7 +94,7 @@ export type StorageDisk = {
   storageScheduledBytes: number;
   /** Of those replicas, what is really written, so that written data counts once (docs/adr/0056-usable-space-counts-written-data-once.md). */
   writtenBytes: number;
-  /** DirectIo is absent until an agent has said whether the file system takes it. */
+  /** DirectIo is absent until an agent has said whether the file system takes it. Unique is there while it is false: another node has a disk of this identity. */
   conditions: readonly Condition<DiskConditionType>[];
   /** Since when it is so full that auto-balance takes copies off it. */
   pressedAt?: Date | undefined;
@@ -103,5 +104,13 @@ export type StorageDisk = {
   configuredBytes?: number | undefined;
   /** When a user asked for its removal. Its agent lets go of it, and then the row goes. */
   removalRequestedAt?: Date | undefined;
+  /** The newest state that its holder has stored on it; `undefined`: none, or its agent says nothing of it. */
+  stamp?: DiskStamp | undefined;
+  /** The node whose next report is taken for the disk whatever its stamp, because a user has said so. */
+  acceptedNodeId?: NodeId | undefined;
+  /** Other nodes that have reported a disk of this identity. */
+  rivals?: DiskRivals | undefined;
+  /** The disk whose identity this one has too; `undefined`: it is the only one, or the one that is in use. */
+  duplicateOf?: DiskId | undefined;
   version: number;
 };

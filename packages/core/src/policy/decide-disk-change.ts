@@ -1,4 +1,5 @@
-import type { StorageDisk, StorageNode } from '../model/node.js';
+import { conditionOf } from '../model/condition.js';
+import { isNodeReady, type StorageDisk, type StorageNode } from '../model/node.js';
 import { ALLOWED, type Decision, refuse, unchanged } from './decision.js';
 
 /** As many as an agent takes; more than a machine has slots for. */
@@ -66,5 +67,24 @@ export function decideDiskRemoval({ disk, orphans }: RemovalFacts): Decision<'di
   const copies = orphans === 1 ? 'a copy' : `${orphans} copies`;
   return refuse('disk.in_use', `disk ${disk.name} holds ${copies} that no replica stands for`, [
     'delete the orphans on it, once their data is not needed',
+  ]);
+}
+
+type AcceptanceFacts = Readonly<{
+  disk: Pick<StorageDisk, 'name' | 'conditions' | 'duplicateOf'>;
+  /** The disk that it is taken for, and its node; the disk itself where that holds an earlier state. */
+  known: Pick<StorageDisk, 'name' | 'conditions'> | undefined;
+  from: Pick<StorageNode, 'name' | 'conditions'> | undefined;
+}>;
+
+/** May a disk be taken for the known one although its stamp says that it is another state of it? Not while the known one is there. */
+export function decideDiskAcceptance({ disk, known, from }: AcceptanceFacts): Decision<'disk.in_use'> {
+  if (disk.duplicateOf === undefined) {
+    const isSetBack = conditionOf(disk.conditions, 'Ready')?.reason === 'DiskSetBack';
+    return isSetBack ? ALLOWED : unchanged(`disk ${disk.name} is the one that is known`);
+  }
+  if (known === undefined || from === undefined || !isNodeReady(from) || !isNodeReady(known)) return ALLOWED;
+  return refuse('disk.in_use', `node ${from.name} answers with disk ${known.name}, which is in use there`, [
+    `if that one is the copy: stop the agent of node ${from.name}, or take the disk out there, and accept this one then`,
   ]);
 }

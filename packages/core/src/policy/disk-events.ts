@@ -40,6 +40,13 @@ export function diskRemovedNews(disk: Pick<StorageDisk, 'name' | 'path'>, node: 
   return { type: 'DiskRemoved', message: `disk ${disk.name} (${disk.path}) is off node ${node}` };
 }
 
+export function diskAcceptedNews(disk: string, node: string, path: string): DiskNews {
+  return {
+    type: 'DiskAccepted',
+    message: `a user takes what is at ${path} of node ${node} for disk ${disk}, whatever its stamp`,
+  };
+}
+
 type Conditions = StorageDisk['conditions'];
 
 /** Of a report. A disk that is reported for the first time is no news unless it can't be used. */

@@ -1,6 +1,6 @@
 /** Disks that users add to a node or take off it: what its agent is told, and what a report of the agent settles of it. */
 import type { DiskReport, HeartbeatReply } from '../model/agent-protocol.js';
-import { withCondition } from '../model/condition.js';
+import { conditionOf, withCondition } from '../model/condition.js';
 import type { DiskId, NodeId } from '../model/ids.js';
 import type { StorageDisk } from '../model/node.js';
 import type { DiskAddition } from './decide-disk-change.js';
@@ -46,8 +46,16 @@ export function wishesOf(disks: readonly StorageDisk[]): DiskWishes | undefined 
   const add = sorted.filter((disk) => disk.addedAt !== undefined && disk.removalRequestedAt === undefined);
   if (remove.length + add.length === 0) return undefined;
   return {
-    add: add.map(({ id, name, path, type, configuredBytes }) => {
-      return { diskId: id, name, path, type, sizeBytes: configuredBytes ?? null };
+    add: add.map(({ id, name, path, type, configuredBytes, conditions }) => {
+      const isSetUp = conditionOf(conditions, 'Ready')?.reason !== 'DiskPending';
+      return {
+        diskId: id,
+        name,
+        path,
+        type,
+        sizeBytes: configuredBytes ?? null,
+        ...(isSetUp && { isSetUp }),
+      };
     }),
     remove: remove.map(({ id }) => id),
   };
@@ -56,6 +64,8 @@ export function wishesOf(disks: readonly StorageDisk[]): DiskWishes | undefined 
 export type SettledDisk =
   /** Its agent has let go of it. */
   | { readonly disk: StorageDisk; readonly as: 'removed' }
+  /** The second disk of one identity that it told of is not there any more. */
+  | { readonly disk: StorageDisk; readonly as: 'single' }
   /** At its path its agent has found the disk `found`, which stands for it from now on. */
   | { readonly disk: StorageDisk; readonly as: 'found'; readonly found: DiskId };
 
@@ -71,6 +81,7 @@ export function settledBy(
   return disks.flatMap((disk): SettledDisk[] => {
     if (reports.some(({ diskId }) => diskId === disk.id)) return [];
     if (disk.removalRequestedAt !== undefined) return [{ disk, as: 'removed' }];
+    if (disk.duplicateOf !== undefined) return [{ disk, as: 'single' }];
     const found = reports.find(({ addedAs }) => addedAs === disk.id)?.diskId;
     return found === undefined || disk.addedAt === undefined ? [] : [{ disk, as: 'found', found }];
   });

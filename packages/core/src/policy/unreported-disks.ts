@@ -7,7 +7,8 @@ import type { StorageDisk } from '../model/node.js';
  * the agent was off, and that its configuration does not name now. Its row would say forever that it is ready, new replicas
  * would be placed on it, and a node that it was put into could not take it over.
  *
- * @param disks all of the node's, as they were before the report; one that waits to be set up has never been reported
+ * @param disks all of the node's, as they were before the report; one that waits to be set up has never been reported, and the row of a
+ *   second disk of one identity ends instead
  */
 export function unreportedDisks(
   reports: readonly Pick<DiskReport, 'diskId'>[],
@@ -16,7 +17,10 @@ export function unreportedDisks(
   const reported = new Set(reports.map(({ diskId }) => diskId));
   return disks
     .filter(
-      ({ id, conditions }) => !reported.has(id) && conditionOf(conditions, 'Ready')?.reason !== 'DiskPending',
+      ({ id, conditions, duplicateOf }) =>
+        !reported.has(id) &&
+        duplicateOf === undefined &&
+        conditionOf(conditions, 'Ready')?.reason !== 'DiskPending',
     )
     .map((disk) => ({
       diskId: disk.id,

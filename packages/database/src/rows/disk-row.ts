@@ -1,3 +1,4 @@
+import type { DiskRivals, DiskStamp } from '@holdfast/core/model/disk-stamp.js';
 import type { DiskId, NodeId } from '@holdfast/core/model/ids.js';
 import type { Labels } from '@holdfast/core/model/labels.js';
 import type { DiskConditionType, StorageDisk } from '@holdfast/core/model/node.js';
@@ -36,6 +37,10 @@ export const DISKS: Table<StorageDisk> = {
     column('addedAt', 'added_at'),
     column('configuredBytes', 'configured_bytes'),
     column('removalRequestedAt', 'removal_requested_at'),
+    column('stamp', 'stamp', asJson),
+    column('acceptedNodeId', 'accepted_node_id'),
+    column('rivals', 'rivals', asJson),
+    column('duplicateOf', 'duplicate_of'),
   ],
 };
 
@@ -60,6 +65,10 @@ export type DiskRow = {
   added_at: Date | null;
   configured_bytes: number | null;
   removal_requested_at: Date | null;
+  stamp: DiskStamp | null;
+  accepted_node_id: NodeId | null;
+  rivals: DiskRivals | null;
+  duplicate_of: DiskId | null;
   version: number;
 };
 
@@ -85,6 +94,10 @@ export function readDisk(row: DiskRow): StorageDisk {
     addedAt: orUndefined(row.added_at),
     configuredBytes: orUndefined(row.configured_bytes),
     removalRequestedAt: orUndefined(row.removal_requested_at),
+    stamp: orUndefined(row.stamp),
+    acceptedNodeId: orUndefined(row.accepted_node_id),
+    rivals: orUndefined(row.rivals),
+    duplicateOf: orUndefined(row.duplicate_of),
     version: row.version,
   };
 }

@@ -1,5 +1,6 @@
 import { diskAfterReport } from '@holdfast/core/lifecycle/conclude-heartbeat.js';
-import type { DiskReport } from '@holdfast/core/model/agent-protocol.js';
+import type { DiskReport, HeartbeatReply } from '@holdfast/core/model/agent-protocol.js';
+import { duplicateRowId } from '@holdfast/core/model/disk-stamp.js';
 import { compareIds, type DiskId, type VolumeId } from '@holdfast/core/model/ids.js';
 import { diskEvent, diskRemovedNews } from '@holdfast/core/policy/disk-events.js';
 import { type DiskWishes, type SettledDisk, settledBy, wishesOf } from '@holdfast/core/policy/disk-wishes.js';
@@ -9,7 +10,14 @@ import { type DiskRow, readDisk } from '../rows/disk-row.js';
 import { asJson } from '../sql/table.js';
 import { insertEvent } from './events.js';
 import type { HeartbeatContext } from './heartbeat-context.js';
-import { adoptMovedDisks } from './heartbeat-moved-disks.js';
+import { storeArrivals } from './heartbeat-moved-disks.js';
+import { endDuplicates, judgeHeld, storeDuplicates, storeStamps } from './heartbeat-stamps.js';
+
+/** What the answer to the report says of the node's disks. */
+export type StoredDisks = {
+  readonly wishes: DiskWishes | undefined;
+  readonly stamps: NonNullable<HeartbeatReply['stamps']>;
+};
 
 /** Bounds the transaction; more copies than a node can hold. */
 const WOKEN_MAX = 10_000;
@@ -20,26 +28,43 @@ const WOKEN_MAX = 10_000;
  * A disk whose identity another node has already reported stays that node's as long as it may be there: two nodes that
  * report one disk must not take it from each other in turn.
  */
-export async function storeDisks(context: HeartbeatContext): Promise<DiskWishes | undefined> {
-  const { sql, clusterId, nodeId, heartbeat, touched } = context;
+export async function storeDisks(context: HeartbeatContext): Promise<StoredDisks> {
+  const { sql, nodeId, heartbeat } = context;
   const reports = [...heartbeat.disks].sort((a, b) => compareIds(a.diskId, b.diskId));
   const { rows } = await sql.query<DiskRow>(
     'SELECT * FROM disk WHERE id = ANY($1) OR node_id = $2 ORDER BY id FOR UPDATE',
     [reports.map(({ diskId }) => diskId), nodeId],
   );
-  const ofNode = rows.filter(({ node_id }) => node_id === nodeId).map(readDisk);
-  const ended = await endRows(context, settledBy(reports, ofNode));
-  const moved = await adoptMovedDisks(context, reports, rows);
+  const { moved, duplicates, standing } = await storeArrivals(context, reports, rows);
   const known = new Map<string, DiskRow>([...rows, ...moved].map((row) => [row.id, row]));
-  const absent = unreportedDisks(
-    reports,
-    ofNode.filter(({ id }) => !ended.has(id)),
+  const held = judgeHeld(context, reports, known);
+  const effective = [...held.reports, ...duplicates.map(({ report }) => report)];
+
+  const wasAdopted = new Set<string>(moved.map(({ id }) => duplicateRowId(id, nodeId)));
+  const ofNode = rows.filter(({ id, node_id }) => node_id === nodeId && !wasAdopted.has(id)).map(readDisk);
+  const settled = settledBy(effective, ofNode).filter(
+    ({ disk, as }) => as !== 'single' || !standing.has(disk.id),
   );
-  const changed = [...reports, ...absent]
+  const ended = await endRows(context, settled);
+  const stays = ofNode.filter(({ id }) => !ended.has(id));
+  await storeReports(context, [...effective, ...unreportedDisks(effective, stays)], known);
+  await storeStamps(context, held.stamps);
+  await storeDuplicates(context, duplicates);
+  const single = settled.flatMap(({ disk }) => disk.duplicateOf ?? []);
+  await endDuplicates(context, [...single, ...moved.map(({ id }) => id)]);
+  return { wishes: wishesOf(stays), stamps: held.confirmed };
+}
+
+async function storeReports(
+  context: HeartbeatContext,
+  reports: readonly DiskReport[],
+  known: ReadonlyMap<string, DiskRow>,
+): Promise<void> {
+  const { sql, clusterId, nodeId, touched } = context;
+  const changed = reports
     .map((report) => toUpdate(report, known.get(report.diskId), context))
     .filter((update) => update !== undefined);
-  const wishes = wishesOf(ofNode.filter(({ id }) => !ended.has(id)));
-  if (changed.length === 0) return wishes;
+  if (changed.length === 0) return;
   await sql.query(
     `INSERT INTO disk AS d (id, organization_id, cluster_id, node_id, name, path, type, file_system,
        storage_maximum_bytes, storage_available_bytes, conditions, version, created_at)
@@ -64,7 +89,6 @@ export async function storeDisks(context: HeartbeatContext): Promise<DiskWishes 
     context,
     changed.filter(({ concernsReplicas }) => concernsReplicas).map(({ row }) => row.id),
   );
-  return wishes;
 }
 
 /** Removes the rows that the report ends. One with a booking stays: what is booked there has to go first. */
@@ -81,7 +105,7 @@ async function endRows(
     if (rowCount === 0) continue;
     ended.add(id);
     touched.cluster(clusterId);
-    if (one.as !== 'removed') continue;
+    if (one.as !== 'removed' || one.disk.duplicateOf !== undefined) continue;
     await insertEvent(
       sql,
       diskEvent(clusterId, one.disk, diskRemovedNews(one.disk, heartbeat.node.name), now),

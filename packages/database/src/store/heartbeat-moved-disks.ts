@@ -1,56 +1,98 @@
+/** Disks of a heartbeat that are known on another node: those that have moved to this one, and second disks of one identity. */
 import type { DiskReport, ReplicaReport } from '@holdfast/core/model/agent-protocol.js';
+import { duplicateRowId } from '@holdfast/core/model/disk-stamp.js';
 import type { DiskId, ReplicaId, VolumeId } from '@holdfast/core/model/ids.js';
 import type { Replica } from '@holdfast/core/model/replica.js';
 import { diskEvent } from '@holdfast/core/policy/disk-events.js';
-import { diskMovedNews, hasMoved } from '@holdfast/core/policy/disk-move.js';
+import { type ArrivalVerdict, duplicateReport, judgeArrival } from '@holdfast/core/policy/disk-identity.js';
+import { diskMovedNews } from '@holdfast/core/policy/disk-move.js';
 import { isHolderProof } from '@holdfast/identity/copy-secret.js';
 import { type DiskRow, readDisk } from '../rows/disk-row.js';
 import { type NodeRow, readNode } from '../rows/node-row.js';
+import { asJson } from '../sql/table.js';
 import { insertEvent } from './events.js';
 import type { HeartbeatContext } from './heartbeat-context.js';
 
 type CopyRow = { id: ReplicaId; secret: string; mode: Replica['mode'] | null };
 
-/**
- * Disks of the report that are known on another node and have moved to this one: they and their replicas are this node's from
- * now on.
- *
- * @param rows locked
- * @returns those that moved, as they are now
- */
-export async function adoptMovedDisks(
+export type Arrivals = {
+  /** Rows of disks that are this node's from now on, as they are now. */
+  readonly moved: readonly DiskRow[];
+  /** Second disks: the report that their rows get, and the row of the disk that they are taken for. */
+  readonly duplicates: readonly { readonly report: DiskReport; readonly of: DiskRow }[];
+  /** Ids of rows of second disks that are to stay as they are. */
+  readonly standing: ReadonlySet<string>;
+};
+
+/** @param rows locked */
+export async function storeArrivals(
   context: HeartbeatContext,
   reports: readonly DiskReport[],
   rows: readonly DiskRow[],
-): Promise<DiskRow[]> {
-  const adopted: DiskRow[] = [];
+): Promise<Arrivals> {
+  const moved: DiskRow[] = [];
+  const duplicates: { report: DiskReport; of: DiskRow }[] = [];
+  const standing = new Set<string>();
   for (const row of rows) {
     const report = reports.find(({ diskId }) => diskId === row.id);
     if (report === undefined || row.node_id === context.nodeId) continue;
-    if (await adopt(context, report, row)) adopted.push({ ...row, node_id: context.nodeId });
+    const verdict = await judge(context, report, row);
+    if (verdict?.kind === 'moved') moved.push(await adopt(context, report, row));
+    if (verdict?.kind !== 'waits' && verdict?.kind !== 'duplicate') continue;
+    await storeRivals(context, row, verdict);
+    if (report.ready) standing.add(duplicateRowId(row.id, context.nodeId));
+    if (verdict.kind === 'waits') continue;
+    duplicates.push({ report: duplicateReport(report, verdict.message, senderOf(context)), of: row });
   }
-  return adopted;
+  return { moved, duplicates, standing };
 }
 
-async function adopt(context: HeartbeatContext, report: DiskReport, row: DiskRow): Promise<boolean> {
-  const { sql, nodeId, clusterId, heartbeat, now, touched } = context;
+export function senderOf({ nodeId, heartbeat, now }: HeartbeatContext) {
+  return { nodeId, bootId: heartbeat.node.bootId, now };
+}
+
+/** `undefined`: the disk is one of another cluster, of which nothing is said here. */
+async function judge(
+  context: HeartbeatContext,
+  report: DiskReport,
+  row: DiskRow,
+): Promise<ArrivalVerdict | undefined> {
+  const { sql, clusterId } = context;
   const nodes = await sql.query<NodeRow>('SELECT * FROM node WHERE id = $1', [row.node_id]);
   const from = nodes.rows.map(readNode)[0];
+  if (from?.clusterId !== clusterId) return undefined;
   const { rows: copies } = await sql.query<CopyRow>(
     'SELECT id, secret, mode FROM replica WHERE disk_id = $1',
     [row.id],
   );
   const replicas = copies.map(({ mode }) => ({ mode: mode ?? undefined }));
-  if (from?.clusterId !== clusterId) return false;
   const isProven = holdsCopies(context, row.id, copies);
-  if (!hasMoved({ disk: readDisk(row), from, replicas, isProven }, report)) return false;
+  return judgeArrival({ disk: readDisk(row), from, replicas, isProven }, report, senderOf(context));
+}
 
-  await sql.query('UPDATE disk SET node_id = $2, version = version + 1 WHERE id = $1', [row.id, nodeId]);
+async function adopt(context: HeartbeatContext, report: DiskReport, row: DiskRow): Promise<DiskRow> {
+  const { sql, nodeId, clusterId, heartbeat, now, touched } = context;
+  const { rows } = await sql.query<{ name: string }>('SELECT name FROM node WHERE id = $1', [row.node_id]);
+  // The row of it as a second disk goes with this: the disk itself is here now.
+  await sql.query('DELETE FROM disk WHERE id = $1', [duplicateRowId(row.id, nodeId)]);
+  await sql.query('UPDATE disk SET node_id = $2, rivals = NULL, version = version + 1 WHERE id = $1', [
+    row.id,
+    nodeId,
+  ]);
   await moveReplicas(context, row.id);
-  const news = diskMovedNews(report.name, from.name, heartbeat.node.name);
+  const news = diskMovedNews(report.name, rows[0]?.name ?? '', heartbeat.node.name);
   await insertEvent(sql, diskEvent(clusterId, row, news, now));
   touched.cluster(clusterId);
-  return true;
+  return { ...row, node_id: nodeId, rivals: null };
+}
+
+async function storeRivals(
+  { sql }: HeartbeatContext,
+  { id }: DiskRow,
+  { rivals }: Exclude<ArrivalVerdict, { kind: 'moved' }>,
+): Promise<void> {
+  if (rivals === undefined) return;
+  await sql.query('UPDATE disk SET rivals = $2::jsonb WHERE id = $1', [id, asJson(rivals)]);
 }
 
 /** Has the node proved all copies that it names of those on the disk, and at least one? Some may be gone with what broke the other node. */

@@ -8,10 +8,10 @@
  * Locks: the node, then volumes, disks and replicas by id. A commit may hold them in another order; Postgres then ends
  * one of the two, and both are repeated.
  */
+import type { HeartbeatStored } from '@holdfast/control/ports/store.js';
 import type { Heartbeat } from '@holdfast/core/model/agent-protocol.js';
 import type { StorageFault } from '@holdfast/core/model/faults.js';
 import type { ClusterId, NodeId } from '@holdfast/core/model/ids.js';
-import type { DiskWishes } from '@holdfast/core/policy/disk-wishes.js';
 import type { Sql } from '../sql/scope.js';
 import type { HeartbeatContext } from './heartbeat-context.js';
 import { storeAbsentCopies, storeDisks, storeReplicaUsage } from './heartbeat-disks.js';
@@ -26,7 +26,7 @@ export async function recordHeartbeat(
   clusterId: ClusterId,
   heartbeat: Heartbeat,
   given: { at: Date | undefined; newNodeId: NodeId | undefined },
-): Promise<{ nodeId: NodeId; disks?: DiskWishes | undefined; refusal?: StorageFault }> {
+): Promise<HeartbeatStored & { refusal?: StorageFault }> {
   const touched = new Touched();
   const now = await stampOf(sql, given.at);
   const { newNodeId } = given;
@@ -36,7 +36,7 @@ export async function recordHeartbeat(
   const { nodeId, rebooted } = stored;
   const context: HeartbeatContext = { sql, clusterId, nodeId, heartbeat, now, touched };
   await storeEngines(context, rebooted);
-  const disks = await storeDisks(context);
+  const { wishes, stamps } = await storeDisks(context);
   await storeReplicaUsage(context);
   await storeAbsentCopies(context);
   await storeOrphans(context);
@@ -46,7 +46,7 @@ export async function recordHeartbeat(
     sql,
     progressed.filter((volumeId) => !touched.volumes.has(volumeId)),
   );
-  return { nodeId, disks };
+  return { nodeId, disks: wishes, stamps };
 }
 
 /** This server's time: machines that record heartbeats may have other ideas of it, and one in the future would outlive its node. */

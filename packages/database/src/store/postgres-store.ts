@@ -169,7 +169,7 @@ export class PostgresStore implements Store {
           recordHeartbeat(sql, clusterId, heartbeat, { at: now, newNodeId }),
         );
         if (heard.refusal !== undefined) throw heard.refusal;
-        return { nodeId: heard.nodeId, disks: heard.disks };
+        return { nodeId: heard.nodeId, disks: heard.disks, stamps: heard.stamps };
       } catch (error) {
         if (!isFault(error, 'store.conflict') || attempt === HEARTBEAT_ATTEMPTS_MAX) throw error;
       }

@@ -1,31 +1,25 @@
 import type { HeartbeatStored } from '@holdfast/control/ports/store.js';
 import {
-  type DiskFacts,
-  diskAfterReport,
   engineSignature,
   livesBefore,
   percentAfterReport,
 } from '@holdfast/core/lifecycle/conclude-heartbeat.js';
-import type { DiskReport, EngineReport, Heartbeat } from '@holdfast/core/model/agent-protocol.js';
+import type { EngineReport, Heartbeat } from '@holdfast/core/model/agent-protocol.js';
 import { conditionOf } from '@holdfast/core/model/condition.js';
 import { StorageFault } from '@holdfast/core/model/faults.js';
-import { asId, type ClusterId, type DiskId, type NodeId, type RebuildId } from '@holdfast/core/model/ids.js';
-import type { StorageDisk } from '@holdfast/core/model/node.js';
+import { asId, type NodeId, type RebuildId } from '@holdfast/core/model/ids.js';
 import { speaksFor, type Volume } from '@holdfast/core/model/volume.js';
 import { afterReboot, holderOf } from '@holdfast/core/model/volume-lifecycle.js';
 import { judgeAgent, nameTaken } from '@holdfast/core/policy/agent-identity.js';
 import { refuseAgentVersion } from '@holdfast/core/policy/agent-version.js';
-import { diskEvent, diskRemovedNews } from '@holdfast/core/policy/disk-events.js';
-import { diskMovedNews, hasMoved } from '@holdfast/core/policy/disk-move.js';
-import { type SettledDisk, settledBy, wishesOf } from '@holdfast/core/policy/disk-wishes.js';
 import { isListed } from '@holdfast/core/policy/unreported-copies.js';
-import { unreportedDisks } from '@holdfast/core/policy/unreported-disks.js';
 import { writtenOn } from './apply-change.js';
+import { storeDisks } from './heartbeat-disks.js';
+import type { Report } from './heartbeat-report.js';
 import { storeOrphans } from './orphans.js';
 import { type NodeRow, observationKey, type Transaction } from './tables.js';
 
 type HeardAt = { heartbeat: Heartbeat; now: Date };
-type Report = { clusterId: ClusterId; nodeId: NodeId; heartbeat: Heartbeat; now: Date };
 
 /** Stores what an agent reports. Facts only: what follows from them is the reconcilers' to decide. */
 export function storeHeartbeat(
@@ -50,36 +44,12 @@ export function storeHeartbeat(
   const stored = { clusterId, nodeId, heartbeat, now };
   if (rebooted) withdrawAddresses(transaction, nodeId);
   storeEngines(transaction, stored);
-  const ofNode = transaction.tables.disks.by('node', nodeId);
-  const ended = endDisks(transaction, stored, settledBy(heartbeat.disks, ofNode));
-  const absent = unreportedDisks(
-    heartbeat.disks,
-    ofNode.filter(({ id }) => !ended.has(id)),
-  );
-  for (const disk of [...heartbeat.disks, ...absent]) storeDisk(transaction, stored, disk);
+  const { wishes, stamps } = storeDisks(transaction, stored);
   storeUsage(transaction, stored);
   storeAbsence(transaction, stored);
   storeOrphans(transaction, stored, newId);
   storeProgress(transaction, stored);
-  return { nodeId, disks: wishesOf(ofNode.filter(({ id }) => !ended.has(id))) };
-}
-
-/** Removes the rows that the report ends. One with a booking stays: what is booked there has to go first. */
-function endDisks(
-  transaction: Transaction,
-  { clusterId, heartbeat, now }: Report,
-  settled: readonly SettledDisk[],
-): Set<DiskId> {
-  const ended = new Set<DiskId>();
-  for (const { disk, as } of settled) {
-    if (disk.storageScheduledBytes > 0) continue;
-    ended.add(disk.id);
-    transaction.remove(transaction.tables.disks, disk.id);
-    transaction.touchCluster(clusterId);
-    const news = diskRemovedNews(disk, heartbeat.node.name);
-    if (as === 'removed') transaction.event(diskEvent(clusterId, disk, news, now));
-  }
-  return ended;
+  return { nodeId, disks: wishes, stamps };
 }
 
 function isSecond({ tables }: Transaction, known: NodeRow, { heartbeat, now }: HeardAt): boolean {
@@ -222,58 +192,6 @@ function storeWrittenBytes(transaction: Transaction, volume: Volume, report: Eng
   if (volume.writtenBytes !== report.writtenBytes) {
     transaction.put(volumes, volume.id, { ...volume, writtenBytes: report.writtenBytes });
   }
-}
-
-function storeDisk(transaction: Transaction, stored: Report, report: DiskReport): void {
-  const { clusterId, nodeId, now } = stored;
-  const { disks } = transaction.tables;
-  const id = report.diskId;
-  const known = disks.get(id);
-  if (known !== undefined && known.nodeId !== nodeId && !adopted(transaction, known, stored, report)) return;
-  const news = diskAfterReport(known, report, now);
-  if (news === undefined) return;
-  const { facts, isCounted, concernsCluster, concernsReplicas, told } = news;
-  const row = disks.get(id) ?? newDisk(id, nodeId, facts);
-  transaction.put(disks, id, { ...row, ...facts, version: row.version + (isCounted ? 1 : 0) });
-  if (told !== undefined) transaction.event(diskEvent(clusterId, { id }, told, now));
-  if (concernsCluster) transaction.touchCluster(clusterId);
-  if (!concernsReplicas) return;
-  for (const { volumeId } of transaction.tables.replicas.by('disk', id)) transaction.touchVolume(volumeId);
-}
-
-/** Takes a disk over that has moved to this node, with its replicas. */
-function adopted(transaction: Transaction, disk: StorageDisk, stored: Report, report: DiskReport): boolean {
-  const { disks, nodes, replicas } = transaction.tables;
-  const { clusterId, nodeId, now, heartbeat } = stored;
-  const from = nodes.get(disk.nodeId);
-  const onDisk = replicas.by('disk', disk.id);
-  // Simulated agents report what they have: there is no liar among them.
-  const facts = { disk, replicas: onDisk, isProven: true };
-  if (from?.clusterId !== clusterId || !hasMoved({ ...facts, from }, report)) return false;
-  transaction.put(disks, disk.id, { ...disk, nodeId, version: disk.version + 1 });
-  for (const replica of onDisk) {
-    transaction.put(replicas, replica.id, { ...replica, nodeId, version: replica.version + 1 });
-    transaction.touchVolume(replica.volumeId);
-  }
-  const news = diskMovedNews(report.name, from.name, heartbeat.node.name);
-  transaction.event(diskEvent(clusterId, disk, news, now));
-  transaction.touchCluster(clusterId);
-  return true;
-}
-
-function newDisk(id: DiskId, nodeId: NodeId, facts: DiskFacts): StorageDisk {
-  return {
-    id,
-    nodeId,
-    tags: [],
-    allowScheduling: true,
-    evictionRequested: false,
-    storageReservedBytes: 0,
-    storageScheduledBytes: 0,
-    writtenBytes: 0,
-    version: 1,
-    ...facts,
-  };
 }
 
 /** Which replicas on disks that the report lists in full it does not name, and since when. */

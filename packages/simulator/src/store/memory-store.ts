@@ -363,12 +363,12 @@ export class MemoryStore implements Store {
   ): Promise<HeartbeatStored> {
     const newId = () => this.random.id();
     const [before] = this.tables.nodes.by('name', heartbeat.node.name);
-    const { nodeId, disks, refusal } = this.transact((transaction) =>
+    const { nodeId, disks, stamps, refusal } = this.transact((transaction) =>
       storeHeartbeat(transaction, { clusterId, heartbeat, now, newId, newNodeId }),
     );
     if (before !== undefined && isOnlyHeard(before, this.tables.nodes.get(nodeId))) this.heard += 1;
     if (refusal !== undefined) throw refusal;
-    return { nodeId, disks };
+    return { nodeId, disks, stamps };
   }
 
   /** Agents that have nothing new to say: they were heard now, and what they say of their engines is so now. */

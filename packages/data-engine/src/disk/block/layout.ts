@@ -5,6 +5,7 @@
  * |---|---|
  * | 0 | superblock: the disk's id, size and format |
  * | 4 KiB | a block for probing direct I/O |
+ * | 8 KiB | two blocks for the agent's note (`disk-note.ts`) |
  * | 64 KiB | two roots of 4 KiB for each copy's slot (`copy-root.ts`) |
  * | then | owners: for each cluster the copy that has it (`cluster-owners.ts`) |
  * | then | clusters: data, and metadata of copies |

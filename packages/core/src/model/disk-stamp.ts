@@ -1,0 +1,42 @@
+/** Stamps of disks: which state of a disk is the newest one that its holder has stored (docs/adr/0322-a-disk-carries-a-stamp.md). */
+import { asId, type DiskId, type NodeId } from './ids.js';
+
+/** Bound of a stamp's trail. Only a clean stop adds one before the control plane has answered to the one before it. */
+export const STAMP_TRAIL_MAX = 8;
+
+/** A stamp as the control plane stores it. */
+export type DiskStamp = {
+  readonly id: string;
+  readonly generation: number;
+  /** Copies on the disk may have been written to since. */
+  readonly isOpen: boolean;
+  readonly fileId: string | null;
+  /** The agent process that reported it, and when it was stored: ISO, as rows hold it in JSON. */
+  readonly bootId: string;
+  readonly at: string;
+};
+
+/** Reports of other nodes of a disk with this one's identity, by their ids. */
+export type DiskRivals = {
+  readonly [nodeId: string]: {
+    readonly since: string;
+    /** Its stamp then. */
+    readonly stampId: string | null;
+    /** Both nodes have answered with the disk at the same time. */
+    readonly isTogether: boolean;
+  };
+};
+
+/**
+ * Id of the row that tells of a second disk: made of the identity that it shares and of its node, so that each report finds it again.
+ */
+export function duplicateRowId(diskId: DiskId, nodeId: NodeId): DiskId {
+  const digits = [...diskId].map((digit, at) => {
+    if (digit === '-') return digit;
+    return (Number.parseInt(digit, 16) ^ Number.parseInt(nodeId.charAt(at), 16)).toString(16);
+  });
+  // Version 8 and the variant of RFC 9562: no random id looks so.
+  return asId<DiskId>(
+    [...digits.slice(0, 14), '8', ...digits.slice(15, 19), '8', ...digits.slice(20)].join(''),
+  );
+}
