@@ -2,7 +2,6 @@ import fs from 'node:fs';
 import { KIB, WINDOW_BYTES } from '@holdfast/core/model/bytes.js';
 import { expect, test } from '@jest/globals';
 import koffi from 'koffi';
-import { leaseAligned } from './aligned-buffers.js';
 import { hugePagesReady } from './huge-pages.js';
 
 /** Linux was built with huge pages that a process may ask for. */
@@ -10,6 +9,9 @@ const KERNEL_HAS_THEM = fs.existsSync('/sys/kernel/mm/transparent_hugepage/enabl
 
 test('buffers of a window are asked for in huge pages, and small ones are not', async () => {
   await hugePagesReady();
+  // Loaded anew: it keeps buffers that were returned, and other suites of this process may have had some before huge pages were ready.
+  const url = new URL('./aligned-buffers.ts?anew', import.meta.url);
+  const { leaseAligned }: typeof import('./aligned-buffers.js') = await import(url.href);
   const [window, small] = [leaseAligned(WINDOW_BYTES), leaseAligned(64 * KIB)];
   expect(isAskedForHuge(window.buffer)).toBe(KERNEL_HAS_THEM);
   expect(isAskedForHuge(small.buffer)).toBe(false);

@@ -1,10 +1,13 @@
 /** Freeing and preallocating file space without writing: `fallocate` of Linux. */
+import os from 'node:os';
+import { getSystemErrorName } from 'node:util';
 import { nativeCalls } from './native-calls.js';
 
 /** FALLOC_FL_KEEP_SIZE | FALLOC_FL_PUNCH_HOLE of linux/falloc.h. */
 const PUNCH_HOLE_KEEP_SIZE = 0x03;
-/** ENOSPC and EDQUOT of errno.h. */
-const NO_SPACE: readonly number[] = [28, 122];
+const { EINVAL, ENODEV, ENOSYS, EOPNOTSUPP, ESPIPE } = os.constants.errno;
+/** What a file system or a kernel that can't preallocate answers with; -1: there is no such call. */
+const UNSUPPORTED: readonly number[] = [-1, EINVAL, ENODEV, ENOSYS, EOPNOTSUPP, ESPIPE];
 
 /** Frees the space of a range. False if that is not possible: the caller then writes zeros. */
 export async function punchHole(fd: number, offset: number, lengthBytes: number): Promise<boolean> {
@@ -14,10 +17,12 @@ export async function punchHole(fd: number, offset: number, lengthBytes: number)
 /**
  * Preallocates a range of a file, so that no later write there finds the disk full. No-op where it is not supported.
  *
- * @throws an error with the code `ENOSPC` when the disk is full
+ * @throws an error with the system's code: `ENOSPC` when the disk is full
  */
 export async function reserveSpace(fd: number, offset: number, lengthBytes: number): Promise<void> {
   const errno = await nativeCalls.posixFallocate(fd, offset, lengthBytes);
-  if (!NO_SPACE.includes(errno)) return;
-  throw Object.assign(new Error('ENOSPC: no space left for what describes the data'), { code: 'ENOSPC' });
+  if (errno === 0 || UNSUPPORTED.includes(errno)) return;
+  const code = getSystemErrorName(-errno);
+  const what = code === 'ENOSPC' || code === 'EDQUOT' ? 'no space left' : 'no space can be reserved';
+  throw Object.assign(new Error(`${code}: ${what} for what describes the data`), { code });
 }

@@ -7,7 +7,7 @@ import {
 import type { EngineReport, Heartbeat } from '@holdfast/core/model/agent-protocol.js';
 import { conditionOf } from '@holdfast/core/model/condition.js';
 import { StorageFault } from '@holdfast/core/model/faults.js';
-import { asId, type NodeId, type RebuildId } from '@holdfast/core/model/ids.js';
+import { asId, type DiskId, type NodeId, type RebuildId } from '@holdfast/core/model/ids.js';
 import { speaksFor, type Volume } from '@holdfast/core/model/volume.js';
 import { afterReboot, holderOf } from '@holdfast/core/model/volume-lifecycle.js';
 import { judgeAgent, nameTaken } from '@holdfast/core/policy/agent-identity.js';
