@@ -124,13 +124,18 @@ export const MUTANTS = [
   },
   {
     name: 'a-failed-sync-is-forgotten',
-    seed: 5,
+    seed: 149,
     faults: ['syncFails', 'killEngine', 'powerCut'],
     hole: 'a flush after one that failed succeeds without the data',
     changes: [
       {
         file: 'data-engine/src/base/shared-flush.ts',
         find: 'if (this.isFinal(error)) this.fail(error);',
+        replace: '',
+      },
+      {
+        file: `${REPLICA}/replica.ts`,
+        find: 'if (!isOutOfSpace(error)) this.failed(error);',
         replace: '',
       },
     ],
