@@ -130,6 +130,7 @@ const REACHED: Readonly<Record<string, string>> = {
   disks_create: 'disk add',
   disks_patch: 'disk set',
   disks_delete: 'disk remove',
+  disks_accept: 'disk accept',
   operations_list: 'operation list',
   operations_get: 'operation get',
   operations_cancel: 'operation cancel',

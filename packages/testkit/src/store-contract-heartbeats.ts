@@ -319,7 +319,7 @@ export function heartbeatContract(makeStore: MakeStore): void {
     test('is believed once the first has been silent; the first is then refused for good', async () => {
       const nodeId = await fixture.node();
       expect(await outcome(beat({ node: second }, secondsAfterNoon(10)))).toBe('node.name_taken');
-      expect(await beat({ node: second }, secondsAfterNoon(11))).toEqual({ nodeId });
+      expect(await beat({ node: second }, secondsAfterNoon(11))).toMatchObject({ nodeId });
       expect(await outcome(beat({}, secondsAfterNoon(12)))).toBe('node.name_taken');
       expect(await outcome(beat({}, secondsAfterNoon(60)))).toBe('node.name_taken');
       const { nodes } = await fixture.store.loadFleet(fixture.tenant.clusterId);

@@ -258,7 +258,7 @@ export class BlockFile implements CopyFile {
   }
 
   private syncIfWanted(): void {
-    // A failure ends the copy by itself (`onLost`), and each later sync fails with it.
+    // A failure ends the copy (`onLost`), and each later sync fails with it.
     if (this.writeBack.wantsSync) this.syncData().catch(nothing);
   }
 
