@@ -5,6 +5,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { MIB } from '@holdfast/core/model/bytes.js';
 import { formatBlockDisk } from '@holdfast/data-engine/disk/block/format-block-disk.js';
+import { eventually } from '@holdfast/testkit/eventually.js';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { canMount, copyFor, mountTmpfs, replicasOn, takeDisk } from './disk-setup.js';
 
@@ -114,7 +115,12 @@ describe('a block disk', () => {
     const replicas = replicasOn(await take());
     expect(await replicas.reports()).toEqual([]);
     await fs.rename(`${file}-away`, file);
-    expect((await replicas.reports()).map(({ replicaId }) => replicaId)).toEqual([spec.replicaId]);
+    // A report does not wait for a disk that takes long to open.
+    await eventually(
+      'the copy is reported again',
+      async () => (await replicas.reports()).map(({ replicaId }) => replicaId),
+      (reported) => reported.includes(spec.replicaId),
+    );
   });
 
   test('that is full is reported, and stays in use', async () => {
