@@ -77,14 +77,14 @@ export class Context {
   }
 
   /**
-   * Asks a user at a terminal whether what destroys is to be done. A script is not asked: it names its target itself.
+   * Asks a user at a terminal whether what destroys is to be done. Without a terminal there is none to ask: it is refused without `--yes`.
    *
    * @throws CliError when it is not
    */
   async confirm(what: string): Promise<void> {
     if (this.isSure) return;
-    if (!this.mayAsk) throw new CliError(EXIT.usage, what, ['add --yes to do it']);
-    if (process.stdin.isTTY !== true || process.stderr.isTTY !== true) return;
+    const isAtTerminal = process.stdin.isTTY === true && process.stderr.isTTY === true;
+    if (!this.mayAsk || !isAtTerminal) throw new CliError(EXIT.usage, what, ['add --yes to do it']);
     const { createInterface } = await import('node:readline/promises');
     const lines = createInterface({ input: process.stdin, output: process.stderr });
     const answer = await lines.question(printable(`${what}. Do it? [y/N] `));

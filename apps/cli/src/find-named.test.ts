@@ -60,7 +60,15 @@ test.each([
   await expect(context().volume(nameOrId)).rejects.toMatchObject({ exitCode });
 });
 
-function context(): Context {
+test('what destroys is refused without a terminal to ask at, and done with --yes', async () => {
+  await expect(context().confirm('This deletes volume v')).rejects.toMatchObject({
+    exitCode: EXIT.usage,
+    message: 'This deletes volume v',
+  });
+  await context({ yes: true }).confirm('This deletes volume v');
+});
+
+function context(more: Readonly<Record<string, unknown>> = {}): Context {
   const address = server.address() as AddressInfo; // it listens on TCP
   const options = {
     output: 'json',
@@ -69,6 +77,7 @@ function context(): Context {
     timeout: '1s',
     token: 't',
     cluster: CLUSTER,
+    ...more,
   };
   const command = new Command('test');
   for (const [name, value] of Object.entries(options)) command.setOptionValue(name, value);

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { quoted } from './curl.js';
 import { type CliError, EXIT } from './exit-codes.js';
-import { pauseAfter, type SendOptions, Shown, sender, unreachable } from './send.js';
+import { pauseAfter, reasonOf, type SendOptions, Shown, sender, unreachable } from './send.js';
 
 const API = 'http://api.test/api/v1';
 
@@ -50,6 +50,25 @@ describe('a repeat', () => {
     await expect(sender(options)(new Request(API))).rejects.toMatchObject({ exitCode: EXIT.unreachable });
     expect(sent).toHaveLength(3);
   });
+});
+
+test.each<[string, Error, string]>([
+  ['nothing listens', Object.assign(new Error('connect'), { code: 'ECONNREFUSED' }), 'nothing listens there'],
+  [
+    'a host is unknown',
+    Object.assign(new Error('getaddrinfo'), { code: 'ENOTFOUND' }),
+    'there is no host of that name',
+  ],
+])('a request that fails as %s says so in plain words', (_, cause, told) => {
+  expect(reasonOf(new TypeError('fetch failed', { cause }), new Request(API))).toBe(told);
+  const both = new AggregateError([cause, cause]);
+  expect(reasonOf(new TypeError('fetch failed', { cause: both }), new Request(API))).toBe(told);
+});
+
+test('a request without an answer says how long it was waited for', () => {
+  const error = new DOMException('aborted', 'TimeoutError');
+  expect(reasonOf(error, new Request(API))).toBe('no answer within 20 s');
+  expect(reasonOf(error, post())).toBe('no answer within 75 s');
 });
 
 describe('the pause before a repeat', () => {

@@ -6,7 +6,8 @@ import { curlText } from './curl.js';
 import { CliError, EXIT } from './exit-codes.js';
 import { refusal } from './refusal.js';
 
-const REQUEST_TIMEOUT_MS = 90_000;
+/** Longer than the API takes for a read whose database is slow; and than it waits for a verification or a what-if, 60 s. */
+const ANSWER_MS_MAX = { read: 20_000, other: 75_000 };
 /** Pauses before a request is sent again whose answer was lost, or that was refused for the moment without a word on when to try again. */
 const RETRY_PAUSES_MS = [150, 450];
 /**
@@ -77,7 +78,7 @@ async function sendAgain(request: Request, options: SendOptions): Promise<Respon
   for (let attempt = 0; ; attempt += 1) {
     const sentAt = performance.now();
     const outcome = await (options.fetch ?? fetchOnce)(request.clone()).catch((error: unknown) =>
-      unreachable(options.apiUrl, reasonOf(error)),
+      unreachable(options.apiUrl, reasonOf(error, request)),
     );
     const pauseMs = pauseAfter(outcome, performance.now() - sentAt, pauses[attempt]);
     if (pauseMs !== undefined) await sleep(pauseMs);
@@ -101,12 +102,32 @@ export function pauseAfter(
 }
 
 function fetchOnce(request: Request): Promise<Response> {
-  return fetch(request, { signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS) });
+  return fetch(request, { signal: AbortSignal.timeout(answerMsMax(request)) });
 }
 
-function reasonOf(error: unknown): string {
+function answerMsMax({ method }: Request): number {
+  return method === 'GET' ? ANSWER_MS_MAX.read : ANSWER_MS_MAX.other;
+}
+
+const REASONS: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'nothing listens there',
+  ENOTFOUND: 'there is no host of that name',
+  EAI_AGAIN: "the host's name could not be looked up",
+  ECONNRESET: 'the connection was cut',
+  UND_ERR_SOCKET: 'the connection was cut',
+  UND_ERR_CONNECT_TIMEOUT: 'no connection within 10 s',
+};
+
+/** Why a request had no answer, in plain words where the cause is a known one. */
+export function reasonOf(error: unknown, request: Request): string {
+  if (error instanceof Error && error.name === 'TimeoutError')
+    return `no answer within ${answerMsMax(request) / 1_000} s`;
   const cause = error instanceof Error ? (error.cause ?? error) : error;
-  return cause instanceof Error ? cause.message : String(cause);
+  if (!(cause instanceof Error)) return String(cause);
+  // Of several addresses of one name, each has its own error.
+  const first = cause instanceof AggregateError ? cause.errors[0] : cause;
+  const code = first instanceof Error && 'code' in first ? String(first.code) : '';
+  return REASONS[code] ?? cause.message;
 }
 
 export function unreachable(apiUrl: string, why: string): CliError {

@@ -72,7 +72,7 @@ describe('creating a volume', () => {
     expect(scheduled).toMatchObject({ status: 'False' });
     expect(scheduled?.message).toMatch(/node-1/);
     expect(scheduled?.message).toMatch(/GiB/);
-    expect((await cluster.cli('volume', 'delete', 'too-large')).exitCode).toBe(0);
+    expect((await cluster.cli('volume', 'delete', 'too-large', '--yes')).exitCode).toBe(0);
   });
 
   test('a body of 10 MB is a 413, whatever is in it', async () => {

@@ -72,7 +72,7 @@ inBrowser('the console', () => {
     await page.getByRole('link', { name: 'Nodes and disks' }).first().click();
     const panel = page.getByRole('region', { name: 'Orphans', exact: true });
     await panel.getByText('No orphans').waitFor();
-    await stack.cliJson('volume', 'delete', 'web-data').catch(() => undefined);
+    await stack.cliJson('volume', 'delete', 'web-data', '--yes').catch(() => undefined);
     await stack.startAgent('node-2');
     await panel.getByRole('row', { name: /node-2 .* One that is gone/ }).waitFor();
     expect(await visit.problems('orphans')).toEqual([]);

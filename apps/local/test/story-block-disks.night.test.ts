@@ -123,7 +123,7 @@ describe('a volume on block disks', () => {
       }).length;
     };
     expect(await free()).toBe(0);
-    expect((await stack.cli('volume', 'delete', 'raw')).exitCode).toBe(0);
+    expect((await stack.cli('volume', 'delete', 'raw', '--yes')).exitCode).toBe(0);
     await eventually('all block disks are empty', free, (count) => count === 3);
   });
 });

@@ -98,7 +98,9 @@ test('a disk is added to a running node, holds copies, outlives its agent, and i
   expect([added.exitCode, added.stdout.trim()]).toEqual([0, 'node-2/added: ✓ ready, 4 GiB']);
   const outside = await cluster.cli('disk', 'add', 'node-2', '/etc/holdfast-disk', '--wait');
   expect([outside.exitCode, outside.stderr]).toEqual([3, expect.stringContaining('HOLDFAST_DISK_ROOTS')]);
-  expect((await cluster.cli('disk', 'remove', 'node-2', 'holdfast-disk', '--wait')).exitCode).toBe(0);
+  expect((await cluster.cli('disk', 'remove', 'node-2', 'holdfast-disk', '--wait', '--yes')).exitCode).toBe(
+    0,
+  );
 
   const create = [
     'volume',
@@ -118,13 +120,13 @@ test('a disk is added to a running node, holds copies, outlives its agent, and i
   await cluster.cli('volume', 'attach', 'on-added');
   await write('on-added');
   await cluster.cli('volume', 'detach', 'on-added');
-  const refused = await cluster.cli('disk', 'remove', 'node-2', 'added');
+  const refused = await cluster.cli('disk', 'remove', 'node-2', 'added', '--yes');
   expect([refused.exitCode, refused.stderr]).toEqual([6, expect.stringContaining('evictionRequested')]);
 
-  await cluster.cli('volume', 'delete', 'on-added');
+  await cluster.cli('volume', 'delete', 'on-added', '--yes');
   await eventually(
     'the copy is gone',
-    () => cluster.cli('disk', 'remove', 'node-2', 'added', '--wait'),
+    () => cluster.cli('disk', 'remove', 'node-2', 'added', '--wait', '--yes'),
     ({ exitCode }) => exitCode === 0,
   );
   const left = await cluster.cliJson<{ items: { name: string }[] }>('disk', 'list', '--node', 'node-2');

@@ -104,7 +104,7 @@ test('the others come back as stale copies, and are rebuilt', async () => {
 test('a copy whose volume was deleted while its node was away is an orphan, and goes when a user says so', async () => {
   cluster.killAgent('node-2');
   await eventually('a copy is missing', volume, ({ robustness }) => robustness === 'degraded');
-  await cluster.cliJson('volume', 'delete', 'pg-data').catch(() => undefined);
+  await cluster.cliJson('volume', 'delete', 'pg-data', '--yes').catch(() => undefined);
   expect(await orphans()).toEqual([]);
   await cluster.cli('local', 'start-agent', 'node-2');
   await eventually('it is announced', orphans, ({ length }) => length === 1);

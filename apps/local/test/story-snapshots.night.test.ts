@@ -69,21 +69,21 @@ describe('the snapshots of a volume', () => {
 
   test('are reverted to, and what came after is still there to go back to', async () => {
     expect(await firstByte()).toBe(3);
-    expect((await cluster.cli('volume', 'revert', 'pg-data', 'one')).exitCode).toBe(0);
+    expect((await cluster.cli('volume', 'revert', 'pg-data', 'one', '--yes')).exitCode).toBe(0);
     expect(await firstByte()).toBe(1);
-    expect((await cluster.cli('volume', 'revert', 'pg-data', 'two')).exitCode).toBe(0);
+    expect((await cluster.cli('volume', 'revert', 'pg-data', 'two', '--yes')).exitCode).toBe(0);
     expect(await firstByte()).toBe(2);
   });
 
   test('are not reverted to under a client', async () => {
     const client = await connectNbd((await volume()).endpoint?.nbdUri ?? '');
-    const { exitCode, stderr } = await cluster.cli('volume', 'revert', 'pg-data', 'one');
+    const { exitCode, stderr } = await cluster.cli('volume', 'revert', 'pg-data', 'one', '--yes');
     client.close();
     expect([exitCode, stderr]).toEqual([6, expect.stringContaining('a client is connected')]);
   });
 
   test('are gone once they are deleted, and the volume reads the same', async () => {
-    expect((await cluster.cli('snapshot', 'delete', 'pg-data', 'one')).exitCode).toBe(0);
+    expect((await cluster.cli('snapshot', 'delete', 'pg-data', 'one', '--yes')).exitCode).toBe(0);
     await eventually('the purge has taken it out', snapshots, (all) =>
       all.every(({ name }) => name !== 'one'),
     );

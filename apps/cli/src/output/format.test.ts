@@ -33,6 +33,12 @@ describe('formatList', () => {
     );
   });
 
+  test('a table of nothing says so, and JSON is an empty list', () => {
+    expect(formatList([], COLUMNS, options('table'))).toBe('none');
+    expect(formatList([], COLUMNS, options('table', { headers: false }))).toBe('');
+    expect(JSON.parse(formatList([], COLUMNS, options('json')))).toEqual({ items: [] });
+  });
+
   test('wide shows every column', () => {
     expect(formatList(FISH, COLUMNS, options('wide'))).toContain('HIDDEN');
   });

@@ -54,6 +54,8 @@ export function formatList<T extends object>(
       return items.map(nameOf).join('\n');
     case 'table':
     case 'wide':
+      // Headers above nothing leave open whether the rest was lost.
+      if (items.length === 0) return options.headers ? 'none' : '';
       return renderTable(items, chosen(columns, options.columns), {
         wide: options.output === 'wide' || options.columns !== undefined,
         headers: options.headers,

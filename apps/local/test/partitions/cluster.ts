@@ -70,7 +70,7 @@ export class PartitionCluster {
 
   /** Deletes a volume and waits until its copies are gone: the next volume needs the room. */
   async deleteVolume(name: string): Promise<void> {
-    const { exitCode, stderr } = await this.stack.cli('volume', 'delete', name);
+    const { exitCode, stderr } = await this.stack.cli('volume', 'delete', name, '--yes');
     if (exitCode !== 0) throw new Error(`${name} is not deleted: ${stderr}`);
   }
 
