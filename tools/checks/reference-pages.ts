@@ -8,6 +8,7 @@ import {
   type EventSubjectKind,
 } from '../../packages/core/src/model/event-types.js';
 import { SETTINGS, type SettingDefinition } from '../../packages/core/src/model/setting.js';
+import { type End, LEFT_BEHIND, type LeftBehind } from '../../packages/core/src/policy/left-behind.js';
 import {
   ORGANIZATION_ROLES,
   PERMISSIONS,
@@ -115,8 +116,29 @@ that were made with it, and the organization's own quota is not.
 | action | a user may | least role in the organization | or in the project | about the whole |
 |---|---|---|---|---|
 ${rows.join('\n')}
+
+## What a member leaves behind
+
+What works on after the request that made it ends with its maker's right to make it: when the maker is removed, has a weaker role, or, as a service
+account, is disabled ([0331](adr/0331-what-a-member-leaves-behind-ends-with-the-member.md)). It is not there again when the right is. Whoever changes a
+webhook, a grant or a provider takes its maker's place. This table is written from \`packages/core/src/policy/left-behind.ts\`.
+
+| what | it | its maker is at least | and once not |
+|---|---|---|---|
+${Object.entries<LeftBehind>(LEFT_BEHIND)
+  .map(([kind, { because, least, end }]) => `| ${kind} | ${because} | ${least} | ${END_WORDS[end]} |`)
+  .join('\n')}
 `;
 }
+
+const END_WORDS: Readonly<Record<End, string>> = {
+  judged: 'at each use it allows what its maker may at that moment',
+  deleted: 'is deleted',
+  ended: 'ends',
+  disabled: 'is disabled, until an admin enables it',
+  emptied: 'has limits of 0, until an admin sets them; what is there by it stays',
+  stays: 'stays',
+};
 
 function listed(roles: readonly string[]): string {
   return roles.map((role) => `*${role}*`).join(', ');

@@ -28,6 +28,7 @@ import { serveDocumentation } from './platform/documentation-page.js';
 import { drainLargeBody } from './platform/drain-large-body.js';
 import { addDraining, type Draining } from './platform/draining.js';
 import { addEntityTags } from './platform/entity-tags.js';
+import { loggedAddress } from './platform/logged-address.js';
 import { refuseOtherMethods } from './platform/other-methods.js';
 import { sendProblem } from './platform/problem.filter.js';
 import { trustedHops, withoutUnproven } from './platform/proxy-trust.js';
@@ -171,7 +172,7 @@ function addHooks(fastify: FastifyInstance, config: Config): void {
   addEntityTags(fastify);
   fastify.addHook('preValidation', requireReadable);
   fastify.addHook('onResponse', async (request, reply) => {
-    const { method, url } = request;
+    const { method } = request;
     const quiet = reply.statusCode < 400 && !isOfUsers(request);
     const { tenant, agent } = request;
     const line = {
@@ -182,7 +183,7 @@ function addHooks(fastify: FastifyInstance, config: Config): void {
       tokenId: tenant?.actor.tokenId,
       nodeId: agent?.nodeId,
       method,
-      url,
+      url: loggedAddress(request.url, request.routeOptions.url),
       status: reply.statusCode,
       refusal: request.refusal,
       ms: Math.round(reply.elapsedTime),

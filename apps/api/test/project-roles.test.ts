@@ -158,3 +158,49 @@ test('a token of a weaker role has of a role in a project what its own leaves', 
   const answer = await api.call('POST', `${api.volumes}/${mine.volumeId}/detach`, detach);
   expect(codeOf(answer)).toEqual([403, 'auth.forbidden']);
 });
+
+describe('a member of one project who signs in with a password', () => {
+  const password = `a sentence of ${randomUUID()}`;
+  const email = `${randomUUID()}@example.test`;
+  let token: string;
+  beforeAll(async () => {
+    const { secret } = (await api.call('POST', '/invitations', { body: { email, role: 'member' } })).body;
+    const body = { secret, name: 'Ada', password };
+    const { userId } = (await api.call('POST', '/invitations/accept', { token: null, body })).body;
+    token = String(
+      (await api.call('POST', '/sessions', { token: null, body: { email, password } })).body.token,
+    );
+    // Given while the session is there already, which has it at once.
+    await api.call('PUT', `/projects/${mine.projectId}/members/${userId}`, { body: { role: 'operator' } });
+  });
+
+  const detach = (place: typeof mine, secret: string) =>
+    api.call('POST', `${api.volumes}/${place.volumeId}/detach`, { token: secret, body: {} });
+
+  test('does there by the session what the role in the project allows, and nothing elsewhere', async () => {
+    const { body } = await api.call('GET', '/me/permissions?action=volume:write', { token });
+    expect(body).toMatchObject({ role: 'member', projectRoles: { [mine.projectId]: 'operator' } });
+    expect((await detach(mine, token)).status).toBeLessThan(300);
+    expect(codeOf(await detach(other, token))).toEqual([404, 'volume.not_found']);
+    expect(codeOf(await api.call('GET', '/members', { token }))).toEqual([403, 'auth.forbidden']);
+  });
+
+  test('makes tokens that allow as much, and none that would allow more', async () => {
+    const made = await api.call('POST', '/tokens', { token, body: { name: 'ci' } });
+    expect(made).toMatchObject({ status: 201, body: { role: 'operator' } });
+    expect((await detach(mine, String(made.body.token))).status).toBeLessThan(300);
+    expect(codeOf(await detach(other, String(made.body.token)))).toEqual([404, 'volume.not_found']);
+    const stronger = await api.call('POST', '/tokens', { token, body: { name: 'ci', role: 'admin' } });
+    expect(codeOf(stronger)).toEqual([403, 'auth.forbidden']);
+    const rotated = await api.call('POST', `/tokens/${made.body.id}/rotate`, { token });
+    expect(rotated.status).toBe(200);
+  });
+
+  test('has a program sign in that does there what the member may', async () => {
+    const begun = (await api.call('POST', '/device/start', { token: null, body: { name: 'cli' } })).body;
+    await api.call('POST', `/device/${begun.userCode}/approve`, { token });
+    const body = { deviceCode: begun.deviceCode };
+    const taken = await api.call('POST', '/device/token', { token: null, body });
+    expect((await detach(mine, String(taken.body.token))).status).toBeLessThan(300);
+  });
+});

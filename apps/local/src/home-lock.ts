@@ -1,11 +1,12 @@
 import fs from 'node:fs';
 import http from 'node:http';
 import { controlSocketPath } from './control-socket.js';
+import { makePrivateFolder } from './private-file.js';
 
 /** Makes the home, and claims it for this stack. @throws Error when another stack runs in it */
 export async function claimHome(home: string): Promise<void> {
   fs.mkdirSync(home, { recursive: true, mode: 0o755 });
-  fs.mkdirSync(`${home}/logs`, { recursive: true });
+  makePrivateFolder(`${home}/logs`);
   if (await answersOn(controlSocketPath(home))) {
     throw new Error(
       `a stack runs in ${home} already; stop it first, or use another HOLDFAST_HOME and HOLDFAST_PORT_BASE`,

@@ -2,7 +2,7 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import { readJson, writeJsonPrivately } from './private-file.js';
+import { makePrivateFolder, openPrivateLog, readJson, writeJsonPrivately } from './private-file.js';
 import { ensureSecrets } from './secrets.js';
 
 let home: string;
@@ -17,6 +17,19 @@ test('what is written is read back, and only its owner may read it', () => {
   expect(readJson(file)).toEqual({ a: 1 });
   expect(fs.statSync(file).mode & 0o777).toBe(0o600);
   expect(fs.readdirSync(path.dirname(file))).toEqual(['a.json']);
+});
+
+test('logs are for their owner only, those too that an older version made', () => {
+  const folder = path.join(home, 'logs');
+  fs.mkdirSync(folder, { mode: 0o755 });
+  const file = path.join(folder, 'api.log');
+  fs.writeFileSync(file, 'old\n', { mode: 0o644 });
+  makePrivateFolder(folder);
+  const log = openPrivateLog(file);
+  fs.writeSync(log, 'new\n');
+  fs.closeSync(log);
+  expect(fs.readFileSync(file, 'utf8')).toBe('old\nnew\n');
+  expect([folder, file].map((at) => fs.statSync(at).mode & 0o777)).toEqual([0o700, 0o600]);
 });
 
 test('a file that is not there is nothing, one that is broken is an error that names it', () => {

@@ -20,6 +20,19 @@ export function writeJsonPrivately(file: string, value: unknown): void {
   fs.renameSync(temporary, file);
 }
 
+/** Makes a folder that only its owner may look into; one that is there already becomes so. */
+export function makePrivateFolder(folder: string): void {
+  fs.mkdirSync(folder, { recursive: true, mode: 0o700 });
+  fs.chmodSync(folder, 0o700);
+}
+
+/** Opens a log to write on at its end, which only its owner may read. One that an older version made is closed to others first. */
+export function openPrivateLog(file: string): number {
+  const log = fs.openSync(file, 'a', 0o600);
+  fs.fchmodSync(log, 0o600);
+  return log;
+}
+
 function isMissing(error: unknown): boolean {
   return typeof error === 'object' && error !== null && 'code' in error && error.code === 'ENOENT';
 }

@@ -1,5 +1,6 @@
 import fs from 'node:fs';
 import path from 'node:path';
+import { makePrivateFolder, openPrivateLog } from './private-file.js';
 
 /** Log of the stack: `say` prints on the terminal and writes to the file, `note` only writes. */
 export type StackLog = {
@@ -11,8 +12,10 @@ export type StackLog = {
 export function stackLog(home: string): StackLog {
   const note = (line: string) => {
     const directory = path.join(home, 'logs');
-    fs.mkdirSync(directory, { recursive: true });
-    fs.appendFileSync(path.join(directory, 'stack.log'), `${new Date().toISOString()} ${line}\n`);
+    makePrivateFolder(directory);
+    const log = openPrivateLog(path.join(directory, 'stack.log'));
+    fs.writeSync(log, `${new Date().toISOString()} ${line}\n`);
+    fs.closeSync(log);
   };
   return {
     note,

@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import fs from 'node:fs';
+import { openPrivateLog } from './private-file.js';
 
 export type ProcessSpec = {
   name: string;
@@ -46,7 +47,7 @@ export class SupervisedProcess {
   start(): void {
     if (this.child !== undefined || this.stopping) return;
     const { args, cwd, environment, logFile, name } = this.spec;
-    const log = fs.openSync(logFile, 'a');
+    const log = openPrivateLog(logFile);
     const startedAt = Date.now();
     const child = spawn(process.execPath, [...args], {
       cwd,

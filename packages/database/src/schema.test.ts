@@ -162,6 +162,22 @@ describe('seedLocal', () => {
     );
     expect(rows).toEqual([{ tokens: 1, joins: 1 }]);
   });
+
+  test('finds what its users have renamed, beside others of the old names', async () => {
+    const first = await seedTestDatabase(database);
+    for (const table of ['organization', 'project', 'cluster'])
+      await owner.query(`UPDATE ${table} SET name = name || ' of ours'`);
+    await owner.query(
+      `INSERT INTO organization (id, name, created_at) VALUES (gen_random_uuid(), 'Local', now())`,
+    );
+    await owner.query(
+      `INSERT INTO cluster (id, organization_id, name, created_at) VALUES (gen_random_uuid(), $1, 'local', now())`,
+      [first.organizationId],
+    );
+    expect(await seedTestDatabase(database)).toEqual(first);
+    const { rows } = await owner.query('SELECT name FROM organization ORDER BY created_at');
+    expect(rows.map(({ name }) => name)).toEqual(['Local of ours', 'Local']);
+  });
 });
 
 describe('prepareRoles', () => {

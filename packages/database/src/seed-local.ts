@@ -64,9 +64,9 @@ async function ensurePlaces(
   names: SeedNames,
   agentToken: string | undefined,
 ): Promise<Places> {
-  const organizationId = await ensureOrganization(client, names.organization);
-  const projectId = await ensureNamed(client, 'project', organizationId, names.project);
-  const clusterId = await ensureNamed(client, 'cluster', organizationId, names.cluster);
+  const organizationId = await ensureOrganization(client, names);
+  const projectId = await ensurePart(client, 'project', organizationId, names);
+  const clusterId = await ensurePart(client, 'cluster', organizationId, names);
   if (agentToken !== undefined) {
     const { secret } = parseJoinToken(agentToken);
     await ensureJoinToken(client, { organizationId, clusterId, secret });
@@ -94,7 +94,14 @@ async function inTransaction<T>(systemUrl: string, work: (client: pg.Client) => 
   }
 }
 
-async function ensureOrganization(client: pg.Client, name: string): Promise<string> {
+/**
+ * Finds the organization of the installation, or makes it. A name is its owners' to change, so that it is known by being the oldest;
+ * of those that tests make beside each other it is known by its name.
+ */
+async function ensureOrganization(client: pg.Client, names: SeedNames): Promise<string> {
+  const { organization: name } = names;
+  const there = names === LOCAL_NAMES ? await oldestOf(client, 'organization') : undefined;
+  if (there !== undefined) return there;
   await client.query(
     `INSERT INTO organization (id, name, created_at) VALUES ($1, $2, now()) ON CONFLICT (name) DO NOTHING`,
     [systemRandom.id(), name],
@@ -131,12 +138,16 @@ async function ensureAdmin(
   return user.id;
 }
 
-async function ensureNamed(
+/** As of organizations: renamed, it is the same one. */
+async function ensurePart(
   client: pg.Client,
   table: 'project' | 'cluster',
   organizationId: string,
-  name: string,
+  names: SeedNames,
 ): Promise<string> {
+  const name = names[table];
+  const there = names === LOCAL_NAMES ? await oldestOf(client, table, organizationId) : undefined;
+  if (there !== undefined) return there;
   await client.query(
     `INSERT INTO ${table} (id, organization_id, name, created_at) VALUES ($1, $2, $3, now())
      ON CONFLICT (organization_id, name) DO NOTHING`,
@@ -188,6 +199,20 @@ async function ensureJoinToken(
      VALUES ($1, $2, $3, $4, $5, $6, now()) ON CONFLICT (secret_hash) DO NOTHING`,
     [systemRandom.id(), token.organizationId, token.clusterId, JOIN_TOKEN, secretHash, LOCAL_JOINS_MAX],
   );
+}
+
+/** The first that was made, of an organization or of all. */
+async function oldestOf(
+  client: pg.Client,
+  table: 'organization' | 'project' | 'cluster',
+  organizationId?: string,
+): Promise<string | undefined> {
+  const { rows } = await client.query<{ id: string }>(
+    `SELECT id FROM ${table} WHERE $1::uuid IS NULL OR ${table === 'organization' ? 'id' : 'organization_id'} = $1
+     ORDER BY created_at, id LIMIT 1`,
+    [organizationId ?? null],
+  );
+  return rows[0]?.id;
 }
 
 async function idOf(client: pg.Client, sql: string, values: readonly string[]): Promise<string> {

@@ -1,6 +1,6 @@
 /** Rounds of what reads the event log and the cluster's state beside the reconcilers, with each of their outcomes once. */
 import { randomUUID } from 'node:crypto';
-import { asId, type WebhookId } from '@holdfast/core/model/ids.js';
+import { asId, type UserId, type WebhookId } from '@holdfast/core/model/ids.js';
 import type { AfterAttempt, Attempt } from '@holdfast/core/policy/webhook-delivery.js';
 import { aHeartbeat } from '@holdfast/testkit/builders.js';
 import type { StoreUnderTest } from '@holdfast/testkit/store-under-test.js';
@@ -29,7 +29,7 @@ export async function deliverToWebhook(scope: Scope, { tenant }: StoreUnderTest)
     const webhook = { id, name: 'told', url: 'https://example.test/', filter: '', organizationId };
     await createWebhook(
       sql,
-      { ...webhook, createdAt: new Date() },
+      { ...webhook, createdAt: new Date(), madeBy: asId<UserId>(randomUUID()) },
       { id: randomUUID(), secret: 'whsec_test' },
     );
     await findWebhook(sql, id);

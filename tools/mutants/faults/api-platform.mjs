@@ -214,4 +214,16 @@ export const API_PLATFORM_FAULTS = [
     ],
     foundBy: 'apps/api/test/webhooks.test.ts',
   },
+  {
+    name: 'logs-tell-unknown-parameters',
+    breaks: 'a logged address tells values of known parameters only',
+    file: 'apps/api/src/platform/logged-address.ts',
+    changes: [
+      {
+        find: "return TOLD.has(name) && !part.includes('?') ? part",
+        replace: "return name !== 'code' ? part",
+      },
+    ],
+    foundBy: 'apps/api/src/platform/logged-address.test.ts',
+  },
 ];

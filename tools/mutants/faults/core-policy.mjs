@@ -137,4 +137,18 @@ export const CORE_POLICY_FAULTS = [
     ],
     foundBy: 'packages/core/src/policy/decide-removal.test.ts',
   },
+  {
+    name: 'join-token-of-a-removed-member',
+    breaks: 'a join token is judged by what its maker may at its use',
+    file: 'packages/core/src/policy/decide-join.ts',
+    changes: [{ find: 'if (!isMakerEntitled) {', replace: 'if (!isMakerEntitled && uses > 0) {' }],
+    foundBy: 'packages/core/src/policy/decide-join.test.ts',
+  },
+  {
+    name: 'tokens-forget-projects',
+    breaks: 'a token is made for the strongest role that its user has anywhere',
+    file: 'packages/core/src/policy/permissions.ts',
+    changes: [{ find: 'Math.max(...[role, ...projectRoles.values()]', replace: 'Math.max(...[role, ...[]]' }],
+    foundBy: 'apps/api/test/project-roles.test.ts',
+  },
 ];

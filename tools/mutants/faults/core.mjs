@@ -296,4 +296,16 @@ export const CORE_FAULTS = [
     ],
     foundBy: 'packages/core/src/settings/defaults.test.ts',
   },
+  {
+    name: 'layer-names-hold-anything',
+    breaks: "a name in an agent's answer is one line of printable characters",
+    file: 'packages/core/src/model/message-fields.ts',
+    changes: [
+      {
+        find: '.refine((text) => !NO_NAME.test(text),',
+        replace: '.refine((text) => text !== NO_NAME.source,',
+      },
+    ],
+    foundBy: 'packages/core/src/model/agent-answers.test.ts',
+  },
 ];

@@ -20,6 +20,7 @@ import { CurrentTenant, IfMatch, tagged } from '../platform/request.js';
 import { Route } from '../platform/route.decorator.js';
 import { ListQuery, pageView } from '../platform/schemas.js';
 import type { Tenant } from '../platform/tenant.js';
+import { holdRight } from '../tenancy/hold-right.js';
 import { CreateSilenceBody, SilenceDto, SilencePage, SilencePath, silenceView } from './alert.schemas.js';
 
 /** A silence that is forgotten hides what it was not meant for. */
@@ -70,6 +71,7 @@ export class SilencesController {
     await tenant.write(async (sql) => {
       await requireCluster(sql, clusterId);
       if ((await countSilences(sql, clusterId, createdAt)) >= SILENCES_MAX) throw tooMany();
+      await holdRight(sql, tenant, 'silence');
       await createSilence(sql, { ...silence, organizationId });
     });
     return tagged(reply, silenceView(silence));

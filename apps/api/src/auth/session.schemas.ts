@@ -62,7 +62,9 @@ export const tokenSchema = z
     name: z.string().describe('What its maker called it.'),
     role: z
       .enum(ORGANIZATION_ROLES)
-      .describe("The most it allows; a user's token never allows more than the user's own role."),
+      .describe(
+        "The most it allows; a user's token never allows more than the user's own roles. Of a session: the user's role at sign-in, which does not limit it.",
+      ),
     projectId: uuid
       .nullable()
       .describe('Project of volumes that are created without one; null: they have to name it.'),
@@ -90,7 +92,10 @@ export const tokenSchema = z
 export class CreateTokenBody extends dto(
   z.strictObject({
     name: z.string().min(1).max(128).describe('What it is for; need not be unique.'),
-    role: z.enum(ORGANIZATION_ROLES).optional().describe('At most your own, which is the default.'),
+    role: z
+      .enum(ORGANIZATION_ROLES)
+      .optional()
+      .describe('At most your strongest, in the organization or a project, which is the default.'),
     projectId: id<ProjectId>().optional().describe('Where volumes go that are created without a project.'),
     readOnly: z.boolean().default(false).describe('True: it is to change nothing.'),
     actions: z

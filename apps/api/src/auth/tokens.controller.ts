@@ -2,7 +2,12 @@ import { hasToAct } from '@holdfast/control/use-cases/use-case.js';
 import { StorageFault } from '@holdfast/core/model/faults.js';
 import { asId, type ProjectId, type TokenId, type UserId } from '@holdfast/core/model/ids.js';
 import { decideRotation } from '@holdfast/core/policy/decide-rotation.js';
-import { isAllowed, type OrganizationRole, weakerRole } from '@holdfast/core/policy/permissions.js';
+import {
+  isAllowed,
+  type OrganizationRole,
+  strongestRole,
+  weakerRole,
+} from '@holdfast/core/policy/permissions.js';
 import { findMember } from '@holdfast/database/queries/members.js';
 import { findProject } from '@holdfast/database/queries/tenancy.js';
 import {
@@ -136,7 +141,7 @@ type ForMember = {
 
 /** A token that the caller makes, with its secret. It allows no more than the caller's own does. */
 export function newToken(tenant: Tenant, body: CreateTokenBody, { userId, daysMax }: ForMember): NewToken {
-  const { organizationId, role, limits, tokenId, tokenKind } = tenant.actor;
+  const { organizationId, role, projectRoles, limits, tokenId, tokenKind } = tenant.actor;
   const common = {
     id: asId<TokenId>(tenant.newId()),
     organizationId,
@@ -148,8 +153,9 @@ export function newToken(tenant: Tenant, body: CreateTokenBody, { userId, daysMa
     madeFrom: '',
     now: tenant.now,
   };
-  const wanted = body.role ?? role;
-  requireNotStronger(wanted, role);
+  const strongest = strongestRole(role, projectRoles);
+  const wanted = body.role ?? strongest;
+  requireNotStronger(wanted, strongest);
   return {
     ...common,
     kind: 'api',
@@ -201,7 +207,7 @@ async function assertMayRotate(sql: Sql, { actor }: Tenant, token: TokenRow): Pr
     decideRotation({
       byToken: tokenKind === 'session' ? undefined : { expiresAt },
       token: { expiresAt: token.expires_at ?? undefined, role: token.role },
-      byRole: actor.role,
+      byRole: strongestRole(actor.role, actor.projectRoles),
       isAncestor: await isMadeWith(sql, tokenId, token.id),
       isOwn,
       isOfServiceAccount: !isOwn && (await isServiceAccount(sql, token.user_id)),

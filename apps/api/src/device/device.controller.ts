@@ -1,6 +1,7 @@
 import { randomInt } from 'node:crypto';
 import { StorageFault } from '@holdfast/core/model/faults.js';
 import { asId, type TokenId } from '@holdfast/core/model/ids.js';
+import { strongestRole } from '@holdfast/core/policy/permissions.js';
 import { systemClock, systemRandom } from '@holdfast/database/clock-and-random.js';
 import { writeAuditEntry } from '@holdfast/database/queries/audit.js';
 import {
@@ -115,7 +116,8 @@ export class DeviceController {
     @Param() { userCode }: DeviceCodePath,
     @Req() request: FastifyRequest,
   ) {
-    const { userId, organizationId, role, tokenKind } = tenant.actor;
+    const { userId, organizationId, tokenKind } = tenant.actor;
+    const role = strongestRole(tenant.actor.role, tenant.actor.projectRoles);
     const approver = { userId, organizationId, role };
     await this.waiting(tenant, { userCode }, request);
     // A token's limits would not be those of what the program gets.

@@ -17,6 +17,7 @@ import type { ListRequest } from '@holdfast/database/queries/list-rows.js';
 import type { Sql } from '@holdfast/database/sql/scope.js';
 import { requireCluster } from '../clusters/require-cluster.js';
 import type { Tenant } from '../platform/tenant.js';
+import { holdRight } from '../tenancy/hold-right.js';
 
 export type GrantKey = { clusterId: ClusterId; grantId: GrantId };
 export type GrantGiven = GrantLimits & {
@@ -47,6 +48,7 @@ export function makeGrant(tenant: Tenant, clusterId: ClusterId, given: GrantGive
   return tenant.write(async (sql) => {
     await requireCluster(sql, clusterId);
     await assertMayReceive(sql, tenant, organizationId);
+    await holdRight(sql, tenant, 'grant');
     const made = await createGrant(sql, {
       id: grantId,
       clusterId,
@@ -56,6 +58,7 @@ export function makeGrant(tenant: Tenant, clusterId: ClusterId, given: GrantGive
       nodeTags,
       diskTags,
       createdAt: tenant.now,
+      madeBy: tenant.actor.userId,
     });
     if (!made) {
       throw new StorageFault('grant.exists', {
@@ -76,7 +79,8 @@ export function changeGrant(
     const grant = await requireGrant(sql, key);
     assertVersion(grant.version, ifVersion);
     if (Object.values(patch).every((value) => value === undefined)) return grant;
-    await patchGrant(sql, grant, patch);
+    await holdRight(sql, tenant, 'grant');
+    await patchGrant(sql, grant, { ...patch, madeBy: tenant.actor.userId });
     return requireGrant(sql, key);
   });
 }

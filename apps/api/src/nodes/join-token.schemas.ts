@@ -54,7 +54,7 @@ const joinTokenSchema = z
 
 export type JoinTokenView = z.infer<typeof joinTokenSchema>;
 
-export function joinTokenView(token: JoinToken): JoinTokenView {
+export function joinTokenView(token: Omit<JoinToken, 'organizationId'>): JoinTokenView {
   const { id, clusterId, name, nodeName, uses, usesMax, expiresAt, createdAt } = token;
   return {
     id,

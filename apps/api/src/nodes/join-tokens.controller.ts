@@ -13,6 +13,7 @@ import { Route } from '../platform/route.decorator.js';
 import { ListQuery, pageView } from '../platform/schemas.js';
 import type { Tenant } from '../platform/tenant.js';
 import { CONFIG } from '../platform/tokens.js';
+import { holdRight } from '../tenancy/hold-right.js';
 import {
   CreateJoinTokenBody,
   JoinTokenPage,
@@ -76,9 +77,11 @@ export class JoinTokensController {
       usesMax: body.usesMax,
       expiresAt: new Date(tenant.now.getTime() + body.lifeMinutes * MINUTE_MS),
       createdAt: tenant.now,
+      madeBy: tenant.actor.userId,
     };
     await tenant.write(async (sql) => {
       await requireCluster(sql, clusterId);
+      await holdRight(sql, tenant, 'join token');
       await insertJoinToken(sql, { ...token, secret });
     });
     return {

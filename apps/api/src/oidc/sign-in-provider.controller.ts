@@ -1,6 +1,6 @@
 import { assertVersion } from '@holdfast/control/use-cases/use-case.js';
 import { StorageFault } from '@holdfast/core/model/faults.js';
-import type { OrganizationId } from '@holdfast/core/model/ids.js';
+import type { OrganizationId, UserId } from '@holdfast/core/model/ids.js';
 import {
   changeSignInProvider,
   createSignInProvider,
@@ -17,6 +17,7 @@ import { CurrentTenant, IfMatch, tagged } from '../platform/request.js';
 import { Route } from '../platform/route.decorator.js';
 import type { Tenant } from '../platform/tenant.js';
 import { CONFIG } from '../platform/tokens.js';
+import { holdRight } from '../tenancy/hold-right.js';
 import { requireOrganization } from '../tenancy/require-tenancy.js';
 import { OrganizationPath } from '../tenancy/tenancy.schemas.js';
 import { PutSignInProviderBody, SignInProviderDto, signInProviderView } from './sign-in-provider.schemas.js';
@@ -63,7 +64,13 @@ export class SignInProviderController {
       await requireOrganization(sql, organizationId);
       const before = await findSignInProvider(sql, organizationId);
       assertVersion(before?.version ?? 0, ifVersion);
-      await store(sql, { organizationId, before, given, now: tenant.now });
+      await holdRight(sql, tenant, 'sign-in provider');
+      await store(sql, {
+        organizationId,
+        before,
+        given: { ...given, madeBy: tenant.actor.userId },
+        now: tenant.now,
+      });
       return requireProvider(sql, organizationId);
     }, targetOf(organizationId));
     return tagged(reply, signInProviderView(stored));
@@ -108,7 +115,10 @@ async function requireProvider(sql: Sql, organizationId: OrganizationId): Promis
   });
 }
 
-type Given = Omit<PutSignInProviderBody, 'clientSecret'> & { clientSecret?: string | undefined };
+type Given = Omit<PutSignInProviderBody, 'clientSecret'> & {
+  clientSecret?: string | undefined;
+  madeBy: UserId;
+};
 
 async function store(
   sql: Sql,

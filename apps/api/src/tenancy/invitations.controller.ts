@@ -32,6 +32,7 @@ import { ListQuery, pageView } from '../platform/schemas.js';
 import type { Tenant } from '../platform/tenant.js';
 import { CONFIG } from '../platform/tokens.js';
 import { traceIdOf } from '../platform/trace-id.js';
+import { holdRight } from './hold-right.js';
 import { requireInvitation, there } from './require-tenancy.js';
 import {
   AcceptedDto,
@@ -93,6 +94,7 @@ export class InvitationsController {
       if (await hasMember(sql, email)) {
         throw new StorageFault('member.exists', { publicMessage: `${email} belongs to the organization` });
       }
+      await holdRight(sql, tenant, role === 'owner' ? "owner's invitation" : 'invitation');
       await createInvitation(sql, { ...invitation, secret });
     });
     return { ...invitationView(invitation), secret };

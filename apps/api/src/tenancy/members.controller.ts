@@ -15,6 +15,7 @@ import { CurrentTenant, IfMatch, tagged } from '../platform/request.js';
 import { Route } from '../platform/route.decorator.js';
 import { ListQuery, pageView } from '../platform/schemas.js';
 import type { Tenant } from '../platform/tenant.js';
+import { noteEnded } from './hold-right.js';
 import { requireMember } from './require-tenancy.js';
 import { MemberDto, MemberPage, MemberPath, PatchMemberBody } from './tenancy.schemas.js';
 import { memberView } from './tenancy.view.js';
@@ -59,7 +60,8 @@ export class MembersController {
     const changed = await tenant.write(async (sql) => {
       const { member, isChange } = await decided(sql, tenant, { userId, role, ifVersion });
       if (!isChange) return member;
-      await setMemberRole(sql, userId, role);
+      const { organizationId } = tenant.actor;
+      await noteEnded(sql, tenant, await setMemberRole(sql, { organizationId, userId }, role));
       return requireMember(sql, userId);
     });
     return tagged(reply, memberView(changed));
@@ -68,7 +70,8 @@ export class MembersController {
   @Delete(':userId')
   @Route({
     access: 'member:write',
-    summary: 'Remove a member, with the tokens and sessions that it has here; the last owner stays',
+    summary:
+      'Remove a member, with the tokens, invitations and so on that it leaves behind; the last owner stays',
     status: 204,
     refuses: ['member.not_found', 'member.last_owner'],
   })
@@ -79,7 +82,8 @@ export class MembersController {
   ): Promise<void> {
     await tenant.write(async (sql) => {
       await decided(sql, tenant, { userId, role: undefined, ifVersion });
-      await removeMember(sql, userId);
+      const { organizationId } = tenant.actor;
+      await noteEnded(sql, tenant, await removeMember(sql, { organizationId, userId }));
     });
   }
 }

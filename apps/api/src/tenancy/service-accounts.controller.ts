@@ -23,6 +23,7 @@ import { Route } from '../platform/route.decorator.js';
 import { ListQuery, pageView } from '../platform/schemas.js';
 import type { Tenant } from '../platform/tenant.js';
 import { CONFIG } from '../platform/tokens.js';
+import { noteEnded } from './hold-right.js';
 import { there } from './require-tenancy.js';
 import {
   CreateServiceAccountBody,
@@ -106,7 +107,9 @@ export class ServiceAccountsController {
       assertVersion(found.version, ifVersion);
       if (role !== undefined) requireRole(tenant, found.role, role);
       const disabledAt = disabledAtAfter(found, isDisabled, tenant.now);
-      await changeServiceAccount(sql, found, { name, role, disabledAt });
+      const { organizationId } = tenant.actor;
+      const ended = await changeServiceAccount(sql, { ...found, organizationId }, { name, role, disabledAt });
+      await noteEnded(sql, tenant, ended);
       return requireServiceAccount(sql, serviceAccountId);
     });
     return tagged(reply, serviceAccountView(changed));
@@ -127,7 +130,8 @@ export class ServiceAccountsController {
     await tenant.write(async (sql) => {
       const { version, id } = await requireServiceAccount(sql, serviceAccountId);
       assertVersion(version, ifVersion);
-      await removeMember(sql, id);
+      const { organizationId } = tenant.actor;
+      await noteEnded(sql, tenant, await removeMember(sql, { organizationId, userId: id }));
     });
   }
 

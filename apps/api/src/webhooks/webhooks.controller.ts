@@ -25,6 +25,7 @@ import { Route } from '../platform/route.decorator.js';
 import { ListQuery, pageView } from '../platform/schemas.js';
 import type { Tenant } from '../platform/tenant.js';
 import { CONFIG } from '../platform/tokens.js';
+import { holdRight } from '../tenancy/hold-right.js';
 import {
   CreateWebhookBody,
   NewWebhookDto,
@@ -73,7 +74,9 @@ export class WebhooksController {
     const secret = newSecret();
     const made = await tenant.write(async (sql) => {
       if ((await countWebhooks(sql, organizationId)) >= WEBHOOKS_MAX) throw tooMany();
-      await createWebhook(sql, { ...body, id, organizationId, createdAt: tenant.now }, secret);
+      await holdRight(sql, tenant, 'webhook');
+      const made = { ...body, id, organizationId, createdAt: tenant.now, madeBy: tenant.actor.userId };
+      await createWebhook(sql, made, secret);
       return requireWebhook(sql, id);
     });
     return tagged(reply, { ...webhookView(made), secret: secret.secret });
@@ -115,7 +118,8 @@ export class WebhooksController {
       const { version } = await requireWebhook(sql, id);
       assertVersion(version, ifVersion);
       if (skips) await skipBacklog(sql, id);
-      await changeWebhook(sql, { id, fromVersion: version }, change);
+      await holdRight(sql, tenant, 'webhook');
+      await changeWebhook(sql, { id, fromVersion: version }, { ...change, madeBy: tenant.actor.userId });
       return requireWebhook(sql, id);
     });
     return tagged(reply, webhookView(changed));

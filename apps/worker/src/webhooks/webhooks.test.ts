@@ -1,7 +1,13 @@
 /** Delivery of webhooks to real HTTP servers, from an embedded Postgres. */
 import { randomUUID } from 'node:crypto';
 import type { EventType } from '@holdfast/core/model/event-types.js';
-import { asId, type ClusterId, type OrganizationId, type WebhookId } from '@holdfast/core/model/ids.js';
+import {
+  asId,
+  type ClusterId,
+  type OrganizationId,
+  type UserId,
+  type WebhookId,
+} from '@holdfast/core/model/ids.js';
 import {
   changeWebhook,
   createWebhook,
@@ -179,7 +185,7 @@ describe('a webhook whose receiver took nothing for a day', () => {
     await run();
     expect(receiver.received).toHaveLength(2);
     const fromVersion = found?.version ?? 0;
-    await transaction(system, (sql) => changeWebhook(sql, { id, fromVersion }, { isEnabled: true }));
+    await transaction(system, (sql) => changeWebhook(sql, { id, fromVersion }, { isEnabled: true, madeBy }));
     await run();
     expect(typesReceived().slice(2)).toEqual(['NodeReady', 'NodeCordoned', 'WebhookDisabled']);
   });
@@ -188,7 +194,7 @@ describe('a webhook whose receiver took nothing for a day', () => {
     const fromVersion = (await webhook())?.version ?? 0;
     await transaction(system, async (sql) => {
       await skipBacklog(sql, id);
-      await changeWebhook(sql, { id, fromVersion }, { isEnabled: true });
+      await changeWebhook(sql, { id, fromVersion }, { isEnabled: true, madeBy });
     });
     await happens('DiskAdded');
     await run();
@@ -271,9 +277,13 @@ describe('an address that is none of a receiver', () => {
   });
 });
 
+/** Is no member, which the worker does not ask. */
+const madeBy = asId<UserId>(randomUUID());
+
 async function aWebhook({ filter = '', url = receiver.url } = {}): Promise<WebhookId> {
   const webhookId = asId<WebhookId>(randomUUID());
-  const given = { id: webhookId, organizationId, name: 'test', url, filter, createdAt: new Date() };
+  const named = { id: webhookId, organizationId, name: 'test', madeBy };
+  const given = { ...named, url, filter, createdAt: new Date() };
   await transaction(system, (sql) => createWebhook(sql, given, { id: randomUUID(), secret: SECRET }));
   return webhookId;
 }

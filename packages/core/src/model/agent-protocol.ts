@@ -17,6 +17,7 @@ import {
   bytesField as bytes,
   counterField as counter,
   idField,
+  nameField,
   uuidField as uuid,
 } from './message-fields.js';
 import { REBUILD_METHODS, REBUILD_PHASES } from './rebuild.js';
@@ -28,6 +29,8 @@ const nodeId = idField<NodeId>();
 
 /** The most that a process id may be where it is stored; Linux gives none above 2^22. */
 const PID_MAX = 2 ** 31 - 1;
+/** A day: far above what the setting may be. */
+const REPLICA_TIMEOUT_MS_MAX = 24 * 3_600_000;
 /** Stable codes are a few words. */
 const CODE_CHARS_MAX = 64;
 /** Users paste an address with it into a shell: letters, digits, and what names and ids are joined by. */
@@ -176,7 +179,7 @@ export const rebuildReportSchema = z.object({
   snapshots: z
     .array(
       z.object({
-        name: z.string().min(1).max(256).describe('Name of the layer.'),
+        name: nameField(256).describe('Name of the layer.'),
         method: z.enum(REBUILD_METHODS).describe('How its data got to the target.'),
         reason: agentText(1024).describe('Why that method, in a sentence.'),
         bytesSent: bytes.describe('Bytes of it that were sent.'),
@@ -186,7 +189,7 @@ export const rebuildReportSchema = z.object({
     .describe("How each layer's data got to the target, parents first."),
   error: z
     .object({
-      code: z.string().max(CODE_CHARS_MAX).describe('Stable code of the failure.'),
+      code: agentText(CODE_CHARS_MAX).describe('Stable code of the failure.'),
       message: agentText(1024).describe('What went wrong, for people.'),
     })
     .nullable()
@@ -225,6 +228,7 @@ export const engineReportSchema = z.object({
     .number()
     .int()
     .positive()
+    .max(REPLICA_TIMEOUT_MS_MAX)
     .optional()
     .describe('Milliseconds of silence after which it drops a copy; left out by older agents.'),
   rebuilds: z.array(rebuildReportSchema).max(64).describe('The rebuilds that it runs, or that ended in it.'),
@@ -485,7 +489,7 @@ export const removeReplicaSchema = z.object({ expected: replicaStateSchema });
 
 /** Any refusal: HTTP status as the fault's kind says, and this body. `code` is one of FAULTS. */
 export const agentProblemSchema = z.object({
-  code: z.string().max(CODE_CHARS_MAX),
+  code: agentText(CODE_CHARS_MAX),
   /** Shown to tenants. */
   message: agentText(500),
   /** With `engine.stale_epoch`: the highest epoch that the refusing copy or engine knows. */

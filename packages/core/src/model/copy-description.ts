@@ -8,7 +8,7 @@ import { z } from 'zod';
 import { cronProblem } from './cron.js';
 import type { ClusterId, DiskId, OrganizationId, ProjectId, VolumeId } from './ids.js';
 import { LABEL_KEY, LABEL_VALUE, LABELS_MAX } from './labels.js';
-import { bytesField, counterField, idField, uuidField } from './message-fields.js';
+import { bytesField, counterField, idField, nameField, uuidField } from './message-fields.js';
 import { RECURRING_SNAPSHOTS_MAX, RETAIN_MAX, RETAIN_MIN } from './recurring-snapshot.js';
 import type { Volume } from './volume.js';
 import {
@@ -20,8 +20,8 @@ import {
   type VolumeOverrides,
 } from './volume-overrides.js';
 
-const place = z.string().min(1).max(128).optional();
-const tags = z.array(z.string().min(1).max(128)).max(32);
+const place = nameField(128).optional();
+const tags = z.array(nameField(128)).max(32);
 
 /** An answer that this version does not know counts as none: the volume then follows its cluster in that. */
 function overrideSchema(override: VolumeOverride) {
@@ -42,7 +42,7 @@ const labels = z
   .refine((all) => Object.keys(all).length <= LABELS_MAX);
 
 const schedule = z.object({
-  name: z.string().min(1).max(63),
+  name: nameField(63),
   cron: z
     .string()
     .max(100)
@@ -56,7 +56,7 @@ const schedule = z.object({
  * store the copy's metadata.
  */
 export const volumeDescriptionSchema = z.object({
-  name: z.string().min(1).max(63),
+  name: nameField(63),
   clusterId: idField<ClusterId>(),
   organizationId: idField<OrganizationId>(),
   projectId: idField<ProjectId>(),
@@ -89,7 +89,7 @@ export const copyDescriptionSchema = z.object({
   /** True while it is the target of a rebuild that has not ended. */
   isRebuildTarget: z.boolean(),
   /** Key that the secrets of its engines and readers are made of. */
-  secret: z.string().min(16).max(256),
+  secret: nameField(256).min(16),
   /** Null where the versions that wrote it stored none. */
   volume: volumeDescriptionSchema.nullable(),
 });

@@ -10,7 +10,15 @@
 import { z } from 'zod';
 import { rebuildOptionsSchema, replicaAddressSchema } from './agent-protocol.js';
 import type { RebuildId, ReplicaId, SnapshotId, VolumeId } from './ids.js';
-import { bytesField, counterField, idField, timeField, uuidField } from './message-fields.js';
+import {
+  agentText,
+  bytesField,
+  counterField,
+  idField,
+  nameField,
+  timeField,
+  uuidField,
+} from './message-fields.js';
 
 /** What of a command concerns the processes that carry it. */
 type Traits = {
@@ -36,9 +44,11 @@ const rebuild = attachment.extend({ rebuildId: idField<RebuildId>() });
 const snapshot = attachment.extend({ snapshotId: idField<SnapshotId>() });
 const nothing = z.null();
 
-const snapshotName = z.string().min(1).max(256);
+const snapshotName = nameField(256);
 /** More copies than a volume may have. */
 const SOURCES_MAX = 64;
+/** In hex, or with the name of its method before it. */
+const CHECKSUM_CHARS_MAX = 256;
 const origin = z.enum(['user', 'system']);
 
 const changing = { patience: 'long', effect: 'changes', withoutEngine: 'refused' } as const;
@@ -108,9 +118,9 @@ const DECLARED = {
     reply: z.object({
       sizeBytes: bytesField,
       /** What is being done to the layers now; empty for nothing. */
-      busy: z.string().max(1024),
+      busy: agentText(1024),
       /** Why the last purge or hash failed; empty when it did not. */
-      lastError: z.string().max(1024),
+      lastError: agentText(1024),
       /** The layer that the head stands on. */
       headParentId: idField<SnapshotId>().nullable(),
       /** What was written since the last snapshot. */
@@ -129,7 +139,12 @@ const DECLARED = {
             heldBytes: bytesField,
             /** Per copy; null where there is none, or where the files have changed since. */
             checksums: z
-              .array(z.object({ replicaId: idField<ReplicaId>(), checksum: z.string().nullable() }))
+              .array(
+                z.object({
+                  replicaId: idField<ReplicaId>(),
+                  checksum: nameField(CHECKSUM_CHARS_MAX).nullable(),
+                }),
+              )
               .max(64),
           }),
         )

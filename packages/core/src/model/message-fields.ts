@@ -8,11 +8,17 @@ export function idField<T extends AnyId>(): z.ZodType<T, string> {
   return z.string().uuid() as unknown as z.ZodType<T, string>;
 }
 
-/** A time that is text on the wire, RFC 3339. What is no time becomes an invalid date: its reader decides. */
+/** The last millisecond of the year 9999: later times are shown in another form, which most programs can't read. */
+const TIME_MAX = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
+
+/** A time that is text on the wire, RFC 3339. What is no time since 1970 becomes an invalid date: its reader decides. */
 export const timeField = z
   .string()
   .max(64)
-  .transform((text) => new Date(text));
+  .transform((text) => {
+    const at = new Date(text);
+    return at.getTime() >= 0 && at.getTime() <= TIME_MAX ? at : new Date(Number.NaN);
+  });
 
 export const uuidField = z.string().uuid();
 export const bytesField = z.number().int().min(0).max(Number.MAX_SAFE_INTEGER);
@@ -25,6 +31,18 @@ const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]+/gu;
 export function plainText(text: string, charsMax: number): string {
   const line = text.replace(UNPRINTABLE, ' ').trim();
   return line.length <= charsMax ? line : `${line.slice(0, charsMax - 1)}…`;
+}
+
+/** What no name of anything may hold: controls, ends of lines, halves of pairs, and marks that turn the order of the text. */
+const NO_NAME = /[\p{Cc}\p{Zl}\p{Zp}\p{Cs}\u202a-\u202e\u2066-\u2069]/u;
+
+/** A field for a name in an agent's answer. Another one is refused and not changed: it would be the name of another thing. */
+export function nameField(charsMax: number) {
+  return z
+    .string()
+    .min(1)
+    .max(charsMax)
+    .refine((text) => !NO_NAME.test(text), 'one line of printable characters');
 }
 
 /** A field for such text. A longer one is cut, and no reason to refuse the message. */

@@ -4,7 +4,7 @@ import { decideJoin, type JoinFacts } from './decide-join.js';
 
 const NOW = new Date('2026-06-01T12:00:00Z');
 const after = (seconds: number) => new Date(NOW.getTime() + seconds * 1000);
-const TOKEN = { nodeName: undefined, uses: 0, usesMax: 1, expiresAt: after(60) };
+const TOKEN = { nodeName: undefined, uses: 0, usesMax: 1, expiresAt: after(60), isMakerEntitled: true };
 const FACTS: JoinFacts = {
   name: 'node-1',
   now: NOW,
@@ -27,6 +27,16 @@ describe('decideJoin', () => {
       want: 'join_token.refused',
     },
     { name: 'a token without an end', facts: { token: { ...TOKEN, expiresAt: undefined } }, want: 'join' },
+    {
+      name: 'a token whose maker may not any more',
+      facts: { token: { ...TOKEN, isMakerEntitled: false } },
+      want: 'join_token.refused',
+    },
+    {
+      name: 'such a token that names the node',
+      facts: { token: { ...TOKEN, nodeName: 'node-1', isMakerEntitled: false }, known: IDENTITY },
+      want: 'join_token.refused',
+    },
     { name: 'a token that was used', facts: { token: { ...TOKEN, uses: 1 } }, want: 'join_token.refused' },
     { name: 'one of several uses', facts: { token: { ...TOKEN, uses: 1, usesMax: 2 } }, want: 'join' },
     {

@@ -16,6 +16,8 @@ export type JoinTokenFacts = {
   readonly uses: number;
   readonly usesMax: number;
   readonly expiresAt: Date | undefined;
+  /** May its maker make join tokens at this moment? One of the installation's own has none, and counts as true. */
+  readonly isMakerEntitled: boolean;
 };
 
 export type JoinFacts = {
@@ -96,8 +98,13 @@ function isFree(known: JoinFacts['known']): boolean {
   }
 }
 
-function tokenRefusal({ nodeName, uses, usesMax, expiresAt }: JoinTokenFacts, { name, now }: JoinFacts) {
+function tokenRefusal(token: JoinTokenFacts, { name, now }: JoinFacts) {
+  const { nodeName, uses, usesMax, expiresAt, isMakerEntitled } = token;
   const another = ['make another join token: holdfast node join-token'];
+  if (!isMakerEntitled) {
+    const why = 'the join token was made by a member who may not have nodes join any more';
+    return refuse('join_token.refused', why, another);
+  }
   if (expiresAt !== undefined && expiresAt <= now)
     return refuse('join_token.refused', `the join token ran out at ${expiresAt.toISOString()}`, another);
   if (uses >= usesMax)

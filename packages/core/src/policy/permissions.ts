@@ -145,6 +145,15 @@ export function weakerRole(a: OrganizationRole, b: OrganizationRole): Organizati
   return isAtLeast(ORGANIZATION_ROLES, a, b) ? b : a;
 }
 
+/** The strongest role that a user has anywhere: a token of it allows all that its user may. */
+export function strongestRole(
+  role: OrganizationRole,
+  projectRoles: ReadonlyMap<ProjectId, ProjectRole>,
+): OrganizationRole {
+  const index = Math.max(...[role, ...projectRoles.values()].map((one) => ORGANIZATION_ROLES.indexOf(one)));
+  return ORGANIZATION_ROLES[index] ?? role;
+}
+
 /** What is left of a project's role in a token of that role; `undefined`: nothing. */
 export function projectRoleWithin(role: ProjectRole, tokenRole: OrganizationRole): ProjectRole | undefined {
   if (isAtLeast(ORGANIZATION_ROLES, tokenRole, role)) return role;

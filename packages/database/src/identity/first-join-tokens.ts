@@ -44,6 +44,7 @@ export function makeFirstJoinTokens(
         usesMax: 1,
         expiresAt: new Date(now.getTime() + LIFE_MS),
         createdAt: now,
+        madeBy: undefined,
         secret,
       });
       secrets.set(nodeName, secret);

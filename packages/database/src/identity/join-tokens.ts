@@ -1,4 +1,4 @@
-import type { ClusterId, JoinTokenId } from '@holdfast/core/model/ids.js';
+import type { ClusterId, JoinTokenId, OrganizationId, UserId } from '@holdfast/core/model/ids.js';
 import { hashSecret } from '../credentials.js';
 import { type ListRequest, listRows, mapPage, type Page } from '../queries/list-rows.js';
 import type { Sql } from '../sql/scope.js';
@@ -15,7 +15,12 @@ export type JoinToken = {
   usesMax: number;
   expiresAt: Date | undefined;
   createdAt: Date;
+  organizationId: OrganizationId;
+  /** `undefined`: the installation made it. */
+  madeBy: UserId | undefined;
 };
+
+export type NewJoinToken = Omit<JoinToken, 'organizationId'> & { secret: string };
 
 export type JoinTokenRow = {
   id: JoinTokenId;
@@ -26,6 +31,8 @@ export type JoinTokenRow = {
   uses_max: number;
   expires_at: Date | null;
   created_at: Date;
+  organization_id: OrganizationId;
+  made_by: UserId | null;
 };
 
 const FIELDS = {
@@ -35,7 +42,8 @@ const FIELDS = {
   createdAt: { sql: 'j.created_at', type: 'time' },
 } as const;
 
-const COLUMNS = 'j.id, j.cluster_id, j.name, j.node_name, j.uses, j.uses_max, j.expires_at, j.created_at';
+const COLUMNS = `j.id, j.cluster_id, j.name, j.node_name, j.uses, j.uses_max, j.expires_at, j.created_at, j.organization_id,
+  j.made_by`;
 
 export async function listJoinTokens(
   sql: Sql,
@@ -58,10 +66,11 @@ export async function listJoinTokens(
 }
 
 /** @returns false when there is no such cluster */
-export async function insertJoinToken(sql: Sql, token: JoinToken & { secret: string }): Promise<boolean> {
+export async function insertJoinToken(sql: Sql, token: NewJoinToken): Promise<boolean> {
   const { rowCount } = await sql.query(
-    `INSERT INTO join_token (id, organization_id, cluster_id, name, node_name, secret_hash, uses, uses_max, expires_at, created_at)
-     SELECT $2, organization_id, id, $3, $4, $5, $6, $7, $8, $9 FROM cluster WHERE id = $1`,
+    `INSERT INTO join_token (id, organization_id, cluster_id, name, node_name, secret_hash, uses, uses_max, expires_at, created_at,
+       made_by)
+     SELECT $2, organization_id, id, $3, $4, $5, $6, $7, $8, $9, $10 FROM cluster WHERE id = $1`,
     [
       token.clusterId,
       token.id,
@@ -72,6 +81,7 @@ export async function insertJoinToken(sql: Sql, token: JoinToken & { secret: str
       token.usesMax,
       token.expiresAt ?? null,
       token.createdAt,
+      token.madeBy ?? null,
     ],
   );
   return rowCount === 1;
@@ -112,5 +122,7 @@ function readJoinToken(row: JoinTokenRow): JoinToken {
     usesMax: row.uses_max,
     expiresAt: row.expires_at ?? undefined,
     createdAt: row.created_at,
+    organizationId: row.organization_id,
+    madeBy: row.made_by ?? undefined,
   };
 }

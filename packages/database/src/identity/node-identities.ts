@@ -3,6 +3,7 @@ import { StorageFault } from '@holdfast/core/model/faults.js';
 import { asId, type ClusterId, type NodeId, type OrganizationId } from '@holdfast/core/model/ids.js';
 import { decideJoin, type JoinFacts } from '@holdfast/core/policy/decide-join.js';
 import { systemRandom } from '../clock-and-random.js';
+import { mayStill } from '../queries/left-behind.js';
 import { type Scope, type Sql, snapshot, transaction } from '../sql/scope.js';
 import { insertEvent } from '../store/events.js';
 import { loadVersionFloor } from '../version-floor.js';
@@ -60,7 +61,7 @@ export function joinNode(
 ): Promise<Pick<NodeIdentity, 'nodeId' | 'clusterId'>> {
   return transaction(system, async (sql) => {
     const { name, keyHash, tokenSecret, agentClock, protocol, now } = request;
-    const token = tokenSecret === undefined ? undefined : await lockJoinToken(sql, tokenSecret);
+    const token = tokenSecret === undefined ? undefined : await findUsableToken(sql, tokenSecret);
     const own = await lockIdentity(sql, 'key_hash = $1', [keyHash]);
     if (own !== undefined && own.name !== name) throw otherName(own.name);
     const clusterId = own?.cluster_id ?? token?.clusterId;
@@ -78,6 +79,14 @@ export function joinNode(
     else await noteJoined(sql, { ...request, nodeId, clusterId }, token);
     return { nodeId, clusterId };
   });
+}
+
+/** A token, locked, and whether its maker may have made it still. */
+async function findUsableToken(sql: Sql, secret: string) {
+  const token = await lockJoinToken(sql, secret);
+  if (token === undefined) return undefined;
+  const { organizationId, madeBy } = token;
+  return { ...token, isMakerEntitled: await mayStill(sql, 'join token', { organizationId, userId: madeBy }) };
 }
 
 /** @returns false when the node has no identity, or it is revoked already */

@@ -1,5 +1,5 @@
 /** Grants of clusters: what another organization may use of one, and what it does; triggers count (ADR 0192). */
-import type { ClusterId, GrantId, OrganizationId } from '@holdfast/core/model/ids.js';
+import type { ClusterId, GrantId, OrganizationId, UserId } from '@holdfast/core/model/ids.js';
 import type { GrantedTags } from '@holdfast/core/model/volume.js';
 import { withPlainRows } from '../plain/plain-rows.js';
 import { conflict } from '../sql/errors.js';
@@ -107,7 +107,7 @@ export async function organizationExists(sql: Sql, id: OrganizationId): Promise<
   return rows[0]?.is_there === true;
 }
 
-export type NewGrant = Omit<GrantRow, 'used' | 'version'>;
+export type NewGrant = Omit<GrantRow, 'used' | 'version'> & { madeBy: UserId };
 
 /** Returns false when the organization has a grant of the cluster already. */
 export function createGrant(sql: Sql, { limits, ...grant }: NewGrant): Promise<boolean> {
@@ -129,8 +129,11 @@ export type GrantPatch = {
   readonly [Name in keyof (GrantLimits & GrantedTags)]?: (GrantLimits & GrantedTags)[Name] | undefined;
 };
 
+/** @property madeBy who changes it, and answers for it from then on */
+type GrantChange = GrantPatch & { readonly madeBy: UserId };
+
 /** Volumes that are there get its tags, and are looked at anew. */
-export async function patchGrant(sql: Sql, grant: GrantRow, patch: GrantPatch): Promise<void> {
+export async function patchGrant(sql: Sql, grant: GrantRow, patch: GrantChange): Promise<void> {
   // Against volumes that are being made with the tags as they were.
   await sql.query('SELECT FROM cluster_grant WHERE id = $1 FOR UPDATE', [grant.id]);
   const { limits, nodeTags, diskTags } = grant;
@@ -144,6 +147,7 @@ export async function patchGrant(sql: Sql, grant: GrantRow, patch: GrantPatch): 
       where: { id: grant.id, version: grant.version },
       data: {
         ...limitColumns(after),
+        madeBy: patch.madeBy,
         nodeTags: [...(patch.nodeTags ?? nodeTags)],
         diskTags: [...(patch.diskTags ?? diskTags)],
         version: { increment: 1 },

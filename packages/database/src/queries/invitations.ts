@@ -4,6 +4,7 @@ import type { OrganizationRole } from '@holdfast/core/policy/permissions.js';
 import { hashSecret } from '../credentials.js';
 import { withPlainRows } from '../plain/plain-rows.js';
 import type { Sql } from '../sql/scope.js';
+import { mayStill } from './left-behind.js';
 import { type ListRequest, listRows } from './list-rows.js';
 
 export type InvitationRow = {
@@ -93,7 +94,7 @@ export function findOpenInvitation(sql: Sql, secret: string, now: Date): Promise
     const row = await invitation.findUnique({
       where: { secretHash: hashSecret(secret), expiresAt: { gt: now } },
     });
-    if (row === null) return undefined;
+    if (row === null || !(await isInviterEntitled(sql, invitationOf(row)))) return undefined;
     const account = await user.findUnique({ where: { email: row.email } });
     // These belong to their own organization, and have no password to accept with.
     if (account !== null && (account.serviceOf !== null || account.managedBy !== null)) return undefined;
@@ -103,6 +104,12 @@ export function findOpenInvitation(sql: Sql, secret: string, now: Date): Promise
         account === null ? undefined : { id: asId<UserId>(account.id), passwordHash: account.passwordHash },
     };
   });
+}
+
+/** May the inviting member invite still, and to this role? */
+function isInviterEntitled(sql: Sql, { organizationId, role, invitedBy }: InvitationRow): Promise<boolean> {
+  const kind = role === 'owner' ? "owner's invitation" : 'invitation';
+  return mayStill(sql, kind, { organizationId, userId: invitedBy });
 }
 
 /** Who accepts: a user whose account is made by it, or one who has proven to own the account of the address. */

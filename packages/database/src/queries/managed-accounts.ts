@@ -9,6 +9,7 @@ import { asId, type OrganizationId, type UserId } from '@holdfast/core/model/ids
 import type { OrganizationRole } from '@holdfast/core/policy/permissions.js';
 import { withPlainRows } from '../plain/plain-rows.js';
 import type { Sql } from '../sql/scope.js';
+import { mayStill } from './left-behind.js';
 
 /** More are not made, so that a provider that invents users fills no table. */
 const ACCOUNTS_MAX = 10_000;
@@ -77,11 +78,12 @@ export async function enterManaged(
   account: ManagedAccount,
 ): Promise<SignedInAccount> {
   // The lock: of two first sign-ins of one user at once, the second one finds the account of the first.
-  const { rows } = await sql.query(
-    'SELECT FROM sign_in_provider WHERE organization_id = $1 AND version = $2 FOR UPDATE',
+  const { rows } = await sql.query<{ made_by: UserId | null }>(
+    'SELECT made_by FROM sign_in_provider WHERE organization_id = $1 AND version = $2 FOR UPDATE',
     [organizationId, version],
   );
-  if (rows.length === 0) throw changedMeanwhile();
+  const [stored] = rows;
+  if (stored === undefined) throw changedMeanwhile();
   const { subject, email: providerEmail, name, now } = account;
   const key = { organizationId_issuer_subject: { organizationId, issuer, subject } };
   return withPlainRows(sql, async ({ providerIdentity, membership, user }) => {
@@ -95,6 +97,8 @@ export async function enterManaged(
       // The column's CHECK knows these roles only.
       return { userId: asId<UserId>(userId), role: member.role as OrganizationRole };
     }
+    const maker = { organizationId, userId: stored.made_by ?? undefined };
+    if (!(await mayStill(sql, 'sign-in provider', maker))) throw makerLeft();
     if ((await user.count({ where: { managedBy: organizationId } })) >= ACCOUNTS_MAX) throw tooMany();
     const userId = account.newUserId;
     // The domain is reserved for addresses of no mailbox (RFC 2606): what looks accounts up by address finds none of these.
@@ -111,6 +115,14 @@ function changedMeanwhile(): StorageFault {
   return new StorageFault('auth.invalid', {
     publicMessage: "the organization's provider was changed meanwhile",
     cures: ['sign in again'],
+  });
+}
+
+function makerLeft(): StorageFault {
+  return new StorageFault('auth.forbidden', {
+    publicMessage:
+      "the admin who set the organization's provider may not any more, so that it makes no new accounts",
+    cures: ['ask an admin of the organization to set the provider again, as it is'],
   });
 }
 

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { asId, type UserId } from '@holdfast/core/model/ids.js';
+import { asId, type OrganizationId, type UserId } from '@holdfast/core/model/ids.js';
 import { eventually } from '@holdfast/testkit/eventually.js';
 import { seedTestDatabase, startTestDatabase, type TestDatabase } from '@holdfast/testkit/test-database.js';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
@@ -10,11 +10,12 @@ import { lockOwners, setMemberRole } from './members.js';
 let database: TestDatabase;
 let pool: Pool;
 let scope: Scope;
+let organizationId: OrganizationId;
 const second = asId<UserId>(randomUUID());
 
 beforeAll(async () => {
   database = await startTestDatabase();
-  const { organizationId } = await seedTestDatabase(database);
+  ({ organizationId } = await seedTestDatabase(database));
   pool = createPool(database.apiUrl, { connectionsMax: 3, applicationName: 'members' });
   scope = organizationScope(pool, organizationId);
   const system = createPool(database.systemUrl, { connectionsMax: 1, applicationName: 'members' });
@@ -47,7 +48,7 @@ test('who looks at the owners while one steps down waits, and sees those that ar
     expect(await lockOwners(sql)).toHaveLength(2);
     looking();
     await mayStepDown;
-    await setMemberRole(sql, second, 'viewer');
+    await setMemberRole(sql, { organizationId, userId: second }, 'viewer');
   });
   await isLooking;
   let hasSeen = false;

@@ -3,6 +3,7 @@ import type { OrganizationId, ProjectId, UserId } from '@holdfast/core/model/ids
 import type { OrganizationRole, ProjectRole } from '@holdfast/core/policy/permissions.js';
 import { withPlainRows } from '../plain/plain-rows.js';
 import type { Sql } from '../sql/scope.js';
+import { type Ended, endLeftBehind } from './left-behind.js';
 import { type ListRequest, listRows } from './list-rows.js';
 
 type Person = {
@@ -101,6 +102,8 @@ export function hasMember(sql: Sql, email: string): Promise<boolean> {
   );
 }
 
+export type MemberKey = { readonly organizationId: OrganizationId; readonly userId: UserId };
+
 /** The organization's owners. They stay so until the transaction ends. */
 export async function lockOwners(sql: Sql): Promise<UserId[]> {
   const { rows } = await sql.query<{ user_id: UserId }>(
@@ -109,20 +112,27 @@ export async function lockOwners(sql: Sql): Promise<UserId[]> {
   return rows.map(({ user_id }) => user_id);
 }
 
-export function setMemberRole(sql: Sql, userId: UserId, role: OrganizationRole): Promise<void> {
-  return withPlainRows(sql, async ({ membership }) => {
-    await membership.updateMany({ where: { userId }, data: { role, version: { increment: 1 } } });
+/** Gives a member another role, and ends what it has made and may not have made with that one. */
+export async function setMemberRole(sql: Sql, member: MemberKey, role: OrganizationRole): Promise<Ended[]> {
+  await withPlainRows(sql, async ({ membership }) => {
+    await membership.updateMany({ where: member, data: { role, version: { increment: 1 } } });
   });
+  return endLeftBehind(sql, member);
 }
 
-/** Ends the membership, and the user's tokens and sessions in the organization with it. An account of this organization only is gone then. */
-export function removeMember(sql: Sql, userId: UserId): Promise<void> {
-  return withPlainRows(sql, async ({ membership, token, user }) => {
-    await token.deleteMany({ where: { userId } });
+/**
+ * Ends the membership, with the user's tokens and sessions in the organization and what else it leaves behind there. An account of
+ * this organization only is gone then.
+ */
+export async function removeMember(sql: Sql, member: MemberKey): Promise<Ended[]> {
+  const { organizationId, userId } = member;
+  await withPlainRows(sql, async ({ membership, token, user }) => {
+    await token.deleteMany({ where: { organizationId, userId } });
     const ofThisOnly = [{ serviceOf: { not: null } }, { managedBy: { not: null } }];
     await user.deleteMany({ where: { id: userId, OR: ofThisOnly } });
-    await membership.deleteMany({ where: { userId } });
+    await membership.deleteMany({ where: member });
   });
+  return endLeftBehind(sql, member);
 }
 
 export type ProjectMemberKey = { projectId: ProjectId; userId: UserId };

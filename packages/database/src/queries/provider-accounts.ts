@@ -4,6 +4,7 @@ import { asId, type OrganizationId, type UserId } from '@holdfast/core/model/ids
 import { type OrganizationRole, weakerRole } from '@holdfast/core/policy/permissions.js';
 import { withPlainRows } from '../plain/plain-rows.js';
 import type { Sql } from '../sql/scope.js';
+import { endLeftBehind } from './left-behind.js';
 
 /** The organization that users of the provider sign in to. */
 export function findOrganizationByName(sql: Sql, name: string): Promise<OrganizationId | undefined> {
@@ -50,6 +51,7 @@ export function enterByProvider(sql: Sql, account: ProviderAccount): Promise<Sig
     if (before === null) await membership.create({ data: { organizationId, userId, role, createdAt: now } });
     else if (before.role !== 'owner' && before.role !== role) {
       await membership.update({ where: key, data: { role, version: { increment: 1 } } });
+      await endLeftBehind(sql, { organizationId, userId: asId<UserId>(userId) });
     }
     const roleNow = before?.role === 'owner' ? 'owner' : role;
     return { userId: asId<UserId>(userId), role: roleNow, hasEndedAccess };

@@ -4,6 +4,7 @@ import type { OrganizationRole } from '@holdfast/core/policy/permissions.js';
 import { withPlainRows } from '../plain/plain-rows.js';
 import { conflict } from '../sql/errors.js';
 import type { Sql } from '../sql/scope.js';
+import { type Ended, endLeftBehind } from './left-behind.js';
 import { type ListRequest, listRows, type Page } from './list-rows.js';
 
 export type ServiceAccountRow = {
@@ -80,12 +81,17 @@ export type ServiceAccountChange = {
   disabledAt?: Date | null | undefined;
 };
 
-export function changeServiceAccount(
+/** Another role, or none while it is disabled, ends what it has made and may not have made with that. */
+export async function changeServiceAccount(
   sql: Sql,
-  { id, version }: Pick<ServiceAccountRow, 'id' | 'version'>,
+  {
+    id,
+    version,
+    organizationId,
+  }: Pick<ServiceAccountRow, 'id' | 'version'> & { organizationId: OrganizationId },
   { name, role, disabledAt }: ServiceAccountChange,
-): Promise<void> {
-  return withPlainRows(sql, async ({ user, membership }) => {
+): Promise<Ended[]> {
+  await withPlainRows(sql, async ({ user, membership }) => {
     if (name !== undefined) await user.updateMany({ where: { id }, data: { name } });
     const changes = {
       ...(role === undefined ? {} : { role }),
@@ -97,4 +103,5 @@ export function changeServiceAccount(
     });
     if (count !== 1) throw conflict('another request has changed it meanwhile');
   });
+  return endLeftBehind(sql, { organizationId, userId: id });
 }

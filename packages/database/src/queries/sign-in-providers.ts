@@ -1,6 +1,6 @@
 /** OpenID providers of organizations, as their admins configure them. The client's secret is written here and never read. */
 import { randomBytes } from 'node:crypto';
-import type { OrganizationId } from '@holdfast/core/model/ids.js';
+import type { OrganizationId, UserId } from '@holdfast/core/model/ids.js';
 import type { OrganizationRole } from '@holdfast/core/policy/permissions.js';
 import { withPlainRows } from '../plain/plain-rows.js';
 import { conflict } from '../sql/errors.js';
@@ -25,6 +25,7 @@ export type SignInProviderChange = Pick<
   SignInProviderRow,
   'issuer' | 'clientId' | 'domains' | 'defaultRole'
 > & {
+  madeBy: UserId;
   /** Left out: as it is. */
   clientSecret?: string | undefined;
 };

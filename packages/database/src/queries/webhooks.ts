@@ -1,5 +1,5 @@
 /** Webhooks as users configure them, and the log of what was delivered. Secrets are written here and never read. */
-import type { ClusterId, DeliveryId, OrganizationId, WebhookId } from '@holdfast/core/model/ids.js';
+import type { ClusterId, DeliveryId, OrganizationId, UserId, WebhookId } from '@holdfast/core/model/ids.js';
 import { withPlainRows } from '../plain/plain-rows.js';
 import { conflict } from '../sql/errors.js';
 import type { Sql } from '../sql/scope.js';
@@ -85,6 +85,7 @@ export async function countWebhooks(sql: Sql, organizationId: OrganizationId): P
 
 export type NewWebhook = Pick<WebhookRow, 'id' | 'name' | 'url' | 'filter' | 'createdAt'> & {
   organizationId: OrganizationId;
+  madeBy: UserId;
 };
 /** What a webhook signs with. Its id says which of two it is. */
 export type NewSecret = { id: string; secret: string };
@@ -99,7 +100,10 @@ export async function createWebhook(sql: Sql, given: NewWebhook, secret: NewSecr
   });
 }
 
-export type WebhookChange = Partial<Pick<WebhookRow, 'name' | 'url' | 'filter' | 'isEnabled'>>;
+export type WebhookChange = Partial<Pick<WebhookRow, 'name' | 'url' | 'filter' | 'isEnabled'>> & {
+  /** Who changes it, and answers for it from then on. */
+  madeBy: UserId;
+};
 
 export async function changeWebhook(
   sql: Sql,
