@@ -84,7 +84,13 @@ function troubles(volume: Volume): string[] {
 }
 
 /** Conditions that users should see although nothing is broken. */
-const NOTED = new Set(['TooManySnapshots', 'OfflineRebuilding', 'RebuildsHeld', 'RebuildWaiting']);
+const NOTED = new Set([
+  'CopiesDiffer',
+  'TooManySnapshots',
+  'OfflineRebuilding',
+  'RebuildsHeld',
+  'RebuildWaiting',
+]);
 
 /** Those that users should see when they are not so. */
 const NOTED_WHEN_FALSE = new Set(['AutoBalance', 'DataLocality', 'PlacementFits']);
