@@ -130,6 +130,7 @@ export const FIELDS: Readonly<Record<string, string>> = {
   tokens_get: 'token',
   tokens_list: 'tokens',
   tokens_rotate: 'rotateToken',
+  volumes_acceptCopies: 'acceptCopiesVolume',
   volumes_adviseSalvage: 'salvageAdvice',
   volumes_attach: 'attachVolume',
   volumes_cancelVerify: 'cancelVerifyVolume',

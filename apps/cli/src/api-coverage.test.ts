@@ -163,6 +163,7 @@ const REACHED: Readonly<Record<string, string>> = {
   volumes_expand: 'volume resize',
   volumes_explain: 'volume explain',
   volumes_revert: 'volume revert',
+  volumes_acceptCopies: 'volume accept-copies',
   volumes_adviseSalvage: 'volume salvage',
   volumes_salvage: 'volume salvage',
   volumesettings_list: 'volume settings',

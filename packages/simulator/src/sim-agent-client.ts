@@ -124,7 +124,8 @@ export class SimAgentClient implements AgentClient {
     _verification?: string,
   ): Promise<ChecksumReply> {
     const copy = this.copyOn(agent, replicaId);
-    return { checksum: checksumOf(copy), writtenBytes: copy.writes.size * 4096 };
+    const { record = null } = copy;
+    return { checksum: checksumOf(copy), writtenBytes: copy.writes.size * 4096, record, clean: true };
   }
 
   async startEngine(agent: AgentTarget, volumeId: VolumeId, start: StartEngine): Promise<StartEngineReply> {

@@ -168,4 +168,34 @@ export const CORE_VOLUME_FAULTS = [
     changes: [{ find: 'if (after.size > LABELS_MAX)', replace: 'if (after.size > 2 * LABELS_MAX)' }],
     foundBy: 'packages/core/src/model/labels.test.ts',
   },
+  {
+    name: 'a-few-copies-fail-the-others',
+    breaks: 'more than half of all current copies fail the odd one',
+    file: 'packages/core/src/lifecycle/judge-copies.ts',
+    changes: [{ find: 'count * 2 > all', replace: 'count * 2 > copies.length' }],
+    foundBy: 'packages/core/src/lifecycle/judge-copies.test.ts',
+  },
+  {
+    name: 'copies-with-writes-in-flight-are-judged',
+    breaks: 'copies that may differ lawfully are not judged',
+    file: 'packages/core/src/lifecycle/judge-copies.ts',
+    changes: [{ find: 'clean !== true', replace: 'clean === null' }],
+    foundBy: 'packages/core/src/lifecycle/judge-copies.test.ts',
+  },
+  {
+    name: 'failed-copies-stay-members',
+    breaks: 'a copy that a verification fails is no member of the next record',
+    file: 'packages/core/src/lifecycle/follow-verification.ts',
+    changes: [{ find: '!failed.includes(id)', replace: 'failed.length > 0 || id !== undefined' }],
+    foundBy: 'packages/control/test/damaged-copies.test.ts',
+  },
+  {
+    name: 'sums-of-two-epochs-are-compared',
+    breaks: 'a verification ends when the volume was attached meanwhile',
+    file: 'packages/core/src/lifecycle/plan-verification.ts',
+    changes: [
+      { find: '(volume.verification.epoch ?? volume.epoch) === volume.epoch', replace: 'volume.epoch >= 0' },
+    ],
+    foundBy: 'packages/control/test/damaged-copies.test.ts',
+  },
 ];

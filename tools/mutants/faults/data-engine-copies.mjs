@@ -209,4 +209,20 @@ export const COPY_FAULTS = [
     ],
     foundBy: 'packages/data-engine/src/replica/rot.test.ts',
   },
+  {
+    name: 'revert-trusts-changed-layers',
+    breaks: 'a revert has copies prove layers whose files have changed since they were hashed',
+    file: 'packages/data-engine/src/engine/hash-snapshot.ts',
+    changes: [{ find: 'one?.isChanged === true', replace: 'one === null' }],
+    foundBy: 'packages/data-engine/src/engine/volume-snapshots.test.ts',
+  },
+  {
+    name: 'an-unproven-copy-counts-as-proof',
+    breaks: 'a copy proves a layer by what it had recorded itself',
+    file: 'packages/core/src/model/decide-corrupted.ts',
+    changes: [
+      { find: 'return checksum === recorded;', replace: "return checksum === recorded || recorded !== '';" },
+    ],
+    foundBy: 'packages/core/src/model/decide-corrupted.test.ts',
+  },
 ];

@@ -79,6 +79,11 @@ export const salvage = ofVolume((view, { body }) => ({
   notes: ['writes that only the other copies hold are lost'],
 }));
 
+export const choice = ofVolume((view, { body }) => ({
+  copies: effectsOfSalvage(view, textsOf(body.replicaIds)),
+  notes: ['what only the other copies hold is lost'],
+}));
+
 export const snapshotDeletion = ofVolume((view, { parameters }) => ({
   copies: [],
   notes: deletionNotes(view, asId<SnapshotId>(parameters.snapshotId ?? '')),

@@ -30,6 +30,7 @@ export const REQUEST_EXAMPLES: Readonly<Record<string, object>> = {
   volumes_expand: { size: 40 * GIB },
   volumes_revert: { snapshotId: ID },
   volumes_salvage: { replicaIds: [ID] },
+  volumes_acceptCopies: { replicaIds: [ID] },
   replicas_move: MOVE,
   replicas_planMove: MOVE,
   recurringsnapshots_put: { cron: '0 3 * * *', retain: 7 },

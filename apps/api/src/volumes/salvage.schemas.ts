@@ -72,6 +72,15 @@ export class SalvageBody extends dto(
       .describe('The copies to go on with; left out: those that are advised.'),
   }),
 ) {}
+export class AcceptBody extends dto(
+  z.strictObject({
+    replicaIds: z
+      .array(id<ReplicaId>())
+      .min(1)
+      .max(64)
+      .describe('The copies that are right, all with the same checksum; the others are given up.'),
+  }),
+) {}
 export class SalvageAdviceDto extends dto(salvageAdviceSchema) {}
 
 export function salvageAdviceView(view: VolumeView): SalvageAdviceView {

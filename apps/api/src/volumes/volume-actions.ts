@@ -1,4 +1,6 @@
 /** Actions on a volume that is there, beside changing its spec and deleting it. */
+
+import { acceptCopies } from '@holdfast/control/use-cases/accept-copies.js';
 import { requestAttach } from '@holdfast/control/use-cases/request-attach.js';
 import { requestDetach } from '@holdfast/control/use-cases/request-detach.js';
 import { requestExpand } from '@holdfast/control/use-cases/request-expand.js';
@@ -8,12 +10,12 @@ import { requestPurge, requestRevert } from '@holdfast/control/use-cases/snapsho
 import type { FaultCode } from '@holdfast/core/model/faults.js';
 import type { VolumeWithReplicas } from '@holdfast/database/queries/volumes.js';
 import { type ActionTarget, serveAction } from '../actions/serve-action.js';
-import { detachment, growth, noteOnly, revert, salvage } from '../dry-runs/planned-effects.js';
+import { choice, detachment, growth, noteOnly, revert, salvage } from '../dry-runs/planned-effects.js';
 import { layerOperation, salvageOperation } from '../operations/begun-operations.js';
 import { NoBody } from '../platform/schemas.js';
 import { RevertBody } from '../snapshots/snapshot.schemas.js';
 import { readVolume } from './read-volume.js';
-import { SalvageBody } from './salvage.schemas.js';
+import { AcceptBody, SalvageBody } from './salvage.schemas.js';
 import { AttachBody, DetachBody, ExpandBody, VolumeDto, VolumePath } from './volume.schemas.js';
 import { type VolumeView, volumeView } from './volume.view.js';
 
@@ -108,6 +110,26 @@ export const VOLUME_ACTIONS = [
     act: ({ tenant, key: { volumeId }, body: { replicaIds = [] }, ifVersion }) =>
       requestSalvage(tenant.volumePorts, { volumeId, replicaIds, ifVersion }),
     operation: salvageOperation,
+  }),
+  serveAction(VOLUME, {
+    name: 'acceptCopies',
+    at: 'accept-copies',
+    summary:
+      'Go on with some copies of a detached volume whose copies differ without a majority; the others are rebuilt',
+    body: AcceptBody,
+    dryRun: choice,
+    refuses: [
+      'volume.not_found',
+      'volume.deleting',
+      'volume.not_faulted',
+      'volume.attached',
+      'volume.not_verified',
+      'replica.not_found',
+      'replica.not_full',
+    ],
+    takesIfMatch: true,
+    act: ({ tenant, key: { volumeId }, body: { replicaIds }, ifVersion }) =>
+      acceptCopies(tenant.volumePorts, { volumeId, replicaIds, ifVersion }),
   }),
   serveAction(VOLUME, {
     name: 'cancelVerify',

@@ -184,6 +184,12 @@ export const verificationSchema = z
       .boolean()
       .nullable()
       .describe('True when all copies that were compared hold the same bytes; null: not known (yet).'),
+    verdict: z
+      .enum(['equal', 'damaged', 'tie', 'unjudged'])
+      .nullable()
+      .describe(
+        '`damaged`: most copies agree, and the others have failed; `tie`: no majority, so a person decides; `unjudged`: they differ, and may do so until the next attach; null: not known (yet).',
+      ),
     message: z.string().describe('The result in a sentence; while it runs, how many copies have been read.'),
     requestedAt: time.describe('When it was asked for.'),
     finishedAt: time.nullable().describe('When it ended; null: it runs.'),

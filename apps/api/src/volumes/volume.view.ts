@@ -165,6 +165,7 @@ export function verificationView(verification: VolumeVerification): z.infer<type
   return {
     state: verification.state,
     equal: verification.equal ?? null,
+    verdict: verification.verdict ?? null,
     message: verification.message,
     requestedAt: verification.requestedAt.toISOString(),
     finishedAt: isoOrNull(verification.finishedAt),

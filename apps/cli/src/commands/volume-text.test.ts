@@ -81,6 +81,7 @@ describe('a volume as text', () => {
       writtenBytes: 0,
       endpoint: { nbdUri: URI },
       attention: null,
+      verification: null,
       replicas,
       ...part,
     };

@@ -21,6 +21,7 @@ export function describeVolume(volume: Volume, nodes: NodesNow, options: OutputO
     ],
     ['size', `${formatBytes(volume.size)}, ${formatBytes(volume.writtenBytes)} written`],
     ['address', addressText(volume, nodes)],
+    ['verified', verifiedText(volume)],
   ];
   const width = Math.max(...facts.map(([label]) => label.length));
   const lines = facts.map(([label, value]) => `${label.padEnd(width)}  ${value}`);
@@ -35,6 +36,14 @@ export function describeVolume(volume: Volume, nodes: NodesNow, options: OutputO
     ...(volume.replicas.length > 0 ? [table] : ['no copies placed']),
     ...troubles(volume),
   ].join('\n');
+}
+
+/** When its copies were last compared, and what came of it. */
+function verifiedText({ verification }: Volume): string {
+  if (verification === null) return 'never';
+  const { finishedAt, message } = verification;
+  if (finishedAt === null) return message === '' ? 'now: copies are read' : `now: ${message}`;
+  return `${finishedAt}: ${message}`;
 }
 
 /** The address, or why none is offered and what helps. */
@@ -84,7 +93,13 @@ function troubles(volume: Volume): string[] {
 }
 
 /** Conditions that users should see although nothing is broken. */
-const NOTED = new Set(['TooManySnapshots', 'OfflineRebuilding', 'RebuildsHeld', 'RebuildWaiting']);
+const NOTED = new Set([
+  'CopiesDiffer',
+  'TooManySnapshots',
+  'OfflineRebuilding',
+  'RebuildsHeld',
+  'RebuildWaiting',
+]);
 
 /** Those that users should see when they are not so. */
 const NOTED_WHEN_FALSE = new Set(['AutoBalance', 'DataLocality', 'PlacementFits']);

@@ -21,7 +21,7 @@ import { addSalvage } from './volume-salvage.js';
 import { addSet, addSettings, DATA_LOCALITIES, DISK_CHOICES } from './volume-set.js';
 import { addClone, addResize, addRevert } from './volume-task.js';
 import { describeVolume, unplacedLines } from './volume-text.js';
-import { addCancelVerify, addVerify } from './volume-verify.js';
+import { addAcceptCopies, addCancelVerify, addVerify } from './volume-verify.js';
 
 function columns({ nameOf, silent }: NodesNow, now: Date): Column<Volume>[] {
   return [
@@ -61,6 +61,7 @@ export function volumeCommand(): Command {
   addDetach(volume);
   addVerify(volume);
   addCancelVerify(volume);
+  addAcceptCopies(volume);
   addExplain(volume);
   addSettings(volume);
   addSet(volume);

@@ -8,7 +8,7 @@ import { sentence } from '../sentence';
 const SOME_PLACED = 'ScheduledDegraded';
 
 /** Nothing is broken, but users want to know. Why a rebuild waits stands with the rebuilds. */
-const NOTED = new Set(['TooManySnapshots', 'OfflineRebuilding', 'RebuildsHeld']);
+const NOTED = new Set(['CopiesDiffer', 'TooManySnapshots', 'OfflineRebuilding', 'RebuildsHeld']);
 
 /** The same of what should be so and is not. */
 const NOTED_WHEN_FALSE = new Set(['AutoBalance', 'DataLocality', 'PlacementFits']);

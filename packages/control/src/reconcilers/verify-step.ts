@@ -4,6 +4,7 @@ import {
   verifiableCopies,
   verificationProgress,
 } from '@holdfast/core/lifecycle/conclude-verification.js';
+import { verificationFollowed } from '@holdfast/core/lifecycle/follow-verification.js';
 import type { StepOf } from '@holdfast/core/lifecycle/step.js';
 import { isFault } from '@holdfast/core/model/faults.js';
 import type { Replica } from '@holdfast/core/model/replica.js';
@@ -16,7 +17,8 @@ const LOOK_AGAIN_MS = 2_000;
 
 /**
  * Has every copy read from end to end, and compares. The agents do that in the background: this step starts it or asks
- * how far it is, and ends, so that verifications hold up no other volume. A worker that dies changes nothing.
+ * how far it is, and ends, so that verifications hold up no other volume. A worker that dies changes nothing. What is concluded
+ * is committed under the version of the volume that was read, so that an attach that came in between wins.
  */
 export async function verifyCopies(
   ports: ReconcilerPorts,
@@ -47,7 +49,11 @@ export async function verifyCopies(
     await ports.queue.wake({ kind: 'volume', volumeId: volume.id }, { delayMs: LOOK_AGAIN_MS });
     return 'pause';
   }
-  await commitVolume(ports, view, [{ kind: 'volume.patch', volumeId: volume.id, patch: { verification } }]);
+  await commitVolume(
+    ports,
+    view,
+    verificationFollowed(view, { ...volume.verification, ...verification }, answers, now),
+  );
   return 'continue';
 }
 

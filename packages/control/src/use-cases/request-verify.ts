@@ -19,6 +19,7 @@ export function requestVerify(ports: UseCasePorts, input: { volumeId: VolumeId }
       state: 'running' as const,
       finishedAt: undefined,
       equal: undefined,
+      epoch: volume.epoch,
       replicas: [],
       message: '',
     };

@@ -27,6 +27,7 @@ export const ALERT_RULES = {
     'cluster',
     'volumes have had one full copy for two minutes, and neither a node nor a disk explains it',
   ),
+  CopiesDiffer: error('cluster', 'copies of volumes differ, and no majority says which are right'),
   CopiesWithoutPlace: warning('cluster', 'copies have had no place for two minutes'),
   RebuildsWaiting: warning('cluster', 'a rebuild has waited for half an hour'),
   CertificateExpires: error(

@@ -13,6 +13,7 @@ const WELL: ClusterFacts = {
   volumes: [],
   withoutPlace: { copies: 0, oldestAt: undefined },
   waiting: { rebuilds: 0, oldestAt: undefined },
+  differing: { volumes: 0, oldestAt: undefined },
   authorityNotAfter: ahead(60 * 24 * 300),
 };
 const node = (over: object = {}) => ({
@@ -52,6 +53,11 @@ const rulesOf = (facts: Partial<ClusterFacts>) => found(facts).map(({ rule }) =>
 describe('findAlerts', () => {
   test.each<{ name: string; facts: Partial<ClusterFacts>; want: string[] }>([
     { name: 'all is well', facts: {}, want: [] },
+    {
+      name: 'copies of a volume differ',
+      facts: { differing: { volumes: 1, oldestAt: ago(0) } },
+      want: ['CopiesDiffer'],
+    },
     { name: 'a node is silent', facts: { nodes: [node({ isReady: false })] }, want: ['NodeSilent'] },
     { name: 'it just fell silent', facts: { nodes: [node({ isReady: false, since: ago(0.9) })] }, want: [] },
     { name: 'a disk fails', facts: { disks: [disk({ isReady: false })] }, want: ['DiskFailed'] },

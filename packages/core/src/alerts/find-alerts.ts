@@ -44,6 +44,8 @@ export type ClusterFacts = {
   readonly volumes: readonly VolumeFacts[];
   readonly withoutPlace: { readonly copies: number; readonly oldestAt: Date | undefined };
   readonly waiting: { readonly rebuilds: number; readonly oldestAt: Date | undefined };
+  /** Volumes whose copies differ without a majority. */
+  readonly differing: { readonly volumes: number; readonly oldestAt: Date | undefined };
   readonly authorityNotAfter: Date | undefined;
 };
 /** A node that has been heard at least once. */
@@ -97,6 +99,7 @@ export function findAlerts(facts: ClusterFacts, now: Date): FoundAlert[] {
       facts.volumes.filter((volume) => !explained(volume)),
       now,
     ),
+    ...ofDiffering(facts),
     ...ofWaiting(facts, now),
     ...ofCertificates(facts, now),
   ];
@@ -152,6 +155,13 @@ function counted(
   const since = new Date(Math.min(...volumes.map((volume) => volume.since.getTime())));
   const message = say(`${volumes.length} of the volumes of cluster ${subject.name}`);
   return [{ rule, subject, since, message, effects: { ...NO_EFFECTS, ...sufferingOf(volumes) } }];
+}
+
+function ofDiffering({ cluster, differing: { volumes, oldestAt } }: ClusterFacts): FoundAlert[] {
+  if (oldestAt === undefined) return [];
+  const which = volumes === 1 ? 'copies of 1 volume' : `copies of ${volumes} volumes`;
+  const message = `${which} of cluster ${cluster.name} differ; the CopiesDiffer condition has the checksums and the command to choose`;
+  return [{ rule: 'CopiesDiffer', subject: cluster, since: oldestAt, message, effects: NO_EFFECTS }];
 }
 
 function ofWaiting({ cluster, withoutPlace, waiting }: ClusterFacts, now: Date): FoundAlert[] {

@@ -1,8 +1,14 @@
+import type { CopyRecord } from '../model/copy-record.js';
 import type { Replica } from '../model/replica.js';
 import type { VolumeVerification } from '../model/volume.js';
 
 type CopyResult = VolumeVerification['replicas'][number];
-type Checksum = { readonly checksum: string; readonly writtenBytes: number };
+type Checksum = {
+  readonly checksum: string;
+  readonly writtenBytes: number;
+  readonly record?: CopyRecord | null | undefined;
+  readonly clean?: boolean | undefined;
+};
 
 /** At 100 MB/s a whole copy of 1 TB is read in this time. A copy that takes longer is reported as not read. */
 const VERIFY_MS_MAX = 3 * 3_600_000;
@@ -32,7 +38,7 @@ export function verificationProgress(
   return { ...known, replicas, message: `${read.length} of ${answers.length} copies read` };
 }
 
-/** Verdict of a verification; `undefined` while a copy is being read and there is time left. */
+/** Result of a verification; `undefined` while a copy is being read and there is time left. What follows: `follow-verification.ts`. */
 export function concludeVerification(
   answers: readonly { readonly replica: Replica; readonly answer: CopyAnswer }[],
   requestedAt: Date,

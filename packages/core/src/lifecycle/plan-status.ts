@@ -20,6 +20,7 @@ import {
   volumeEvent,
 } from '../model/volume-facts.js';
 import { afterCreation, holderOf, isDetachForced, requestOf } from '../model/volume-lifecycle.js';
+import { differenceConditions } from './differing-copies.js';
 import { placementConditions } from './placement-conditions.js';
 import { attachObstacle, missingEngine } from './plan-attachment.js';
 import { failoverAt } from './plan-failover.js';
@@ -53,6 +54,8 @@ export function planStatus(view: VolumeView, now: Date): Step | undefined {
   if (waiting !== undefined) patch.conditions = waiting;
   const places = relocationConditions(view, patch.conditions ?? volume.conditions, now);
   if (places !== undefined) patch.conditions = places.conditions;
+  const differing = differenceConditions(view, patch.conditions ?? volume.conditions, now);
+  if (differing !== undefined) patch.conditions = differing.conditions;
   if (Object.keys(patch).length === 0 && placement.changes.length === 0) return undefined;
 
   const changes: Change[] = [{ kind: 'volume.patch', volumeId: volume.id, patch }, ...placement.changes];
@@ -64,6 +67,7 @@ export function planStatus(view: VolumeView, now: Date): Step | undefined {
       ...robustnessEvents(view, robustness, now),
       ...(counted?.changes ?? []),
       ...(places?.changes ?? []),
+      ...(differing?.changes ?? []),
     ],
   };
 }

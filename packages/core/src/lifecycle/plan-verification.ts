@@ -4,11 +4,13 @@ import { isOnReadyNode } from '../model/volume-facts.js';
 import { holderOf, requestOf } from '../model/volume-lifecycle.js';
 import type { Step } from './step.js';
 
-/** Compares all copies by checksum while the volume is detached. An attach that comes in between wins. */
+/** Compares all copies by checksum while the volume is detached. An attach that comes in between wins, and ends it. */
 export function planVerification(view: VolumeView, now: Date): Step | undefined {
   const { volume } = view;
   if (volume.verification?.state !== 'running') return undefined;
-  if (requestOf(volume) === undefined && holderOf(volume) === undefined) {
+  const isIdle = requestOf(volume) === undefined && holderOf(volume) === undefined;
+  // Also when it is detached again: copies read before and after that attachment are not alike.
+  if (isIdle && (volume.verification.epoch ?? volume.epoch) === volume.epoch) {
     const replicaIds = comparableReplicas(view).map(({ id }) => id);
     return { kind: 'verify', replicaIds };
   }

@@ -468,6 +468,10 @@ export const checksumReplySchema = z.object({
   /** Equal for equal bytes: BLAKE3 over the BLAKE3 hashes of the device's pieces of 4 MiB, hex (docs/adr/0020). */
   checksum: z.string().regex(/^[0-9a-f]{1,128}$/),
   writtenBytes: bytes,
+  /** The record that the copy stores; null: it is no member. Left out by agents of older versions, as is `clean`. */
+  record: copyRecordSchema.nullable().optional(),
+  /** False: writes were in flight when it stopped, and other copies may lack them. */
+  clean: z.boolean().optional(),
 });
 
 export const verificationReplySchema = z.union([checksumReplySchema, z.object({ running: z.literal(true) })]);

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { decideCorrupted } from './decide-corrupted.js';
+import { decideCorrupted, decideUnproven } from './decide-corrupted.js';
 
 test.each<{ name: string; copies: string; corrupted: string[] }>([
   { name: 'all agree', copies: 'x x x', corrupted: [] },
@@ -17,4 +17,28 @@ test.each<{ name: string; copies: string; corrupted: string[] }>([
     silentlyCorrupted: text.endsWith('!'),
   }));
   expect(decideCorrupted(hashed)).toEqual(corrupted);
+});
+
+test.each<{ name: string; copies: string; unproven: string[] }>([
+  { name: 'all agree', copies: 'x=x x=x x=x', unproven: [] },
+  { name: 'one differs from two', copies: 'x=x y=x x=x', unproven: ['r1'] },
+  { name: 'the majority decides, whatever was recorded', copies: 'x=y y=y x=y', unproven: ['r1'] },
+  { name: 'one of two is not what it had recorded', copies: 'x=x y=x', unproven: ['r1'] },
+  { name: 'one of two is, and the other had recorded nothing', copies: 'x=x y=-', unproven: [] },
+  { name: 'each is what it had recorded', copies: 'x=x y=y', unproven: [] },
+  { name: 'neither is what it had recorded', copies: 'x=z y=z', unproven: [] },
+  { name: 'a merge has changed both alike', copies: 'x=z x=z', unproven: [] },
+  { name: 'one of three that differ is what it had recorded', copies: 'x=x y=x z=x', unproven: ['r1', 'r2'] },
+  { name: 'the last copy', copies: 'x=y', unproven: [] },
+])('of the copies $copies, $unproven can prove nothing: $name', ({ copies, unproven }) => {
+  const hashed = copies.split(' ').map((text, index) => {
+    const [checksum = '', recorded] = text.split('=');
+    return {
+      replicaId: `r${index}`,
+      checksum,
+      silentlyCorrupted: false,
+      recorded: recorded === '-' ? null : recorded,
+    };
+  });
+  expect(decideUnproven(hashed)).toEqual(unproven);
 });

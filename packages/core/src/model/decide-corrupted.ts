@@ -4,6 +4,8 @@ export type HashedCopy<Id extends string = string> = {
   checksum: string;
   /** True if it had another checksum before, although its files were not changed since. */
   silentlyCorrupted: boolean;
+  /** The checksum that was recorded before; null or absent where there was none. */
+  recorded?: string | null | undefined;
 };
 
 /**
@@ -20,4 +22,23 @@ export function decideCorrupted<Id extends string>(copies: readonly HashedCopy<I
     majority === undefined ? copy.silentlyCorrupted : copy.checksum !== majority;
   const corrupted = copies.filter(isCorrupted);
   return corrupted.length === copies.length ? [] : corrupted.map(({ replicaId }) => replicaId);
+}
+
+/**
+ * Decides which copies can't prove a layer: those that differ from a majority of all. Without a majority, those whose content is
+ * not what they had recorded themselves, while another copy's is. Never all, and none where no copy has a proof.
+ */
+export function decideUnproven<Id extends string>(copies: readonly HashedCopy<Id>[]): Id[] {
+  const corrupted = decideCorrupted(copies);
+  if (corrupted.length > 0 || new Set(copies.map(({ checksum }) => checksum)).size < 2) return corrupted;
+  const proven = new Set(copies.filter(isProven).map(({ checksum }) => checksum));
+  // Two that both prove another content: neither is known to be wrong.
+  if (proven.size !== 1) return [];
+  return copies
+    .filter((copy) => !proven.has(copy.checksum) && copy.recorded != null && !isProven(copy))
+    .map(({ replicaId }) => replicaId);
+}
+
+function isProven({ checksum, recorded }: HashedCopy): boolean {
+  return checksum === recorded;
 }

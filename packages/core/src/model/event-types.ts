@@ -117,6 +117,8 @@ export const EVENT_TYPES = {
     'a copy is where its selectors or its topology do not allow a new one any more',
   ),
   VolumePlacementFits: info('volume', 'all copies match its selectors and its topology again'),
+  CopiesDiffer: error('volume', 'its copies differ, and no majority says which are right: a person decides'),
+  CopiesAccepted: warning('volume', 'of copies that differ it goes on with those that a user named'),
   TooManySnapshots: warning('volume', 'it has so many layers that a limit comes near'),
   RecurringSnapshotSkipped: warning('volume', 'a recurring snapshot was due and could not be taken'),
   SnapshotCheckFailed: warning(

@@ -76,6 +76,7 @@ export const FAULTS = {
   'volume.deleting': { kind: 'conflict', retry: 'never' },
   'volume.faulted': { kind: 'conflict', retry: 'never' },
   'volume.not_faulted': { kind: 'conflict', retry: 'never' },
+  'volume.not_verified': { kind: 'conflict', retry: 'never' },
   'volume.record_higher': { kind: 'conflict', retry: 'never' },
   'volume.holder_unreachable': { kind: 'conflict', retry: 'backoff' },
   'volume.copies_missing': { kind: 'conflict', retry: 'backoff' },

@@ -1,6 +1,6 @@
 import type { Condition } from './condition.js';
 import type { CopyRecord } from './copy-record.js';
-import type { ClusterId, OrganizationId, ProjectId, VolumeId } from './ids.js';
+import type { ClusterId, OrganizationId, ProjectId, ReplicaId, VolumeId } from './ids.js';
 import type { Labels } from './labels.js';
 import type { VolumeChain } from './layer-task.js';
 import type { DataEngine } from './node.js';
@@ -27,7 +27,8 @@ export type VolumeConditionType =
   | 'RebuildWaiting'
   | 'AutoBalance'
   | 'DataLocality'
-  | 'PlacementFits';
+  | 'PlacementFits'
+  | 'CopiesDiffer';
 
 export const REPLICA_COUNT_MIN = 1;
 /** Longhorn's bound; more copies cost bandwidth on every write and buy nothing. */
@@ -73,12 +74,24 @@ export type Attention = {
   since: Date;
 };
 
+/**
+ * `equal`: the current copies hold the same. `damaged`: most of them do, and the others are failed. `tie`: a person decides.
+ * `unjudged`: they differ, and may do so lawfully.
+ */
+export type VerificationVerdict = 'equal' | 'damaged' | 'tie' | 'unjudged';
+
 export type VolumeVerification = {
   requestedAt: Date;
   state: 'running' | 'done' | 'failed';
   finishedAt: Date | undefined;
   /** True when every copy compared has the same contents. */
   equal: boolean | undefined;
+  /** The volume's epoch when it was asked for: in a later one the copies have been written. Absent in rows of older versions. */
+  epoch?: number | undefined;
+  /** What follows from the sums; absent before it is done, and in rows of older versions. */
+  verdict?: VerificationVerdict | undefined;
+  /** Copies that were found to be current, and the highest record; absent where that is not known. */
+  believed?: { readonly record: CopyRecord; readonly replicaIds: readonly ReplicaId[] } | undefined;
   replicas: readonly {
     replicaId: string;
     checksum: string | null;

@@ -254,6 +254,44 @@ describe('hashing', () => {
     expect((await volume.checksums()).size).toBe(1);
   });
 
+  test.each([2, 3])(
+    'a revert of %i copies drops the one whose layer changed since it was hashed',
+    async (count) => {
+      const volume = await cluster(count);
+      const engine = await volume.start(1);
+      const data = crypto.randomBytes(8 * MIB);
+      await write(engine, 0, data);
+      const a = await take(engine, 'a');
+      await write(engine, 0, crypto.randomBytes(2 * MIB));
+      await hashed(engine, a, false);
+      const { node, address } = volume.copy(1);
+      damageLayers(node, address.replicaId);
+      await engine.snapshots.revert(a);
+      expect(modes(engine)).toEqual(['RW', 'ERR', 'RW'].slice(0, count));
+      for (let i = 0; i < 4; i += 1) await expectBytes(engine, 0, data);
+      await rebuild(engine, address);
+      await engine.stop();
+      expect((await volume.checksums()).size).toBe(1);
+    },
+  );
+
+  test('a revert to layers of which a merge has changed the files drops no copy', async () => {
+    const volume = await cluster(3);
+    const engine = await volume.start(1);
+    await write(engine, 0, crypto.randomBytes(8 * MIB));
+    const a = await take(engine, 'a');
+    await write(engine, MIB, crypto.randomBytes(MIB));
+    const b = await take(engine, 'b');
+    await hashed(engine, b, false);
+    const before = await read(engine, 0, 8 * MIB);
+    await write(engine, 0, crypto.randomBytes(MIB));
+    await engine.snapshots.remove(a);
+    await engine.snapshots.purge();
+    await engine.snapshots.revert(b);
+    expect(modes(engine)).toEqual(['RW', 'RW', 'RW']);
+    await expectBytes(engine, 0, before);
+  });
+
   test('the last copy is never dropped, and a merge voids a checksum', async () => {
     const volume = await cluster(1);
     const engine = await volume.start(1);

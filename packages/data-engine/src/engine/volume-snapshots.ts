@@ -11,7 +11,7 @@ import { type Ports, portsOf } from '../nbd/ports.js';
 import { snapshotNotFound } from '../protocol/replica-faults.js';
 import type { Copies } from './copies.js';
 import { freezeAll } from './freeze.js';
-import { hashSnapshot } from './hash-snapshot.js';
+import { hashSnapshot, proveLayers } from './hash-snapshot.js';
 import { failuresOfCommand, judgeCommand, refusalOf } from './judge-command.js';
 import { purgeChains } from './purge-chain.js';
 import { revertAll } from './revert-all.js';
@@ -120,7 +120,8 @@ export class VolumeSnapshots {
   }
 
   /**
-   * Reverts the volume to a snapshot. What was written since survives only in other snapshots.
+   * Reverts the volume to a snapshot. What was written since survives only in other snapshots. Layers that may have changed since
+   * they were hashed are hashed first, beside users' writes; a copy that does not have them any more is dropped before it is read.
    *
    * @param taskId the request's idempotency key. If all copies have already done that request, later writes and
    *   deletions stay: the caller only missed the answer, and retries.
@@ -139,6 +140,7 @@ export class VolumeSnapshots {
       if (!(await this.list()).some(({ id, removed }) => id === layerId && !removed))
         throw snapshotNotFound();
       const { copies, spec } = this.host;
+      await proveLayers(copies, spec.epoch, layerId, this.time);
       await device.exclusive(() =>
         revertAll(copies, spec.epoch, {
           layerId,

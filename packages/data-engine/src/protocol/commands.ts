@@ -146,6 +146,8 @@ export type HashProgress = {
   checksum: string | null;
   /** True if the content changed although the files did not since the last hash: silent corruption by the disk. */
   silentlyCorrupted: boolean;
+  /** The checksum that was recorded before; null where there was none. Absent in answers of older versions. */
+  recorded?: string | null | undefined;
   message: string;
 };
 

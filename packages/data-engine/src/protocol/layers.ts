@@ -47,6 +47,8 @@ export type LayerFacts = FrozenLayer & {
   heldBytes: number;
   /** Null if the layer was never hashed, or its files have changed since. */
   checksum: string | null;
+  /** True if it was hashed, and its files have changed since. Absent in answers of older versions. */
+  isChanged?: boolean | undefined;
   /** True if valid checksums of the layer's ranges are stored. */
   ranges: boolean;
 };

@@ -28,6 +28,7 @@ async function layerFacts(replica: Replica, metadata: LayerMetadata): Promise<La
     ...frozenPart(metadata),
     heldBytes: heldBytes(replica, metadata.id),
     checksum: isValid ? checksum.value : null,
+    isChanged: checksum !== undefined && !isValid,
     ranges: replica.diskKind === 'block' && isValid && (await replica.ranges.areComplete(metadata.id)),
   };
 }

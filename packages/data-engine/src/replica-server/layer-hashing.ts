@@ -42,7 +42,7 @@ export class LayerHashing {
     const stored = this.replica.metadata.layers.find(({ id }) => id === layerId)?.checksum;
     const isValid = stored?.changeTime === before;
     const isComplete = isValid && (await this.replica.ranges.areComplete(layerId));
-    if (isComplete && !force) return done(stored.value, false);
+    if (isComplete && !force) return done(stored.value, false, stored.value);
 
     const sums = this.replica.ranges.start(layer.sizeBytes);
     const value = await layerChecksum(layer, sums);
@@ -53,7 +53,7 @@ export class LayerHashing {
     // The same change times with other content: only the disk itself can have changed it.
     const silentlyCorrupted = isValid && stored.value !== value;
     await this.replica.layers.noteChecksum(layerId, checksumNow(layer, value, before), sums);
-    return done(value, silentlyCorrupted);
+    return done(value, silentlyCorrupted, stored?.value ?? null);
   }
 }
 
@@ -69,8 +69,8 @@ async function layerChecksum(layer: Layer, sums: RangeSums | undefined): Promise
   return whole.digest();
 }
 
-function done(checksum: string, silentlyCorrupted: boolean): HashProgress {
-  return { state: 'done', checksum, silentlyCorrupted, message: '' };
+function done(checksum: string, silentlyCorrupted: boolean, recorded: string | null): HashProgress {
+  return { state: 'done', checksum, silentlyCorrupted, recorded, message: '' };
 }
 
 function failed(error: unknown): HashProgress {

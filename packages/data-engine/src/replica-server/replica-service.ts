@@ -181,7 +181,10 @@ export class ReplicaService {
     if (replica.metadata.rebuildId !== null) {
       throw new StorageFault('replica.rebuilding', { publicMessage: 'the copy is not complete' });
     }
-    return { checksum: await deviceChecksum(replica), writtenBytes: await replica.writtenBytes() };
+    const { record } = replica.metadata;
+    const clean = replica.isClean;
+    const checksum = await deviceChecksum(replica);
+    return { checksum, writtenBytes: await replica.writtenBytes(), record, clean };
   }
 
   /** The agent's report about the open copies. */

@@ -46,6 +46,10 @@ const WITHOUT_PLACE = `
 const WAITING = `SELECT count(*)::int AS rebuilds, min(queued_at) AS "oldestAt" FROM rebuild
   WHERE cluster_id = $1 AND state = 'queued'`;
 
+const DIFFERING = `SELECT count(*)::int AS volumes, min(differs."lastTransitionAt") AS "oldestAt"
+  FROM volume v CROSS JOIN LATERAL jsonb_to_recordset(v.conditions) AS differs (type text, status text, "lastTransitionAt" timestamptz)
+  WHERE v.cluster_id = $1 AND v.conditions @> '[{"type":"CopiesDiffer","status":"True"}]' AND differs.type = 'CopiesDiffer'`;
+
 const AUTHORITY = 'SELECT max(not_after) AS at FROM authority';
 
 type Oldest = { oldestAt: Date | null };
@@ -61,6 +65,7 @@ export async function loadAlertFacts(
   const volumes = await list<VolumeFacts>(VOLUMES);
   const [places] = await list<Oldest & { copies: number }>(WITHOUT_PLACE);
   const [waiting] = await list<Oldest & { rebuilds: number }>(WAITING);
+  const [differing] = await list<Oldest & { volumes: number }>(DIFFERING);
   const [authority] = (await sql.query<{ at: Date | null }>(AUTHORITY)).rows;
   return {
     cluster,
@@ -69,6 +74,7 @@ export async function loadAlertFacts(
     volumes,
     withoutPlace: { copies: places?.copies ?? 0, oldestAt: places?.oldestAt ?? undefined },
     waiting: { rebuilds: waiting?.rebuilds ?? 0, oldestAt: waiting?.oldestAt ?? undefined },
+    differing: { volumes: differing?.volumes ?? 0, oldestAt: differing?.oldestAt ?? undefined },
     authorityNotAfter: authority?.at ?? undefined,
   };
 }
