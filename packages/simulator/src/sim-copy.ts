@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { VolumeDescription } from '@holdfast/core/model/copy-description.js';
 import type { CopyRecord } from '@holdfast/core/model/copy-record.js';
 import type { DiskId, NodeId, ReplicaId, VolumeId } from '@holdfast/core/model/ids.js';
@@ -46,10 +47,14 @@ export type SimLayer = {
 
 /** Checksum of a layer's file as it is now. */
 export function layerChecksum({ writes, isDamaged }: SimLayer): string {
-  return `${[...writes].join()}${isDamaged ? ' damaged' : ''}`;
+  return `${hashOf([...writes])}${isDamaged ? ' damaged' : ''}`;
 }
 
 /** What writes a copy holds, in a form that is equal for equal contents. */
 export function checksumOf(copy: SimCopy): string {
-  return [...copy.writes].sort((a, b) => a - b).join(',');
+  return hashOf([...copy.writes].sort((a, b) => a - b));
+}
+
+function hashOf(writes: readonly number[]): string {
+  return createHash('sha256').update(writes.join()).digest('hex');
 }
