@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { type End, LEFT_BEHIND, LEFT_KINDS, type LeftKind } from '@holdfast/core/policy/left-behind.js';
 import { hashSecret } from '@holdfast/database/credentials.js';
+import { untilLockIsAwaited } from '@holdfast/testkit/lock-waits.js';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { ApiFixture } from './api-fixture.js';
 import { type Makes, type TestMaker, thingsLeftBehind } from './left-behind-things.js';
@@ -87,6 +88,24 @@ describe('what a member has made', () => {
     await LOSSES.removed.lose(maker);
     expect(await webhook()).toBe(true);
   });
+});
+
+test('what is being made while its maker is removed is refused, and is not there', async () => {
+  const maker = await aUser();
+  const { organizationId } = api.seed;
+  // Requests that make webhooks of one organization go one by one: the maker's waits here, let in already.
+  await api.owner.query('BEGIN');
+  await api.owner.query(`SELECT pg_advisory_xact_lock(hashtextextended('webhooks ' || $1::text, 0))`, [
+    organizationId,
+  ]);
+  const body = { name: 'late', url: 'https://example.test/' };
+  const making = api.call('POST', '/webhooks', { token: maker.secret, body });
+  await untilLockIsAwaited(api.database.ownerUrl, 'holdfast-api');
+  expect((await LOSSES.removed.lose(maker)).status).toBe(204);
+  await api.owner.query('COMMIT');
+  expect(await making).toMatchObject({ status: 403, body: { code: 'auth.forbidden' } });
+  const { body: seen } = await api.call('GET', `/webhooks?filter=${encodeURIComponent('name="late"')}`);
+  expect(seen.items).toEqual([]);
 });
 
 async function join(userId: string, role: string): Promise<string> {

@@ -120,6 +120,21 @@ test('the role follows the groups, and the name at the provider stays the user w
   expect(me.body).toMatchObject({ role: 'admin', userId: before.me.body.userId, email: 'ada@example.test' });
 });
 
+test('what a user has made ends with the role that the groups have taken', async () => {
+  provider.visitor = [
+    'sub-mallory',
+    { ...provider.visitor[1], email: 'mallory@example.test', groups: ['storage'] },
+  ];
+  const { secret } = await signIn();
+  const tokens = `/clusters/${api.seed.clusterId}/join-tokens`;
+  const made = await api.call('POST', tokens, { token: secret, body: { name: 'late' } });
+  expect(made.status).toBe(201);
+  provider.visitor = ['sub-mallory', { ...provider.visitor[1], groups: ['ops'] }];
+  await signIn();
+  const { body } = await api.call('GET', `${tokens}?filter=${encodeURIComponent('name="late"')}`);
+  expect(body.items).toEqual([]);
+});
+
 test('an owner with a verified address stays an owner', async () => {
   provider.visitor = ['sub-admin', { ...provider.visitor[1], email: 'ada.owner@example.test' }];
   const { me } = await signIn();

@@ -10,7 +10,7 @@ import type { Tenant } from '../platform/tenant.js';
 const NAMED_MAX = 50;
 
 /**
- * Asked where something is made that works on by itself: the right may have been lost since the request was let in, and must not be
+ * Asked where something is made that works on after the request: the right may have been lost since the request was let in, and must not be
  * lost before the transaction ends.
  *
  * @throws StorageFault `auth.forbidden`

@@ -27,7 +27,7 @@ const volumeId = idField<VolumeId>();
 const diskId = idField<DiskId>();
 const nodeId = idField<NodeId>();
 
-/** The most that a process id may be where it is stored; Linux gives none above 2^22. */
+/** The most that a process id may be where it is stored; Linux gives none above 2^22. A refinement, as the released document has no such bound. */
 const PID_MAX = 2 ** 31 - 1;
 /** A day: far above what the setting may be. */
 const REPLICA_TIMEOUT_MS_MAX = 24 * 3_600_000;
@@ -228,7 +228,7 @@ export const engineReportSchema = z.object({
     .number()
     .int()
     .positive()
-    .max(REPLICA_TIMEOUT_MS_MAX)
+    .refine((ms) => ms <= REPLICA_TIMEOUT_MS_MAX, `at most ${REPLICA_TIMEOUT_MS_MAX}`)
     .optional()
     .describe('Milliseconds of silence after which it drops a copy; left out by older agents.'),
   rebuilds: z.array(rebuildReportSchema).max(64).describe('The rebuilds that it runs, or that ended in it.'),
@@ -281,7 +281,12 @@ export const heartbeatSchema = z.object({
       controlSecret: z.string().min(16).max(256).describe('Bearer token for that address.'),
       nbdHost: agentHost.describe("Host name or address of the agent's NBD server."),
       nbdPort: z.number().int().min(1).max(65535).describe("TCP port of the agent's NBD server."),
-      pid: z.number().int().positive().max(PID_MAX).describe("The agent's process id."),
+      pid: z
+        .number()
+        .int()
+        .positive()
+        .refine((pid) => pid <= PID_MAX, `at most ${PID_MAX}`)
+        .describe("The agent's process id."),
       version: z.string().max(64).describe("The agent's version."),
       protocol: protocolVersion,
     })

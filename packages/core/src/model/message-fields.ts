@@ -38,10 +38,10 @@ const NO_NAME = /[\p{Cc}\p{Zl}\p{Zp}\p{Cs}\u202a-\u202e\u2066-\u2069]/u;
 
 /** A field for a name in an agent's answer. Another one is refused and not changed: it would be the name of another thing. */
 export function nameField(charsMax: number) {
+  // As a refinement, lengths too: the released document of the API names no bounds of what agents send.
   return z
     .string()
-    .min(1)
-    .max(charsMax)
+    .refine((text) => text.length >= 1 && text.length <= charsMax, `1 to ${charsMax} characters`)
     .refine((text) => !NO_NAME.test(text), 'one line of printable characters');
 }
 

@@ -1,5 +1,5 @@
 /**
- * The table of what members leave behind: what works on by itself after the request that made it, which right that takes, and what
+ * The table of what members leave behind: what works on after the request that made it, which right that takes, and what
  * becomes of it once its maker has lost that right by being removed, demoted or disabled.
  *
  * The test of the API that goes through the table makes each kind, takes the right from its maker in each way, and uses it after.

@@ -1,4 +1,4 @@
--- Who answers for what works on by itself: its maker, or who has changed it last. Null: the installation, or unknown (ADR 0331).
+-- Who answers for what works on after its request: its maker, or who has changed it last. Null: the installation, or unknown (ADR 0331).
 ALTER TABLE "join_token" ADD COLUMN "made_by" UUID;
 ALTER TABLE "webhook" ADD COLUMN "made_by" UUID;
 ALTER TABLE "cluster_grant" ADD COLUMN "made_by" UUID;
