@@ -6,6 +6,7 @@ import { isLiveSnapshot } from '@holdfast/core/model/snapshot.js';
 import type { VolumeFill } from '@holdfast/core/model/volume-fill.js';
 import { isDeleting } from '@holdfast/core/model/volume-lifecycle.js';
 import { fillOf, heavyTaskOf } from '@holdfast/core/model/volume-task.js';
+import { deleteNode } from './delete-node.js';
 import { deleteOrphan, patchOrphan, takeOverOrphan } from './orphans.js';
 import { conflict, type Transaction } from './tables.js';
 
@@ -101,6 +102,9 @@ export function applyChange(transaction: Transaction, change: Change, guard: Com
       return;
     case 'node.patch':
       patchNode(transaction, change, guard);
+      return;
+    case 'node.delete':
+      forgetNode(transaction, change);
       return;
     case 'disk.patch':
       patchDisk(transaction, change);
@@ -299,6 +303,13 @@ function patchNode(transaction: Transaction, change: ChangeOf<'node.patch'>, gua
   if (concernsVolumes(change.patch)) transaction.fanOut(row.clusterId, 'node', row.id);
   else transaction.touchCluster(row.clusterId);
   if (opensPlaces(change.patch)) fanOutOpening(transaction, row.clusterId);
+}
+
+function forgetNode(transaction: Transaction, { nodeId }: ChangeOf<'node.delete'>): void {
+  const row = required(transaction.tables.nodes.get(nodeId), nodeId);
+  if (row.forget === undefined) throw conflict(`node ${row.name} is not being forgotten`);
+  if (deleteNode(transaction, nodeId) !== 'deleted') throw conflict(`a volume refers to node ${row.name}`);
+  transaction.touchCluster(row.clusterId);
 }
 
 /** Where any volume of the cluster may move to a better place. */

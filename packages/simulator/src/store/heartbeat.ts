@@ -13,7 +13,7 @@ import { asId, type ClusterId, type DiskId, type NodeId, type RebuildId } from '
 import type { StorageDisk } from '@holdfast/core/model/node.js';
 import { speaksFor, type Volume } from '@holdfast/core/model/volume.js';
 import { afterReboot, holderOf } from '@holdfast/core/model/volume-lifecycle.js';
-import { judgeAgent, nameTaken } from '@holdfast/core/policy/agent-identity.js';
+import { judgeAgent, nameTaken, refuseForgotten } from '@holdfast/core/policy/agent-identity.js';
 import { refuseAgentVersion } from '@holdfast/core/policy/agent-version.js';
 import { diskEvent, diskRemovedNews } from '@holdfast/core/policy/disk-events.js';
 import { diskMovedNews, hasMoved } from '@holdfast/core/policy/disk-move.js';
@@ -93,9 +93,10 @@ function refusalOf(
   heard: HeardAt,
 ): StorageFault | undefined {
   const { name, protocol } = heard.heartbeat.node;
-  const newer = refuseAgentVersion(name, protocol, undefined);
-  if (newer !== undefined)
-    return new StorageFault(newer.code, { publicMessage: newer.why, cures: newer.cures });
+  const unfit =
+    refuseAgentVersion(name, protocol, undefined) ?? (known?.forget === undefined ? undefined : refuseForgotten(name));
+  if (unfit !== undefined)
+    return new StorageFault(unfit.code, { publicMessage: unfit.why, cures: unfit.cures });
   if (known === undefined || !isSecond(transaction, known, heard)) return undefined;
   return new StorageFault('node.name_taken', { publicMessage: nameTaken(name, known) });
 }
