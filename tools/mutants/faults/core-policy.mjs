@@ -121,4 +121,19 @@ export const CORE_POLICY_FAULTS = [
     ],
     foundBy: 'packages/core/src/policy/decide-removal.test.ts',
   },
+  {
+    name: 'forgotten-without-half-of-the-members',
+    breaks:
+      'a node is forgotten with fewer than half of the last members elsewhere only where that loss is accepted',
+    file: 'packages/core/src/policy/decide-forget.ts',
+    changes: [{ find: 'left > 0 && left * 2 >= members.length', replace: 'left > 0' }],
+    foundBy: 'packages/core/src/policy/decide-forget.test.ts',
+  },
+  {
+    name: 'running-node-forgotten',
+    breaks: 'a node whose agent runs is not forgotten',
+    file: 'packages/core/src/policy/decide-forget.ts',
+    changes: [{ find: 'if (isNodeReady(node)) {', replace: 'if (isNodeReady(node) && node.cordoned) {' }],
+    foundBy: 'packages/core/src/policy/decide-forget.test.ts',
+  },
 ];

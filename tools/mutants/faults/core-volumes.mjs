@@ -168,4 +168,11 @@ export const CORE_VOLUME_FAULTS = [
     changes: [{ find: 'if (after.size > LABELS_MAX)', replace: 'if (after.size > 2 * LABELS_MAX)' }],
     foundBy: 'packages/core/src/model/labels.test.ts',
   },
+  {
+    name: 'only-copy-given-up-unasked',
+    breaks: 'a copy on a forgotten node whose loss is not accepted stays',
+    file: 'packages/core/src/lifecycle/plan-forgotten-node.ts',
+    changes: [{ find: 'if (isLoss && !isAccepted) return undefined;', replace: '' }],
+    foundBy: 'packages/core/src/lifecycle/plan-forgotten-node.test.ts',
+  },
 ];

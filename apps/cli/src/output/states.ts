@@ -72,6 +72,7 @@ export function snapshotLook({ state }: Snapshot): Look {
 }
 
 export function nodeLook(node: Node): Look {
+  if (node.forget !== null) return { text: '✕ gone, being forgotten', tone: 'bad' };
   const silence = !isTrue(node.conditions, 'Ready') ? 'not ready' : isSilent(node) ? 'no answer' : undefined;
   if (silence !== undefined) {
     const planned = node.maintenance === null ? '' : `, ${maintenanceText(node.maintenance)}`;

@@ -29,8 +29,7 @@ export async function reconcileDrains(ports: ReconcilerPorts, clusterId: Cluster
 }
 
 function isEmptied(node: StorageNode, disks: readonly StorageDisk[]): boolean {
-  if (isNodeEmptied(node) || (node.drain !== undefined && isEvictingPolicy(node.drain.policy)))
-    return true;
+  if (isNodeEmptied(node) || (node.drain !== undefined && isEvictingPolicy(node.drain.policy))) return true;
   return disks.some(({ evictionRequested }) => evictionRequested);
 }
 

@@ -15,7 +15,9 @@ export async function reconcileForgotten(
   for (const node of nodes) {
     if (node.forget === undefined) continue;
     // Spares a transaction in each run: a copy that is left has space booked.
-    const isBooked = disks.some(({ nodeId, storageScheduledBytes }) => nodeId === node.id && storageScheduledBytes > 0);
+    const isBooked = disks.some(
+      ({ nodeId, storageScheduledBytes }) => nodeId === node.id && storageScheduledBytes > 0,
+    );
     if (isBooked) continue;
     try {
       await store.commit({ kind: 'node', nodeId: node.id, ifVersion: node.version }, [

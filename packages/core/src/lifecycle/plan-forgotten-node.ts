@@ -81,7 +81,12 @@ function patchFor(
  * Does the failed copy of a detached volume keep its row, so that the cluster has the volume attached for a replacement? Not where
  * that can't be: one attempt that came to nothing is enough. The next attach builds what is missing then.
  */
-function isHeldForReplacement(view: VolumeView, replica: Replica, { forget }: ForgottenNode, now: Date): boolean {
+function isHeldForReplacement(
+  view: VolumeView,
+  replica: Replica,
+  { forget }: ForgottenNode,
+  now: Date,
+): boolean {
   const { volume, replicas, fleet, rebuilds } = view;
   if (isRepairing(volume)) return true;
   if (volume.lifecycle.state !== 'detached') return false;

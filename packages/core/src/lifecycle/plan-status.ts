@@ -82,7 +82,9 @@ export function robustnessOf({ volume, replicas, fleet }: VolumeView): Robustnes
   }
   const healthy = replicas.filter(isHealthy);
   if (healthy.length === 0) {
-    return replicas.some(({ failedAt }) => failedAt !== undefined) ? 'faulted' : 'unknown';
+    // One without any copy has lost them; the first ones of a volume that is being made are there before it is.
+    const isLost = replicas.length === 0 && state !== 'creating';
+    return isLost || replicas.some(({ failedAt }) => failedAt !== undefined) ? 'faulted' : 'unknown';
   }
   const reachable = healthy.filter((replica) => isReachable(replica, fleet)).length;
   // Their nodes answer, and say that the disks are missing.

@@ -54,7 +54,9 @@ export function forgetLosses(nodeId: NodeId, { fleet, volumes }: NodeVolumes): F
       const kind = lossOf(nodeId, view, fleet);
       return kind === undefined ? [] : [{ volumeId: view.volume.id, name: view.volume.name, kind }];
     })
-    .sort((a, b) => a.name.localeCompare(b.name, 'en', { numeric: true }) || compareIds(a.volumeId, b.volumeId));
+    .sort(
+      (a, b) => a.name.localeCompare(b.name, 'en', { numeric: true }) || compareIds(a.volumeId, b.volumeId),
+    );
 }
 
 /** @param accepted volumes of which the user accepts the loss */
@@ -70,7 +72,9 @@ export function decideForget(
     ]);
   }
   const known = node.forget?.acceptedLosses ?? [];
-  const open = forgetLosses(node.id, view).filter(({ volumeId }) => ![...known, ...accepted].includes(volumeId));
+  const open = forgetLosses(node.id, view).filter(
+    ({ volumeId }) => ![...known, ...accepted].includes(volumeId),
+  );
   if (open.length > 0) return lossRefusal(node.name, open);
   const isNews = node.forget === undefined || accepted.some((id) => !known.includes(id));
   return isNews ? { kind: 'allow' } : unchanged(`node ${node.name} is being forgotten`);
@@ -78,10 +82,14 @@ export function decideForget(
 
 function lossRefusal(node: string, losses: readonly ForgetLoss[]) {
   const names = losses.map(({ name }) => name).join(' ');
-  return refuse('node.holds_only_copy', `node ${node} can't be forgotten without a loss: ${lossText(losses)}`, [
-    `start the agent of ${node}, or of another node that holds a copy of them`,
-    `accept the loss by naming them: holdfast node forget ${node} --lose ${names}`,
-  ]);
+  return refuse(
+    'node.holds_only_copy',
+    `node ${node} can't be forgotten without a loss: ${lossText(losses)}`,
+    [
+      `start the agent of ${node}, or of another node that holds a copy of them`,
+      `accept the loss by naming them: holdfast node forget ${node} --lose ${names}`,
+    ],
+  );
 }
 
 /** Names in one sentence; a refusal that names more is longer than a screen. */

@@ -22,9 +22,15 @@ export function readinessEvent(node: StorageNode, isReady: boolean, at: Date): C
 
 /** Events of a change of what is wanted of a node: the same ones whichever request made the change. */
 export function nodeChangeEvents(before: StorageNode, after: StorageNode, at: Date): ClusterEvent[] {
-  const news = [cordonNews, maintenanceNews, drainNews, drainStatusNews, evictionNews, forgetNews, specNews].map(
-    (tell) => tell(before, after),
-  );
+  const news = [
+    cordonNews,
+    maintenanceNews,
+    drainNews,
+    drainStatusNews,
+    evictionNews,
+    forgetNews,
+    specNews,
+  ].map((tell) => tell(before, after));
   return news.flatMap((one) => (one === undefined ? [] : [nodeEvent(before, one, at)]));
 }
 

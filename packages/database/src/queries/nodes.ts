@@ -3,10 +3,10 @@ import type { ClusterId, DiskId, NodeId } from '@holdfast/core/model/ids.js';
 import type { StorageDisk, StorageNode } from '@holdfast/core/model/node.js';
 import { type DiskRow, readDisk } from '../rows/disk-row.js';
 import { type NodeRow, readNode } from '../rows/node-row.js';
-import { removeNodeRows } from '../store/forgotten-nodes.js';
 import { NODE_READY, NODE_SILENT, NODE_UNANSWERING } from '../rows/readiness-sql.js';
 import type { Sql } from '../sql/scope.js';
 import { bytesSum } from '../sql/sums.js';
+import { removeNodeRows } from '../store/forgotten-nodes.js';
 import { type ListSource, listsOf } from './list-rows.js';
 
 /** A node, and the sums over its disks. */

@@ -4,10 +4,9 @@ import type { Sql } from '../sql/scope.js';
 
 /** From now on no request of the node's agent is believed. */
 export async function revokeForgotten(sql: Sql, nodeId: NodeId): Promise<void> {
-  await sql.query(
-    'UPDATE node_identity SET revoked_at = now() WHERE node_id = $1 AND revoked_at IS NULL',
-    [nodeId],
-  );
+  await sql.query('UPDATE node_identity SET revoked_at = now() WHERE node_id = $1 AND revoked_at IS NULL', [
+    nodeId,
+  ]);
 }
 
 /** What was observed and found on the node goes with its row. */

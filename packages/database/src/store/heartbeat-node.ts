@@ -3,7 +3,12 @@ import type { Heartbeat } from '@holdfast/core/model/agent-protocol.js';
 import { conditionOf } from '@holdfast/core/model/condition.js';
 import { StorageFault } from '@holdfast/core/model/faults.js';
 import { asId, type ClusterId, type NodeId } from '@holdfast/core/model/ids.js';
-import { type AgentVerdict, judgeAgent, nameTaken, refuseForgotten } from '@holdfast/core/policy/agent-identity.js';
+import {
+  type AgentVerdict,
+  judgeAgent,
+  nameTaken,
+  refuseForgotten,
+} from '@holdfast/core/policy/agent-identity.js';
 import { refuseAgentVersion } from '@holdfast/core/policy/agent-version.js';
 import { isUnanswering } from '@holdfast/core/policy/node-liveness.js';
 import { systemRandom } from '../clock-and-random.js';

@@ -101,10 +101,8 @@ export function applyChange(transaction: Transaction, change: Change, guard: Com
       beginBalancing(transaction, change);
       return;
     case 'node.patch':
-      patchNode(transaction, change, guard);
-      return;
     case 'node.delete':
-      forgetNode(transaction, change);
+      changeNode(transaction, change, guard);
       return;
     case 'disk.patch':
       patchDisk(transaction, change);
@@ -303,6 +301,15 @@ function patchNode(transaction: Transaction, change: ChangeOf<'node.patch'>, gua
   if (concernsVolumes(change.patch)) transaction.fanOut(row.clusterId, 'node', row.id);
   else transaction.touchCluster(row.clusterId);
   if (opensPlaces(change.patch)) fanOutOpening(transaction, row.clusterId);
+}
+
+function changeNode(
+  transaction: Transaction,
+  change: ChangeOf<'node.patch'> | ChangeOf<'node.delete'>,
+  guard: CommitGuard,
+): void {
+  if (change.kind === 'node.patch') patchNode(transaction, change, guard);
+  else forgetNode(transaction, change);
 }
 
 function forgetNode(transaction: Transaction, { nodeId }: ChangeOf<'node.delete'>): void {

@@ -94,7 +94,8 @@ function refusalOf(
 ): StorageFault | undefined {
   const { name, protocol } = heard.heartbeat.node;
   const unfit =
-    refuseAgentVersion(name, protocol, undefined) ?? (known?.forget === undefined ? undefined : refuseForgotten(name));
+    refuseAgentVersion(name, protocol, undefined) ??
+    (known?.forget === undefined ? undefined : refuseForgotten(name));
   if (unfit !== undefined)
     return new StorageFault(unfit.code, { publicMessage: unfit.why, cures: unfit.cures });
   if (known === undefined || !isSecond(transaction, known, heard)) return undefined;
