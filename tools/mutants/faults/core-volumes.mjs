@@ -175,4 +175,11 @@ export const CORE_VOLUME_FAULTS = [
     changes: [{ find: 'if (isLoss && !isAccepted) return undefined;', replace: '' }],
     foundBy: 'packages/core/src/lifecycle/plan-forgotten-node.test.ts',
   },
+  {
+    name: 'cure-offered-with-too-few-copies',
+    breaks: 'an attach elsewhere is offered only where half of the last copies answer',
+    file: 'packages/core/src/lifecycle/plan-failover.ts',
+    changes: [{ find: 'return isEnough && reachable.length > 0 &&', replace: 'return reachable.length > 0 &&' }],
+    foundBy: 'packages/control/test/offered-cures.test.ts',
+  },
 ];

@@ -123,7 +123,7 @@ export function startRefused(
   const attention = {
     code: 'EngineStartFailed',
     message: `the engine does not start on node ${node}: ${error.message}`,
-    cures: [...(error.details.cures ?? startCures(error.code, node))],
+    cures: [...(error.details.cures ?? startCures(view, error.code, node))],
     since: volume.attention?.since ?? now,
   };
   return { isCured: false, changes: unlessKnown(view, { attention }, []) };

@@ -26,7 +26,7 @@ import { failoverAt } from './plan-failover.js';
 import { waitingConditions } from './rebuild-waiting-conditions.js';
 import { relocationConditions } from './relocation-conditions.js';
 import { countedConditions } from './snapshot-count-conditions.js';
-import { DISKS_FULL, isFull, placeOf } from './start-obstacles.js';
+import { curesElsewhere, DISKS_FULL, isFull, placeOf } from './start-obstacles.js';
 import { causeOfStatus } from './status-cause.js';
 import type { Step } from './step.js';
 
@@ -87,9 +87,11 @@ export function robustnessOf({ volume, replicas, fleet }: VolumeView): Robustnes
     return isLost || replicas.some(({ failedAt }) => failedAt !== undefined) ? 'faulted' : 'unknown';
   }
   const reachable = healthy.filter((replica) => isReachable(replica, fleet)).length;
+  const members = volume.record?.members.length ?? 0;
   // Their nodes answer, and say that the disks are missing.
-  const areAllMissing = reachable === 0 && healthy.every((replica) => isOnReadyNode(replica, fleet));
-  return areAllMissing ? 'faulted' : robustnessAtRest(reachable, wanted);
+  const isAwaited = healthy.some((replica) => !isOnReadyNode(replica, fleet));
+  const atRest = robustnessAtRest(reachable, wanted, members);
+  return atRest === 'unknown' && !isAwaited ? 'faulted' : atRest;
 }
 
 function attentionOf(view: VolumeView, now: Date): Attention | undefined {
@@ -117,7 +119,7 @@ function holderUnreachable(view: VolumeView): Omit<Attention, 'since'> | undefin
     message: `the volume ${action}: its engine is on node ${name}, which does not answer`,
     cures: [
       ...comingFailover(view),
-      `detach it by force, then attach it on another node: every acknowledged and flushed write is kept`,
+      ...curesElsewhere(view),
       `start the agent on ${name}: the volume then goes on`,
     ],
   };
