@@ -18,6 +18,8 @@ const VOLUME_HEALTH: Record<VolumeHealth, Look> = {
   degraded: { text: '▲ degraded', tone: 'warn' },
   faulted: { text: '✕ faulted', tone: 'bad' },
   unknown: { text: '○ unknown', tone: 'plain' },
+  creating: { text: '◐ creating', tone: 'busy' },
+  notPlaced: { text: '▲ not placed', tone: 'warn' },
 };
 
 const COPY_HEALTH: Record<CopyHealth, Look> = {

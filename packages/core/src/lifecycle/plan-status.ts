@@ -149,7 +149,14 @@ function disksFull(view: VolumeView): Omit<Attention, 'since'> | undefined {
 function obstacleOf(view: VolumeView): Omit<Attention, 'since'> | undefined {
   const { volume } = view;
   const isWaiting = requestOf(volume) !== undefined && holderOf(volume) === undefined;
-  return isWaiting && volume.lifecycle.state !== 'detaching' ? attachObstacle(view) : undefined;
+  return isWaiting && volume.lifecycle.state !== 'detaching' && !isBeingMade(view)
+    ? attachObstacle(view)
+    : undefined;
+}
+
+/** Its first copies are on their way, on nodes that answer: the attach that a user asked for follows without one. */
+function isBeingMade({ volume, replicas, fleet }: VolumeView): boolean {
+  return volume.lifecycle.state === 'creating' && replicas.every((replica) => isOnReadyNode(replica, fleet));
 }
 
 function sinceOf({ volume }: VolumeView, code: string, now: Date): Date {

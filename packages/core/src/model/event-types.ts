@@ -146,7 +146,10 @@ export const EVENT_TYPES = {
     'rebuild',
     'it goes on: a user lets it, or there is room again after it was preempted',
   ),
-  RebuildCancelled: warning('rebuild', 'a user cancels it'),
+  RebuildCancelled: warning(
+    'rebuild',
+    'a user cancels it, detaches its volume or attaches it on another node, or its target has to leave its place',
+  ),
   RebuildSucceeded: info('rebuild', 'its target is a full copy'),
   RebuildFailed: warning('rebuild', 'it ended without that, for the reason that is named'),
 

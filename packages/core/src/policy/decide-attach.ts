@@ -81,8 +81,8 @@ function attachedElsewhere({ id, name, nodes }: ActionFacts, holderId: string): 
     isAlive
       ? [`detach the volume from ${holderName} first`]
       : [
-          `start the agent on ${holderName}`,
           'detach with force, then attach: with half of its last copies every acknowledged and flushed write is kept',
+          `start the agent on ${holderName}`,
         ],
     { volumeId: id, holderNodeId: holderId, holderIsAlive: isAlive },
   );
