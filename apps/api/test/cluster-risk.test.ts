@@ -57,7 +57,7 @@ describe('the risk of a cluster', () => {
     ]);
     const { volumes, verdict, causes } = await risk();
     expect({ volumes, verdict }).toEqual({
-      volumes: { ...NONE, total: 3, healthy: 1, notServed: 1, degraded: 1 },
+      volumes: { ...NONE, total: 3, healthy: 1, creating: 0, notServed: 1, degraded: 1 },
       verdict: 'stuck',
     });
     expect(causes).toMatchObject([
@@ -75,7 +75,7 @@ describe('the risk of a cluster', () => {
     const { id } = await api.createVolume({ numberOfReplicas: 3 });
     await api.owner.query(`UPDATE volume SET state = 'detached', robustness = 'healthy' WHERE id = $1`, [id]);
     await api.owner.query('UPDATE replica SET healthy_at = now() WHERE volume_id = $1', [id]);
-    const known = { ...NONE, total: 4, healthy: 1, notServed: 1, degraded: 1 };
+    const known = { ...NONE, total: 4, healthy: 1, creating: 0, notServed: 1, degraded: 1 };
     const placed = async (nodeId: string | undefined, copies: number) => {
       await api.owner.query(
         `UPDATE replica SET node_id = $2, disk_id = (SELECT id FROM disk WHERE node_id = $2 LIMIT 1)

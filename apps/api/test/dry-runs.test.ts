@@ -344,6 +344,7 @@ async function makeCases(): Promise<Record<string, Case>> {
       body: { until: new Date(Date.now() + 3_600_000).toISOString(), reason: 'a new disk' },
     },
     [`POST ${NODE}/end-maintenance`]: { at: `${cluster}/nodes/${empty}/end-maintenance` },
+    [`POST ${NODE}/forget`]: { at: `${cluster}/nodes/${empty}/forget`, body: {} },
     [`POST ${NODE}/drain`]: { at: `${cluster}/nodes/${node}/drain`, body: { policy: 'block-for-eviction' } },
     [`PATCH ${NODE}/disks/{diskId}`]: {
       at: `${cluster}/nodes/${empty}/disks/${disk}`,

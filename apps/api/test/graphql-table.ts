@@ -47,6 +47,7 @@ export const FIELDS: Readonly<Record<string, string>> = {
   nodes_delete: 'deleteNode',
   nodes_disks: 'disks',
   nodes_drain: 'drainNode',
+  nodes_forget: 'forgetNode',
   nodes_drainPlan: 'drainPlan',
   nodes_endMaintenance: 'endNodeMaintenance',
   nodes_get: 'storageNode',

@@ -229,3 +229,31 @@ describe('drain', () => {
     expect(await told()).toEqual([]);
   });
 });
+
+describe('a node that is gone for good', () => {
+  test('is forgotten once it does not answer: its certificate is revoked in the same commit', async () => {
+    expect(await api.call('POST', `${path}/forget`, { body: {} })).toMatchObject({
+      status: 409,
+      body: { code: 'node.in_use' },
+    });
+    const silent = { type: 'Ready', status: 'False', reason: '', message: '', lastTransitionAt: new Date() };
+    await api.owner.query('UPDATE node SET conditions = $2 WHERE id = $1', [
+      nodeId,
+      JSON.stringify([silent]),
+    ]);
+    await api.owner.query(
+      `INSERT INTO node_identity (node_id, organization_id, cluster_id, name, key_hash, joined_at, certificate_not_after)
+       SELECT id, organization_id, cluster_id, name, id::text, now(), now() FROM node WHERE id = $1 ON CONFLICT DO NOTHING`,
+      [nodeId],
+    );
+    expect(await api.call('POST', `${path}/forget`, { body: {} })).toMatchObject({
+      status: 202,
+      body: { forget: { acceptedLosses: [] } },
+    });
+    const { rows } = await api.owner.query('SELECT revoked_at FROM node_identity WHERE node_id = $1', [
+      nodeId,
+    ]);
+    expect(rows).toEqual([{ revoked_at: expect.any(Date) }]);
+    expect(await told()).toEqual(['NodeForgetRequested']);
+  });
+});

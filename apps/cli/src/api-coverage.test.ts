@@ -122,6 +122,7 @@ const REACHED: Readonly<Record<string, string>> = {
   nodes_cordon: 'node cordon',
   nodes_uncordon: 'node uncordon',
   nodes_drain: 'node drain',
+  nodes_forget: 'node forget',
   nodes_drainPlan: 'node drain',
   nodes_cancelDrain: 'node cancel-drain',
   nodes_startMaintenance: 'node maintenance',

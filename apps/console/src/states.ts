@@ -28,6 +28,8 @@ const VOLUME_HEALTH = {
   degraded: { tone: 'warn', word: 'Degraded' },
   faulted: { tone: 'bad', word: 'Faulted' },
   unknown: { tone: 'idle', word: 'Unknown' },
+  creating: { tone: 'busy', word: 'Creating' },
+  notPlaced: { tone: 'warn', word: 'Not placed' },
 } satisfies Record<VolumeHealth, { tone: Tone; word: string }>;
 
 export const VOLUME_STATE = {

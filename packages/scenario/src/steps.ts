@@ -87,6 +87,9 @@ export const STEPS = {
   addNode: nodeGiven,
   addDisk: z.strictObject({ node: nodeName, ...diskGiven.shape }),
   removeNode: nodeName.describe('A user has a node forgotten that is gone and holds nothing.'),
+  forgetNode: z
+    .strictObject({ node: nodeName, lose: z.array(volumeName).optional() })
+    .describe('A user declares a node gone for good, and names the volumes of which a loss is accepted.'),
   removeDisk: diskName.describe('A user takes an empty disk off its node; its agent lets go of it.'),
 
   set: settingsGiven.describe('Changes settings of the cluster.'),

@@ -149,6 +149,10 @@ export class WorldWatch {
     this.fullCopies.set(volume.id, now);
     const isGone = (id: ReplicaId) => !replicas.some((replica) => replica.id === id);
     if (now.length > 0 || isDeleting(volume) || before.length === 0 || !before.every(isGone)) return;
+    // It may have failed and gone since the last look, as one on a forgotten node does.
+    const news = this.world.store.events.slice(this.eventsSeen);
+    if (news.some(({ type, subject }) => type === 'ReplicaFailed' && before.some((id) => id === subject.id)))
+      return;
     this.report([`the last full copy of volume ${volume.name} was removed`]);
   }
 

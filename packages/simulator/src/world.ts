@@ -117,9 +117,15 @@ export class World {
   }
 
   private async recordReport(node: SimNode): Promise<void> {
-    const answer = await this.store.recordHeartbeat(this.clusterId, node.heartbeat(), this.clock.now());
-    node.nodeId = answer.nodeId;
-    node.obey(answer.disks);
+    try {
+      const answer = await this.store.recordHeartbeat(this.clusterId, node.heartbeat(), this.clock.now());
+      node.nodeId = answer.nodeId;
+      node.obey(answer.disks);
+    } catch (error) {
+      if (!isFault(error, 'node.identity_refused')) throw error;
+      // Its agent asks again, as real ones do.
+      this.fleet.stirAll();
+    }
   }
 
   private failsRebuild(replicaId: ReplicaId): boolean {

@@ -41,6 +41,23 @@ export function drainContract(makeStore: MakeStore): void {
     booking: undefined,
   });
 
+  test('a node is deleted only once it is being forgotten and no volume refers to it', async () => {
+    const nodeId = await fixture.node();
+    const forget = { requestedAt: NOON, acceptedLosses: [volumeIdOf(1)] };
+    const remove = () => outcome(fixture.store.commit({ kind: 'new' }, [{ kind: 'node.delete', nodeId }]));
+    expect(await remove()).toBe('store.conflict');
+    await fixture.store.commit({ kind: 'new' }, [{ kind: 'node.patch', nodeId, patch: { forget } }]);
+    expect((await nodeOf(nodeId)).forget).toEqual(forget);
+    const conditions = [
+      { type: 'Ready' as const, status: 'False' as const, reason: '', message: '', lastTransitionAt: NOON },
+    ];
+    await fixture.store.commit({ kind: 'new' }, [{ kind: 'node.patch', nodeId, patch: { conditions } }]);
+    await remove();
+    const { nodes, disks } = await fixture.store.loadFleet(fixture.tenant.clusterId);
+    expect(nodes.some(({ id }) => id === nodeId)).toBe(false);
+    expect(disks.some((disk) => disk.nodeId === nodeId)).toBe(false);
+  });
+
   test('a drain and its status are read as they were written, and taken away', async () => {
     const nodeId = await fixture.node();
     const wait = (replicaId: ReplicaId | undefined, reason: DrainWait['reason']): DrainWait => ({

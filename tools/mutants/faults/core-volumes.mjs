@@ -169,6 +169,7 @@ export const CORE_VOLUME_FAULTS = [
     foundBy: 'packages/core/src/model/labels.test.ts',
   },
   {
+<<<<<<< ours
     name: 'a-few-copies-fail-the-others',
     breaks: 'more than half of all current copies fail the odd one',
     file: 'packages/core/src/lifecycle/judge-copies.ts',
@@ -197,5 +198,19 @@ export const CORE_VOLUME_FAULTS = [
       { find: '(volume.verification.epoch ?? volume.epoch) === volume.epoch', replace: 'volume.epoch >= 0' },
     ],
     foundBy: 'packages/control/test/damaged-copies.test.ts',
+=======
+    name: 'only-copy-given-up-unasked',
+    breaks: 'a copy on a forgotten node whose loss is not accepted stays',
+    file: 'packages/core/src/lifecycle/plan-forgotten-node.ts',
+    changes: [{ find: 'if (isLoss && !isAccepted) return undefined;', replace: '' }],
+    foundBy: 'packages/core/src/lifecycle/plan-forgotten-node.test.ts',
+  },
+  {
+    name: 'cure-offered-with-too-few-copies',
+    breaks: 'an attach elsewhere is offered only where half of the last copies answer',
+    file: 'packages/core/src/lifecycle/plan-failover.ts',
+    changes: [{ find: 'return isEnough && reachable.length > 0 &&', replace: 'return reachable.length > 0 &&' }],
+    foundBy: 'packages/control/test/offered-cures.test.ts',
+>>>>>>> theirs
   },
 ];

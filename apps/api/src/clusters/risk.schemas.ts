@@ -44,6 +44,7 @@ export const riskSchema = z
       .extend({
         total: count.describe('All volumes that the caller may see.'),
         healthy: count.describe('Volumes with all the full copies that are wanted.'),
+        creating: count.describe('Volumes whose first copies are being made: nothing of them is missing.'),
       })
       .describe('Number of volumes, each in one place.'),
     verdict: z

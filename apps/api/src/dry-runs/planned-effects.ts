@@ -23,11 +23,13 @@ import {
   effectOn,
   effectsOfDeletion,
   effectsOfEviction,
+  effectsOfForgetting,
   effectsOfRemoval,
   effectsOfSalvage,
 } from '@holdfast/core/policy/copy-effects.js';
 import { detachNotes } from '@holdfast/core/policy/decide-detach.js';
 import { drainPolicyOf } from '@holdfast/core/policy/decide-drain.js';
+import { forgetNotes } from '@holdfast/core/policy/decide-forget.js';
 import { deletionNotes, growthNotes, revertNotes } from '@holdfast/core/policy/layer-notes.js';
 import type { Tenant } from '../platform/tenant.js';
 import { PatchVolumeBody } from '../volumes/volume.schemas.js';
@@ -146,6 +148,13 @@ export const maintenance: DryRunPlanner = async (tenant, { parameters }) => {
 export const diskRemoval: DryRunPlanner = async (tenant, { parameters }) => {
   const { fleet } = await loadNode(tenant, parameters);
   return { copies: [], notes: diskRemovalNotes(fleet.disks, asId<DiskId>(parameters.diskId ?? '')) };
+};
+
+/** Its copies go, and another is built for each whose volume has a full copy elsewhere. */
+export const nodeForget: DryRunPlanner = async (tenant, { parameters }) => {
+  const view = await loadNode(tenant, parameters);
+  const nodeId = asId<NodeId>(parameters.nodeId ?? '');
+  return { copies: effectsOfForgetting(view, nodeId), notes: forgetNotes(nodeId, view) };
 };
 
 export const nodeDeletion: DryRunPlanner = async (tenant, { parameters }) => {

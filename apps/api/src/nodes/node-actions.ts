@@ -1,14 +1,15 @@
 /** What can be done with a node beyond changing its switches and labels one by one. */
 import { cordonNode, uncordonNode } from '@holdfast/control/use-cases/cordon-node.js';
 import { cancelDrain, drainNode } from '@holdfast/control/use-cases/drain-node.js';
+import { forgetNode } from '@holdfast/control/use-cases/forget-node.js';
 import { endMaintenance, startMaintenance } from '@holdfast/control/use-cases/maintain-node.js';
 import type { NodeWithStorage } from '@holdfast/database/queries/nodes.js';
 import { type ActionTarget, serveAction } from '../actions/serve-action.js';
-import { maintenance, nodeDrain, noteOnly } from '../dry-runs/planned-effects.js';
+import { maintenance, nodeDrain, nodeForget, noteOnly } from '../dry-runs/planned-effects.js';
 import { drainOperation } from '../operations/begun-operations.js';
 import { NoBody } from '../platform/schemas.js';
 import { DrainBody } from './drain.schemas.js';
-import { MaintenanceBody, NodeDto, NodePath } from './node.schemas.js';
+import { ForgetNodeBody, MaintenanceBody, NodeDto, NodePath } from './node.schemas.js';
 import { type NodeView, nodeView } from './node.view.js';
 import { readNode } from './read-node.js';
 
@@ -92,5 +93,16 @@ export const NODE_ACTIONS = [
     takesIfMatch: true,
     act: ({ tenant, key, ifVersion }) => endMaintenance(tenant.ports, { ...key, ifVersion }),
     isDone: () => true,
+  }),
+  serveAction(NODE, {
+    name: 'forget',
+    summary:
+      'Declare a node gone for good: revoke its certificate, give up its copies, and delete it in the end',
+    body: ForgetNodeBody,
+    dryRun: nodeForget,
+    refuses: ['cluster.not_found', 'node.not_found', 'node.in_use', 'node.holds_only_copy'],
+    takesIfMatch: true,
+    act: ({ tenant, key, body, ifVersion }) =>
+      forgetNode(tenant.ports, { ...key, acceptedLosses: body.acceptLossOf, ifVersion }),
   }),
 ];

@@ -1,4 +1,4 @@
-import type { DiskId, NodeId } from '@holdfast/core/model/ids.js';
+import type { DiskId, NodeId, VolumeId } from '@holdfast/core/model/ids.js';
 import { z } from 'zod';
 import { storageSchema } from '../clusters/cluster.schemas.js';
 import { dto } from '../platform/dto.js';
@@ -49,6 +49,17 @@ export const nodeSchema = z
           'on it. Null: none.',
       ),
     drain: nodeDrainSchema.nullable().describe('Its drain, until it is uncordoned; null: none.'),
+    forget: z
+      .object({
+        requestedAt: time.describe('When a user declared the node gone for good.'),
+        acceptedLosses: z
+          .array(uuid)
+          .describe('Volumes of which data that only this node held may be lost, as the user accepted.'),
+      })
+      .nullable()
+      .describe(
+        'Set while the node is being forgotten: its certificate is revoked, and it is deleted when no volume refers to it. Null: not asked for.',
+      ),
     autoEvicting: z.boolean().describe('True: its drain replaces replicas elsewhere, then removes them.'),
     conditions: z
       .array(conditionSchema)
@@ -150,6 +161,22 @@ export class MaintenanceBody extends dto(
       .transform((text) => new Date(text))
       .describe('When the window ends: a time to come, at most 7 days away.'),
     reason: z.string().trim().max(200).default('').describe('Shown wherever the window is.'),
+  }),
+) {}
+
+/** More volumes than a user names by hand; a longer list goes in several requests, each of which adds to it. */
+const LOSSES_MAX = 1_000;
+
+export class ForgetNodeBody extends dto(
+  z.strictObject({
+    acceptLossOf: z
+      .array(id<VolumeId>())
+      .max(LOSSES_MAX)
+      .default([])
+      .describe(
+        'Volumes of which data that only this node holds may be lost. Without them the request is refused, and the refusal names ' +
+          'the volumes and what each would lose.',
+      ),
   }),
 ) {}
 

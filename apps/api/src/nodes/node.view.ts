@@ -25,6 +25,7 @@ export function nodeView({ node, pid, agentVersion, unansweredAt, ...sums }: Nod
     evictionRequested: node.evictionRequested,
     maintenance: maintenanceView(node.maintenance),
     drain: nodeDrainView(node),
+    forget: forgetView(node.forget),
     autoEvicting: node.drain !== undefined && isEvictingPolicy(node.drain.policy),
     conditions: shownNodeConditions(node, unansweredAt).map(conditionView),
     nbdHost: node.nbdHost ?? null,
@@ -39,6 +40,11 @@ export function nodeView({ node, pid, agentVersion, unansweredAt, ...sums }: Nod
 
 function maintenanceView(window: StorageNode['maintenance']): NodeView['maintenance'] {
   return window === undefined ? null : { until: window.until.toISOString(), reason: window.reason };
+}
+
+function forgetView(forget: StorageNode['forget']): NodeView['forget'] {
+  if (forget === undefined) return null;
+  return { requestedAt: forget.requestedAt.toISOString(), acceptedLosses: [...forget.acceptedLosses] };
 }
 
 export function diskView(disk: StorageDisk): DiskView {

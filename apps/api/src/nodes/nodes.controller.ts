@@ -110,7 +110,12 @@ export class NodesController {
           ? 'its agent still runs and would register it again'
           : 'it still holds replicas or an engine',
       cures:
-        result === 'ready' ? ['stop its agent first'] : ['set evictionRequested and wait until it is empty'],
+        result === 'ready'
+          ? ['stop its agent first']
+          : [
+              'when it is gone for good, forget it, which gives its copies up: holdfast node forget',
+              'when its agent runs, drain it with an evicting policy, and wait until it is empty',
+            ],
     });
   }
 

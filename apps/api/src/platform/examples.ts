@@ -15,6 +15,7 @@ export const REQUEST_EXAMPLES: Readonly<Record<string, object>> = {
   disks_create: { path: '/mnt/nvme-2', name: 'nvme-2', tags: ['nvme'] },
   disks_patch: { allowScheduling: true, tags: ['nvme'] },
   nodes_drain: { policy: 'block-for-eviction' },
+  nodes_forget: { acceptLossOf: [] },
   nodes_drainPlan: { policy: 'block-for-eviction' },
   nodes_startMaintenance: { until: '2099-01-01T00:00:00Z', reason: 'new disks' },
   placements_simulate: { volumes: [{ size: 200 * GIB, numberOfReplicas: 3, count: 2 }] },

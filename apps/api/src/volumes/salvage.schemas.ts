@@ -43,9 +43,10 @@ export const salvageAdviceSchema = z
           nodeId: uuid.nullable().describe('Its node; null: it has no place.'),
           nodeName: z.string().describe("Its node's name."),
           verdict: z
-            .enum(['usable', 'stale', 'unfilled', 'missing'])
+            .enum(['usable', 'stale', 'unfilled', 'missing', 'unasked'])
             .describe(
-              'Only usable ones may be named: stale ones are known to miss writes, or say alone, on their node, that the others do.',
+              'Only usable ones may be named: stale ones are known to miss writes, or say alone, on their node, that the others do. ' +
+                '`missing`: it was asked and does not answer; `unasked`: no attach that waits for copies has asked any.',
             ),
           isAdvised: z.boolean().describe('True: it is one of those to go on with.'),
           record: record

@@ -1,4 +1,4 @@
-/** `node set` and `node delete`: labels and switches of a node, and its end. */
+/** `node set`, `node delete` and `node forget`: labels and switches of a node, and its end. */
 import type { Command } from 'commander';
 import { bodyOf, doneOf } from '../api.js';
 import { Context, print } from '../context.js';
@@ -8,6 +8,7 @@ import { formatItem } from '../output/format.js';
 import { parseLabels } from '../output/labels.js';
 import { collect, given } from '../output/options.js';
 import { nodeLook } from '../output/states.js';
+import type { Node } from '../types.js';
 
 const NODE = '/clusters/{clusterId}/nodes/{nodeId}';
 /** Takes a label off. */
@@ -71,6 +72,34 @@ export function addNodeDelete(node: Command): void {
       await doneOf(context.api.DELETE(NODE, { params: { path: { clusterId, nodeId } } }));
       print(`${called} is forgotten`);
     });
+}
+
+export function addNodeForget(node: Command): void {
+  node
+    .command('forget')
+    .argument('<node>', 'name or id')
+    .description(
+      'declare it gone for good: revoke its certificate, give up its copies, build others, and delete it in the end',
+    )
+    .option('--lose <volumes...>', 'volumes of which data that only this node holds may be lost', [])
+    .action(async (name: string, { lose }: { lose: string[] }, command: Command) => {
+      const context = new Context(command);
+      const { clusterId, id: nodeId, name: called } = await context.node(name);
+      const acceptLossOf: string[] = [];
+      for (const volume of lose) acceptLossOf.push((await context.volume(volume)).id);
+      const loss = lose.length === 0 ? '' : `, and what only it holds of ${lose.join(', ')} is lost`;
+      await context.confirm(
+        `This gives up all copies on node ${called}; should it return, it is not let in${loss}`,
+      );
+      const request = { params: { path: { clusterId, nodeId } }, body: { acceptLossOf } };
+      const begun = await bodyOf(context.api.POST(`${NODE}/forget`, request));
+      print(formatItem(begun, () => forgetText(begun), context.output));
+    });
+}
+
+function forgetText({ name, replicas }: Node): string {
+  const copies = replicas === 1 ? '1 copy' : `${replicas} copies`;
+  return `${name} is being forgotten: ${copies} on it given up; it leaves the list of nodes when no volume refers to it`;
 }
 
 function labelOf(given: string | undefined): string | null | undefined {

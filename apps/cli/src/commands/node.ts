@@ -7,7 +7,7 @@ import { age, parseDurationMs } from '../output/quantities.js';
 import { nodeLook } from '../output/states.js';
 import type { Column } from '../output/table.js';
 import type { Node } from '../types.js';
-import { addNodeDelete, addNodeSet } from './node-change.js';
+import { addNodeDelete, addNodeForget, addNodeSet } from './node-change.js';
 import { addCancelDrain, addDrain } from './node-drain.js';
 import { addDeleteJoinToken, addJoinToken, addJoinTokens, addRevokeIdentity } from './node-join.js';
 
@@ -52,6 +52,7 @@ export function nodeCommand(): Command {
   addCancelDrain(node);
   addNodeSet(node);
   addNodeDelete(node);
+  addNodeForget(node);
   addJoinToken(node);
   addJoinTokens(node);
   addDeleteJoinToken(node);

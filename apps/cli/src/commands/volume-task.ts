@@ -36,7 +36,7 @@ export function addResize(volume: Command): void {
     .argument('<volume>', 'name or id')
     .requiredOption('--size <size>', 'the new size: bytes, or with Ki, Mi, Gi, Ti')
     .option('--no-wait', 'return before all copies have grown')
-    .description('make an attached volume larger while it is in use')
+    .description('make a volume larger, attached or not; clients go on meanwhile')
     .action(async (name: string, options: { size: string; wait: boolean }, command: Command) => {
       const context = new Context(command);
       const path = await context.volumeKey(name);

@@ -49,6 +49,7 @@ function impossibleSteps() {
     addNode: refuse('addNode'),
     addDisk: refuse('addDisk'),
     removeNode: refuse('removeNode'),
+    forgetNode: refuse('forgetNode'),
     removeDisk: refuse('removeDisk'),
     recurringSnapshot: refuse('recurringSnapshot'),
     // A quota holds for volumes that the scenario has not made, too.

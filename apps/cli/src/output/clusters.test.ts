@@ -10,7 +10,7 @@ const CLUSTER = {
   volumes: { total: 5, healthy: 4, degraded: 1, faulted: 0, unknown: 0 },
 } as Cluster;
 const NODE_IS_SILENT = {
-  volumes: { total: 5, healthy: 0, notServed: 2, degraded: 2, faulted: 0, unknown: 1 },
+  volumes: { total: 5, healthy: 0, creating: 0, notServed: 2, degraded: 2, faulted: 0, unknown: 1 },
   causes: [{ kind: 'node' }, { kind: 'copies' }],
 } as ClusterRisk;
 

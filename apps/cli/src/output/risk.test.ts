@@ -5,7 +5,7 @@ import { riskText } from './risk.js';
 const NONE = { notServed: 0, faulted: 0, unknown: 0, degraded: 0 };
 const NOW = new Date('2026-01-01T00:05:00Z');
 const SAFE: ClusterRisk = {
-  volumes: { ...NONE, total: 2, healthy: 2 },
+  volumes: { ...NONE, total: 2, healthy: 2, creating: 0 },
   verdict: 'safe',
   waits: { user: 0, paused: 0, running: 0, queued: 0, other: 0 },
   causes: [],

@@ -18,6 +18,8 @@ const VOLUME_HEALTH: Record<VolumeHealth, Look> = {
   degraded: { text: '▲ degraded', tone: 'warn' },
   faulted: { text: '✕ faulted', tone: 'bad' },
   unknown: { text: '○ unknown', tone: 'plain' },
+  creating: { text: '◐ creating', tone: 'busy' },
+  notPlaced: { text: '▲ not placed', tone: 'warn' },
 };
 
 const COPY_HEALTH: Record<CopyHealth, Look> = {
@@ -72,6 +74,7 @@ export function snapshotLook({ state }: Snapshot): Look {
 }
 
 export function nodeLook(node: Node): Look {
+  if (node.forget !== null) return { text: '✕ gone, being forgotten', tone: 'bad' };
   const silence = !isTrue(node.conditions, 'Ready') ? 'not ready' : isSilent(node) ? 'no answer' : undefined;
   if (silence !== undefined) {
     const planned = node.maintenance === null ? '' : `, ${maintenanceText(node.maintenance)}`;

@@ -28,6 +28,7 @@ const VERDICT = {
   stale: { tone: 'bad', word: 'Misses writes' },
   unfilled: { tone: 'idle', word: 'Never full' },
   missing: { tone: 'idle', word: 'No answer' },
+  unasked: { tone: 'idle', word: 'Not asked' },
 } satisfies Record<Copy['verdict'], { tone: Tone; word: string }>;
 
 const COLUMNS: Column<Copy>[] = [

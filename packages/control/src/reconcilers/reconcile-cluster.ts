@@ -20,6 +20,7 @@ import { agentState } from '@holdfast/core/policy/node-liveness.js';
 import type { Change, FleetView } from '../ports/store.js';
 import { admitWork } from './admit-work.js';
 import { reconcileDrains } from './reconcile-drains.js';
+import { reconcileForgotten } from './reconcile-forgotten.js';
 import { reconcileOrphans } from './reconcile-orphans.js';
 import type { ReconcilerPorts } from './reconciler-ports.js';
 
@@ -42,6 +43,7 @@ export async function reconcileCluster(ports: ReconcilerPorts, clusterId: Cluste
   }
   await fanOutChanges(ports, clusterId);
   await reconcileDrains(ports, clusterId);
+  await reconcileForgotten(ports, clusterId);
   await admitWork(ports, clusterId);
   await reconcileOrphans(ports, clusterId);
 }

@@ -9,7 +9,7 @@ import { DETACHED_MOVES_MAX, planEvictionAttachment } from '@holdfast/core/lifec
 import { isFault } from '@holdfast/core/model/faults.js';
 import { disksByNode } from '@holdfast/core/model/fleet-lookup.js';
 import type { ClusterId, VolumeId } from '@holdfast/core/model/ids.js';
-import type { StorageDisk, StorageNode } from '@holdfast/core/model/node.js';
+import { isNodeEmptied, type StorageDisk, type StorageNode } from '@holdfast/core/model/node.js';
 import { isEvictingPolicy } from '@holdfast/core/model/node-drain.js';
 import { isFullOrFailed } from '@holdfast/core/model/volume-facts.js';
 import { isRepairing } from '@holdfast/core/model/volume-lifecycle.js';
@@ -29,8 +29,7 @@ export async function reconcileDrains(ports: ReconcilerPorts, clusterId: Cluster
 }
 
 function isEmptied(node: StorageNode, disks: readonly StorageDisk[]): boolean {
-  if (node.evictionRequested || (node.drain !== undefined && isEvictingPolicy(node.drain.policy)))
-    return true;
+  if (isNodeEmptied(node) || (node.drain !== undefined && isEvictingPolicy(node.drain.policy))) return true;
   return disks.some(({ evictionRequested }) => evictionRequested);
 }
 

@@ -220,8 +220,27 @@ describe('an engine that has stopped', () => {
     expect(eventTypes(changes)).toContain('VolumeDetached');
   });
 
-  test('ends its rebuild without counting a try against the target', () => {
-    const view = aGrantedView();
+  test.each([
+    {
+      how: 'is called off by a detach',
+      lifecycle: detachingFrom('a'),
+      event: 'RebuildCancelled',
+      state: 'cancelled',
+    },
+    {
+      how: 'is called off by another attachment',
+      lifecycle: detachingFrom('a', { request: ON_ANY_NODE }),
+      event: 'RebuildCancelled',
+      state: 'cancelled',
+    },
+    {
+      how: 'fails with a node that does not answer',
+      lifecycle: detachingFrom('a', { isForced: true }),
+      event: 'RebuildFailed',
+      state: 'failed',
+    },
+  ])('its rebuild $how, and no try is counted against the target', ({ lifecycle, event, state }) => {
+    const view = aGrantedView({ volume: { lifecycle } });
     const rebuild = aRebuild({
       clusterId: AN_OWNER.clusterId,
       volumeId: view.volume.id,
@@ -229,7 +248,10 @@ describe('an engine that has stopped', () => {
       targetReplicaId: copyOn('c'),
     });
     const changes = engineStopped({ ...view, rebuilds: [rebuild] }, NODE, NOON);
-    expect(eventTypes(changes)).toContain('RebuildFailed');
+    expect(eventTypes(changes)).toContain(event);
+    expect(changes).toContainEqual(
+      expect.objectContaining({ kind: 'rebuild.patch', patch: expect.objectContaining({ state }) }),
+    );
     expect(replicaPatch(changes, copyOn('c'))).toMatchObject({ failedAt: NOON, rebuildRetryCount: 0 });
   });
 });

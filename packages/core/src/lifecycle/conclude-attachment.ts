@@ -26,6 +26,7 @@ import {
   afterStartChange,
   afterStop,
   type EngineGrant,
+  isDetachForced,
   isRepairing,
   requestOf,
   surveyOf,
@@ -123,7 +124,7 @@ export function startRefused(
   const attention = {
     code: 'EngineStartFailed',
     message: `the engine does not start on node ${node}: ${error.message}`,
-    cures: [...(error.details.cures ?? startCures(error.code, node))],
+    cures: [...(error.details.cures ?? startCures(view, error.code, node))],
     since: volume.attention?.since ?? now,
   };
   return { isCured: false, changes: unlessKnown(view, { attention }, []) };
@@ -190,8 +191,15 @@ function endedRebuild(view: VolumeView, now: Date): Change[] {
   const rebuild = activeRebuild(view);
   if (rebuild === undefined) return [];
   const target = view.replicas.find(({ id }) => id === rebuild.targetReplicaId);
-  const error = { code: 'engine.not_found', message: 'the volume was detached' };
-  return rebuildFailed(view, { rebuild, target, error, triesSpent: 0 }, now);
+  const next = requestOf(view.volume);
+  const message =
+    next === undefined
+      ? 'the volume was detached: it is rebuilt at its next attach, or while it is detached where that is wanted'
+      : 'another attachment has taken the volume over: it is queued again there';
+  const error = { code: 'engine.not_found', message };
+  // By force its engine is given up with a node that does not answer, and nothing was called off.
+  const isCalledOff = !isDetachForced(view.volume);
+  return rebuildFailed(view, { rebuild, target, error, triesSpent: 0, isCalledOff }, now);
 }
 
 /** Modes are reported by a running engine; without one there are none. A failure stays as it was seen. */

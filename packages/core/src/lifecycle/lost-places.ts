@@ -4,7 +4,7 @@
  */
 import { isHealthy, type Replica } from '../model/replica.js';
 import type { VolumeView } from '../model/views.js';
-import { placeLostSince } from '../model/volume-facts.js';
+import { nodeById, placeLostSince } from '../model/volume-facts.js';
 import { returnFacts, windowOfReturn } from '../scheduling/occupancy.js';
 
 type CopiesView = Pick<VolumeView, 'replicas' | 'fleet'>;
@@ -15,7 +15,8 @@ type CopiesView = Pick<VolumeView, 'replicas' | 'fleet'>;
  */
 export function awayUntil(replica: Replica, { replicas, fleet }: CopiesView): Date {
   const since = isHealthy(replica) ? placeLostSince(replica, fleet) : undefined;
-  if (since === undefined) return new Date(0);
+  const isGoneForGood = nodeById(fleet, replica.nodeId)?.forget !== undefined;
+  if (since === undefined || isGoneForGood) return new Date(0);
   const facts = returnFacts(replicas, fleet);
   const usualMs = since.getTime() + facts.waitSeconds * 1000;
   return new Date(Math.max(usualMs, windowOfReturn(replica, facts)?.until.getTime() ?? 0));

@@ -3,7 +3,7 @@
 import { isDrainedAway } from '../model/drained-copies.js';
 import { disksById, nodesById } from '../model/fleet-lookup.js';
 import type { DiskId, NodeId } from '../model/ids.js';
-import type { StorageDisk, StorageNode } from '../model/node.js';
+import { isNodeEmptied, type StorageDisk, type StorageNode } from '../model/node.js';
 import { isHealthy, type Replica } from '../model/replica.js';
 import type { FleetView, NodeVolumes } from '../model/views.js';
 import { isAwaitingRebuild, isLeavingPlace } from '../model/volume-facts.js';
@@ -33,8 +33,9 @@ export function isLeaving(
   { nodeOf, diskOf }: FleetLookup,
 ): boolean {
   const node = nodeOf(replica.nodeId);
-  const isNodeEmptied = node?.evictionRequested === true || isDrainedAway(replica, { replicas, nodeOf });
-  return isLeavingPlace(replica, isNodeEmptied, diskOf(replica.diskId)?.evictionRequested === true);
+  const isAllToLeave = node !== undefined && isNodeEmptied(node);
+  const isEmptied = isAllToLeave || isDrainedAway(replica, { replicas, nodeOf });
+  return isLeavingPlace(replica, isEmptied, diskOf(replica.diskId)?.evictionRequested === true);
 }
 
 /** Copies that the volume has, or is about to have, once all that leave have left. */

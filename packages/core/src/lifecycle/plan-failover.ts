@@ -8,10 +8,13 @@
 import { conditionOf } from '../model/condition.js';
 import { isNodeReady, type StorageNode } from '../model/node.js';
 import { isHealthy } from '../model/replica.js';
+import { isEnoughToStart } from '../model/robustness.js';
 import type { VolumeView } from '../model/views.js';
-import { isOnReadyNode, nodeById, volumeEvent } from '../model/volume-facts.js';
+import { isRestored } from '../model/volume.js';
+import { isReachable, nodeById, volumeEvent } from '../model/volume-facts.js';
 import { afterFailover, grantOf, isRepairing, type VolumeLifecycle } from '../model/volume-lifecycle.js';
 import { effectiveValue } from '../policy/volume-settings.js';
+import { attachNode } from './plan-attachment.js';
 import type { Step } from './step.js';
 
 type FailoverView = Pick<VolumeView, 'volume' | 'fleet'>;
@@ -59,14 +62,28 @@ function notReadySince(node: StorageNode | undefined): Date | undefined {
 }
 
 /**
- * Do at least half of the copies that the last record names answer? With fewer the start would wait for a user, who is better
- * off with the old attachment: its node may come back.
+ * Would an attach on another node than the holder succeed? Half of the copies that the last record names have to answer, all of them
+ * after a restore of the database, and a node has to be there that may serve the volume. With fewer the start would wait for a user, who
+ * is better off with the old attachment: its node may come back.
  */
 export function canStartElsewhere(view: FailoverView & Pick<VolumeView, 'replicas'>): boolean {
   const { volume, replicas, fleet } = view;
   const members = volume.record?.members ?? [];
   const reachable = replicas.filter(
-    (replica) => members.includes(replica.id) && isHealthy(replica) && isOnReadyNode(replica, fleet),
+    (replica) => members.includes(replica.id) && isHealthy(replica) && isReachable(replica, fleet),
   );
-  return reachable.length > 0 && reachable.length * 2 >= members.length;
+  const isEnough = isRestored(volume)
+    ? reachable.length === members.length
+    : isEnoughToStart(reachable.length, members.length);
+  return isEnough && reachable.length > 0 && attachNode(withoutHolder(view)) !== undefined;
+}
+
+/** The volume as a forced detach and an attach on any node leave it, in a fleet in which the old holder is none to choose. */
+function withoutHolder(view: FailoverView & Pick<VolumeView, 'replicas'>) {
+  const { volume, replicas, fleet } = view;
+  const holderId = grantOf(volume)?.nodeId;
+  const nodes = holderId === undefined ? fleet.nodes : fleet.nodes.filter(({ id }) => id !== holderId);
+  const request = { nodeId: undefined, requestedAt: volume.createdAt };
+  const lifecycle: VolumeLifecycle = { state: 'attaching', request, grant: undefined };
+  return { volume: { ...volume, lifecycle }, replicas, fleet: { ...fleet, nodes } };
 }

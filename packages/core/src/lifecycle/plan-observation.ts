@@ -174,6 +174,8 @@ export type RebuildFailure = {
   error: { code: string; message: string };
   /** Of the target's: none when it is not to blame, as its engine or node went away. */
   triesSpent: number;
+  /** It was called off, by a user's detach or another attachment; its target is unfinished no less. Left out: it has failed. */
+  isCalledOff?: boolean;
 };
 
 /** A copy that says that it can't be read says so again: it is given up at once, and another is built. */
@@ -186,23 +188,25 @@ function triesSpentBy(code: string): number {
 /** Ends an active rebuild and gives its target up until it is chosen again. */
 export function rebuildFailed(
   view: VolumeView,
-  { rebuild, target, error, triesSpent }: RebuildFailure,
+  { rebuild, target, error, triesSpent, isCalledOff = false }: RebuildFailure,
   now: Date,
 ): Change[] {
   const patch: RebuildPatch = {
-    state: 'failed',
+    state: isCalledOff ? 'cancelled' : 'failed',
     error,
     finishedAt: now,
     rateBytesPerSecond: 0,
     ...NOT_WAITING,
   };
-  const message = `the rebuild on ${nodeName(view.fleet, rebuild.targetNodeId)} failed: ${error.message}`;
+  const type = isCalledOff ? 'RebuildCancelled' : 'RebuildFailed';
+  const what = isCalledOff ? 'was called off' : 'failed';
+  const message = `the rebuild on ${nodeName(view.fleet, rebuild.targetNodeId)} ${what}: ${error.message}`;
   const ended: Change[] = [
     { kind: 'rebuild.patch', rebuildId: rebuild.id, ifState: rebuild.state, patch },
-    { kind: 'event', event: rebuildEvent(rebuild, { type: 'RebuildFailed', message }, now) },
+    { kind: 'event', event: rebuildEvent(rebuild, { type, message }, now) },
   ];
   if (target === undefined) return ended;
-  const failure = { reason: 'RebuildFailed', message: error.message };
+  const failure = { reason: type, message: error.message };
   const rebuildRetryCount = Math.min(REBUILD_RETRIES_MAX, target.rebuildRetryCount + triesSpent);
   return [
     ...ended,

@@ -212,6 +212,13 @@ export function restsUntil({ conditions }: Volume): Date | undefined {
   return last?.reason === STALLED ? new Date(last.lastTransitionAt.getTime() + REST_MS) : undefined;
 }
 
+/** Has an attempt since then come to nothing? */
+export function isStalledSince({ conditions }: Pick<Volume, 'conditions'>, since: Date): boolean {
+  const last = conditionOf(conditions, TYPE);
+  if (last === undefined || last.lastTransitionAt <= since) return false;
+  return last.reason === STALLED || last.reason === NOT_POSSIBLE;
+}
+
 type Shown = { status: 'True' | 'False'; reason: string; message: string };
 
 function shown({ conditions }: Volume, next: Shown, now: Date): Volume['conditions'] {

@@ -118,7 +118,8 @@ function planActiveRebuild(view: VolumeView, rebuild: Rebuild, now: Date): Step 
   const obstacle = obstacleOf(view, rebuild, target);
   if (obstacle !== undefined) {
     const error = { code: obstacle.code, message: obstacle.message };
-    const changes = rebuildFailed(view, { rebuild, target, error, triesSpent: 0 }, now);
+    const isCalledOff = obstacle.code === 'rebuild.cancelled';
+    const changes = rebuildFailed(view, { rebuild, target, error, triesSpent: 0, isCalledOff }, now);
     return { kind: 'commit', why: obstacle.message, changes };
   }
   const sources = planSources(view, rebuild);

@@ -27,7 +27,7 @@ import { failoverAt } from './plan-failover.js';
 import { waitingConditions } from './rebuild-waiting-conditions.js';
 import { relocationConditions } from './relocation-conditions.js';
 import { countedConditions } from './snapshot-count-conditions.js';
-import { DISKS_FULL, isFull, placeOf } from './start-obstacles.js';
+import { curesElsewhere, DISKS_FULL, isFull, placeOf } from './start-obstacles.js';
 import { causeOfStatus } from './status-cause.js';
 import type { Step } from './step.js';
 
@@ -86,12 +86,16 @@ export function robustnessOf({ volume, replicas, fleet }: VolumeView): Robustnes
   }
   const healthy = replicas.filter(isHealthy);
   if (healthy.length === 0) {
-    return replicas.some(({ failedAt }) => failedAt !== undefined) ? 'faulted' : 'unknown';
+    // One without any copy has lost them; the first ones of a volume that is being made are there before it is.
+    const isLost = replicas.length === 0 && state !== 'creating';
+    return isLost || replicas.some(({ failedAt }) => failedAt !== undefined) ? 'faulted' : 'unknown';
   }
   const reachable = healthy.filter((replica) => isReachable(replica, fleet)).length;
+  const members = volume.record?.members.length ?? 0;
   // Their nodes answer, and say that the disks are missing.
-  const areAllMissing = reachable === 0 && healthy.every((replica) => isOnReadyNode(replica, fleet));
-  return areAllMissing ? 'faulted' : robustnessAtRest(reachable, wanted);
+  const isAwaited = healthy.some((replica) => !isOnReadyNode(replica, fleet));
+  const atRest = robustnessAtRest(reachable, wanted, members);
+  return atRest === 'unknown' && !isAwaited ? 'faulted' : atRest;
 }
 
 function attentionOf(view: VolumeView, now: Date): Attention | undefined {
@@ -119,7 +123,7 @@ function holderUnreachable(view: VolumeView): Omit<Attention, 'since'> | undefin
     message: `the volume ${action}: its engine is on node ${name}, which does not answer`,
     cures: [
       ...comingFailover(view),
-      `detach it by force, then attach it on another node: every acknowledged and flushed write is kept`,
+      ...curesElsewhere(view),
       `start the agent on ${name}: the volume then goes on`,
     ],
   };
@@ -149,7 +153,14 @@ function disksFull(view: VolumeView): Omit<Attention, 'since'> | undefined {
 function obstacleOf(view: VolumeView): Omit<Attention, 'since'> | undefined {
   const { volume } = view;
   const isWaiting = requestOf(volume) !== undefined && holderOf(volume) === undefined;
-  return isWaiting && volume.lifecycle.state !== 'detaching' ? attachObstacle(view) : undefined;
+  return isWaiting && volume.lifecycle.state !== 'detaching' && !isBeingMade(view)
+    ? attachObstacle(view)
+    : undefined;
+}
+
+/** Its first copies are on their way, on nodes that answer: the attach that a user asked for follows without one. */
+function isBeingMade({ volume, replicas, fleet }: VolumeView): boolean {
+  return volume.lifecycle.state === 'creating' && replicas.every((replica) => isOnReadyNode(replica, fleet));
 }
 
 function sinceOf({ volume }: VolumeView, code: string, now: Date): Date {

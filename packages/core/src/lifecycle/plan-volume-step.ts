@@ -18,6 +18,7 @@ import { planCordonDetachment } from './plan-cordon-detachment.js';
 import { planDeletion } from './plan-deletion.js';
 import { failoverTimes, planFailover } from './plan-failover.js';
 import { fillTimes, planFill } from './plan-fill.js';
+import { planForgottenNode } from './plan-forgotten-node.js';
 import { hashingTimes, planIntegrity } from './plan-integrity.js';
 import { planLayerReading } from './plan-layer-reading.js';
 import { layerWorkTimes, planLayerWork } from './plan-layer-work.js';
@@ -39,6 +40,7 @@ import type { Step } from './step.js';
 /** Each looks after one concern and answers `undefined` when it has nothing to do. */
 const CONCERNS: readonly ((view: VolumeView, now: Date) => Step | undefined)[] = [
   planDeletion,
+  planForgottenNode,
   planCordonDetachment,
   planFailover,
   planDetachment,

@@ -24,6 +24,11 @@ describe('isPausingRebuilds', () => {
     },
     { name: 'its engine went away', rebuilds: [failed(1, 'engine.not_found')], want: false },
     { name: 'a user cancelled it', rebuilds: [ended(299, { state: 'cancelled' })], want: true },
+    {
+      name: 'it was called off with its attachment',
+      rebuilds: [ended(1, { state: 'cancelled', error: { code: 'engine.not_found', message: 'detached' } })],
+      want: false,
+    },
     { name: 'that was a while ago', rebuilds: [ended(300, { state: 'cancelled' })], want: false },
   ])('$name → $want', ({ rebuilds, want }) => {
     expect(isPausingRebuilds(rebuilds, NOON)).toBe(want);

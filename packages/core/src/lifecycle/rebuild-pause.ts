@@ -30,7 +30,8 @@ export function lastPause(rebuilds: readonly Rebuild[]): RebuildPause | undefine
   const pause = (ms: number, after: RebuildPause['after']) => {
     return { until: new Date(endedAtMs(last) + ms), after };
   };
-  if (last.state === 'cancelled') return pause(CANCELLED_PAUSE_MS, 'cancelled');
+  // One with an error was called off by what happened to its volume: nothing keeps the next one from starting.
+  if (last.state === 'cancelled' && last.error === undefined) return pause(CANCELLED_PAUSE_MS, 'cancelled');
   if (!isBlameable(last)) return undefined;
 
   const firstOther = ended.findIndex((rebuild) => !isBlameable(rebuild));

@@ -2,6 +2,8 @@ import { A_SPEC, AN_OWNER, anIdleVolume } from '@holdfast/testkit/builders.js';
 import { aFleet, aReplicaOn, type NodePart } from '@holdfast/testkit/fleet-builder.js';
 import { aVolumeView } from '@holdfast/testkit/volume-view-builder.js';
 import { expect, test } from '@jest/globals';
+import { copyRecord } from '../model/copy-record.js';
+import { asId, type ReplicaId } from '../model/ids.js';
 import { robustnessOf } from './plan-status.js';
 
 const MISSING = (disk: string): NodePart => ({ disks: { [disk]: { ready: false } } });
@@ -27,6 +29,38 @@ test.each<{ name: string; nodes: Record<string, NodePart>; want: string }>([
     volume: anIdleVolume(AN_OWNER, { spec: { ...A_SPEC, numberOfReplicas: 2 } }),
     replicas: [aReplicaOn('a-disk'), aReplicaOn('b-disk')],
     fleet: aFleet({ a: {}, b: {}, ...nodes }),
+  });
+  expect(robustnessOf(view)).toBe(want);
+});
+
+test.each<{ name: string; nodes: Record<string, NodePart>; members: string[]; want: string }>([
+  { name: 'degraded with two of three', nodes: { c: DEAD }, members: ['a', 'b', 'c'], want: 'degraded' },
+  {
+    name: 'unknown with one of three, since no engine may start on it',
+    nodes: { b: DEAD, c: DEAD },
+    members: ['a', 'b', 'c'],
+    want: 'unknown',
+  },
+  {
+    name: 'faulted with one of three, where the nodes of the others say that their disks are missing',
+    nodes: { b: MISSING('b-disk'), c: MISSING('c-disk') },
+    members: ['a', 'b', 'c'],
+    want: 'faulted',
+  },
+  {
+    name: 'degraded with one that was the last in use',
+    nodes: { b: DEAD, c: DEAD },
+    members: ['a'],
+    want: 'degraded',
+  },
+])('a detached volume of three copies in its record is $name', ({ nodes, members, want }) => {
+  const ids = members.map((name) => asId<ReplicaId>(name));
+  const replicas = ['a', 'b', 'c'].map((name) => aReplicaOn(`${name}-disk`, { id: asId<ReplicaId>(name) }));
+  const spec = { ...A_SPEC, numberOfReplicas: 3 };
+  const view = aVolumeView({
+    volume: anIdleVolume(AN_OWNER, { spec, record: copyRecord(1, 1, ids) }),
+    replicas,
+    fleet: aFleet({ a: {}, b: {}, c: {}, ...nodes }),
   });
   expect(robustnessOf(view)).toBe(want);
 });

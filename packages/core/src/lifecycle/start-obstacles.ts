@@ -6,9 +6,11 @@ import type { ReplicaId } from '../model/ids.js';
 import type { StorageDisk } from '../model/node.js';
 import type { VolumeView } from '../model/views.js';
 import { type Attention, isRestored } from '../model/volume.js';
-import { diskById, nodeName } from '../model/volume-facts.js';
+import { diskById, isOnReadyNode, isReachable, nodeName } from '../model/volume-facts.js';
+import { holderOf } from '../model/volume-lifecycle.js';
 import { fillOf } from '../model/volume-task.js';
 import { COPIES_MISSING } from '../policy/decide-salvage.js';
+import { canStartElsewhere } from './plan-failover.js';
 
 /** What copies whose agent answered said instead of opening. */
 export type Refusals = ReadonlyMap<ReplicaId, { code: FaultCode; message: string }>;
@@ -66,13 +68,34 @@ export function tooFewCopies(
       `${foundText(view, rest)}${missingText}${setBackText}${restoredText(view)}`,
     cures: [
       ...room,
-      ...(isAnyGone ? [`start the agents of the missing copies (${where})`] : []),
+      ...awaitedCures(view, gone),
       ...(setBack.length === 0
         ? []
         : ['bring back what the disks held that were set back, when it is still somewhere']),
-      'salvage it with the copies that answer, when the missing ones are gone for good: what only they hold is lost',
+      // A salvage takes members only, so with none of them it would be refused.
+      ...(rest.current.length + setBack.length === 0
+        ? []
+        : [
+            'salvage it with the copies that answer, when the missing ones are gone for good: what only they hold is lost',
+          ]),
     ],
   };
+}
+
+/** A copy that the volume does not have any more, as after its node was forgotten, is not waited for. */
+function awaitedCures(view: VolumeView, gone: readonly ReplicaId[]): string[] {
+  const known = gone.filter((id) => view.replicas.some((replica) => replica.id === id));
+  const isLocal = (id: ReplicaId) => {
+    const replica = view.replicas.find((one) => one.id === id);
+    return replica !== undefined && isOnReadyNode(replica, view.fleet);
+  };
+  const silent = known.filter((id) => !isLocal(id));
+  const there = known.filter(isLocal);
+  return [
+    ...(silent.length === 0 ? [] : [`start the agents of the missing copies (${namesOf(view, silent)})`]),
+    ...(there.length === 0 ? [] : [`bring back the disks of the missing copies (${namesOf(view, there)})`]),
+    ...(gone.length === 0 ? ['start the agents of its copies'] : []),
+  ];
 }
 
 /**
@@ -186,18 +209,44 @@ export function namesOf({ replicas, fleet }: VolumeView, replicaIds: readonly Re
 const ELSEWHERE =
   'detach it by force, then attach it on another node: every acknowledged and flushed write is kept';
 
+/**
+ * Ways to have the volume served on another node than its holder, of which each would succeed as things are. Where too few copies
+ * answer for an attach, that is said, with the two ways on.
+ */
+export function curesElsewhere(view: VolumeView): string[] {
+  const { volume, replicas, fleet } = view;
+  if (canStartElsewhere(view)) return [ELSEWHERE];
+  const members = volume.record?.members ?? [];
+  const away = replicas.filter(
+    (replica) =>
+      members.includes(replica.id) && replica.nodeId !== holderOf(volume) && !isReachable(replica, fleet),
+  );
+  const answering = replicas.filter((replica) => members.includes(replica.id) && isReachable(replica, fleet));
+  if (away.length === 0) return [];
+  const nodes = [...new Set(away.map(({ nodeId }) => nodeName(fleet, nodeId)))].join(', ');
+  return [
+    `start the agents on ${nodes} too, if it is to be attached on another node: of its ${members.length} last copies only ${answering.length} can be reached, and an attach needs half`,
+    ...(answering.length === 0
+      ? []
+      : [
+          `when its other copies are gone for good: detach it by force, attach it on ${nodeName(fleet, answering[0]?.nodeId)}, then salvage it: what only they hold is lost`,
+        ]),
+  ];
+}
+
 /** What may be done about an engine that does not start on the node. */
-export function startCures(code: FaultCode, node: string): string[] {
+export function startCures(view: VolumeView, code: FaultCode, node: string): string[] {
+  const elsewhere = canStartElsewhere(view) ? [ELSEWHERE] : [];
   switch (code) {
     case 'agent.unreachable':
-      return [`look after the agent on ${node}: it is asked again every few seconds`, ELSEWHERE];
+      return [`look after the agent on ${node}: it is asked again every few seconds`, ...elsewhere];
     case 'disk.no_space':
       return ['free space on the disks of its copies, or make them larger; the volume then goes on'];
     case 'engine.no_replica':
-      return [`look after the network between ${node} and the nodes of its copies`, ELSEWHERE];
+      return [`look after the network between ${node} and the nodes of its copies`, ...elsewhere];
     case 'engine.stale_epoch':
       return ['wait: a newer attachment has taken over'];
     default:
-      return [`wait: ${node} is asked again every few seconds`, ELSEWHERE];
+      return [`wait: ${node} is asked again every few seconds`, ...elsewhere];
   }
 }

@@ -104,6 +104,11 @@ export type Change =
   /** Auto-balance begins a relocation. One that was decided before another one began is a conflict. */
   | { kind: 'balance.begin'; clusterId: ClusterId; ifVersion: number }
   | { kind: 'node.patch'; nodeId: NodeId; patch: NodePatch }
+  /**
+   * Removes the row of a node that is being forgotten, its disks, and what was known of both. One that a volume refers to is a
+   * conflict.
+   */
+  | { kind: 'node.delete'; nodeId: NodeId }
   | { kind: 'disk.patch'; diskId: DiskId; patch: DiskPatch }
   /** A disk that a user adds to a node; its agent sets it up. */
   | { kind: 'disk.create'; disk: StorageDisk }

@@ -57,6 +57,11 @@ export const EVENT_TYPES = {
   NodeDrainResumed: info('node', 'a drain goes on after such a wait'),
   NodeDrained: info('node', 'the node may be switched off under the policy of its drain'),
   NodeDrainCancelled: info('node', 'a drain is cancelled, or the node uncordoned'),
+  NodeForgetRequested: warning(
+    'node',
+    'a user has declared the node gone for good: its certificate is revoked, and its copies are given up',
+  ),
+  NodeForgotten: info('node', 'no volume refers to such a node any more, and it is deleted'),
   NodeJoined: info('node', 'an agent has joined as the node, for the first time or with another key'),
   NodeIdentityRevoked: warning('node', "a user takes the certificate of the node's agent back"),
   AgentRefused: error(
@@ -89,6 +94,10 @@ export const EVENT_TYPES = {
     'its engine is given up with a dead node, to be started elsewhere by its policy',
   ),
   VolumeDetached: info('volume', 'the engine has stopped, or its node is given up'),
+  VolumeNodeForgotten: warning(
+    'volume',
+    'the node that served it, or was to serve it, is gone for good; what is wanted of it goes on elsewhere',
+  ),
   VolumeDetachedFromCordonedNode: warning(
     'volume',
     'it is detached because its node is cordoned, as a setting says',
@@ -141,7 +150,10 @@ export const EVENT_TYPES = {
     'rebuild',
     'it goes on: a user lets it, or there is room again after it was preempted',
   ),
-  RebuildCancelled: warning('rebuild', 'a user cancels it'),
+  RebuildCancelled: warning(
+    'rebuild',
+    'a user cancels it, detaches its volume or attaches it on another node, or its target has to leave its place',
+  ),
   RebuildSucceeded: info('rebuild', 'its target is a full copy'),
   RebuildFailed: warning('rebuild', 'it ended without that, for the reason that is named'),
 

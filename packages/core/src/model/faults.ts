@@ -40,6 +40,7 @@ export const FAULTS = {
   'project.not_empty': { kind: 'conflict', retry: 'never' },
   'node.not_found': { kind: 'not-found', retry: 'never' },
   'node.in_use': { kind: 'conflict', retry: 'never' },
+  'node.holds_only_copy': { kind: 'conflict', retry: 'never' },
   'node.name_taken': { kind: 'conflict', retry: 'backoff' },
   'node.not_ready': { kind: 'conflict', retry: 'backoff' },
   'node.last_ready': { kind: 'conflict', retry: 'never' },

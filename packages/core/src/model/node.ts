@@ -1,6 +1,6 @@
 import { type Condition } from './condition.js';
 import type { DiskRivals, DiskStamp } from './disk-stamp.js';
-import type { ClusterId, DiskId, NodeId } from './ids.js';
+import type { ClusterId, DiskId, NodeId, VolumeId } from './ids.js';
 import type { Labels } from './labels.js';
 import type { NodeDrain, NodeDrainStatus } from './node-drain.js';
 
@@ -32,6 +32,8 @@ export type StorageNode = {
   drain: NodeDrain | undefined;
   /** How far that is; `undefined` until the cluster's reconciler has looked at it, and without a drain. */
   drainStatus: NodeDrainStatus | undefined;
+  /** Set once a user has said that it is gone for good; its row goes when nothing refers to it. */
+  forget?: NodeForget | undefined;
   /** Ready: the agent's heartbeat is fresh. Schedulable: not in maintenance or drained, nor cordoned where the setting minds that. */
   conditions: readonly Condition<'Ready' | 'Schedulable'>[];
   /** Where the worker reaches the agent; `undefined` until it has registered. */
@@ -57,6 +59,21 @@ export type NodeMaintenance = {
   /** As the user who opened it gave it; empty: none given. */
   readonly reason: string;
 };
+
+/**
+ * Request to forget a node that is gone for good (docs/adr/0339-forgetting-a-node-is-one-request.md). It is never taken back: the
+ * node's certificate is revoked in the same commit.
+ */
+export type NodeForget = {
+  readonly requestedAt: Date;
+  /** Volumes of which the user accepts that data which only this node holds is lost. */
+  readonly acceptedLosses: readonly VolumeId[];
+};
+
+/** Are all copies to leave the node, because a user asks for that, or because it is gone for good? A drain is judged for each copy. */
+export function isNodeEmptied({ evictionRequested, forget }: StorageNode): boolean {
+  return evictionRequested || forget !== undefined;
+}
 
 export function isNodeReady(node: {
   readonly conditions: readonly Pick<Condition, 'type' | 'status'>[];

@@ -7,10 +7,17 @@ export function robustnessInUse(copies: number, wanted: number): Robustness {
   return copies > 0 ? 'degraded' : 'faulted';
 }
 
+/** May an engine start on so many of the copies that the last record names? Fewer than half may have been left behind by the others. */
+export function isEnoughToStart(copies: number, members: number): boolean {
+  return copies > 0 && copies * 2 >= members;
+}
+
 /**
  * Of a volume that no engine serves: by its full copies that can be reached. Those on nodes that do not answer may be as good as
- * ever.
+ * ever; where no engine may start without them, what the volume comes to is not known.
+ *
+ * @param members copies that its last record names, all of them full
  */
-export function robustnessAtRest(copies: number, wanted: number): Robustness {
-  return copies === 0 ? 'unknown' : robustnessInUse(copies, wanted);
+export function robustnessAtRest(copies: number, wanted: number, members = wanted): Robustness {
+  return isEnoughToStart(copies, members) ? robustnessInUse(copies, wanted) : 'unknown';
 }

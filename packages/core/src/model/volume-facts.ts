@@ -5,7 +5,7 @@ import { isDrainedAway } from './drained-copies.js';
 import type { ClusterEvent, EventSubject } from './event.js';
 import { disksById, nodesById } from './fleet-lookup.js';
 import type { DiskId, NodeId } from './ids.js';
-import { isNodeReady, type StorageDisk, type StorageNode } from './node.js';
+import { isNodeEmptied, isNodeReady, type StorageDisk, type StorageNode } from './node.js';
 import { isActiveRebuild, type Rebuild } from './rebuild.js';
 import { isHealthy, type Replica } from './replica.js';
 import { isAwayFromUsers } from './strict-locality.js';
@@ -37,10 +37,10 @@ export function isOnReadyNode(replica: Replica, fleet: FleetView): boolean {
 export function isEvicting(replica: Replica, fleet: FleetView, replicas: readonly Replica[]): boolean {
   const node = nodeById(fleet, replica.nodeId);
   const disk = diskById(fleet, replica.diskId);
-  const isNodeEmptied =
-    node?.evictionRequested === true ||
+  const isPlaceEmptied =
+    (node !== undefined && isNodeEmptied(node)) ||
     (node?.drain !== undefined && isDrainedAway(replica, { replicas, nodeOf: (id) => nodeById(fleet, id) }));
-  return isLeavingPlace(replica, isNodeEmptied, disk?.evictionRequested === true);
+  return isLeavingPlace(replica, isPlaceEmptied, disk?.evictionRequested === true);
 }
 
 /** As `isEvicting`, for a caller that has found node and disk already. */

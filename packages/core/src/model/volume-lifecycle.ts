@@ -142,6 +142,27 @@ export function afterFailover(lifecycle: VolumeLifecycle, requestedAt: Date): Vo
   return { state: 'detaching', grant, isForced: true, request: { nodeId: undefined, requestedAt } };
 }
 
+/**
+ * After nodes were declared gone for good: what they served is given up without waiting for them, and a user's attachment goes on
+ * on any other node. The same value where it concerns none of them.
+ */
+export function afterForgetting(
+  lifecycle: VolumeLifecycle,
+  isForgotten: (nodeId: NodeId) => boolean,
+): VolumeLifecycle {
+  const asked = requestOf({ lifecycle });
+  const isAskedThere = asked?.nodeId !== undefined && isForgotten(asked.nodeId);
+  const request = asked !== undefined && isAskedThere ? { ...asked, nodeId: undefined } : asked;
+  const grant = grantOf({ lifecycle });
+  if (grant === undefined || !isForgotten(grant.nodeId))
+    return isAskedThere && request !== undefined ? afterRequest(lifecycle, request) : lifecycle;
+  if (lifecycle.state === 'detaching')
+    return lifecycle.isForced && !isAskedThere ? lifecycle : { ...lifecycle, isForced: true, request };
+  if (lifecycle.state !== 'attached' && lifecycle.state !== 'attaching') return lifecycle;
+  const goesOn = request?.purpose === 'rebuild' ? undefined : request;
+  return { state: 'detaching', grant, isForced: true, request: goesOn };
+}
+
 /** After a node was granted it. A salvage that was requested in the start before is for this one. */
 export function afterGrant(
   lifecycle: VolumeLifecycle,

@@ -2,6 +2,7 @@
  * Identity of a node's agent, which its name does not prove: two agents may be started under one name, by a copied
  * configuration or a cloned machine. Only one of them is believed.
  */
+import { type Refusal, refuse } from './decision.js';
 
 /** What a heartbeat says of the agent's process and of where it answers. */
 export type AgentLife = { bootId: string; controlUrl: string; controlSecret: string };
@@ -46,4 +47,12 @@ export function nameTaken(name: string, known: Pick<KnownAgent, 'controlUrl'>): 
     `another agent calls itself ${name} and answers at ${known.controlUrl ?? 'an unknown address'}: ` +
     'give one of the two another HOLDFAST_NODE_NAME, or stop it'
   );
+}
+
+/** A node that a user has declared gone for good is heard no more, and its name is free once its row is gone. */
+export function refuseForgotten(name: string): Refusal<'node.identity_refused'> {
+  return refuse('node.identity_refused', `node ${name} is being forgotten: its agent is not heard again`, [
+    `wait until node ${name} is gone from the list of nodes, then join as a new node with a join token`,
+    'join under another HOLDFAST_NODE_NAME',
+  ]);
 }

@@ -17,6 +17,7 @@ function aVolume(name: string, part: Partial<RiskVolume> = {}): RiskVolume {
     nodeIds: [asId<NodeId>('n1'), N2],
     diskIds: [],
     isUnplaced: false,
+    isBeingMade: false,
     rebuild: undefined,
     isHeld: false,
     waitingReason: undefined,
@@ -41,7 +42,15 @@ test('all volumes of a silent node are effects of one cause, served ones apart',
     { kind: 'node', name: 'node-2', effects: { notServed: 1, faulted: 0, unknown: 1, degraded: 1 } },
   ]);
   expect(causes[0]?.examples.map(({ name }) => name)).toEqual(['a', 'b', 'c']);
-  expect(volumes).toEqual({ total: 10, healthy: 7, notServed: 1, faulted: 0, unknown: 1, degraded: 1 });
+  expect(volumes).toEqual({
+    total: 10,
+    healthy: 7,
+    creating: 0,
+    notServed: 1,
+    faulted: 0,
+    unknown: 1,
+    degraded: 1,
+  });
 });
 
 test.each<[string, Partial<RiskVolume>, object]>([
@@ -54,7 +63,7 @@ test.each<[string, Partial<RiskVolume>, object]>([
   const { volumes } = risk([aVolume('a', { robustness: 'healthy', holderId: undefined, ...part })], {
     silentNodes: SILENT,
   });
-  const none = { total: 10, healthy: 9, notServed: 0, faulted: 0, unknown: 0, degraded: 0 };
+  const none = { total: 10, healthy: 9, creating: 0, notServed: 0, faulted: 0, unknown: 0, degraded: 0 };
   expect(volumes).toEqual({ ...none, ...want });
 });
 
@@ -121,4 +130,36 @@ test('volumes past those that were read count as unknown, and never as healthy',
   const { volumes, verdict, waits } = risk([aVolume('a', { rebuild: 'running' })], { unread: 3 });
   expect(volumes).toMatchObject({ total: 10, healthy: 6, degraded: 1, unknown: 3 });
   expect({ verdict, other: waits.other }).toEqual({ verdict: 'stuck', other: 3 });
+});
+
+test.each<[string, Partial<RiskVolume>, object]>([
+  [
+    'whose nodes answer is no damage',
+    {},
+    { verdict: 'safe', volumes: { healthy: 9, creating: 1, unknown: 0 } },
+  ],
+  [
+    'that a user attaches meanwhile is none',
+    { attention: 'NoCopies' },
+    { verdict: 'safe', volumes: { creating: 1 } },
+  ],
+  [
+    'without a place is stuck',
+    { isUnplaced: true },
+    { verdict: 'stuck', volumes: { creating: 0, unknown: 1 } },
+  ],
+  [
+    'on a silent node is stuck',
+    { nodeIds: [N2] },
+    { verdict: 'stuck', volumes: { creating: 0, unknown: 1 } },
+  ],
+])('a volume being created %s', (_what, part, want) => {
+  const made = aVolume('a', {
+    robustness: 'unknown',
+    isBeingMade: true,
+    holderId: undefined,
+    nodeIds: [],
+    ...part,
+  });
+  expect(risk([made], { silentNodes: SILENT })).toMatchObject(want);
 });

@@ -25,6 +25,8 @@ export type RiskVolume = {
   readonly nodeIds: readonly NodeId[];
   readonly diskIds: readonly DiskId[];
   readonly isUnplaced: boolean;
+  /** Its first copies are being made, or it is being filled: it has never been whole, so that nothing of it is missing. */
+  readonly isBeingMade: boolean;
   /** Of its rebuilds that have not ended, the one that is nearest to helping. */
   readonly rebuild: 'running' | 'queued' | 'paused' | undefined;
   /** Its rebuilds are held back, by a user or by a failed check. */
@@ -86,7 +88,11 @@ export type RiskWaits = {
 };
 
 export type ClusterRisk = {
-  readonly volumes: RiskCounts & { readonly total: number; readonly healthy: number };
+  readonly volumes: RiskCounts & {
+    readonly total: number;
+    readonly healthy: number;
+    readonly creating: number;
+  };
   /** `safe`: every volume is healthy. `working`: rebuilds that run or are queued end it. `stuck`: for some volume none will. */
   readonly verdict: 'safe' | 'working' | 'stuck';
   readonly waits: RiskWaits;
@@ -100,7 +106,9 @@ const WORST_FIRST = ['faulted', 'unknown', 'degraded'] as const;
 export function clusterRisk(facts: RiskFacts): ClusterRisk {
   const { volumesTotal, unread } = facts;
   const silent = new Set(facts.silentNodes.map(({ id }) => id));
-  const volumes = facts.volumes.flatMap((volume) => troubled(volume, silent));
+  const judged = facts.volumes.filter((volume) => !isOnlyBeingMade(volume, silent));
+  const volumes = judged.flatMap((volume) => troubled(volume, silent));
+  const creating = facts.volumes.length - judged.length;
   const listed = waitsOf(volumes, facts);
   const waits = { ...listed, other: listed.other + unread };
   const counts = countsOf(volumes, facts);
@@ -109,7 +117,8 @@ export function clusterRisk(facts: RiskFacts): ClusterRisk {
   return {
     volumes: {
       total: volumesTotal,
-      healthy: volumesTotal - notHealthy,
+      healthy: volumesTotal - notHealthy - creating,
+      creating,
       ...counts,
       unknown: counts.unknown + unread,
     },
@@ -117,6 +126,12 @@ export function clusterRisk(facts: RiskFacts): ClusterRisk {
     waits,
     causes: causesOf(volumes, facts),
   };
+}
+
+/** It becomes whole without a user: all of its places are there, and their nodes answer. */
+function isOnlyBeingMade(volume: RiskVolume, silent: ReadonlySet<NodeId>): boolean {
+  const { isBeingMade, isUnplaced, robustness, nodeIds } = volume;
+  return isBeingMade && !isUnplaced && robustness === 'unknown' && !nodeIds.some((id) => silent.has(id));
 }
 
 /** What follows from a node's silence is told with it, before each volume has been judged. */

@@ -1,6 +1,6 @@
 /** Effects that a request would have on copies: what a dry run tells beside the fields that change. */
 import type { DiskId, NodeId, ReplicaId, VolumeId } from '../model/ids.js';
-import type { Replica } from '../model/replica.js';
+import { isHealthy, type Replica } from '../model/replica.js';
 import type { NodeVolumes } from '../model/views.js';
 import type { Volume } from '../model/volume.js';
 
@@ -65,6 +65,18 @@ export function effectsOfEviction(
       .filter((replica) => isOnIt(replica) && replica.intent !== 'remove')
       .map((replica) => effectOn(view, replica, 'moved')),
   );
+}
+
+/** The node is gone for good: what is on it is given up, and built elsewhere from another full copy. */
+export function effectsOfForgetting({ volumes }: Pick<NodeVolumes, 'volumes'>, nodeId: NodeId): CopyEffect[] {
+  return volumes.flatMap((view) => {
+    const given = view.replicas.filter((one) => one.nodeId === nodeId && one.intent !== 'remove');
+    const hasSource = view.replicas.some((one) => one.nodeId !== nodeId && isHealthy(one));
+    return given.flatMap((replica) => [
+      effectOn(view, replica, 'removed'),
+      ...(hasSource ? [builtCopy(view.volume)] : []),
+    ]);
+  });
 }
 
 export function bytesOf(effects: readonly CopyEffect[]): { removed: number; copied: number } {

@@ -81,7 +81,7 @@ function attachedElsewhere({ id, name, nodes }: ActionFacts, holderId: string): 
     isAlive
       ? [`detach the volume from ${holderName} first`]
       : [
-          'detach with force, then attach: every acknowledged and flushed write is kept',
+          'detach with force, then attach: with half of its last copies every acknowledged and flushed write is kept',
           `start the agent on ${holderName}`,
         ],
     { volumeId: id, holderNodeId: holderId, holderIsAlive: isAlive },

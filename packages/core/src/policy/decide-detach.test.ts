@@ -39,7 +39,10 @@ test.each<{ name: string; facts?: Partial<ActionFacts>; force?: boolean; want: o
     want: {
       code: 'volume.holder_unreachable',
       why: 'volume pg-data is attached on node node-1, which does not answer',
-      cures: ['detach with force, then attach on another node', 'start the agent on node-1'],
+      cures: [
+        'start the agent on node-1',
+        'detach with force, then attach on another node: at least half of its last copies have to answer there',
+      ],
       context: { holderNodeId: 'n1' },
     },
   },

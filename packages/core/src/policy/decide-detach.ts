@@ -23,7 +23,10 @@ export function decideDetach(facts: ActionFacts, force: boolean): Decision {
   return refuse(
     'volume.holder_unreachable',
     `volume ${name} is attached on node ${holderName}, which does not answer`,
-    ['detach with force, then attach on another node', `start the agent on ${holderName}`],
+    [
+      `start the agent on ${holderName}`,
+      'detach with force, then attach on another node: at least half of its last copies have to answer there',
+    ],
     { volumeId: id, holderNodeId: attachedNodeId },
   );
 }

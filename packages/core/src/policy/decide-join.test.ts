@@ -11,6 +11,7 @@ const FACTS: JoinFacts = {
   agentClock: NOW,
   protocol: AGENT_PROTOCOL_VERSION,
   oldestProtocol: undefined,
+  isBeingForgotten: false,
   token: TOKEN,
   known: { kind: 'nothing' },
 };

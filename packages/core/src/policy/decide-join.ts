@@ -4,6 +4,7 @@
  * Its request proves that it has the key. A key that the name's identity is known by renews its certificate; every other
  * key needs a join token, and one that names the node where the name has an identity already.
  */
+import { refuseForgotten } from './agent-identity.js';
 import { refuseAgentVersion } from './agent-version.js';
 import { type Decision, refuse } from './decision.js';
 
@@ -30,6 +31,8 @@ export type JoinFacts = {
   readonly oldestProtocol: number | undefined;
   /** The token that it was sent with; `undefined`: none, or an unknown one. */
   readonly token: JoinTokenFacts | undefined;
+  /** A user has declared the node of this name gone for good, and something still refers to it. */
+  readonly isBeingForgotten: boolean;
   /** What is known under the name. */
   readonly known:
     | { readonly kind: 'nothing' }
@@ -61,6 +64,7 @@ export function decideJoin(facts: JoinFacts): JoinDecision {
   const { name, token, known } = facts;
   const unfit = refuseAgentVersion(name, facts.protocol, facts.oldestProtocol) ?? clockRefusal(facts);
   if (unfit !== undefined) return unfit;
+  if (facts.isBeingForgotten) return refuseForgotten(name);
   if (known.kind === 'identity' && known.isSameKey) {
     // A key that may be in other hands never counts again, whatever token comes with it.
     return known.isRevoked

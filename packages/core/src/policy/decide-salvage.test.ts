@@ -163,3 +163,8 @@ test('the risk names the members that are left out, and what was in flight', () 
     'writes that 1 other member acknowledged without these copies are lost',
   );
 });
+
+test('copies that no start has asked are not told as missing', () => {
+  const { ranking } = adviseSalvage({ record: ALL, survey: undefined }, [A, B]);
+  expect(ranking.map(({ verdict }) => verdict)).toEqual(['unasked', 'unasked']);
+});

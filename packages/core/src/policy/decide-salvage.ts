@@ -32,9 +32,9 @@ export type CopyAdvice = {
   readonly replicaId: ReplicaId;
   /**
    * `usable`: it may be named. `stale`: the highest record leaves it out, or it says alone that others are stale. `unfilled`: it
-   * was never a full copy. `missing`: it does not answer.
+   * was never a full copy. `missing`: it does not answer. `unasked`: no start of an engine has asked the copies.
    */
-  readonly verdict: 'usable' | 'stale' | 'unfilled' | 'missing';
+  readonly verdict: 'usable' | 'stale' | 'unfilled' | 'missing' | 'unasked';
   readonly copy: SurveyedCopy | undefined;
 };
 
@@ -57,10 +57,14 @@ export function adviseSalvage(
   );
   const all = record === undefined ? records : [record, ...records];
   const highest = highestRecord(all);
+  const verdictIn = (replicaId: ReplicaId, copy: SurveyedCopy | undefined) => {
+    if (survey === undefined) return 'unasked';
+    return claimedBy.includes(replicaId) ? 'stale' : verdictOn(replicaId, copy, highest);
+  };
   const ranking = replicaIds
     .map((replicaId): CopyAdvice => {
       const copy = copies.get(replicaId);
-      const verdict = claimedBy.includes(replicaId) ? 'stale' : verdictOn(replicaId, copy, highest);
+      const verdict = verdictIn(replicaId, copy);
       return { replicaId, copy, verdict };
     })
     .sort(compareAdvice);
@@ -97,7 +101,7 @@ function verdictOn(
   return highest?.members.includes(replicaId) === true ? 'usable' : 'stale';
 }
 
-const VERDICTS: readonly CopyAdvice['verdict'][] = ['usable', 'stale', 'unfilled', 'missing'];
+const VERDICTS: readonly CopyAdvice['verdict'][] = ['usable', 'stale', 'unfilled', 'missing', 'unasked'];
 
 function compareAdvice(a: CopyAdvice, b: CopyAdvice): number {
   const byVerdict = VERDICTS.indexOf(a.verdict) - VERDICTS.indexOf(b.verdict);
@@ -125,7 +129,9 @@ export function decideSalvage(
 ): SalvageDecision {
   if (volume.attention?.code !== COPIES_MISSING || volume.survey === undefined) {
     return refuse('volume.not_faulted', `volume ${volume.name} does not wait for missing copies`, [
-      'attach it: where too few copies answer it says so',
+      volume.attention?.code === 'HolderUnreachable'
+        ? 'detach it by force and attach it on a node that answers: the attach asks the copies, and says where too few answer'
+        : 'attach it: where too few copies answer it says so',
     ]);
   }
   const stranger = named.find((id) => !replicaIds.includes(id));

@@ -22,9 +22,15 @@ export function readinessEvent(node: StorageNode, isReady: boolean, at: Date): C
 
 /** Events of a change of what is wanted of a node: the same ones whichever request made the change. */
 export function nodeChangeEvents(before: StorageNode, after: StorageNode, at: Date): ClusterEvent[] {
-  const news = [cordonNews, maintenanceNews, drainNews, drainStatusNews, evictionNews, specNews].map((tell) =>
-    tell(before, after),
-  );
+  const news = [
+    cordonNews,
+    maintenanceNews,
+    drainNews,
+    drainStatusNews,
+    evictionNews,
+    forgetNews,
+    specNews,
+  ].map((tell) => tell(before, after));
   return news.flatMap((one) => (one === undefined ? [] : [nodeEvent(before, one, at)]));
 }
 
@@ -42,6 +48,16 @@ function evictionNews(before: StorageNode, { name, evictionRequested }: StorageN
   return evictionRequested
     ? { type: 'NodeEvictionRequested', message: `every replica of node ${name} is to move away` }
     : { type: 'NodeEvictionCancelled', message: `replicas of node ${name} stay where they are` };
+}
+
+function forgetNews(before: StorageNode, { name, forget }: StorageNode): NodeNews | undefined {
+  if (forget === undefined || before.forget !== undefined) return undefined;
+  const message = `node ${name} is gone for good: its certificate is revoked, and its copies are given up`;
+  return { type: 'NodeForgetRequested', message };
+}
+
+export function forgottenEvent(node: StorageNode, at: Date): ClusterEvent {
+  return nodeEvent(node, { type: 'NodeForgotten', message: `node ${node.name} is forgotten` }, at);
 }
 
 function cordonNews(before: StorageNode, { name, cordoned }: StorageNode): NodeNews | undefined {

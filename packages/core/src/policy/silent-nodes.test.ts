@@ -108,3 +108,15 @@ describe('the address of a volume', () => {
     expect(shownAddress(volume, SILENT)).toEqual(want);
   });
 });
+
+test.each([
+  ['being created', { state: 'creating' }, 'creating'],
+  [
+    'without a place for a copy',
+    { state: 'creating', replicas: [aCopy(), aCopy({ nodeId: null })] },
+    'notPlaced',
+  ],
+  ['that was whole before', { state: 'detached' }, 'unknown'],
+] as const)('a volume %s is not told by the word for the others', (_what, part, want) => {
+  expect(volumeHealth({ ...atRest(['n1', 'n3']), robustness: 'unknown', ...part }, NONE)).toBe(want);
+});

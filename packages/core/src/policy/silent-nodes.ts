@@ -45,7 +45,8 @@ export function isNotServed({ attachedNodeId }: ServedVolume, silent: SilentNode
   return attachedNodeId !== null && silent.has(attachedNodeId);
 }
 
-export type VolumeHealth = Robustness | 'notServed';
+/** `creating`: its first copies are being made; `notPlaced`: one of them has no place. What is `unknown` has been whole before. */
+export type VolumeHealth = Robustness | 'notServed' | 'creating' | 'notPlaced';
 
 /**
  * Health of a volume as far as it is known now. A silent node's volumes are judged one by one, which takes a while for thousands of
@@ -54,6 +55,8 @@ export type VolumeHealth = Robustness | 'notServed';
 export function volumeHealth(volume: ShownVolume, silent: SilentNodes): VolumeHealth {
   if (isNotServed(volume, silent)) return 'notServed';
   const { state, robustness, replicas, numberOfReplicas } = volume;
+  if (robustness === 'unknown' && replicas.some(({ nodeId }) => nodeId === null)) return 'notPlaced';
+  if (robustness === 'unknown' && state === 'creating') return 'creating';
   const isInUse = state === 'attached' || state === 'detaching';
   const isOnSilent = replicas.some(({ nodeId }) => nodeId !== null && silent.has(nodeId));
   if (robustness !== 'healthy' || isInUse || !isOnSilent) return robustness;

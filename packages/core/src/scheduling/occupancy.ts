@@ -85,6 +85,8 @@ export function returnFacts(replicas: readonly Replica[], fleet: FleetView): Ret
 export function placeHeldUntil(replica: Replica, facts: ReturnFacts): Date | undefined {
   if (replica.failedAt === undefined) return undefined;
   if (!isPotentiallyReusable(replica)) return replica.failedAt;
+  // Its node is gone for good.
+  if (facts.nodeOf(replica.nodeId)?.forget !== undefined) return replica.failedAt;
   const usualMs = replica.failedAt.getTime() + facts.waitSeconds * 1000;
   const windowMs = windowOfReturn(replica, facts)?.until.getTime() ?? 0;
   return new Date(Math.max(usualMs, windowMs));

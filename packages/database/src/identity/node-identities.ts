@@ -67,7 +67,9 @@ export function joinNode(
     const clusterId = own?.cluster_id ?? token?.clusterId;
     const known = clusterId === undefined ? NOTHING : await findKnown(sql, clusterId, request);
     const oldestProtocol = (await loadVersionFloor(sql))?.agentProtocol;
-    const facts = { name, now, agentClock, protocol, oldestProtocol, token, known: known.facts };
+    const { isBeingForgotten } = known;
+    const caller = { name, now, agentClock, protocol, oldestProtocol, token };
+    const facts = { ...caller, isBeingForgotten, known: known.facts };
     const decision = decideJoin(facts);
     if (decision.kind === 'refuse') {
       const { code, why, cures } = decision;
@@ -113,27 +115,29 @@ export async function revokeIdentity(
   return true;
 }
 
-type Known = { facts: JoinFacts['known']; nodeId: NodeId | undefined };
+type Known = { facts: JoinFacts['known']; nodeId: NodeId | undefined; isBeingForgotten: boolean };
 
-const NOTHING: Known = { facts: { kind: 'nothing' }, nodeId: undefined };
+const NOTHING: Known = { facts: { kind: 'nothing' }, nodeId: undefined, isBeingForgotten: false };
 
 async function findKnown(sql: Sql, clusterId: ClusterId, request: JoinRequest): Promise<Known> {
   const { name, keyHash, controlSecret, now } = request;
-  const { rows: nodes } = await sql.query<{ id: NodeId; control_secret: string | null }>(
-    'SELECT id, control_secret FROM node WHERE cluster_id = $1 AND name = $2',
+  const { rows: nodes } = await sql.query<{ id: NodeId; control_secret: string | null; forgotten: boolean }>(
+    'SELECT id, control_secret, forget IS NOT NULL AS forgotten FROM node WHERE cluster_id = $1 AND name = $2',
     [clusterId, name],
   );
   const [node] = nodes;
+  const isBeingForgotten = node?.forgotten === true;
   const identity = await lockIdentity(sql, 'cluster_id = $1 AND name = $2', [clusterId, name]);
   if (identity !== undefined) {
     const isUnused = node === undefined && identity.certificate_not_after < now;
     const isSameKey = identity.key_hash === keyHash;
     const isRevoked = identity.revoked_at !== null;
-    return { facts: { kind: 'identity', isSameKey, isRevoked, isUnused }, nodeId: identity.node_id };
+    const facts = { kind: 'identity', isSameKey, isRevoked, isUnused } as const;
+    return { facts, nodeId: identity.node_id, isBeingForgotten };
   }
   if (node === undefined) return NOTHING;
   const provesSecret = node.control_secret === null || node.control_secret === controlSecret;
-  return { facts: { kind: 'node', provesSecret }, nodeId: node.id };
+  return { facts: { kind: 'node', provesSecret }, nodeId: node.id, isBeingForgotten };
 }
 
 type LockedIdentity = IdentityRow & { certificate_not_after: Date };

@@ -117,8 +117,7 @@ function readVolume(row: VolumeRow): RiskVolume {
   const isUnplaced = row.unplaced ?? false;
   const isServed = row.state === 'attached' || row.state === 'detaching';
   const isAtRest = !isServed && row.is_on_silent === true;
-  // Its copies are being made: that ends as a rebuild does.
-  const isMade = row.state === 'creating' && !isUnplaced;
+  const isBeingMade = row.state === 'creating';
   return {
     id: row.id,
     name: row.name,
@@ -129,7 +128,8 @@ function readVolume(row: VolumeRow): RiskVolume {
     nodeIds: row.node_ids ?? [],
     diskIds: row.disk_ids ?? [],
     isUnplaced,
-    rebuild: isMade ? 'running' : (row.rebuild ?? undefined),
+    isBeingMade,
+    rebuild: row.rebuild ?? undefined,
     isHeld: row.held,
     waitingReason: row.waiting_reason ?? undefined,
   };

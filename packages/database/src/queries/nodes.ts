@@ -6,6 +6,7 @@ import { type NodeRow, readNode } from '../rows/node-row.js';
 import { NODE_READY, NODE_SILENT, NODE_UNANSWERING } from '../rows/readiness-sql.js';
 import type { Sql } from '../sql/scope.js';
 import { bytesSum } from '../sql/sums.js';
+import { removeNodeRows } from '../store/forgotten-nodes.js';
 import { type ListSource, listsOf } from './list-rows.js';
 
 /** A node, and the sums over its disks. */
@@ -152,9 +153,7 @@ export async function deleteNode(
   if (row.used) return 'holds-replicas';
   // A living agent would make the node again at its next heartbeat.
   if (row.ready) return 'ready';
-  await sql.query('DELETE FROM disk WHERE node_id = $1', [key.nodeId]);
-  await sql.query('DELETE FROM node_identity WHERE node_id = $1', [key.nodeId]);
-  await sql.query('DELETE FROM node WHERE id = $1', [key.nodeId]);
+  await removeNodeRows(sql, key.nodeId);
   return 'deleted';
 }
 

@@ -1,6 +1,6 @@
 import type { ClusterId, NodeId } from '@holdfast/core/model/ids.js';
 import type { Labels } from '@holdfast/core/model/labels.js';
-import type { NodeMaintenance, StorageNode } from '@holdfast/core/model/node.js';
+import type { NodeForget, NodeMaintenance, StorageNode } from '@holdfast/core/model/node.js';
 import { asJson, columnsOf, type Table } from '../sql/table.js';
 import { type DrainColumns, readDrain, readDrainStatus } from './drain-columns.js';
 import {
@@ -31,6 +31,7 @@ export const NODES: Table<StorageNode> = {
     column('maintenance', 'maintenance', asJson),
     column('drain', 'drain', asJson),
     column('drainStatus', 'drain_status', asJson),
+    column('forget', 'forget', asJson),
     column('conditions', 'conditions', asJson),
     column('controlUrl', 'control_url'),
     column('nbdHost', 'nbd_host'),
@@ -53,6 +54,7 @@ export type NodeRow = DrainColumns & {
   cordoned: boolean;
   eviction_requested: boolean;
   maintenance: Stored<NodeMaintenance> | null;
+  forget: Stored<NodeForget> | null;
   conditions: StoredCondition<'Ready' | 'Schedulable'>[];
   control_url: string | null;
   nbd_host: string | null;
@@ -78,6 +80,7 @@ export function readNode(row: NodeRow): StorageNode {
     maintenance: readMaintenance(row.maintenance),
     drain: readDrain(row.drain),
     drainStatus: readDrainStatus(row.drain_status),
+    forget: readForget(row.forget),
     conditions: readConditions(row.conditions),
     controlUrl: orUndefined(row.control_url),
     nbdHost: orUndefined(row.nbd_host),
@@ -99,4 +102,9 @@ export function readJsonNode(row: JsonRow<NodeRow>): StorageNode {
 
 function readMaintenance(stored: NodeRow['maintenance']): NodeMaintenance | undefined {
   return stored === null ? undefined : { until: new Date(stored.until), reason: stored.reason };
+}
+
+function readForget(stored: NodeRow['forget']): NodeForget | undefined {
+  if (stored === null) return undefined;
+  return { requestedAt: new Date(stored.requestedAt), acceptedLosses: stored.acceptedLosses };
 }

@@ -22,6 +22,7 @@ import { book, release } from './booking.js';
 import type { Commit } from './commit.js';
 import { insertEvent } from './events.js';
 import { storeFanOut, storeOpening } from './fan-out.js';
+import { removeNodeRows, revokeForgotten } from './forgotten-nodes.js';
 
 type ChangeOf<Kind extends Change['kind']> = Extract<Change, { kind: Kind }>;
 
@@ -65,6 +66,8 @@ export async function applyChange(commit: Commit, change: Change): Promise<void>
       return beginBalancing(commit, change);
     case 'node.patch':
       return patchNode(commit, change);
+    case 'node.delete':
+      return deleteNode(commit, change);
     case 'disk.patch':
       return patchDisk(commit, change);
     case 'disk.create':
@@ -261,6 +264,19 @@ async function patchNode({ guard, sql, touched }: Commit, change: ChangeOf<'node
   const { cluster_id } = required(row, `node ${change.nodeId}`);
   if (concernsVolumes(change.patch)) await storeFanOut(sql, cluster_id, { kind: 'node', id: change.nodeId });
   if (opensPlaces(change.patch)) await storeOpening(sql, cluster_id);
+  // In the same transaction: an agent that is heard between the two would make its node ready again.
+  if (change.patch.forget !== undefined) await revokeForgotten(sql, change.nodeId);
+  touched.cluster(cluster_id);
+}
+
+async function deleteNode({ sql, touched }: Commit, { nodeId }: ChangeOf<'node.delete'>): Promise<void> {
+  const { rows } = await sql.query<{ cluster_id: ClusterId; used: boolean }>(
+    'SELECT cluster_id, node_is_used(id) AS used FROM node WHERE id = $1 AND forget IS NOT NULL FOR UPDATE',
+    [nodeId],
+  );
+  const { cluster_id, used } = required(rows[0], `a node ${nodeId} that is being forgotten`);
+  if (used) throw conflict(`a volume refers to node ${nodeId}`);
+  await removeNodeRows(sql, nodeId);
   touched.cluster(cluster_id);
 }
 

@@ -3,7 +3,12 @@ import type { Heartbeat } from '@holdfast/core/model/agent-protocol.js';
 import { conditionOf } from '@holdfast/core/model/condition.js';
 import { StorageFault } from '@holdfast/core/model/faults.js';
 import { asId, type ClusterId, type NodeId } from '@holdfast/core/model/ids.js';
-import { type AgentVerdict, judgeAgent, nameTaken } from '@holdfast/core/policy/agent-identity.js';
+import {
+  type AgentVerdict,
+  judgeAgent,
+  nameTaken,
+  refuseForgotten,
+} from '@holdfast/core/policy/agent-identity.js';
 import { refuseAgentVersion } from '@holdfast/core/policy/agent-version.js';
 import { isUnanswering } from '@holdfast/core/policy/node-liveness.js';
 import { systemRandom } from '../clock-and-random.js';
@@ -42,7 +47,10 @@ export async function storeNode(sql: Sql, clusterId: ClusterId, report: Report):
   );
   const row = rows[0];
   // A node that is not known yet has joined before, where the oldest version that is heard counted too.
-  const unfit = refuseAgentVersion(node.name, node.protocol, row?.oldest_protocol ?? undefined);
+  const isForgotten = row !== undefined && row.forget !== null;
+  const unfit =
+    refuseAgentVersion(node.name, node.protocol, row?.oldest_protocol ?? undefined) ??
+    (isForgotten ? refuseForgotten(node.name) : undefined);
   if (unfit !== undefined) {
     const { code, why, cures } = unfit;
     return refuse(sql, row, report, new StorageFault(code, { publicMessage: why, cures }));

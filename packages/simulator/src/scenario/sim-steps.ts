@@ -3,6 +3,7 @@ import { addDisk } from '@holdfast/control/use-cases/add-disk.js';
 import { cancelRebuild } from '@holdfast/control/use-cases/cancel-rebuild.js';
 import { cordonNode, uncordonNode } from '@holdfast/control/use-cases/cordon-node.js';
 import { cancelDrain, drainNode } from '@holdfast/control/use-cases/drain-node.js';
+import { forgetNode } from '@holdfast/control/use-cases/forget-node.js';
 import { endMaintenance, startMaintenance } from '@holdfast/control/use-cases/maintain-node.js';
 import { moveReplica } from '@holdfast/control/use-cases/move-replica.js';
 import { patchDisk } from '@holdfast/control/use-cases/patch-disk.js';
@@ -132,6 +133,7 @@ type NodeStep =
   | 'addNode'
   | 'addDisk'
   | 'removeNode'
+  | 'forgetNode'
   | 'removeDisk';
 
 function nodeSteps(
@@ -188,6 +190,11 @@ function nodeSteps(
       if (result !== 'deleted')
         throw new StorageFault('node.in_use', { publicMessage: `node ${node} is in use: ${result}` });
     },
+    forgetNode: ({ node, lose = [] }) =>
+      forgetNode(useCases, {
+        ...key(node),
+        acceptedLosses: lose.map((volume) => objects.volumeId(volume)),
+      }),
     removeDisk: async (disk) => {
       const diskId = objects.diskId(disk);
       const orphans = [...world.store.tables.orphans.values()].filter((one) => one.diskId === diskId).length;

@@ -6,6 +6,7 @@ import { isLiveSnapshot } from '@holdfast/core/model/snapshot.js';
 import type { VolumeFill } from '@holdfast/core/model/volume-fill.js';
 import { isDeleting } from '@holdfast/core/model/volume-lifecycle.js';
 import { fillOf, heavyTaskOf } from '@holdfast/core/model/volume-task.js';
+import { deleteNode } from './delete-node.js';
 import { deleteOrphan, patchOrphan, takeOverOrphan } from './orphans.js';
 import { conflict, type Transaction } from './tables.js';
 
@@ -100,7 +101,8 @@ export function applyChange(transaction: Transaction, change: Change, guard: Com
       beginBalancing(transaction, change);
       return;
     case 'node.patch':
-      patchNode(transaction, change, guard);
+    case 'node.delete':
+      changeNode(transaction, change, guard);
       return;
     case 'disk.patch':
       patchDisk(transaction, change);
@@ -299,6 +301,22 @@ function patchNode(transaction: Transaction, change: ChangeOf<'node.patch'>, gua
   if (concernsVolumes(change.patch)) transaction.fanOut(row.clusterId, 'node', row.id);
   else transaction.touchCluster(row.clusterId);
   if (opensPlaces(change.patch)) fanOutOpening(transaction, row.clusterId);
+}
+
+function changeNode(
+  transaction: Transaction,
+  change: ChangeOf<'node.patch'> | ChangeOf<'node.delete'>,
+  guard: CommitGuard,
+): void {
+  if (change.kind === 'node.patch') patchNode(transaction, change, guard);
+  else forgetNode(transaction, change);
+}
+
+function forgetNode(transaction: Transaction, { nodeId }: ChangeOf<'node.delete'>): void {
+  const row = required(transaction.tables.nodes.get(nodeId), nodeId);
+  if (row.forget === undefined) throw conflict(`node ${row.name} is not being forgotten`);
+  if (deleteNode(transaction, nodeId) !== 'deleted') throw conflict(`a volume refers to node ${row.name}`);
+  transaction.touchCluster(row.clusterId);
 }
 
 /** Where any volume of the cluster may move to a better place. */

@@ -10,7 +10,7 @@ import { StorageFault } from '@holdfast/core/model/faults.js';
 import { asId, type DiskId, type NodeId, type RebuildId } from '@holdfast/core/model/ids.js';
 import { speaksFor, type Volume } from '@holdfast/core/model/volume.js';
 import { afterReboot, holderOf } from '@holdfast/core/model/volume-lifecycle.js';
-import { judgeAgent, nameTaken } from '@holdfast/core/policy/agent-identity.js';
+import { judgeAgent, nameTaken, refuseForgotten } from '@holdfast/core/policy/agent-identity.js';
 import { refuseAgentVersion } from '@holdfast/core/policy/agent-version.js';
 import { isListed } from '@holdfast/core/policy/unreported-copies.js';
 import { writtenOn } from './apply-change.js';
@@ -63,9 +63,11 @@ function refusalOf(
   heard: HeardAt,
 ): StorageFault | undefined {
   const { name, protocol } = heard.heartbeat.node;
-  const newer = refuseAgentVersion(name, protocol, undefined);
-  if (newer !== undefined)
-    return new StorageFault(newer.code, { publicMessage: newer.why, cures: newer.cures });
+  const unfit =
+    refuseAgentVersion(name, protocol, undefined) ??
+    (known?.forget === undefined ? undefined : refuseForgotten(name));
+  if (unfit !== undefined)
+    return new StorageFault(unfit.code, { publicMessage: unfit.why, cures: unfit.cures });
   if (known === undefined || !isSecond(transaction, known, heard)) return undefined;
   return new StorageFault('node.name_taken', { publicMessage: nameTaken(name, known) });
 }

@@ -376,7 +376,7 @@ export class MemoryStore implements Store {
     const { nodes } = this.tables;
     for (const nodeId of nodeIds) {
       const row = nodes.get(nodeId);
-      if (row === undefined) continue;
+      if (row === undefined || row.forget !== undefined) continue;
       nodes.set(nodeId, { ...row, lastHeartbeatAt: now });
       this.heard += 1;
     }
