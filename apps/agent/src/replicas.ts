@@ -276,9 +276,9 @@ export class Replicas {
     return host.peer.call('command', { replicaId, name, ask });
   }
 
-  async checksum(replicaId: string): Promise<ChecksumReply> {
+  async checksum(replicaId: string, bytesPerSecondMax?: number): Promise<ChecksumReply> {
     const host = await this.ensureOpen(replicaId);
-    return host.peer.call('checksum', { replicaId });
+    return host.peer.call('checksum', { replicaId, bytesPerSecondMax });
   }
 
   /** The fault of a copy that is here and can't be read. */

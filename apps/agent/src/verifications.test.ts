@@ -40,4 +40,30 @@ describe('Verifications', () => {
     begun[1]?.resolve(REPLY);
     expect(await again).toEqual(REPLY);
   });
+
+  test('those with a limited rate are read one after another, and one that failed holds up none', async () => {
+    const { begun, subject } = slow();
+    expect(await subject.ask('a', '1', 100)).toBeUndefined();
+    expect(await subject.ask('b', '1', 100)).toBeUndefined();
+    expect(begun).toHaveLength(1);
+    expect(await subject.ask('c', '1')).toBeUndefined();
+    expect(begun).toHaveLength(2);
+    begun[0]?.reject(new Error('rot'));
+    const next = subject.ask('b', '1', 100);
+    await expect(subject.ask('a', '1', 100)).rejects.toThrow('rot');
+    expect(begun).toHaveLength(3);
+    begun[2]?.resolve(REPLY);
+    expect(await next).toEqual(REPLY);
+  });
+
+  test('one that waits for its turn is not read when another was asked for meanwhile', async () => {
+    const { begun, subject } = slow();
+    expect(await subject.ask('a', '1', 100)).toBeUndefined();
+    const waiting = subject.ask('b', '1', 100);
+    expect(await subject.ask('b', '2')).toBeUndefined();
+    await waiting;
+    begun[0]?.resolve(REPLY);
+    await subject.ask('a', '1', 100);
+    expect(begun).toHaveLength(2);
+  });
 });

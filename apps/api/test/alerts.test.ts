@@ -53,6 +53,35 @@ async function fallsSilent(): Promise<void> {
 }
 
 describe('an alert', () => {
+  test('says of volumes whose copies differ, and since when', async () => {
+    const { rows } = await api.owner.query<{ id: string; conditions: object[] }>(
+      'SELECT id, conditions FROM volume LIMIT 1',
+    );
+    const [volume] = rows;
+    const lastTransitionAt = new Date(Date.now() - 60_000).toISOString();
+    const differs = {
+      type: 'CopiesDiffer',
+      status: 'True',
+      reason: 'NoMajority',
+      message: '',
+      lastTransitionAt,
+    };
+    const set = (conditions: object[] | undefined) =>
+      api.owner.query('UPDATE volume SET conditions = $1 WHERE id = $2', [
+        JSON.stringify(conditions),
+        volume?.id,
+      ]);
+    await set([differs]);
+    await evaluate();
+    expect(await firing()).toMatchObject([
+      { rule: 'CopiesDiffer', severity: 'error', since: lastTransitionAt },
+    ]);
+    await set([{ ...differs, status: 'False' }]);
+    await evaluate();
+    expect(await firing()).toEqual([]);
+    await set(volume?.conditions);
+  });
+
   test('fires once, with its effects, and ends with its cause', async () => {
     await evaluate();
     expect(await firing()).toEqual([]);

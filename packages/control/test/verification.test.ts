@@ -36,3 +36,44 @@ test('copies that take long, or do not answer for a moment, are asked again', as
   // One verification: agents that know it begin nothing anew.
   expect(new Set(asked).size).toBe(1);
 });
+
+test('a schedule compares detached volumes at a limited rate, and a user who asks gets the full one', async () => {
+  const world = await aWorld();
+  const client = await aServedVolumeIn(world);
+  const { volumeId } = client;
+  const verification = async () => (await client.view()).volume.verification;
+  await requestDetach(world.useCases, { volumeId });
+  await world.run(5);
+  const { agents } = world.reconcilers;
+  const limits: (number | undefined)[] = [];
+  let isSlow = true;
+  const slow: AgentClient = Object.assign(Object.create(agents), {
+    checksumReplica: async (
+      ...[agent, replicaId, id = '', limit]: [...Parameters<AgentClient['checksumReplica']>, string?, number?]
+    ) => {
+      limits.push(limit);
+      return isSlow ? undefined : agents.checksumReplica(agent, replicaId, id);
+    },
+  });
+  world.reconcilers = { ...world.reconcilers, agents: slow };
+  const { volume } = await client.view();
+  const yesterday = new Date(world.clock.now().getTime() - 24 * 3_600_000);
+  const compared = { requestedAt: yesterday, finishedAt: yesterday, equal: true, replicas: [], message: '' };
+  await world.store.commit({ kind: 'volume', volumeId, ifVersion: volume.version }, [
+    { kind: 'volume.patch', volumeId, patch: { verification: { ...compared, state: 'done' } } },
+  ]);
+  await world.run(5);
+  expect(await verification()).toMatchObject({ state: 'done' });
+  world.store.setSetting(world.clusterId, 'volume-verification-cronjob', '@hourly');
+  world.store.setSetting(world.clusterId, 'volume-verification-bandwidth-limit', 20);
+  world.store.setSetting(world.clusterId, 'scheduled-volume-verification', true);
+  await world.run(40);
+  expect(await verification()).toMatchObject({ state: 'running', scheduled: true });
+  expect(new Set(limits)).toEqual(new Set([20 * 1024 * 1024]));
+  limits.length = 0;
+  isSlow = false;
+  await requestVerify(world.useCases, { volumeId });
+  await world.run(5);
+  expect(await verification()).toMatchObject({ state: 'done', equal: true, verdict: 'equal' });
+  expect(new Set(limits)).toEqual(new Set([undefined]));
+});

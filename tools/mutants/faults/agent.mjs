@@ -222,4 +222,16 @@ export const AGENT_FAULTS = [
     ],
     foundBy: 'apps/agent/src/metrics/agent-metrics.test.ts',
   },
+  {
+    name: 'limited-verifications-run-at-once',
+    breaks: 'comparisons with a limited rate are read one after another',
+    file: 'apps/agent/src/verifications.ts',
+    changes: [
+      {
+        find: 'limit === undefined ? this.checksum(replicaId)',
+        replace: 'limit !== 0 ? this.checksum(replicaId)',
+      },
+    ],
+    foundBy: 'apps/agent/src/verifications.test.ts',
+  },
 ];

@@ -213,4 +213,11 @@ export const CORE_VOLUME_FAULTS = [
     foundBy: 'packages/control/test/offered-cures.test.ts',
 >>>>>>> theirs
   },
+  {
+    name: 'degraded-volumes-are-compared',
+    breaks: 'the schedule compares no copies while one is missing',
+    file: 'packages/core/src/lifecycle/plan-scheduled-verification.ts',
+    changes: [{ find: "volume.robustness !== 'healthy'", replace: "volume.robustness === 'faulted'" }],
+    foundBy: 'packages/core/src/lifecycle/plan-scheduled-verification.test.ts',
+  },
 ];

@@ -30,7 +30,10 @@ export type ReplicaHostMethods = EngineHostMethods & {
   open: { params: { diskPath: string; replicaId: string }; result: null };
   /** One of the data engine's replica commands. Checked where it came from outside, so not here. */
   command: { params: { replicaId: string; name: CommandName; ask: unknown }; result: unknown };
-  checksum: { params: { replicaId: string }; result: ChecksumReply };
+  checksum: {
+    params: { replicaId: string; bytesPerSecondMax?: number | undefined };
+    result: ChecksumReply;
+  };
   close: { params: { replicaId: string }; result: null };
   'close-all': { params: { graceMs: number }; result: null };
   reports: {

@@ -42,7 +42,7 @@ peer.handle('command', ({ replicaId, name, ask }): Promise<Answer<CommandName>> 
   // The cast: the agent has checked the ask by the command's schema.
   return service.command(replicaId, name, ask as Ask<CommandName>);
 });
-peer.handle('checksum', ({ replicaId }) => service.checksum(replicaId));
+peer.handle('checksum', ({ replicaId, bytesPerSecondMax }) => service.checksum(replicaId, bytesPerSecondMax));
 peer.handle('close', async ({ replicaId }) => {
   await service.close(replicaId);
   return null;

@@ -185,12 +185,12 @@ function replicaRoutes(scope: FastifyInstance, { replicas }: ControlServerOption
   scope.post('/v1/replicas/:replicaId/open', ({ params, body }) => {
     return replicas.openAt(check(replicaParams, params).replicaId, check(openReplicaSchema, body));
   });
-  const verifications = new Verifications((replicaId) => replicas.checksum(replicaId));
+  const verifications = new Verifications((replicaId, limit) => replicas.checksum(replicaId, limit));
   scope.post('/v1/replicas/:replicaId/checksum', async ({ params, body }) => {
     const { replicaId } = check(replicaParams, params);
-    const { verification } = check(checksumSchema, body ?? {});
+    const { verification, bytesPerSecondMax } = check(checksumSchema, body ?? {});
     if (verification === undefined) return replicas.checksum(replicaId);
-    return (await verifications.ask(replicaId, verification)) ?? { running: true };
+    return (await verifications.ask(replicaId, verification, bytesPerSecondMax)) ?? { running: true };
   });
 }
 

@@ -122,18 +122,20 @@ export class HttpAgentClient implements AgentClient {
     agent: AgentTarget,
     replicaId: ReplicaId,
     verification: string,
+    bytesPerSecondMax?: number,
   ): Promise<ChecksumReply | undefined>;
   async checksumReplica(
     agent: AgentTarget,
     replicaId: ReplicaId,
     verification?: string,
+    bytesPerSecondMax?: number,
   ): Promise<ChecksumReply | undefined> {
     const { callMs, checksumMs } = this.timeouts;
     const call = { method: 'POST' as const, path: `/v1/replicas/${replicaId}/checksum` };
     if (verification === undefined) {
       return this.ask(agent, { ...call, body: {}, timeoutMs: checksumMs }, checksumReplySchema);
     }
-    const started = { ...call, body: { verification }, timeoutMs: callMs };
+    const started = { ...call, body: { verification, bytesPerSecondMax }, timeoutMs: callMs };
     const reply = await this.ask(agent, started, verificationReplySchema);
     return 'running' in reply ? undefined : reply;
   }

@@ -44,6 +44,7 @@ export interface AgentClient {
     agent: AgentTarget,
     replicaId: ReplicaId,
     verification: string,
+    bytesPerSecondMax?: number,
   ): Promise<ChecksumReply | undefined>;
   startEngine(agent: AgentTarget, volumeId: VolumeId, engine: StartEngine): Promise<StartEngineReply>;
   /** Flushes and stops. A stop for an epoch older than the running one does nothing. */

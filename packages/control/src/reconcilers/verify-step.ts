@@ -6,6 +6,7 @@ import {
 } from '@holdfast/core/lifecycle/conclude-verification.js';
 import { verificationFollowed } from '@holdfast/core/lifecycle/follow-verification.js';
 import type { StepOf } from '@holdfast/core/lifecycle/step.js';
+import { MIB } from '@holdfast/core/model/bytes.js';
 import { isFault } from '@holdfast/core/model/faults.js';
 import type { Replica } from '@holdfast/core/model/replica.js';
 import type { VolumeView } from '../ports/store.js';
@@ -14,6 +15,8 @@ import { nodeOf } from './step-lookup.js';
 
 /** Interval at which copies that are being read are asked again. */
 const LOOK_AGAIN_MS = 2_000;
+/** And where the schedule began it: many volumes may be waiting for their turn, and no user is. */
+const SCHEDULED_LOOK_MS = 30_000;
 
 /**
  * Has every copy read from end to end, and compares. The agents do that in the background: this step starts it or asks
@@ -27,6 +30,7 @@ export async function verifyCopies(
 ): Promise<StepOutcome> {
   const { volume } = view;
   const now = ports.clock.now();
+  const isScheduled = volume.verification?.scheduled === true;
   const requestedAt = volume.verification?.requestedAt ?? now;
   const answers = await Promise.all(
     verifiableCopies(view.replicas).map(async (replica) => {
@@ -37,7 +41,7 @@ export async function verifyCopies(
       };
     }),
   );
-  const verification = concludeVerification(answers, requestedAt, now);
+  const verification = concludeVerification(answers, requestedAt, now, isScheduled);
   if (verification === undefined) {
     const progress =
       volume.verification === undefined ? undefined : verificationProgress(answers, volume.verification);
@@ -46,7 +50,12 @@ export async function verifyCopies(
         { kind: 'volume.patch', volumeId: volume.id, patch: { verification: progress } },
       ]);
     }
-    await ports.queue.wake({ kind: 'volume', volumeId: volume.id }, { delayMs: LOOK_AGAIN_MS });
+    await ports.queue.wake(
+      { kind: 'volume', volumeId: volume.id },
+      {
+        delayMs: isScheduled ? SCHEDULED_LOOK_MS : LOOK_AGAIN_MS,
+      },
+    );
     return 'pause';
   }
   await commitVolume(
@@ -65,7 +74,12 @@ async function checksumOf(
 ): Promise<CopyAnswer> {
   try {
     const agent = await agentOf(ports, nodeOf(view, replica).id);
-    return (await ports.agents.checksumReplica(agent, replica.id, requestedAt.toISOString())) ?? 'running';
+    const { volume, fleet } = view;
+    const mibPerSecond = fleet.settings['volume-verification-bandwidth-limit'];
+    const isLimited = volume.verification?.scheduled === true && mibPerSecond > 0;
+    const limit = isLimited ? mibPerSecond * MIB : undefined;
+    const id = requestedAt.toISOString();
+    return (await ports.agents.checksumReplica(agent, replica.id, id, limit)) ?? 'running';
   } catch (error) {
     if (!isFault(error)) throw error;
     // The reading goes on there. An agent that stays silent soon counts as dead, and its copy is left out.

@@ -1,6 +1,6 @@
+import { decideChoice } from '@holdfast/core/lifecycle/decide-choice.js';
 import { choiceFollowed } from '@holdfast/core/lifecycle/follow-verification.js';
 import type { ReplicaId, VolumeId } from '@holdfast/core/model/ids.js';
-import { decideChoice } from '@holdfast/core/policy/decide-choice.js';
 import { assertNotDeleting, faultOf, loadVolume, retryConflicts, type UseCasePorts } from './use-case.js';
 
 export type AcceptedCopies = {

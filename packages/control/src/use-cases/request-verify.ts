@@ -12,8 +12,10 @@ import { hasToAct, loadVolume, retryConflicts, type UseCasePorts } from './use-c
 export function requestVerify(ports: UseCasePorts, input: { volumeId: VolumeId }): Promise<void> {
   return retryConflicts(async () => {
     const view = await loadVolume(ports.store, input.volumeId, undefined);
-    if (!hasToAct(decideVerification(actionFacts(view)))) return;
     const { volume } = view;
+    const isNew = hasToAct(decideVerification(actionFacts(view)));
+    // A user does not wait for one that is read at the schedule's rate.
+    if (!isNew && volume.verification?.scheduled !== true) return;
     const verification = {
       requestedAt: ports.clock.now(),
       state: 'running' as const,

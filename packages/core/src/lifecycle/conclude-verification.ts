@@ -12,6 +12,8 @@ type Checksum = {
 
 /** At 100 MB/s a whole copy of 1 TB is read in this time. A copy that takes longer is reported as not read. */
 const VERIFY_MS_MAX = 3 * 3_600_000;
+/** One that the schedule began is read at a limited rate, behind those of other volumes: a day, and what is left is said to be unread. */
+const SCHEDULED_MS_MAX = 24 * 3_600_000;
 
 /**
  * Answer about one copy: its checksum, that it is still being read, that its node does not answer, or why it could not be
@@ -43,8 +45,9 @@ export function concludeVerification(
   answers: readonly { readonly replica: Replica; readonly answer: CopyAnswer }[],
   requestedAt: Date,
   now: Date,
+  isScheduled = false,
 ): VolumeVerification | undefined {
-  const isLate = now.getTime() - requestedAt.getTime() > VERIFY_MS_MAX;
+  const isLate = now.getTime() - requestedAt.getTime() > (isScheduled ? SCHEDULED_MS_MAX : VERIFY_MS_MAX);
   if (!isLate && answers.some(({ answer }) => answer === 'running')) return undefined;
   const replicas = answers.map(({ replica, answer }) => resultOf(replica, answer));
   return { requestedAt, finishedAt: now, replicas, ...verdictOf(replicas) };

@@ -95,7 +95,9 @@ function isToGrow({ volume }: Pick<VolumeView, 'volume'>): boolean {
 function mayBegin(view: RepairView, now: Date): boolean {
   const { volume, rebuilds } = view;
   const isIdle = volume.lifecycle.state === 'detached' && fillOf(volume) === undefined;
-  if (!isIdle || volume.verification?.state === 'running' || isResting(volume, now)) return false;
+  const { verification } = volume;
+  const isCompared = verification?.state === 'running' && verification.scheduled !== true;
+  if (!isIdle || isCompared || isResting(volume, now)) return false;
   if (volume.rebuildHold !== undefined || isPausingRebuilds(rebuilds, now)) return false;
   return isAnyFullCopyReachable(view) && attachObstacle(view) === undefined;
 }

@@ -32,6 +32,7 @@ import { isMoveBlocked, planRelocationBegin, planRelocationEnd } from './plan-re
 import { planRemoval, removalTimes } from './plan-removal.js';
 import { planReplenishment, replenishmentTimes } from './plan-replenishment.js';
 import { planReplicaTimeout } from './plan-replica-timeout.js';
+import { planScheduledVerification, scheduledVerificationTimes } from './plan-scheduled-verification.js';
 import { planStatus } from './plan-status.js';
 import { planTaskAdmissionEnd, planTaskAdmissionRequest } from './plan-task-admission.js';
 import { planVerification } from './plan-verification.js';
@@ -51,6 +52,7 @@ const CONCERNS: readonly ((view: VolumeView, now: Date) => Step | undefined)[] =
   planRebuildPriority,
   planStatus,
   planVerification,
+  planScheduledVerification,
   planFill,
   planOfflineRebuild,
   planRecurringSnapshots,
@@ -81,6 +83,7 @@ const TIMES: readonly ((view: VolumeView) => readonly Date[])[] = [
   attachmentTimes,
   failoverTimes,
   fillTimes,
+  scheduledVerificationTimes,
   offlineRebuildTimes,
   recurringTimes,
   hashingTimes,

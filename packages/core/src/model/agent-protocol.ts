@@ -466,7 +466,11 @@ export const removeOrphanSchema = z.object({
  * Body of POST /v1/replicas/{id}/checksum, or none. With a `verification` the checksum is made in the background, and the
  * same verification asked again says how far it is; without one the answer comes when it is done.
  */
-export const checksumSchema = z.object({ verification: z.string().min(1).max(128).optional() });
+export const checksumSchema = z.object({
+  verification: z.string().min(1).max(128).optional(),
+  /** Read no faster, and one after another with others that have a limit. Agents of older versions read as fast as they can. */
+  bytesPerSecondMax: z.number().int().positive().optional(),
+});
 
 /** POST /v1/replicas/{id}/checksum: reads the whole copy as a client would see it. Refused while it is attached. */
 export const checksumReplySchema = z.object({

@@ -376,6 +376,29 @@ export const SETTINGS = {
     description:
       'When the user snapshots of attached volumes are hashed again, in UTC. The default is days 1, 8, 15, 22 and 29.',
   },
+  'scheduled-volume-verification': {
+    type: 'boolean',
+    default: false,
+    category: 'snapshot',
+    description:
+      'The copies of detached volumes are compared on a schedule, and a copy that most contradict is failed.',
+  },
+  'volume-verification-cronjob': {
+    type: 'cron',
+    default: '0 3 * * 0',
+    category: 'snapshot',
+    description:
+      'When that comparison is due, in UTC; each volume begins within an hour. One that is attached then is compared once it is detached.',
+  },
+  'volume-verification-bandwidth-limit': {
+    type: 'integer',
+    default: 50,
+    min: 0,
+    max: 100_000,
+    unit: 'MiB/s',
+    category: 'snapshot',
+    description: 'What scheduled comparisons may read on one node together. 0 is no limit.',
+  },
   'snapshot-heavy-task-concurrent-limit': {
     type: 'integer',
     default: 5,

@@ -88,6 +88,8 @@ export type VolumeVerification = {
   equal: boolean | undefined;
   /** The volume's epoch when it was asked for: in a later one the copies have been written. Absent in rows of older versions. */
   epoch?: number | undefined;
+  /** Begun by the schedule: at a limited rate, and anything else that is to be done comes first. */
+  scheduled?: true | undefined;
   /** What follows from the sums; absent before it is done, and in rows of older versions. */
   verdict?: VerificationVerdict | undefined;
   /** Copies that were found to be current, and the highest record; absent where that is not known. */

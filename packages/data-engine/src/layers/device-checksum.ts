@@ -20,7 +20,11 @@ export interface ChecksumSource {
   readonly device: Chain;
 }
 
-export async function deviceChecksum({ sizeBytes, device }: ChecksumSource): Promise<string> {
+/** @param pace resolves when that many bytes may be read */
+export async function deviceChecksum(
+  { sizeBytes, device }: ChecksumSource,
+  pace?: (lengthBytes: number) => Promise<void>,
+): Promise<string> {
   const whole = new Blake3Hasher();
   const zeroHash = blake3Of([Buffer.alloc(PIECE_BYTES)]);
   for (let offset = 0; offset < sizeBytes; ) {
@@ -31,6 +35,7 @@ export async function deviceChecksum({ sizeBytes, device }: ChecksumSource): Pro
     offset += emptyPieces * PIECE_BYTES;
     if (emptyPieces > 0 || offset >= sizeBytes) continue;
     const lengthBytes = Math.min(PIECE_BYTES, sizeBytes - offset);
+    await pace?.(lengthBytes);
     const piece = await device.readFromDisk(offset, lengthBytes);
     whole.update(blake3Of([contiguous(piece)]));
     piece.release?.();

@@ -14,6 +14,7 @@ import { serveExport } from '../nbd/server.js';
 import { handshakeRefusal } from '../nbd/server-handshake.js';
 import type { Answer, Ask, CommandName, ConnectControl } from '../protocol/commands.js';
 import { parseExportName, type ReplicaExportName } from '../protocol/export-names.js';
+import { Throttle } from '../pull/throttle.js';
 import { Replica } from '../replica/replica.js';
 import { asDiskRefusal } from './disk-refusals.js';
 import { LayerHashing } from './layer-hashing.js';
@@ -169,21 +170,28 @@ export class ReplicaService {
     return link;
   }
 
-  async checksum(replicaId: string): Promise<ChecksumReply> {
+  /** @param bytesPerSecondMax how fast it may read; such a reading ends when the copy is attached */
+  async checksum(replicaId: string, bytesPerSecondMax?: number): Promise<ChecksumReply> {
     const { replica, connections } = await this.find(replicaId);
     // A volume that was detached a moment ago may have connections that are still closing.
     await this.within(CLOSING_MAX_MS, this.disconnected(replicaId));
-    if (connections.size > 0) {
+    const requireUnused = () => {
+      if (connections.size === 0) return;
       throw new StorageFault('replica.in_use', {
         publicMessage: 'the copy is attached: detach the volume first',
       });
-    }
+    };
+    requireUnused();
     if (replica.metadata.rebuildId !== null) {
       throw new StorageFault('replica.rebuilding', { publicMessage: 'the copy is not complete' });
     }
     const { record } = replica.metadata;
     const clean = replica.isClean;
-    const checksum = await deviceChecksum(replica);
+    const tuning = { paused: false, bandwidthBytesPerSecond: bytesPerSecondMax ?? null };
+    const throttle = new Throttle(tuning, this.ports.time);
+    const isLimited = bytesPerSecondMax !== undefined;
+    const goOn = isLimited ? requireUnused : () => undefined;
+    const checksum = await deviceChecksum(replica, (bytes) => throttle.take(bytes, goOn));
     return { checksum, writtenBytes: await replica.writtenBytes(), record, clean };
   }
 

@@ -178,7 +178,8 @@ async function withReplicas(sql: Sql, volumes: readonly ShownVolume[]): Promise<
 /** How many of the cluster's volumes, as far as the tenant sees them, have their copies compared now. */
 export async function countVerifications(sql: Sql, clusterId: ClusterId): Promise<number> {
   const { rows } = await sql.query<{ running: number }>(
-    `SELECT count(*)::int AS running FROM volume WHERE cluster_id = $1 AND verification->>'state' = 'running'`,
+    `SELECT count(*)::int AS running FROM volume WHERE cluster_id = $1 AND verification->>'state' = 'running'
+       AND verification->>'scheduled' IS NULL`,
     [clusterId],
   );
   return rows[0]?.running ?? 0;

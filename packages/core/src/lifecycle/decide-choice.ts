@@ -2,12 +2,13 @@
  * Decides whether a volume whose copies differ may go on with those that a person names. Only while it is detached: an engine would
  * go on reading from the others. The named ones have to be alike, or the question would stay.
  */
-import { type Difference, differencesOf } from '../lifecycle/differing-copies.js';
+
 import type { ReplicaId } from '../model/ids.js';
 import { isHealthy } from '../model/replica.js';
 import type { VolumeView } from '../model/views.js';
 import { holderOf, requestOf } from '../model/volume-lifecycle.js';
-import { ALLOWED, type Decision, refuse } from './decision.js';
+import { ALLOWED, type Decision, refuse } from '../policy/decision.js';
+import { type Difference, differencesOf } from './differing-copies.js';
 
 type ChoiceView = Pick<VolumeView, 'volume' | 'replicas' | 'snapshots'>;
 
