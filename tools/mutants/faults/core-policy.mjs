@@ -138,7 +138,6 @@ export const CORE_POLICY_FAULTS = [
     foundBy: 'packages/core/src/policy/decide-removal.test.ts',
   },
   {
-<<<<<<< ours
     name: 'join-token-of-a-removed-member',
     breaks: 'a join token is judged by what its maker may at its use',
     file: 'packages/core/src/policy/decide-join.ts',
@@ -151,7 +150,8 @@ export const CORE_POLICY_FAULTS = [
     file: 'packages/core/src/policy/permissions.ts',
     changes: [{ find: 'Math.max(...[role, ...projectRoles.values()]', replace: 'Math.max(...[role, ...[]]' }],
     foundBy: 'apps/api/test/project-roles.test.ts',
-=======
+  },
+  {
     name: 'forgotten-without-half-of-the-members',
     breaks:
       'a node is forgotten with fewer than half of the last members elsewhere only where that loss is accepted',
@@ -165,6 +165,5 @@ export const CORE_POLICY_FAULTS = [
     file: 'packages/core/src/policy/decide-forget.ts',
     changes: [{ find: 'if (isNodeReady(node)) {', replace: 'if (isNodeReady(node) && node.cordoned) {' }],
     foundBy: 'packages/core/src/policy/decide-forget.test.ts',
->>>>>>> theirs
   },
 ];

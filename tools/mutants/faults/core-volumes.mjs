@@ -13,18 +13,6 @@ export const CORE_VOLUME_FAULTS = [
     foundBy: 'packages/control/test/failover.test.ts',
   },
   {
-    name: 'failover-to-too-few-copies',
-    breaks: 'a failover waits until half of the last members answer',
-    file: 'packages/core/src/lifecycle/plan-failover.ts',
-    changes: [
-      {
-        find: 'reachable.length > 0 && reachable.length * 2 >= members.length',
-        replace: 'reachable.length > 0',
-      },
-    ],
-    foundBy: 'packages/core/src/lifecycle/plan-failover.test.ts',
-  },
-  {
     name: 'last-full-copy-goes',
     breaks: 'a full copy goes only when another full copy stays',
     file: 'packages/core/src/lifecycle/plan-removal.ts',
@@ -169,7 +157,6 @@ export const CORE_VOLUME_FAULTS = [
     foundBy: 'packages/core/src/model/labels.test.ts',
   },
   {
-<<<<<<< ours
     name: 'a-few-copies-fail-the-others',
     breaks: 'more than half of all current copies fail the odd one',
     file: 'packages/core/src/lifecycle/judge-copies.ts',
@@ -198,7 +185,8 @@ export const CORE_VOLUME_FAULTS = [
       { find: '(volume.verification.epoch ?? volume.epoch) === volume.epoch', replace: 'volume.epoch >= 0' },
     ],
     foundBy: 'packages/control/test/damaged-copies.test.ts',
-=======
+  },
+  {
     name: 'only-copy-given-up-unasked',
     breaks: 'a copy on a forgotten node whose loss is not accepted stays',
     file: 'packages/core/src/lifecycle/plan-forgotten-node.ts',
@@ -209,9 +197,10 @@ export const CORE_VOLUME_FAULTS = [
     name: 'cure-offered-with-too-few-copies',
     breaks: 'an attach elsewhere is offered only where half of the last copies answer',
     file: 'packages/core/src/lifecycle/plan-failover.ts',
-    changes: [{ find: 'return isEnough && reachable.length > 0 &&', replace: 'return reachable.length > 0 &&' }],
+    changes: [
+      { find: 'return isEnough && reachable.length > 0 &&', replace: 'return reachable.length > 0 &&' },
+    ],
     foundBy: 'packages/control/test/offered-cures.test.ts',
->>>>>>> theirs
   },
   {
     name: 'degraded-volumes-are-compared',
