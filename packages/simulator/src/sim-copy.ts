@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import type { VolumeDescription } from '@holdfast/core/model/copy-description.js';
 import type { CopyRecord } from '@holdfast/core/model/copy-record.js';
 import type { DiskId, NodeId, ReplicaId, VolumeId } from '@holdfast/core/model/ids.js';
@@ -55,6 +54,9 @@ export function checksumOf(copy: SimCopy): string {
   return hashOf([...copy.writes].sort((a, b) => a - b));
 }
 
+/** FNV-1a with two bases, and the count: as long as a checksum may be, however many writes there are. */
 function hashOf(writes: readonly number[]): string {
-  return createHash('sha256').update(writes.join()).digest('hex');
+  const hash = (base: number) =>
+    writes.reduce((sum, write) => Math.imul(sum ^ write, 0x01000193) >>> 0, base).toString(16);
+  return `${writes.length}-${hash(0x811c9dc5)}-${hash(0x1000193)}`;
 }
