@@ -15,6 +15,7 @@ export const FIELDS: Readonly<Record<string, string>> = {
   clusters_replicaCounts: 'replicaCounts',
   nodes_zones: 'zones',
   clusters_risk: 'clusterRisk',
+  disks_accept: 'acceptDisk',
   disks_create: 'createDisk',
   disks_delete: 'deleteDisk',
   disks_get: 'disk',

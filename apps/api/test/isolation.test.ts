@@ -53,6 +53,7 @@ const BODIES: Record<string, unknown> = {
     name: 'stolen',
   },
   'POST /api/v1/clusters/{clusterId}/volumes/{volumeId}/expand': { size: 2 * GIB },
+  'POST /api/v1/clusters/{clusterId}/volumes/{volumeId}/accept-copies': REQUEST_EXAMPLES.volumes_acceptCopies,
   'PUT /api/v1/clusters/{clusterId}/volumes/{volumeId}/recurring-snapshots/{recurringName}': {
     cron: '@daily',
     retain: 1,

@@ -113,6 +113,7 @@ export const ROUTE_MUTATIONS: Routes = {
   deleteJoinToken: [JoinTokensController, 'delete'],
   createDisk: [DisksController, 'create'],
   patchDisk: [DisksController, 'patch'],
+  acceptDisk: [DisksController, 'accept'],
   deleteDisk: [DisksController, 'delete'],
   recoverVolume: [RecoveriesController, 'recover'],
   deleteReplica: [ReplicasController, 'delete'],

@@ -155,7 +155,9 @@ describe('a restored database', () => {
     });
     const other = await altered((text, kind) => {
       const header = kind === 'H' ? JSON.parse(text) : undefined;
-      return header === undefined ? text : JSON.stringify({ ...header, nextTransactionId: 900_010_000 });
+      if (header === undefined) return text;
+      const nextTransactionId = header.nextTransactionId + 900_000_000;
+      return JSON.stringify({ ...header, nextTransactionId });
     }, farAhead);
     const url = await newDatabase();
     await restoreBackup(url, other, NOW);
