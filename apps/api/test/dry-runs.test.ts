@@ -372,11 +372,11 @@ async function makeCases(): Promise<Record<string, Case>> {
       body: {},
       want: { status: 409, body: { code: 'volume.not_faulted' } },
     },
-    // Nothing has compared its copies.
+    // Its copies do not differ: there is nothing to choose.
     [`POST ${VOLUME}/accept-copies`]: {
       at: `${volume}/accept-copies`,
       body: { replicaIds: [replica] },
-      want: { status: 409, body: { code: 'volume.not_verified' } },
+      want: { status: 409, body: { code: 'volume.not_faulted' } },
     },
   };
 }
