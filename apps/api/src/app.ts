@@ -62,6 +62,9 @@ export async function createApp(config: Config): Promise<App> {
     serverFactory: (handler: RequestListener) => ports.make(withoutUnproven(handler, config)),
     loggerInstance: logger,
     bodyLimit: BODY_BYTES_MAX,
+    // A request that arrives while the process ends, on a connection that was idle until then, is answered like those before it: the
+    // database is let go of after the last answer.
+    return503OnClosing: false,
     // A user's address is the right-most one in the chain of proxies that is no trusted proxy's.
     trustProxy: trustedHops(config),
     // One line per request, written by the hook below, with the status and the time it took.

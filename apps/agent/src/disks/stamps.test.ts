@@ -23,12 +23,12 @@ async function diskAt(name: string): Promise<FolderDisk> {
   return FolderDisk.take(path.join(base, name), name, 2 ** 30, known);
 }
 
-/** An agent's stamps, whose heartbeats a control plane answers that stores all of them, or none. */
+/** An agent's stamps, whose heartbeats a control plane answers that stores all of them, or none. It waits for long only where one comes. */
 function agent(answers: { stores: boolean } | undefined, advanceMs = 0): Stamps {
   const stamps: Stamps = new Stamps({
     soon: () => void beat(stamps, disk, answers),
     advanceMs,
-    confirmMsMax: 200,
+    confirmMsMax: answers?.stores === true ? 60_000 : 200,
   });
   if (answers !== undefined) stamps.confirm([]);
   return stamps;

@@ -127,7 +127,7 @@ let resets = 0;
 
 const agents = new Map<number, http.Agent>();
 
-/** The status, or what went wrong after it was connected. */
+/** 201, or what was answered instead, or what went wrong after it was connected. */
 async function create(name: string, turn: number): Promise<number | string> {
   const ports = processes.filter(({ app }) => app === 'api').map(({ port }) => port);
   const key = randomUUID();
@@ -149,8 +149,10 @@ function post(port: number, body: object, key: string): Promise<number | string>
     };
     const options = { port, host: '127.0.0.1', path: volumes, method: 'POST', agent, headers };
     const request = http.request(options, (response) => {
-      response.resume();
-      response.on('end', () => resolve(response.statusCode ?? 0));
+      const { statusCode = 0 } = response;
+      const body: Buffer[] = [];
+      response.on('data', (part: Buffer) => body.push(part));
+      response.on('end', () => resolve(statusCode === 201 ? 201 : `${statusCode} ${Buffer.concat(body)}`));
       response.on('error', (error) => resolve(String(error)));
     });
     request.on('error', (error: NodeJS.ErrnoException) =>
