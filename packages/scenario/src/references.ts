@@ -62,6 +62,7 @@ function learn(known: Known, call: StepCall): void {
   for (const volume of newVolumes(call)) known.volumes.add(volume);
   if (call.name === 'moveDisk')
     known.disks.add(`${call.ask.to}/${call.ask.disk.slice(call.ask.disk.indexOf('/') + 1)}`);
+  if (call.name === 'cloneDisk') known.disks.add(`${call.ask.to}/${call.ask.as}`);
   if (call.name !== 'addDisk') return;
   const { node } = call.ask;
   const index = [...known.disks].filter((disk) => disk.startsWith(`${node}/`)).length;
@@ -96,6 +97,9 @@ const SUBJECTS: Readonly<Partial<Record<StepCall['name'], Kind>>> = {
   diskDown: 'disk',
   removeDisk: 'disk',
   diskUp: 'disk',
+  saveDisk: 'disk',
+  setBackDisk: 'disk',
+  acceptDisk: 'disk',
   deleteVolume: 'volume',
   write: 'volume',
   purge: 'volume',

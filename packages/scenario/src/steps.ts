@@ -50,6 +50,27 @@ export const STEPS = {
   moveDisk: z
     .strictObject({ disk: diskName, to: nodeName })
     .describe('A disk is pulled out and put into another node, with the copies on it. It keeps its name.'),
+  cloneDisk: z
+    .strictObject({ disk: diskName, to: nodeName, as: name.describe('Its name on that node.') })
+    .describe(
+      "A copy of a disk's files turns up on another node, with the disk's identity and all that is on it now.",
+    ),
+  saveDisk: diskName.describe('What is on a disk is saved, as by a snapshot of its machine.'),
+  setBackDisk: diskName.describe(
+    'A disk is set back to what it was when it was saved; its node is started anew.',
+  ),
+  acceptDisk: diskName.describe(
+    'A user takes a disk for the newest state of it, and accepts what is lost with that.',
+  ),
+  silenceAgent: nodeName.describe(
+    'The agent of a node hangs: it says nothing and answers nothing, while its copies and engines go on.',
+  ),
+  wakeAgent: nodeName.describe('An agent that hung goes on.'),
+  stopCopy: z
+    .strictObject(copy)
+    .describe(
+      'The process of a copy dies and is started anew: its engine goes on without it, and its files stay.',
+    ),
   loseCopy: z
     .strictObject({ ...copy, unlessLast: z.boolean().optional() })
     .describe("A copy's files vanish from its disk; with `unlessLast` only where another full copy is left."),

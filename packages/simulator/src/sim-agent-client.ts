@@ -17,7 +17,7 @@ import {
   type EngineReply,
 } from '@holdfast/core/model/engine-commands.js';
 import { StorageFault } from '@holdfast/core/model/faults.js';
-import type { ReplicaId, VolumeId } from '@holdfast/core/model/ids.js';
+import type { DiskId, ReplicaId, VolumeId } from '@holdfast/core/model/ids.js';
 import { checksumOf, type SimCopy } from './sim-copy.js';
 import { type EngineSurroundings, SimEngine } from './sim-engine.js';
 import { runSimCommand } from './sim-engine-commands.js';
@@ -30,8 +30,12 @@ export class SimAgentClient implements AgentClient {
     private readonly surroundingsOf: (node: SimNode) => EngineSurroundings,
     /** Told of every call that may change something of a volume. */
     private readonly onCall: (volumeId: VolumeId) => void,
-    /** Told of each copy just before it is removed as an orphan. */
-    private readonly onOrphan: (copy: SimCopy) => void,
+    private readonly told: {
+      /** Each copy just before it is removed as an orphan. */
+      onOrphan(copy: SimCopy): void;
+      /** Each disk before a copy on it is opened. */
+      engage(node: SimNode, diskId: DiskId): Promise<void>;
+    },
   ) {}
 
   async createReplica(agent: AgentTarget, replica: CreateReplica): Promise<void> {
@@ -39,6 +43,7 @@ export class SimAgentClient implements AgentClient {
     const { replicaId, volumeId, diskId, sizeBytes, secret, volume, record } = replica;
     if (node.copies.has(replicaId)) return;
     if (node.disks.some(({ id, isGone }) => id === diskId && isGone)) throw diskGone();
+    await this.told.engage(node, diskId);
     node.copies.set(replicaId, {
       replicaId,
       volumeId,
@@ -93,7 +98,7 @@ export class SimAgentClient implements AgentClient {
       copy.record?.epoch === orphan.record?.epoch &&
       copy.record?.dataGeneration === orphan.record?.dataGeneration;
     if (!isSame) throw new StorageFault('agent.refused', { publicMessage: 'it is another copy by now' });
-    this.onOrphan(copy);
+    this.told.onOrphan(copy);
     copies.delete(replicaId);
   }
 
@@ -103,6 +108,7 @@ export class SimAgentClient implements AgentClient {
     { epoch, grantId, volume }: OpenReplica,
   ): Promise<OpenReplicaReply> {
     const copy = this.copyOn(agent, replicaId);
+    await this.told.engage(this.reach(agent), copy.diskId);
     if (
       copy.epoch > epoch ||
       (copy.epoch === epoch && copy.grantId !== undefined && copy.grantId !== grantId)
@@ -124,6 +130,7 @@ export class SimAgentClient implements AgentClient {
     _verification?: string,
   ): Promise<ChecksumReply> {
     const copy = this.copyOn(agent, replicaId);
+    await this.told.engage(this.reach(agent), copy.diskId);
     const { record = null } = copy;
     return { checksum: checksumOf(copy), writtenBytes: copy.writes.size * 4096, record, clean: true };
   }

@@ -26,7 +26,7 @@ export class SimClient {
 
   /** Writes once over the endpoint that the volume shows. True when it was acknowledged. */
   async write(): Promise<boolean> {
-    const engine = await this.servingEngine();
+    const engine = await this.engine();
     const number = this.world.nextWrite();
     const isAcknowledged = (await engine?.write(number)) ?? false;
     this.world.fleet.stir(this.volumeId);
@@ -67,7 +67,7 @@ export class SimClient {
   /** Acknowledged writes that some copy which the engine would read from does not hold. */
   async missing(): Promise<number[]> {
     const { replicas } = await this.view();
-    const engine = await this.servingEngine();
+    const engine = await this.engine();
     const readable = new Set(
       engine
         ?.report()
@@ -76,15 +76,17 @@ export class SimClient {
     );
     const copies = replicas
       .filter(({ id }) => readable.has(id))
-      .flatMap(({ id }) => this.world.fleet.holderOf(id)?.copies.get(id) ?? []);
+      .flatMap((replica) => this.world.fleet.holderOf(replica)?.copies.get(replica.id) ?? []);
     return [...this.acknowledged].filter((number) => copies.some(({ writes }) => !writes.has(number)));
   }
 
-  private async servingEngine(): Promise<SimEngine | undefined> {
+  /** The engine at the address that the volume shows, if it can be reached there. */
+  async engine(): Promise<SimEngine | undefined> {
     const { volume } = await this.view();
     if (endpointOf(volume) === undefined) return undefined;
     const holder = this.world.nodes.find(({ nodeId }) => nodeId === holderOf(volume));
-    const engine = holder?.isReachable === true ? holder.engines.get(volume.id) : undefined;
+    const isThere = holder?.isAlive === true && holder.isConnected;
+    const engine = isThere ? holder.engines.get(volume.id) : undefined;
     return engine?.epoch === volume.epoch ? engine : undefined;
   }
 }

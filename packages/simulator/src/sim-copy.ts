@@ -30,6 +30,11 @@ export type SimCopy = {
   layers: readonly SimLayer[];
 };
 
+/** Files of a copy as they are now, in a place of their own. */
+export function clonedCopy(copy: SimCopy): SimCopy {
+  return { ...copy, writes: new Set(copy.writes) };
+}
+
 /** A frozen layer, with what the copy held when it was frozen. */
 export type SimLayer = {
   readonly id: string;

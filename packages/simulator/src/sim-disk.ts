@@ -1,5 +1,6 @@
 import { asId, type DiskId } from '@holdfast/core/model/ids.js';
 import type { DiskType } from '@holdfast/core/model/node.js';
+import { SimStamp } from './sim-stamp.js';
 
 export type SimDiskOptions = {
   readonly name?: string;
@@ -15,14 +16,17 @@ export class SimDisk {
   readonly maximumBytes: number;
   private available: number;
   private gone = false;
+  readonly stamp: SimStamp;
 
   constructor(
     readonly id: DiskId,
     readonly name: string,
     { sizeBytes, type = 'filesystem' }: SimDiskOptions,
+    newId: () => string,
     /** Told of every change. */
     private onChange: () => void,
   ) {
+    this.stamp = new SimStamp(newId, newId());
     this.type = type;
     this.maximumBytes = sizeBytes;
     this.available = sizeBytes;
@@ -53,11 +57,11 @@ export class SimDisk {
   }
 }
 
-/** @param id made by the world's one source of chance, like every id */
+/** @param newId of the world's one source of chance */
 export function newDisk(
-  id: string,
-  { name, ...options }: SimDiskOptions & { readonly name: string },
+  { id, name, ...options }: SimDiskOptions & { readonly name: string },
+  newId: () => string,
   onChange: () => void,
 ): SimDisk {
-  return new SimDisk(asId<DiskId>(id), name, options, onChange);
+  return new SimDisk(id ?? asId<DiskId>(newId()), name, options, newId, onChange);
 }

@@ -7,7 +7,7 @@ import type { EngineReport, RebuildReport, StartEngine } from '@holdfast/core/mo
 import { type CopyRecord, copyRecord, mayShrinkAlone } from '@holdfast/core/model/copy-record.js';
 import type { EngineAsk } from '@holdfast/core/model/engine-commands.js';
 import { isFault, StorageFault } from '@holdfast/core/model/faults.js';
-import type { ReplicaId, VolumeId } from '@holdfast/core/model/ids.js';
+import type { NodeId, ReplicaId, VolumeId } from '@holdfast/core/model/ids.js';
 import { NO_BYTES, type RebuildMethod } from '@holdfast/core/model/rebuild.js';
 import type { ReplicaMode } from '@holdfast/core/model/replica.js';
 import type { SimCopy } from './sim-copy.js';
@@ -15,8 +15,8 @@ import { haveEqualLayers, SimLayers } from './sim-layers.js';
 
 /** What an engine reaches of the world around it. */
 export type EngineSurroundings = {
-  /** The copy, if its node is alive and can be reached from the engine's. */
-  reach(replicaId: ReplicaId): SimCopy | undefined;
+  /** The copy on that node, if the node is alive and can be reached from the engine's. */
+  reach(replicaId: ReplicaId, nodeId: NodeId | undefined): SimCopy | undefined;
   /** Does this rebuild of the replica end in an error of its disk? */
   failsRebuild(replicaId: ReplicaId): boolean;
   /** What it takes to fill a copy that is to hold so much. */
@@ -47,6 +47,8 @@ export const ANY_REBUILD: RebuildWork = { bytes: 1_000_000, steps: 4 };
 
 export class SimEngine {
   private readonly modes = new Map<ReplicaId, { mode: ReplicaMode; reason: string }>();
+  /** Where it was told that the copies are. */
+  private readonly places = new Map<ReplicaId, NodeId>();
   private readonly rebuilds: SimRebuild[] = [];
   readonly layers: SimLayers;
   private fill: SimFill | undefined;
@@ -64,11 +66,12 @@ export class SimEngine {
   ) {
     this.replicaTimeoutMs = start.replicaTimeoutMs;
     const members = start.replicas.map(({ replicaId }) => replicaId);
+    for (const { replicaId, nodeId } of start.replicas) this.places.set(replicaId, nodeId);
     for (const member of members) this.setMode(member, 'RW');
     this.record = copyRecord(start.epoch, 1, members);
     this.layers = new SimLayers(
       start.sizeBytes,
-      () => this.withMode('RW').flatMap((id) => this.surroundings.reach(id) ?? []),
+      () => this.withMode('RW').flatMap((id) => this.reach(id) ?? []),
       () => this.rebuilds.some(({ report }) => report.state === 'running'),
       (replicaId, reason) => this.drop(replicaId, reason),
     );
@@ -94,7 +97,7 @@ export class SimEngine {
 
   /** The copies that it reads from, if all of them still obey it; `undefined` once one belongs to another engine. */
   copiesInUse(): SimCopy[] | undefined {
-    const copies = this.withMode('RW').flatMap((id) => this.surroundings.reach(id) ?? []);
+    const copies = this.withMode('RW').flatMap((id) => this.reach(id) ?? []);
     const areIts = copies.every(
       ({ epoch, grantId }) => epoch === this.epoch && grantId === this.start.grantId,
     );
@@ -116,7 +119,7 @@ export class SimEngine {
     await this.dropUnreachable();
     if (!this.isServing) return false;
     for (const replicaId of [...this.withMode('RW'), ...this.withMode('WO')]) {
-      this.surroundings.reach(replicaId)?.writes.add(number);
+      this.reach(replicaId)?.writes.add(number);
     }
     return true;
   }
@@ -139,7 +142,8 @@ export class SimEngine {
     if (this.layers.isBusy) throw new StorageFault('engine.busy', { publicMessage: 'the volume is purged' });
     const { replicaId } = request.target;
     if (this.modes.get(replicaId)?.mode === 'RW') return;
-    const target = this.surroundings.reach(replicaId);
+    this.places.set(replicaId, request.target.nodeId);
+    const target = this.reach(replicaId);
     const method = target?.record === undefined ? 'full' : 'delta';
     const work = this.surroundings.workOf(this.writtenBytes());
     const rebuild = { request, work, stepsLeft: work.steps, report: newReport(request, method, work.bytes) };
@@ -174,10 +178,10 @@ export class SimEngine {
     if (this.fill.stepsLeft > 0) return;
     const { request, report } = this.fill;
     const layer = request.sources
-      .flatMap(({ replicaId }) => this.surroundings.reach(replicaId)?.layers ?? [])
+      .flatMap(({ replicaId, nodeId }) => this.surroundings.reach(replicaId, nodeId)?.layers ?? [])
       .find(({ id }) => id === request.snapshotId);
     for (const replicaId of this.withMode('RW')) {
-      const copy = this.surroundings.reach(replicaId);
+      const copy = this.reach(replicaId);
       if (copy !== undefined && layer !== undefined) copy.writes = new Set(layer.writes);
     }
     this.fill.report =
@@ -206,9 +210,9 @@ export class SimEngine {
     await this.layers.tick();
     this.fillTick();
     if (rebuild === undefined || rebuild.report.paused === true || !this.isServing) return;
-    const target = this.surroundings.reach(rebuild.request.target.replicaId);
+    const target = this.reach(rebuild.request.target.replicaId);
     const [first] = this.withMode('RW');
-    const source = first === undefined ? undefined : this.surroundings.reach(first);
+    const source = first === undefined ? undefined : this.reach(first);
     if (target === undefined || source === undefined) return;
     rebuild.stepsLeft -= 1;
     const { bytes, steps } = rebuild.work;
@@ -272,9 +276,13 @@ export class SimEngine {
     };
   }
 
+  private reach(replicaId: ReplicaId): SimCopy | undefined {
+    return this.surroundings.reach(replicaId, this.places.get(replicaId));
+  }
+
   private writtenBytes(): number {
     for (const [replicaId, { mode }] of this.modes) {
-      const copy = mode === 'RW' ? this.surroundings.reach(replicaId) : undefined;
+      const copy = mode === 'RW' ? this.reach(replicaId) : undefined;
       if (copy !== undefined) return copy.writes.size * 4096;
     }
     return 0;
@@ -282,7 +290,7 @@ export class SimEngine {
 
   /** Copies may differ in writes that were in flight at a crash; one of them decides. */
   private makeEqual(): void {
-    const copies = this.withMode('RW').flatMap((id) => this.surroundings.reach(id) ?? []);
+    const copies = this.withMode('RW').flatMap((id) => this.reach(id) ?? []);
     const chosen = copies[0];
     if (chosen === undefined) return;
     for (const copy of copies) {
@@ -296,7 +304,7 @@ export class SimEngine {
     let isChanged = false;
     for (const [replicaId, { mode }] of [...this.modes]) {
       if (mode === 'ERR') continue;
-      const copy = this.surroundings.reach(replicaId);
+      const copy = this.reach(replicaId);
       const isOther = copy?.epoch === this.epoch && copy.grantId !== this.start.grantId;
       if (copy !== undefined && (copy.epoch > this.epoch || isOther)) {
         this.state = 'stopped';
@@ -342,7 +350,7 @@ export class SimEngine {
     this.state = 'running';
     this.record = next;
     for (const member of members) {
-      const copy = this.surroundings.reach(member);
+      const copy = this.reach(member);
       if (copy !== undefined) copy.record = next;
     }
   }

@@ -4,7 +4,8 @@
  */
 import type { Store } from '@holdfast/control/ports/store.js';
 import { StorageFault } from '@holdfast/core/model/faults.js';
-import type { NodeId, ReplicaId, VolumeId } from '@holdfast/core/model/ids.js';
+import type { DiskId, NodeId, ReplicaId, VolumeId } from '@holdfast/core/model/ids.js';
+import type { Replica } from '@holdfast/core/model/replica.js';
 import type { SimCopy } from './sim-copy.js';
 import type { EngineSurroundings, SimEngine } from './sim-engine.js';
 import { SimNode, type SimNodeOptions } from './sim-node.js';
@@ -42,9 +43,13 @@ export class SimFleet {
     return this.byId.get(id);
   }
 
-  /** The node that holds the files of a replica, whether or not it can be reached. */
-  holderOf(replicaId: ReplicaId): SimNode | undefined {
-    return this.holders.get(replicaId);
+  /**
+   * The node that holds the files of a replica, whether or not it can be reached. Where a copy of its disk holds them too: the node that it is
+   * known on.
+   */
+  holderOf({ id, nodeId }: Pick<Replica, 'id' | 'nodeId'>): SimNode | undefined {
+    const known = nodeId === undefined ? undefined : this.byId.get(nodeId);
+    return known?.copies.has(id) === true ? known : this.holders.get(id);
   }
 
   /** Engines of a volume on nodes that live; an engine of an older epoch may be among them. */
@@ -64,6 +69,20 @@ export class SimFleet {
 
   stirAll(): void {
     for (const node of this.nodes) this.stirNode(node);
+  }
+
+  /** Nodes that have a disk with the identity of another node's. */
+  doubles(): SimNode[] {
+    const holders = new Map<DiskId, SimNode[]>();
+    for (const node of this.nodes) {
+      for (const { id } of node.disks) holders.set(id, [...(holders.get(id) ?? []), node]);
+    }
+    return [...new Set([...holders.values()].filter(({ length }) => length > 1).flat())];
+  }
+
+  /** The node reports with the next tick, whether or not it has news. */
+  beat(node: SimNode): void {
+    this.stirred.nodes.add(node);
   }
 
   get isStirred(): boolean {
@@ -103,7 +122,7 @@ export class SimFleet {
   surroundingsOf(from: SimNode): EngineSurroundings {
     const { confirmRecord, failsRebuild, workOf } = this.outside;
     return {
-      reach: (replicaId) => this.reach(from, replicaId),
+      reach: (replicaId, nodeId) => this.reach(from, replicaId, nodeId),
       failsRebuild,
       workOf,
       isConnected: () => from.isConnected,
@@ -114,8 +133,9 @@ export class SimFleet {
     };
   }
 
-  private reach(from: SimNode, replicaId: ReplicaId): SimCopy | undefined {
-    const holder = this.holders.get(replicaId);
+  /** @param nodeId where the engine was told that the copy is */
+  private reach(from: SimNode, replicaId: ReplicaId, nodeId: NodeId | undefined): SimCopy | undefined {
+    const holder = nodeId === undefined ? this.holders.get(replicaId) : this.byId.get(nodeId);
     if (holder === undefined || !holder.isAlive) return undefined;
     const isCut = holder !== from && !(holder.isConnected && from.isConnected);
     return isCut ? undefined : holder.copy(replicaId);

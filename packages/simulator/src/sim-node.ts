@@ -1,9 +1,11 @@
-import type { DiskReport, Heartbeat } from '@holdfast/core/model/agent-protocol.js';
+import type { DiskReport, Heartbeat, HeartbeatReply } from '@holdfast/core/model/agent-protocol.js';
 import { GIB } from '@holdfast/core/model/bytes.js';
-import { asId, type NodeId, type ReplicaId, type VolumeId } from '@holdfast/core/model/ids.js';
+import type { HeldStamp } from '@holdfast/core/model/disk-stamp.js';
+import { Bug } from '@holdfast/core/model/faults.js';
+import { asId, type DiskId, type NodeId, type ReplicaId, type VolumeId } from '@holdfast/core/model/ids.js';
 import type { DiskWishes } from '@holdfast/core/policy/disk-wishes.js';
 import { ByVolumeMap } from './by-volume-map.js';
-import type { SimCopy } from './sim-copy.js';
+import { clonedCopy, type SimCopy } from './sim-copy.js';
 import { newDisk, type SimDisk, type SimDiskOptions } from './sim-disk.js';
 import type { SimEngine } from './sim-engine.js';
 
@@ -13,6 +15,12 @@ export type SimNodeOptions = {
   /** One size per disk, for disks without anything special; two of 100 GiB when left out. */
   diskBytes?: readonly number[];
   disks?: readonly SimDiskOptions[];
+};
+
+/** What a disk held at some time. */
+export type SavedDisk = {
+  readonly stamp: HeldStamp | undefined;
+  readonly copies: readonly SimCopy[];
 };
 
 const DISK_BYTES = 100 * GIB;
@@ -35,6 +43,7 @@ export class SimNode {
   isAlive = true;
   bootId: string;
   private connected = true;
+  private silent = false;
 
   readonly zone: string | null;
   readonly region: string | null;
@@ -53,8 +62,8 @@ export class SimNode {
     for (const disk of disks ?? diskBytes.map((sizeBytes) => ({ sizeBytes }))) this.addDisk(disk);
   }
 
-  addDisk({ name = `disk-${this.disks.length + 1}`, id, ...options }: SimDiskOptions): SimDisk {
-    const disk = newDisk(id ?? this.newId(), { name, ...options }, () => this.notice());
+  addDisk({ name = `disk-${this.disks.length + 1}`, ...options }: SimDiskOptions): SimDisk {
+    const disk = newDisk({ name, ...options }, this.newId, () => this.notice());
     this.disks.push(disk);
     this.notice();
     return disk;
@@ -108,8 +117,19 @@ export class SimNode {
     return copy;
   }
 
+  /** Does its agent speak to the control plane? */
   get isReachable(): boolean {
-    return this.isAlive && this.isConnected;
+    return this.isAlive && this.isConnected && !this.silent;
+  }
+
+  /** Its agent hangs: it says nothing and answers nothing, while its copies and engines go on. */
+  get isSilent(): boolean {
+    return this.silent;
+  }
+
+  set isSilent(isSilent: boolean) {
+    this.silent = isSilent;
+    this.notice();
   }
 
   kill(): void {
@@ -120,7 +140,9 @@ export class SimNode {
 
   start(bootId: string): void {
     this.isAlive = true;
+    this.silent = false;
     this.bootId = bootId;
+    for (const { stamp } of this.disks) stamp.restart();
     this.notice();
   }
 
@@ -128,6 +150,7 @@ export class SimNode {
   moveDisk(disk: SimDisk, to: SimNode): void {
     this.disks.splice(this.disks.indexOf(disk), 1);
     to.disks.push(disk);
+    disk.stamp.restart();
     disk.belongTo(() => to.notice());
     this.notice();
     for (const [replicaId, copy] of [...this.copies]) {
@@ -138,7 +161,54 @@ export class SimNode {
     to.notice();
   }
 
-  heartbeat(): Heartbeat {
+  /**
+   * A copy of a disk's files turns up as a disk of this node, as with a machine image or `cp -a`: with the identity of the first one and all
+   * that is on it.
+   *
+   * @throws Bug where this node has a disk of that identity
+   */
+  addClone(name: string, disk: SimDisk, from: SimNode): SimDisk {
+    if (this.disks.some(({ id }) => id === disk.id)) throw new Bug(`node ${this.name} has disk ${disk.id}`);
+    const { id, type, maximumBytes: sizeBytes } = disk;
+    const clone = this.addDisk({ id, name, type, sizeBytes });
+    clone.stamp.held = disk.stamp.held;
+    for (const copy of from.copiesOn(id)) this.copies.set(copy.replicaId, clonedCopy(copy));
+    return clone;
+  }
+
+  /** A disk that holds a copy of another one is taken out, with what is on it. */
+  removeClone(disk: SimDisk): void {
+    this.disks.splice(this.disks.indexOf(disk), 1);
+    for (const { replicaId } of this.copiesOn(disk.id)) this.copies.delete(replicaId);
+    this.notice();
+  }
+
+  /** What is on a disk now, as a snapshot of its machine would hold it. */
+  save(disk: SimDisk): SavedDisk {
+    return { stamp: disk.stamp.held, copies: this.copiesOn(disk.id).map(clonedCopy) };
+  }
+
+  /** A disk holds again what it held when it was saved. Its agent does not run meanwhile. */
+  setBack(disk: SimDisk, { stamp, copies }: SavedDisk): void {
+    for (const { replicaId } of this.copiesOn(disk.id)) this.copies.delete(replicaId);
+    for (const copy of copies) this.copies.set(copy.replicaId, clonedCopy(copy));
+    disk.stamp.held = stamp;
+    disk.stamp.restart();
+    this.notice();
+  }
+
+  private copiesOn(id: DiskId): SimCopy[] {
+    return [...this.copies.values()].filter(({ diskId }) => diskId === id);
+  }
+
+  /** Takes over what the control plane has stored of the disks' stamps. */
+  confirm(stamps: HeartbeatReply['stamps'] = []): void {
+    for (const { diskId, stampId } of stamps) {
+      for (const disk of this.disks) if (disk.id === diskId) disk.stamp.confirm(stampId);
+    }
+  }
+
+  heartbeat(nowMs: number): Heartbeat {
     return {
       node: {
         name: this.name,
@@ -152,7 +222,7 @@ export class SimNode {
         pid: 1,
         version: '0',
       },
-      disks: this.disks.map((disk) => this.diskReport(disk)),
+      disks: this.disks.map((disk) => this.diskReport(disk, nowMs)),
       replicas: this.copyReports(),
       engines: [...this.engines.values()].map((engine) => engine.report()),
     };
@@ -168,8 +238,12 @@ export class SimNode {
     return reports;
   }
 
-  private diskReport({ id, name, type, maximumBytes, availableBytes, isGone }: SimDisk): DiskReport {
+  private diskReport(
+    { id, name, type, maximumBytes, availableBytes, isGone, stamp }: SimDisk,
+    nowMs: number,
+  ): DiskReport {
     return {
+      ...(isGone ? {} : { stamp: stamp.report(nowMs) }),
       diskId: id,
       name,
       path: `/disks/${name}`,

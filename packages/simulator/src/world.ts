@@ -17,10 +17,11 @@ import type { UseCasePorts } from '@holdfast/control/use-cases/use-case.js';
 import { checkGrowth, checkPlacement } from '@holdfast/core/checks/placement-invariants.js';
 import { checkMove, checkOrphanRemoval } from '@holdfast/core/checks/switches.js';
 import { nextTime } from '@holdfast/core/lifecycle/plan-volume-step.js';
-import { Bug, isFault } from '@holdfast/core/model/faults.js';
+import { Bug, isFault, StorageFault } from '@holdfast/core/model/faults.js';
 import {
   asId,
   type ClusterId,
+  type DiskId,
   type NodeId,
   type OrganizationId,
   type ProjectId,
@@ -40,6 +41,10 @@ import { MemoryStore } from './store/memory-store.js';
 import type { ObservedPlacement } from './store/observed-placement.js';
 
 const TICK_MS = 500;
+/** Pause between two reports of an agent. */
+const BEAT_MS = 2_000;
+/** For so long after a change nodes with one disk twice report as often as real ones do: whether two are there at once shows only so. */
+const DOUBLES_MS = 15_000;
 /** A dozen sweeps. */
 export const QUEUE_SETTLES_MS = 60_000;
 /** Wake-ups worked off in one tick. A cluster that needs more in half a virtual second goes round in circles. */
@@ -83,6 +88,7 @@ export class World {
   private writesMade = 0;
   private readonly quiet = new Quiet();
   private heardMs = 0;
+  private doublesUntilMs = 0;
   private sharedChanges = 0;
   private queueChanges = 0;
   private queueChangedMs = 0;
@@ -111,21 +117,47 @@ export class World {
       ({ id }) => this.fleet.nodeWith(id),
       (node) => this.fleet.surroundingsOf(node),
       (volumeId) => this.fleet.stir(volumeId),
-      ({ replicaId }) => this.judgeOrphan(replicaId),
+      {
+        onOrphan: ({ replicaId }) => this.judgeOrphan(replicaId),
+        engage: (node, diskId) => this.engage(node, diskId),
+      },
     );
     this.reconcilers = this.startWorker();
   }
 
   private async recordReport(node: SimNode): Promise<void> {
     try {
-      const answer = await this.store.recordHeartbeat(this.clusterId, node.heartbeat(), this.clock.now());
+      const answer = await this.store.recordHeartbeat(
+        this.clusterId,
+        node.heartbeat(this.nowMs),
+        this.clock.now(),
+      );
       node.nodeId = answer.nodeId;
+      node.confirm(answer.stamps);
       node.obey(answer.disks);
     } catch (error) {
       if (!isFault(error, 'node.identity_refused')) throw error;
       // Its agent asks again, as real ones do.
       this.fleet.stirAll();
     }
+  }
+
+  /** Before a copy on a disk is opened, the control plane has stored a stamp that says so. */
+  private async engage(node: SimNode, diskId: DiskId): Promise<void> {
+    const disk = node.disks.find(({ id }) => id === diskId);
+    if (disk === undefined || disk.stamp.isUsed) return;
+    const { stamp } = disk;
+    if (!stamp.isConfirmed) await this.recordReport(node);
+    if (stamp.isConfirmed) {
+      stamp.advance(this.nowMs);
+      await this.recordReport(node);
+    }
+    if (!stamp.isConfirmed) {
+      throw new StorageFault('disk.not_ready', {
+        publicMessage: `the stamp of disk ${disk.name} is not confirmed`,
+      });
+    }
+    stamp.isUsed = true;
   }
 
   private failsRebuild(replicaId: ReplicaId): boolean {
@@ -212,6 +244,21 @@ export class World {
     this.node(name).start(this.random.id());
   }
 
+  /** What is about to befall the node comes after a report of it: agents report every few seconds. */
+  async beforeFault(node: SimNode): Promise<void> {
+    if (node.isReachable) await this.recordReport(node);
+    this.watchDoubles();
+  }
+
+  /** Two disks of one identity are judged by what both nodes go on reporting. */
+  watchDoubles(): void {
+    this.doublesUntilMs = this.nowMs + DOUBLES_MS;
+  }
+
+  private get isWatchingDoubles(): boolean {
+    return this.nowMs < this.doublesUntilMs && this.fleet.doubles().length > 0;
+  }
+
   backUp(): void {
     this.store.backUp();
   }
@@ -286,6 +333,9 @@ export class World {
     this.nowMs += TICK_MS;
     this.noteChanges();
     const isSweep = this.nowMs % SWEEP_INTERVAL_MS === 0;
+    const isDoubled = this.isWatchingDoubles;
+    if (isDoubled && this.nowMs % BEAT_MS === 0)
+      for (const node of this.fleet.doubles()) this.fleet.beat(node);
     const isAtWork = await this.fleet.tick();
     if (isSweep) this.hear();
     if (!this.isWorkerDown) await this.work(isSweep);
@@ -293,7 +343,7 @@ export class World {
     this.noteChanges();
     if (!isChanged && isSweep && !this.isWorkerDown) this.quiet.sweptMs = this.nowMs;
     if (isChanged || this.volumesHandled > 0) await this.onTick();
-    return !isChanged && !this.isWorkerDown && !this.queue.isWaiting;
+    return !isChanged && !isDoubled && !this.isWorkerDown && !this.queue.isWaiting;
   }
 
   /** Asked before a tick too: what users did since the last one counts. */

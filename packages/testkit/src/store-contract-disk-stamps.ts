@@ -2,13 +2,16 @@ import { acceptDisk } from '@holdfast/control/use-cases/accept-disk.js';
 import type { StampReport } from '@holdfast/core/model/agent-protocol.js';
 import { conditionOf } from '@holdfast/core/model/condition.js';
 import { duplicateRowId } from '@holdfast/core/model/disk-stamp.js';
-import type { NodeId } from '@holdfast/core/model/ids.js';
+import { asId, type DiskId, type NodeId, type ReplicaId, type VolumeId } from '@holdfast/core/model/ids.js';
+import { REBUILD_RETRIES_MAX } from '@holdfast/core/model/replica.js';
 import { expect, test } from '@jest/globals';
-import { aDiskReport, aHeartbeat, secondsAfterNoon, testId } from './builders.js';
+import { aDiskReport, aHeartbeat, aReplica, secondsAfterNoon, testId } from './builders.js';
 import { DISK, outcome, StoreFixture } from './store-fixture.js';
 import type { MakeStore } from './store-under-test.js';
 
 const [FIRST, SECOND, OTHER] = [testId(701), testId(702), testId(703)];
+const VOLUME = asId<VolumeId>(testId(1));
+const OTHER_COPY = asId<ReplicaId>(testId(704));
 
 /** A stamp of a disk in use, whose files are those of the node `of`. */
 function aStamp(id: string | null, trail: string[] = [], of = 'original'): StampReport {
@@ -65,6 +68,36 @@ export function diskStampsContract(makeStore: MakeStore): void {
     await beat('node-1', 61, stamped(aStamp(FIRST)));
     expect(await readiness()).toMatchObject({ status: 'True' });
     expect(await fixture.disk()).toMatchObject({ acceptedNodeId: undefined, stamp: { id: FIRST } });
+  });
+
+  test('what a user accepts waits until the copies on it are given up where others are full', async () => {
+    const nodeId = await fixture.node();
+    const other = asId<DiskId>(testId(502));
+    const otherNode = await fixture.node('node-2', other);
+    await beat('node-1', 1, stamped(aStamp(FIRST)));
+    await beat('node-1', 2, stamped(aStamp(SECOND, [FIRST])));
+    const full = { healthyAt: secondsAfterNoon(0), failedAt: undefined, mode: undefined };
+    const copies = [
+      aReplica({ ...full, volumeId: VOLUME, nodeId, diskId: DISK }),
+      aReplica({ ...full, id: OTHER_COPY, volumeId: VOLUME, nodeId: otherNode, diskId: other }),
+    ];
+    await fixture.volume(
+      {},
+      copies.map((replica) => ({ kind: 'replica.create' as const, replica, booking: undefined })),
+    );
+    await beat('node-1', 60, stamped(aStamp(FIRST)));
+    await acceptDisk(ports(), { clusterId: clusterId(), diskId: DISK });
+    await beat('node-1', 61, stamped(aStamp(FIRST)));
+    expect(await readiness()).toMatchObject({ reason: 'DiskSetBack' });
+
+    const { volume } = await fixture.load(VOLUME);
+    const patch = { failedAt: secondsAfterNoon(62), rebuildRetryCount: REBUILD_RETRIES_MAX };
+    const givenUp = copies
+      .slice(0, 1)
+      .map(({ id }) => ({ kind: 'replica.patch' as const, replicaId: id, patch }));
+    await fixture.store.commit({ kind: 'volume', volumeId: VOLUME, ifVersion: volume.version }, givenUp);
+    await beat('node-1', 63, stamped(aStamp(FIRST)));
+    expect(await readiness()).toMatchObject({ status: 'True' });
   });
 
   test('a disk that moves with its newest state is the new node’s, and its stamp with it', async () => {

@@ -7,9 +7,10 @@
  * copied with. After a crash at any point the disk is at most one stamp ahead of the control plane, which knows it by its trail.
  */
 import type { HeartbeatReply, StampReport } from '@holdfast/core/model/agent-protocol.js';
+import { stampReport } from '@holdfast/core/model/disk-stamp.js';
 import { StorageFault } from '@holdfast/core/model/faults.js';
 import type { Disk } from './disk.js';
-import { type StoredStamp, stampAfter, stampReport } from './stored-stamp.js';
+import { type StoredStamp, storedStampAfter } from './stored-stamp.js';
 
 /** Pause between two stamps of a disk in use: a small synced write on the disk, and one update of its row. */
 const ADVANCE_MS = 5_000;
@@ -90,7 +91,7 @@ export class Stamps {
     for (const disk of this.states.keys()) {
       const sealing = this.change(disk, async (state) => {
         const stored = await disk.readStamp();
-        if (state.isMarked && stored !== undefined) await disk.writeStamp(stampAfter(stored, false));
+        if (state.isMarked && stored !== undefined) await disk.writeStamp(storedStampAfter(stored, false));
       });
       // A disk that can't be written to keeps the stamp that says it is in use.
       await sealing.catch(() => undefined);
@@ -150,7 +151,7 @@ export class Stamps {
 }
 
 async function advance(disk: Disk, state: State, stored: StoredStamp | undefined): Promise<StoredStamp> {
-  const next = stampAfter(stored, true);
+  const next = storedStampAfter(stored, true);
   await disk.writeStamp(next);
   state.isMarked = true;
   state.advancedAtMs = performance.now();

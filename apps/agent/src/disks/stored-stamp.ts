@@ -2,8 +2,7 @@
 import crypto from 'node:crypto';
 import fs from 'node:fs/promises';
 import path from 'node:path';
-import type { StampReport } from '@holdfast/core/model/agent-protocol.js';
-import { STAMP_TRAIL_MAX } from '@holdfast/core/model/disk-stamp.js';
+import { STAMP_TRAIL_MAX, stampAfter } from '@holdfast/core/model/disk-stamp.js';
 import { StorageFault } from '@holdfast/core/model/faults.js';
 import { isId } from '@holdfast/core/model/ids.js';
 import { systemCode } from '@holdfast/data-engine/base/system-error.js';
@@ -22,20 +21,9 @@ const storedSchema = z.object({
 
 export type StoredStamp = Readonly<z.output<typeof storedSchema>>;
 
-/** The stamp that follows. Its id is random: two states that parted never have the same one. */
-export function stampAfter(before: StoredStamp | undefined, isOpen: boolean): StoredStamp {
-  return {
-    format: 1,
-    id: crypto.randomUUID(),
-    generation: (before?.generation ?? 0) + 1,
-    trail: before === undefined ? [] : [before.id, ...before.trail].slice(0, STAMP_TRAIL_MAX),
-    isOpen,
-  };
-}
-
-export function stampReport(stored: StoredStamp | undefined, fileId: string | undefined): StampReport {
-  const { id = null, generation = 0, trail = [], isOpen = false } = stored ?? {};
-  return { id, generation, trail: [...trail], isOpen, ...(fileId !== undefined && { fileId }) };
+/** The stamp that follows, with an id made by chance. */
+export function storedStampAfter(before: StoredStamp | undefined, isOpen: boolean): StoredStamp {
+  return { format: 1, ...stampAfter(before, isOpen, crypto.randomUUID()) };
 }
 
 /** @throws StorageFault `disk.wrong_identity` for a stamp that Holdfast did not write */

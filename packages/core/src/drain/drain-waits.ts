@@ -242,6 +242,14 @@ function copyAwaited(volume: VolumeOnNode, { lookup }: DrainLook): Said {
   const awaited = awaitedCopies(volume, lookup)[0];
   const where = lookup.nodeOf(awaited?.replica.nodeId)?.name ?? 'another node';
   const until = awaited === undefined ? 'then' : timeText(awaited.until);
+  const node = lookup.nodeOf(awaited?.replica.nodeId);
+  if (awaited !== undefined && isHealthy(awaited.replica) && node !== undefined && isNodeReady(node)) {
+    return {
+      reason: 'CopyAwaited',
+      message: `volume ${name} is detached, and not attached to be moved while node ${where} is in maintenance, until ${until}`,
+      cures: [`end the maintenance of node ${where}`],
+    };
+  }
   return {
     reason: 'CopyAwaited',
     message: `the copy of volume ${name} on node ${where} may come back: no further one is built until ${until}`,
@@ -251,7 +259,7 @@ function copyAwaited(volume: VolumeOnNode, { lookup }: DrainLook): Said {
 
 /** Copies that failed, or whose nodes are away; the one that is waited for longest first. */
 export function awaitedCopies(
-  { replicas }: VolumeOnNode,
+  { volume, replicas }: VolumeOnNode,
   { fleet, nodeOf }: FleetLookup,
 ): { replica: Replica; until: Date }[] {
   const facts = returnFacts(replicas, fleet);
@@ -259,7 +267,9 @@ export function awaitedCopies(
     .filter((replica) => {
       const node = nodeOf(replica.nodeId);
       const isAway = isHealthy(replica) && node !== undefined && !isNodeReady(node);
-      return isAway || isPotentiallyReusable(replica);
+      const isInWindow =
+        volume.lifecycle.state === 'detached' && awayUntil(replica, { replicas, fleet }).getTime() > 0;
+      return isAway || isInWindow || isPotentiallyReusable(replica);
     })
     .map((replica) => ({
       replica,

@@ -9,6 +9,7 @@
 
 import { conditionOf } from '../model/condition.js';
 import { type AttachDecision, type CopyRecord, decideCurrentCopies } from '../model/copy-record.js';
+import { DISK_SET_BACK } from '../model/disk-stamp.js';
 import { compareIds, type NodeId, type ReplicaId } from '../model/ids.js';
 import { isNodeReady, type StorageNode } from '../model/node.js';
 import type { VolumeView } from '../model/views.js';
@@ -48,7 +49,18 @@ export function currentCopies(
     replicas.flatMap(({ id, nodeId }): [ReplicaId, NodeId][] => (nodeId === undefined ? [] : [[id, nodeId]])),
   );
   const places = { nodeOf, holderId: holderOf(volume) };
-  return decideCurrentCopies({ known: volume.record, found, isRestored: isRestored(volume), places });
+  // They say of themselves what they said before their disks were set back.
+  const setBack = replicas.filter(
+    ({ failedAt, failure }) => failedAt !== undefined && failure?.reason === DISK_SET_BACK,
+  );
+  const believed = new Map(found);
+  for (const { id } of setBack) believed.delete(id);
+  return decideCurrentCopies({
+    known: volume.record,
+    found: believed,
+    isRestored: isRestored(volume),
+    places,
+  });
 }
 
 /**

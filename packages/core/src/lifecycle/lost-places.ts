@@ -4,20 +4,25 @@
  */
 import { isHealthy, type Replica } from '../model/replica.js';
 import type { VolumeView } from '../model/views.js';
-import { nodeById, placeLostSince } from '../model/volume-facts.js';
+import { isEvicting, nodeById, placeLostSince } from '../model/volume-facts.js';
 import { returnFacts, windowOfReturn } from '../scheduling/occupancy.js';
 
 type CopiesView = Pick<VolumeView, 'replicas' | 'fleet'>;
 
 /**
  * When a full copy of a detached volume, whose node does not answer or whose disk is missing, is not waited for any more; else the
- * past. A maintenance window of its node holds as for a failed copy: not where the volume is down to its last copy.
+ * past. A maintenance window of its node holds as for a failed copy: not where the volume is down to its last copy. It holds from its
+ * beginning: whether a node that is to go away has gone is known seconds later.
  */
 export function awayUntil(replica: Replica, { replicas, fleet }: CopiesView): Date {
-  const since = isHealthy(replica) ? placeLostSince(replica, fleet) : undefined;
   const isGoneForGood = nodeById(fleet, replica.nodeId)?.forget !== undefined;
-  if (since === undefined || isGoneForGood) return new Date(0);
+  if (!isHealthy(replica) || isGoneForGood) return new Date(0);
+  const since = placeLostSince(replica, fleet);
   const facts = returnFacts(replicas, fleet);
+  if (since === undefined) {
+    const window = isEvicting(replica, fleet, replicas) ? undefined : windowOfReturn(replica, facts);
+    return window?.until ?? new Date(0);
+  }
   const usualMs = since.getTime() + facts.waitSeconds * 1000;
   return new Date(Math.max(usualMs, windowOfReturn(replica, facts)?.until.getTime() ?? 0));
 }

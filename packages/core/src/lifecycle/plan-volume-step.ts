@@ -33,6 +33,7 @@ import { planRemoval, removalTimes } from './plan-removal.js';
 import { planReplenishment, replenishmentTimes } from './plan-replenishment.js';
 import { planReplicaTimeout } from './plan-replica-timeout.js';
 import { planScheduledVerification, scheduledVerificationTimes } from './plan-scheduled-verification.js';
+import { planSetBack } from './plan-set-back.js';
 import { planStatus } from './plan-status.js';
 import { planTaskAdmissionEnd, planTaskAdmissionRequest } from './plan-task-admission.js';
 import { planVerification } from './plan-verification.js';
@@ -42,6 +43,7 @@ import type { Step } from './step.js';
 const CONCERNS: readonly ((view: VolumeView, now: Date) => Step | undefined)[] = [
   planDeletion,
   planForgottenNode,
+  planSetBack,
   planCordonDetachment,
   planFailover,
   planDetachment,

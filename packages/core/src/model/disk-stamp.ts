@@ -1,8 +1,41 @@
 /** Stamps of disks: which state of a disk is the newest one that its holder has stored (docs/adr/0322-a-disk-carries-a-stamp.md). */
+import type { StampReport } from './agent-protocol.js';
 import { asId, type DiskId, type NodeId } from './ids.js';
 
 /** Bound of a stamp's trail. Only a clean stop adds one before the control plane has answered to the one before it. */
 export const STAMP_TRAIL_MAX = 8;
+
+/** Reason of a disk that holds an earlier state of itself, and of the copies on it. */
+export const DISK_SET_BACK = 'DiskSetBack';
+
+/** A stamp as the disk holds it. */
+export type HeldStamp = {
+  readonly id: string;
+  readonly generation: number;
+  /** Ids of the stamps before it, the newest first. */
+  readonly trail: readonly string[];
+  /** Copies on the disk may have been written to since. */
+  readonly isOpen: boolean;
+};
+
+/**
+ * The stamp that follows.
+ *
+ * @param id made by chance: two states that parted never have the same one
+ */
+export function stampAfter(before: HeldStamp | undefined, isOpen: boolean, id: string) {
+  return {
+    id,
+    generation: (before?.generation ?? 0) + 1,
+    trail: before === undefined ? [] : [before.id, ...before.trail].slice(0, STAMP_TRAIL_MAX),
+    isOpen,
+  } satisfies HeldStamp;
+}
+
+export function stampReport(held: HeldStamp | undefined, fileId: string | undefined): StampReport {
+  const { id = null, generation = 0, trail = [], isOpen = false } = held ?? {};
+  return { id, generation, trail: [...trail], isOpen, ...(fileId !== undefined && { fileId }) };
+}
 
 /** A stamp as the control plane stores it. */
 export type DiskStamp = {

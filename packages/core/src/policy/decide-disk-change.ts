@@ -1,4 +1,5 @@
 import { conditionOf } from '../model/condition.js';
+import { DISK_SET_BACK } from '../model/disk-stamp.js';
 import { isNodeReady, type StorageDisk, type StorageNode } from '../model/node.js';
 import { ALLOWED, type Decision, refuse, unchanged } from './decision.js';
 
@@ -80,7 +81,7 @@ type AcceptanceFacts = Readonly<{
 /** May a disk be taken for the known one although its stamp says that it is another state of it? Not while the known one is there. */
 export function decideDiskAcceptance({ disk, known, from }: AcceptanceFacts): Decision<'disk.in_use'> {
   if (disk.duplicateOf === undefined) {
-    const isSetBack = conditionOf(disk.conditions, 'Ready')?.reason === 'DiskSetBack';
+    const isSetBack = conditionOf(disk.conditions, 'Ready')?.reason === DISK_SET_BACK;
     return isSetBack ? ALLOWED : unchanged(`disk ${disk.name} is the one that is known`);
   }
   if (known === undefined || from === undefined || !isNodeReady(from) || !isNodeReady(known)) return ALLOWED;

@@ -5,7 +5,7 @@
  */
 import type { DiskReport, StampReport } from '../model/agent-protocol.js';
 import { conditionOf } from '../model/condition.js';
-import { type DiskRivals, type DiskStamp, duplicateRowId } from '../model/disk-stamp.js';
+import { DISK_SET_BACK, type DiskRivals, type DiskStamp, duplicateRowId } from '../model/disk-stamp.js';
 import type { NodeId } from '../model/ids.js';
 import type { StorageDisk, StorageNode } from '../model/node.js';
 import type { Replica } from '../model/replica.js';
@@ -172,5 +172,5 @@ export function duplicateReport(report: DiskReport, message: string, { nodeId }:
 
 /** The report of a disk whose state is not its newest one. */
 export function setBackReport(report: DiskReport, message: string): DiskReport {
-  return { ...report, ready: false, reason: 'DiskSetBack', message };
+  return { ...report, ready: false, reason: DISK_SET_BACK, message };
 }

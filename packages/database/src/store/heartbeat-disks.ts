@@ -37,7 +37,7 @@ export async function storeDisks(context: HeartbeatContext): Promise<StoredDisks
   );
   const { moved, duplicates, standing } = await storeArrivals(context, reports, rows);
   const known = new Map<string, DiskRow>([...rows, ...moved].map((row) => [row.id, row]));
-  const held = judgeHeld(context, reports, known);
+  const held = await judgeHeld(context, reports, known);
   const effective = [...held.reports, ...duplicates.map(({ report }) => report)];
 
   const wasAdopted = new Set<string>(moved.map(({ id }) => duplicateRowId(id, nodeId)));

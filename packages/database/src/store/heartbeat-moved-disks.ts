@@ -1,7 +1,9 @@
 /** Disks of a heartbeat that are known on another node: those that have moved to this one, and second disks of one identity. */
+import { holdsAcceptance, isSetBack } from '@holdfast/core/lifecycle/plan-set-back.js';
 import type { DiskReport, ReplicaReport } from '@holdfast/core/model/agent-protocol.js';
 import { duplicateRowId } from '@holdfast/core/model/disk-stamp.js';
-import type { DiskId, ReplicaId, VolumeId } from '@holdfast/core/model/ids.js';
+import type { DiskId, NodeId, ReplicaId, VolumeId } from '@holdfast/core/model/ids.js';
+import type { StorageDisk } from '@holdfast/core/model/node.js';
 import type { Replica } from '@holdfast/core/model/replica.js';
 import { diskEvent } from '@holdfast/core/policy/disk-events.js';
 import { type ArrivalVerdict, duplicateReport, judgeArrival } from '@holdfast/core/policy/disk-identity.js';
@@ -13,6 +15,17 @@ import { asJson } from '../sql/table.js';
 import { insertEvent } from './events.js';
 import type { HeartbeatContext } from './heartbeat-context.js';
 
+type CopyInVolumeRow = {
+  volume_id: VolumeId;
+  on_disk: boolean;
+  mode: Replica['mode'] | null;
+  healthy_at: Date | null;
+  failed_at: Date | null;
+  rebuild_retry_count: number;
+  intent: Replica['intent'];
+  conditions: StorageDisk['conditions'] | null;
+  accepted_node_id: NodeId | null;
+};
 type CopyRow = { id: ReplicaId; secret: string; mode: Replica['mode'] | null };
 
 export type Arrivals = {
@@ -67,7 +80,45 @@ async function judge(
   );
   const replicas = copies.map(({ mode }) => ({ mode: mode ?? undefined }));
   const isProven = holdsCopies(context, row.id, copies);
-  return judgeArrival({ disk: readDisk(row), from, replicas, isProven }, report, senderOf(context));
+  const disk = await acceptedAs(context, row);
+  return judgeArrival({ disk, from, replicas, isProven }, report, senderOf(context));
+}
+
+/** The disk as it is judged: what a user has accepted counts once no copy on it holds that up. */
+export async function acceptedAs({ sql }: HeartbeatContext, row: DiskRow): Promise<StorageDisk> {
+  const disk = readDisk(row);
+  if (disk.acceptedNodeId === undefined) return disk;
+  const { rows } = await sql.query<CopyInVolumeRow>(
+    `SELECT r.volume_id, r.id = ANY (SELECT id FROM replica WHERE disk_id = $1) AS on_disk,
+            r.mode, r.healthy_at, r.failed_at, r.rebuild_retry_count, r.intent, d.conditions, d.accepted_node_id
+     FROM replica r LEFT JOIN disk d ON d.id = r.disk_id
+     WHERE r.volume_id IN (SELECT volume_id FROM replica WHERE disk_id = $1)`,
+    [row.id],
+  );
+  const copies = rows.map(readCopy);
+  const isHeldUp = copies.some(
+    (copy) =>
+      copy.isOnDisk &&
+      holdsAcceptance(
+        copy,
+        copies.filter((other) => other !== copy && other.volumeId === copy.volumeId),
+        ({ disk: where }) => isSetBack(where),
+      ),
+  );
+  return isHeldUp ? { ...disk, acceptedNodeId: undefined } : disk;
+}
+
+function readCopy(row: CopyInVolumeRow) {
+  return {
+    volumeId: row.volume_id,
+    isOnDisk: row.on_disk,
+    mode: row.mode ?? undefined,
+    healthyAt: row.healthy_at ?? undefined,
+    failedAt: row.failed_at ?? undefined,
+    rebuildRetryCount: row.rebuild_retry_count,
+    intent: row.intent,
+    disk: { conditions: row.conditions ?? [], acceptedNodeId: row.accepted_node_id ?? undefined },
+  };
 }
 
 async function adopt(context: HeartbeatContext, report: DiskReport, row: DiskRow): Promise<DiskRow> {

@@ -9,7 +9,7 @@ import { type DiskRow, readDisk } from '../rows/disk-row.js';
 import { asJson } from '../sql/table.js';
 import { insertEvent } from './events.js';
 import type { HeartbeatContext } from './heartbeat-context.js';
-import { type Arrivals, senderOf } from './heartbeat-moved-disks.js';
+import { type Arrivals, acceptedAs, senderOf } from './heartbeat-moved-disks.js';
 
 type Confirmed = NonNullable<HeartbeatReply['stamps']>;
 
@@ -21,24 +21,27 @@ export type HeldDisks = {
 };
 
 /** Judges the disks of the report that are this node's, or new. */
-export function judgeHeld(
+export async function judgeHeld(
   context: HeartbeatContext,
   reports: readonly DiskReport[],
   known: ReadonlyMap<string, DiskRow>,
-): HeldDisks {
+): Promise<HeldDisks> {
   const stamps = new Map<string, DiskStamp | undefined>();
   const confirmed: Confirmed = [];
-  const held = reports.map((report) => {
+  const held: DiskReport[] = [];
+  for (const report of reports) {
     const { diskId, stamp: claim } = report;
     const row = known.get(diskId);
-    if (!report.ready || (row !== undefined && row.node_id !== context.nodeId)) return report;
-    const verdict = judgeHolder(row === undefined ? {} : readDisk(row), claim, senderOf(context));
-    if (verdict.kind === 'set-back') return setBackReport(report, verdict.message);
+    const isOthers = row !== undefined && row.node_id !== context.nodeId;
+    const disk = row === undefined || isOthers ? {} : await acceptedAs(context, row);
+    const verdict =
+      report.ready && !isOthers ? judgeHolder(disk, claim, senderOf(context)) : ({ kind: 'left' } as const);
+    held.push(verdict.kind === 'set-back' ? setBackReport(report, verdict.message) : report);
+    if (verdict.kind === 'set-back' || verdict.kind === 'left') continue;
     if (verdict.kind === 'stored') stamps.set(diskId, verdict.stamp);
     const isConfirmed = verdict.kind === 'stored' || verdict.isConfirmed;
     if (isConfirmed && claim !== undefined) confirmed.push({ diskId, stampId: claim.id });
-    return report;
-  });
+  }
   return { reports: held, stamps, confirmed };
 }
 

@@ -10,7 +10,7 @@ import type { StepAsk } from '@holdfast/scenario/steps.js';
 import { SimClient } from '../sim-client.js';
 import type { SimCopy } from '../sim-copy.js';
 import type { SimDisk } from '../sim-disk.js';
-import type { SimNode } from '../sim-node.js';
+import type { SavedDisk, SimNode } from '../sim-node.js';
 import type { World } from '../world.js';
 import { namesOf } from './sim-facts.js';
 
@@ -19,6 +19,7 @@ export class SimObjects {
   private readonly namesById = new Map<string, string>();
   /** Disks that were moved, by their former names. */
   private readonly moved = new Map<string, SimDisk>();
+  private readonly saved = new Map<SimDisk, SavedDisk>();
 
   constructor(readonly world: World) {}
 
@@ -91,12 +92,41 @@ export class SimObjects {
   moveDisk(name: string, to: string): void {
     const disk = this.disk(name);
     const target = this.node(to);
-    const from = this.world.nodes.find(({ disks }) => disks.includes(disk));
+    const from = this.nodeWith(disk);
     if (from === undefined || from === target) throw new ScenarioError(`disk ${name} is on node ${to}`);
     if (target.disks.some((other) => other.name === disk.name))
       throw new ScenarioError(`node ${to} has a disk ${disk.name} already`);
     from.moveDisk(disk, target);
     this.moved.set(name, disk);
+  }
+
+  cloneDisk(name: string, to: string, as: string): void {
+    const disk = this.disk(name);
+    const [target, from] = [this.node(to), this.nodeWith(disk)];
+    if (from === undefined || disk.isGone) throw new ScenarioError(`disk ${name} is not there`);
+    if (target.disks.some((other) => other.id === disk.id || other.name === as))
+      throw new ScenarioError(`node ${to} has disk ${name}, or another ${as}, already`);
+    target.addClone(as, disk, from);
+  }
+
+  saveDisk(name: string): void {
+    const disk = this.disk(name);
+    const node = this.nodeWith(disk);
+    if (node === undefined || disk.isGone) throw new ScenarioError(`disk ${name} is not there`);
+    this.saved.set(disk, node.save(disk));
+  }
+
+  setBackDisk(name: string): void {
+    const disk = this.disk(name);
+    const [node, saved] = [this.nodeWith(disk), this.saved.get(disk)];
+    if (node === undefined || saved === undefined) throw new ScenarioError(`disk ${name} was not saved`);
+    node.kill();
+    node.setBack(disk, saved);
+    this.world.startNode(node.name);
+  }
+
+  nodeWith(disk: SimDisk): SimNode | undefined {
+    return this.world.nodes.find(({ disks }) => disks.includes(disk));
   }
 
   /** @param on a node, or a disk as node/disk */
@@ -113,8 +143,8 @@ export class SimObjects {
   }
 
   /** The files of a replica. */
-  copyOf({ id }: Pick<Replica, 'id'>): SimCopy | undefined {
-    return this.world.fleet.holderOf(id)?.copies.get(id);
+  copyOf(replica: Pick<Replica, 'id' | 'nodeId'>): SimCopy | undefined {
+    return this.world.fleet.holderOf(replica)?.copies.get(replica.id);
   }
 
   /** Is there another copy that is full as far as the volume's record knows, with its files? */

@@ -1,4 +1,5 @@
 /** Handlers of a scenario's steps on the simulated cluster: use cases for what users do, the world for what befalls it. */
+import { acceptDisk } from '@holdfast/control/use-cases/accept-disk.js';
 import { addDisk } from '@holdfast/control/use-cases/add-disk.js';
 import { cancelRebuild } from '@holdfast/control/use-cases/cancel-rebuild.js';
 import { cordonNode, uncordonNode } from '@holdfast/control/use-cases/cordon-node.js';
@@ -60,6 +61,12 @@ type FaultStep =
   | 'restoreDatabase'
   | 'failRebuilds'
   | 'moveDisk'
+  | 'cloneDisk'
+  | 'saveDisk'
+  | 'setBackDisk'
+  | 'silenceAgent'
+  | 'wakeAgent'
+  | 'stopCopy'
   | 'loseCopy'
   | 'damageCopy';
 
@@ -67,15 +74,24 @@ type FaultStep =
 function faultSteps(objects: SimObjects): Pick<StepHandlers, FaultStep> {
   const { world } = objects;
   return {
-    nodeDown: async (node) => objects.node(node).kill(),
-    nodeUp: async (node) => world.startNode(objects.node(node).name),
+    nodeDown: async (node) => {
+      await world.beforeFault(objects.node(node));
+      objects.node(node).kill();
+    },
+    nodeUp: async (node) => {
+      world.startNode(objects.node(node).name);
+      world.watchDoubles();
+    },
     cutNode: async (node) => {
+      await world.beforeFault(objects.node(node));
       objects.node(node).isConnected = false;
     },
     joinNode: async (node) => {
       objects.node(node).isConnected = true;
+      world.watchDoubles();
     },
     allNodesDown: async () => {
+      for (const node of world.nodes) await world.beforeFault(node);
       for (const node of world.nodes) node.kill();
     },
     diskDown: async (disk) => {
@@ -102,11 +118,35 @@ function faultSteps(objects: SimObjects): Pick<StepHandlers, FaultStep> {
       objects.moveDisk(disk, to);
       pulled.isGone = false;
     },
+    cloneDisk: async ({ disk, to, as }) => {
+      objects.cloneDisk(disk, to, as);
+      world.watchDoubles();
+    },
+    saveDisk: async (disk) => objects.saveDisk(disk),
+    setBackDisk: async (disk) => {
+      const node = objects.nodeWith(objects.disk(disk));
+      if (node !== undefined) await world.beforeFault(node);
+      objects.setBackDisk(disk);
+    },
+    silenceAgent: async (node) => {
+      await world.beforeFault(objects.node(node));
+      objects.node(node).isSilent = true;
+    },
+    wakeAgent: async (node) => {
+      objects.node(node).isSilent = false;
+      world.watchDoubles();
+    },
+    stopCopy: async ({ volume, on }) => {
+      const { id } = await objects.replica(volume, on);
+      const engine = await objects.client(volume).engine();
+      await engine?.drop(id, 'its process has ended');
+      world.fleet.stir(objects.volumeId(volume));
+    },
     loseCopy: async ({ volume, on, unlessLast = false }) => {
       const replica = await objects.replica(volume, on);
       if (unlessLast && !(await objects.hasSpare(volume, replica)))
         throw new ScenarioError(`the copy of volume ${volume} on ${on} is its last full one`);
-      for (const node of world.nodes) node.copies.delete(replica.id);
+      world.fleet.holderOf(replica)?.copies.delete(replica.id);
     },
     damageCopy: async ({ volume, on, snapshot }) => {
       const copy = objects.copyOf(await objects.replica(volume, on));
@@ -134,7 +174,8 @@ type NodeStep =
   | 'addDisk'
   | 'removeNode'
   | 'forgetNode'
-  | 'removeDisk';
+  | 'removeDisk'
+  | 'acceptDisk';
 
 function nodeSteps(
   objects: SimObjects,
@@ -195,6 +236,10 @@ function nodeSteps(
         ...key(node),
         acceptedLosses: lose.map((volume) => objects.volumeId(volume)),
       }),
+    acceptDisk: async (disk) => {
+      await acceptDisk(useCases, { clusterId, diskId: objects.diskId(disk) });
+      world.fleet.stirAll();
+    },
     removeDisk: async (disk) => {
       const diskId = objects.diskId(disk);
       const orphans = [...world.store.tables.orphans.values()].filter((one) => one.diskId === diskId).length;

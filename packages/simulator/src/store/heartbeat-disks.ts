@@ -1,5 +1,7 @@
 /** What a heartbeat says of disks, as the memory store keeps it. The decisions are those of the store in Postgres. */
+
 import { type DiskFacts, diskAfterReport } from '@holdfast/core/lifecycle/conclude-heartbeat.js';
+import { holdsAcceptance, isSetBack } from '@holdfast/core/lifecycle/plan-set-back.js';
 import type { DiskReport, HeartbeatReply } from '@holdfast/core/model/agent-protocol.js';
 import { withCondition } from '@holdfast/core/model/condition.js';
 import { duplicateRowId } from '@holdfast/core/model/disk-stamp.js';
@@ -50,6 +52,18 @@ export function storeDisks(
   return { wishes: wishesOf(stays), stamps };
 }
 
+/** The disk as it is judged: what a user has accepted counts once no copy on it holds that up. */
+function acceptedAs({ tables }: Transaction, disk: StorageDisk): StorageDisk {
+  if (disk.acceptedNodeId === undefined) return disk;
+  const isHeldUp = tables.replicas.by('disk', disk.id).some((replica) => {
+    const others = tables.replicas.by('volume', replica.volumeId).filter(({ id }) => id !== replica.id);
+    return holdsAcceptance(replica, others, ({ diskId }) =>
+      isSetBack(diskId === undefined ? undefined : tables.disks.get(diskId)),
+    );
+  });
+  return isHeldUp ? { ...disk, acceptedNodeId: undefined } : disk;
+}
+
 function senderOf({ nodeId, heartbeat, now }: Report): Sender {
   return { nodeId, bootId: heartbeat.node.bootId, now };
 }
@@ -69,7 +83,12 @@ function arrive(
   const from = disk === undefined ? undefined : nodes.get(disk.nodeId);
   if (disk === undefined || disk.nodeId === nodeId || from?.clusterId !== clusterId) return {};
   // Simulated agents report what they have: there is no liar among them.
-  const facts = { disk, from, replicas: replicas.by('disk', disk.id), isProven: true };
+  const facts = {
+    disk: acceptedAs(transaction, disk),
+    from,
+    replicas: replicas.by('disk', disk.id),
+    isProven: true,
+  };
   const verdict = judgeArrival(facts, report, senderOf(stored));
   if (verdict.kind === 'moved') {
     adopt(transaction, stored, disk, from.name);
@@ -109,7 +128,8 @@ function hold(
   const disk = disks.get(report.diskId);
   if (report.stamp === undefined || !report.ready) return report;
   if (disk !== undefined && disk.nodeId !== stored.nodeId) return report;
-  const verdict = judgeHolder(disk ?? {}, report.stamp, senderOf(stored));
+  const known = disk === undefined ? {} : acceptedAs(transaction, disk);
+  const verdict = judgeHolder(known, report.stamp, senderOf(stored));
   if (verdict.kind === 'set-back') return setBackReport(report, verdict.message);
   const isStored = verdict.kind === 'stored';
   if (isStored) {
