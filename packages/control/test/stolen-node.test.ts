@@ -49,6 +49,7 @@ async function attachOn(name: string): Promise<void> {
 }
 
 test('a record with its own copy as the only member makes no other copy stale', async () => {
+  const [held] = copiesOf('node-3').map(({ writes }) => [...writes]);
   for (const copy of copiesOf('node-3')) copy.writes.clear();
   await claim('node-3', 99, ['node-3']);
   await attachOn('node-1');
@@ -58,6 +59,7 @@ test('a record with its own copy as the only member makes no other copy stale', 
 
   await requestSalvage(world.useCases, { volumeId: client.volumeId, replicaIds: [] });
   // The agent comes to its senses, or the next one on that node does.
+  for (const copy of copiesOf('node-3')) copy.writes = new Set(held);
   await claim('node-3', 1, ['node-1', 'node-2', 'node-3']);
   const isHealthy = async () => (await volume()).robustness === 'healthy';
   expect(await world.runUntil(isHealthy, 600)).toBe(true);

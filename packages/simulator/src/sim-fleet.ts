@@ -167,6 +167,8 @@ export class SimFleet {
   }
 
   private copyChanged(node: SimNode, volumeId: VolumeId, replicaId: ReplicaId): void {
+    // One that holds none of the volume any more has that to report.
+    this.beat(node);
     if (node.copies.has(replicaId)) this.holders.set(replicaId, node);
     else if (this.holders.get(replicaId) === node) {
       const other = this.nodes.find(({ copies }) => copies.has(replicaId));

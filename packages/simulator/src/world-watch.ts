@@ -9,6 +9,7 @@ import { checkBookedSums } from '@holdfast/core/checks/booking-sums.js';
 import { checkCordonDetachment, checkFailover } from '@holdfast/core/checks/switches.js';
 import { checkVolume } from '@holdfast/core/checks/volume-invariants.js';
 import { checkRebuildWaits, checkVolumeWaits } from '@holdfast/core/checks/wait-invariants.js';
+import { conditionOf } from '@holdfast/core/model/condition.js';
 import { Bug } from '@holdfast/core/model/faults.js';
 import {
   asId,
@@ -23,6 +24,7 @@ import type { ClusterSettings } from '@holdfast/core/model/setting.js';
 import { isEvicting } from '@holdfast/core/model/volume-facts.js';
 import { isDeleting, isRepairing, requestOf } from '@holdfast/core/model/volume-lifecycle.js';
 import { fillOf } from '@holdfast/core/model/volume-task.js';
+import { HealthWatch } from './health-watch.js';
 import { checksumOf } from './sim-copy.js';
 import type { SimEngine } from './sim-engine.js';
 import { TaskWatch } from './task-watch.js';
@@ -41,9 +43,11 @@ export class WorldWatch {
   private bookingChanges = 0;
   private eventsSeen = 0;
   private readonly tasks: TaskWatch;
+  private readonly health: HealthWatch;
 
   constructor(private readonly world: World) {
     this.tasks = new TaskWatch(world.store.tables);
+    this.health = new HealthWatch(world);
     world.onWakeUp = (wakeUp) => this.afterWakeUp(wakeUp);
     world.onTick = () => this.afterTick();
   }
@@ -69,6 +73,7 @@ export class WorldWatch {
     if (view === undefined) return;
     if (isSettled) this.report(checkVolumeWaits(view, view.due.at));
     if (isChecked) return;
+    this.report(this.health.look([volumeId]));
     this.watchFill(view);
     this.report(checkVolume(view).filter((finding) => !finding.includes('has two copies in one')));
     this.watchLastCopy(view);
@@ -92,10 +97,10 @@ export class WorldWatch {
     this.repairs.add(key);
     const own = volume.spec.offlineRebuilding;
     const isWanted = own === 'ignored' ? fleet.settings['offline-replica-rebuilding'] : own === 'enabled';
-    // What has to leave its place, is moved by a user or is to grow is attached whether or not lost copies are rebuilt.
-    const isMoved = replicas.some(
-      (replica) => replica.relocation !== undefined || isEvicting(replica, fleet, replicas),
-    );
+    // What has to leave its place, is moved by a user or is to grow is attached whether or not lost copies are rebuilt. One that has left is gone.
+    const isMoved =
+      replicas.some((replica) => replica.relocation !== undefined || isEvicting(replica, fleet, replicas)) ||
+      conditionOf(volume.conditions, 'OfflineRebuilding')?.message.startsWith('copies of volume') === true;
     const isGrowing = volume.task?.kind === 'expand';
     if (!isWanted && !isMoved && !isGrowing)
       this.report([`volume ${volume.name} is attached for a rebuild that is not wanted`]);
@@ -109,6 +114,7 @@ export class WorldWatch {
       this.watchWriters(volumeId, engines);
       if (engines.some(({ layers }) => layers.isBusy)) this.watchPurges(volumeId, engines);
     }
+    this.report(this.health.look(changed));
     changed.clear();
     this.watchBookings();
     this.watchEvents();

@@ -73,6 +73,23 @@ export function planStatus(view: VolumeView, now: Date): Step | undefined {
 }
 
 /**
+ * An attach that waits for copies is tried again and again, before anything else of the volume: where less of these is left than is shown,
+ * that is shown first. What its tries have found out, such as that too few copies answer, stays.
+ */
+export function planShownHealth(view: VolumeView, now: Date): Step | undefined {
+  const { lifecycle, robustness } = view.volume;
+  const isWorse = WORSE_THAN[robustness].includes(robustnessOf(view));
+  return lifecycle.state === 'attaching' && isWorse ? planStatus(view, now) : undefined;
+}
+
+const WORSE_THAN: Readonly<Record<Robustness, readonly Robustness[]>> = {
+  healthy: ['degraded', 'unknown', 'faulted'],
+  degraded: ['unknown', 'faulted'],
+  unknown: [],
+  faulted: [],
+};
+
+/**
  * Attached: by the modes that the engine reported. Else as it would be if it were attached, from the copies last known
  * on nodes that are alive and disks that are there.
  */

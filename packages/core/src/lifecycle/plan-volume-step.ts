@@ -34,7 +34,7 @@ import { planReplenishment, replenishmentTimes } from './plan-replenishment.js';
 import { planReplicaTimeout } from './plan-replica-timeout.js';
 import { planScheduledVerification, scheduledVerificationTimes } from './plan-scheduled-verification.js';
 import { planSetBack } from './plan-set-back.js';
-import { planStatus } from './plan-status.js';
+import { planShownHealth, planStatus } from './plan-status.js';
 import { planTaskAdmissionEnd, planTaskAdmissionRequest } from './plan-task-admission.js';
 import { planVerification } from './plan-verification.js';
 import type { Step } from './step.js';
@@ -48,6 +48,7 @@ const CONCERNS: readonly ((view: VolumeView, now: Date) => Step | undefined)[] =
   planFailover,
   planDetachment,
   planProvisioning,
+  planShownHealth,
   planAttachment,
   planObservation,
   planLostCopies,

@@ -5,6 +5,7 @@
 
 import { reconcileCluster } from '@holdfast/control/reconcilers/reconcile-cluster.js';
 import { reconcileVolume } from '@holdfast/control/reconcilers/reconcile-volume.js';
+import { acceptDisk } from '@holdfast/control/use-cases/accept-disk.js';
 import { cancelDrain } from '@holdfast/control/use-cases/drain-node.js';
 import { endMaintenance } from '@holdfast/control/use-cases/maintain-node.js';
 import { patchDisk } from '@holdfast/control/use-cases/patch-disk.js';
@@ -13,9 +14,12 @@ import { patchVolume } from '@holdfast/control/use-cases/patch-volume.js';
 import { requestAttach } from '@holdfast/control/use-cases/request-attach.js';
 import { requestSalvage } from '@holdfast/control/use-cases/request-salvage.js';
 import { tuneRebuild } from '@holdfast/control/use-cases/tune-rebuild.js';
+import { isSetBack } from '@holdfast/core/lifecycle/plan-set-back.js';
 import { isFault } from '@holdfast/core/model/faults.js';
+import type { NodeId } from '@holdfast/core/model/ids.js';
 import type { StorageNode } from '@holdfast/core/model/node.js';
 import { isActiveRebuild } from '@holdfast/core/model/rebuild.js';
+import { isHealthy } from '@holdfast/core/model/replica.js';
 import { followingValue, overridesFrom } from '@holdfast/core/model/volume-overrides.js';
 import { NO_FAULTS } from '../faults.js';
 import type { SimClient } from '../sim-client.js';
@@ -53,12 +57,42 @@ const OPEN_NODES_MIN = 3;
 /** How long to wait between two attempts to get a volume that has lost its members going. */
 const ROUND_SECONDS = 60;
 
+/**
+ * Copies of disks are taken out, as their conditions say: of disks with one identity the one stays that the control plane has. A disk that
+ * holds an earlier state is accepted.
+ */
+async function settleDisks(world: World, clients: readonly SimClient[]): Promise<void> {
+  const { useCases, clusterId, fleet, store } = world;
+  for (const node of fleet.doubles()) {
+    for (const disk of [...node.disks]) {
+      const others = world.nodes.filter((one) => one !== node && one.disks.some(({ id }) => id === disk.id));
+      const isKnown = store.tables.disks.get(disk.id)?.nodeId === node.nodeId;
+      const isKnownElsewhere = others.some(
+        ({ nodeId }) => nodeId === store.tables.disks.get(disk.id)?.nodeId,
+      );
+      if (others.length > 0 && !isKnown && isKnownElsewhere) node.removeClone(disk);
+    }
+  }
+  await world.run(15);
+  const { disks } = await store.loadFleet(clusterId);
+  for (const { id: diskId } of disks.filter(isSetBack)) {
+    await tolerated(() => acceptDisk(useCases, { clusterId, diskId }));
+    for (const client of clients) {
+      const { replicas } = await client.view();
+      const full = replicas.filter(isHealthy);
+      // The user goes on with what the disk holds where no other full copy is left.
+      if (full.every((replica) => replica.diskId === diskId)) client.settleFor();
+    }
+  }
+}
+
 export async function healWorld(
   world: World,
   clients: () => Promise<readonly SimClient[]>,
   secondsMax: number,
 ): Promise<string[]> {
   await repair(world);
+  await settleDisks(world, await clients());
   const emptied = await openPlaces(world);
   for (const client of await clients()) await openVolume(world, client);
   await world.run(15);
@@ -81,6 +115,7 @@ async function repair(world: World): Promise<void> {
   world.rebuildFaults.clear();
   for (const node of world.nodes) {
     node.isConnected = true;
+    node.isSilent = false;
     if (!node.isAlive) world.startNode(node.name);
     for (const disk of node.disks) {
       disk.isGone = false;
@@ -174,11 +209,18 @@ async function leftovers(world: World, emptied: ReadonlySet<string>): Promise<st
       emptied.has(nodeId) &&
       volumes.get(volumeId)?.spec.dataLocality !== 'strict-local',
   );
-  const strays = world.nodes.flatMap(({ copies }) => [...copies.keys()].filter((id) => !replicas.has(id)));
+  // What is on a node that was forgotten is out of reach.
+  const known = world.nodes.filter(({ nodeId }) => nodeId !== undefined && isKnownNode(world, nodeId));
+  const strays = known.flatMap(({ copies }) => [...copies.keys()].filter((id) => !replicas.has(id)));
   return [
     ...onEmptied.map(({ id }) => `replica ${id} is still on a node that is to be empty`),
     ...strays.map((id) => `copy ${id} is left on a disk and belongs to no replica`),
   ];
+}
+
+function isKnownNode({ store }: World, nodeId: NodeId): boolean {
+  const node = store.tables.nodes.get(nodeId);
+  return node !== undefined && node.forget === undefined;
 }
 
 /** When all is well, a reconciler that looks again has nothing to change. */

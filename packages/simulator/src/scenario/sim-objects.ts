@@ -116,13 +116,38 @@ export class SimObjects {
     this.saved.set(disk, node.save(disk));
   }
 
-  setBackDisk(name: string): void {
+  /** Only where the disk was stamped since: a disk that goes back by less than that can't be told from one whose agent was restarted. */
+  async setBackDisk(name: string): Promise<void> {
     const disk = this.disk(name);
     const [node, saved] = [this.nodeWith(disk), this.saved.get(disk)];
     if (node === undefined || saved === undefined) throw new ScenarioError(`disk ${name} was not saved`);
+    if (saved.stamp?.id === disk.stamp.held?.id)
+      throw new ScenarioError(`disk ${name} has no other stamp than when it was saved`);
+    this.requireSpares(disk, saved);
     node.kill();
+    // Connections to its copies end before they are others.
+    await this.world.advance(1);
     node.setBack(disk, saved);
     this.world.startNode(node.name);
+  }
+
+  /** A copy that was not there yet goes with what is set back: not where it is the last one of its volume. */
+  private requireSpares({ id: diskId }: SimDisk, { copies }: SavedDisk): void {
+    const { replicas } = this.world.store.tables;
+    for (const replica of replicas.by('disk', diskId)) {
+      const others = replicas.by('volume', replica.volumeId).filter((other) => other.diskId !== diskId);
+      if (copies.some(({ replicaId }) => replicaId === replica.id) || others.some(isHealthy)) continue;
+      throw new ScenarioError(`replica ${replica.id} would be lost, and is the last one of its volume`);
+    }
+  }
+
+  /** A user has accepted what a disk holds: of volumes without another full copy all that is left. */
+  settleForDisk(diskId: DiskId): void {
+    const { replicas } = this.world.store.tables;
+    for (const client of this.clients()) {
+      const full = replicas.by('volume', client.volumeId).filter(isHealthy);
+      if (full.length > 0 && full.every((replica) => replica.diskId === diskId)) client.settleFor();
+    }
   }
 
   nodeWith(disk: SimDisk): SimNode | undefined {

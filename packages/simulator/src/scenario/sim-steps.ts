@@ -126,7 +126,7 @@ function faultSteps(objects: SimObjects): Pick<StepHandlers, FaultStep> {
     setBackDisk: async (disk) => {
       const node = objects.nodeWith(objects.disk(disk));
       if (node !== undefined) await world.beforeFault(node);
-      objects.setBackDisk(disk);
+      await objects.setBackDisk(disk);
     },
     silenceAgent: async (node) => {
       await world.beforeFault(objects.node(node));
@@ -237,7 +237,9 @@ function nodeSteps(
         acceptedLosses: lose.map((volume) => objects.volumeId(volume)),
       }),
     acceptDisk: async (disk) => {
-      await acceptDisk(useCases, { clusterId, diskId: objects.diskId(disk) });
+      const diskId = objects.diskId(disk);
+      await acceptDisk(useCases, { clusterId, diskId });
+      if (world.store.tables.disks.get(diskId)?.acceptedNodeId !== undefined) objects.settleForDisk(diskId);
       world.fleet.stirAll();
     },
     removeDisk: async (disk) => {

@@ -116,8 +116,9 @@ function volume(random: SeededRandom, name: string, nodes: readonly NodeValue[])
     ...(blockNodes >= 3 && random.chance(0.3) ? { dataEngine: 'v2' } : {}),
     ...(hasSelector ? { nodeSelector: ['fast'] } : {}),
     ...(random.chance(0.2) ? { replicaSoftAntiAffinity: 'enabled' } : {}),
+    ...(random.chance(0.2) ? { replicaZoneSoftAntiAffinity: random.pick(['enabled', 'disabled']) } : {}),
     ...(random.chance(0.3) ? { offlineRebuilding: 'enabled' } : {}),
-    ...(random.chance(0.7) ? { attached: random.pick(nodes)?.name } : {}),
+    ...(random.chance(0.6) ? { attached: random.pick(nodes)?.name } : {}),
   };
 }
 
@@ -128,7 +129,8 @@ function settings(random: SeededRandom, { integrityChecks }: Crons): ScenarioVal
     'concurrent-rebuild-source-per-node-limit': 1 + random.below(3),
     'snapshot-heavy-task-concurrent-limit': 1 + random.below(3),
     'replica-soft-anti-affinity': random.chance(0.3),
-    'replica-zone-soft-anti-affinity': random.chance(0.8),
+    'replica-zone-soft-anti-affinity': random.chance(0.5),
+    'replica-disk-soft-anti-affinity': random.chance(0.5),
     'offline-replica-rebuilding': random.chance(0.5),
     'replica-auto-balance': random.pick(['disabled', 'least-effort', 'best-effort']) ?? 'disabled',
     'replica-relocate-on-selector-change': random.chance(0.5),

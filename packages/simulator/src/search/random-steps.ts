@@ -137,8 +137,39 @@ const FAULTS: Readonly<Record<string, readonly [share: number, Maker]>> = {
   diskDown: [2, (chance) => ({ diskDown: chance.disk() })],
   diskUp: [3, (chance) => ({ diskUp: chance.disk() })],
   fillDisk: [
-    1,
-    (chance) => ({ fillDisk: { disk: chance.disk(), available: chance.random.below(100) * GIB } }),
+    1.5,
+    (chance) => {
+      const available = chance.random.pick([0, 1, 4096, MIB, chance.random.below(100) * GIB]) ?? 0;
+      return { fillDisk: { disk: chance.disk(), available } };
+    },
+  ],
+  twoNodesDown: [
+    1.5,
+    (chance) => {
+      chance.plan({ nodeDown: chance.node() });
+      return { nodeDown: chance.node() };
+    },
+  ],
+  silenceAgent: [1.5, (chance) => ({ silenceAgent: chance.node() })],
+  wakeAgent: [2, (chance) => ({ wakeAgent: chance.node() })],
+  stopCopy: [2, (chance) => ({ stopCopy: chance.copy() })],
+  cloneDisk: [
+    0.7,
+    (chance) => {
+      const [disk, to, as] = [chance.disk(), chance.node(), `copied-${chance.index}`];
+      // The node of the first one goes away at times: then the copy could be taken for it.
+      if (chance.flag()) chance.plan({ nodeDown: disk.slice(0, disk.indexOf('/')) });
+      chance.names.disks.push(`${to}/${as}`);
+      return { cloneDisk: { disk, to, as } };
+    },
+  ],
+  setBackDisk: [
+    0.7,
+    (chance) => {
+      const disk = chance.disk();
+      chance.plan({ setBackDisk: disk }, { acceptDisk: disk });
+      return { saveDisk: disk };
+    },
   ],
   workerDown: [1, (chance) => ({ workerDown: 1 + chance.random.below(20) })],
   moveDisk: [1, (chance) => ({ moveDisk: { disk: chance.disk(), to: chance.node() } })],
@@ -216,6 +247,14 @@ const NODES: Readonly<Record<string, readonly [share: number, Maker]>> = {
       const node = chance.node();
       chance.plan({ nodeDown: node }, { removeNode: node });
       return { patchNode: { node, allowScheduling: false, evictionRequested: true } };
+    },
+  ],
+  forgetNode: [
+    1,
+    (chance) => {
+      const node = chance.node();
+      chance.plan({ forgetNode: { node } });
+      return { nodeDown: node };
     },
   ],
   removeOrphan: [1, (chance) => ({ removeOrphan: chance.node() })],

@@ -1,0 +1,67 @@
+/**
+ * Oracle of health: what is shown of a volume is never better for long than what one would say who sees all disks. Whoever shows it
+ * knows of a fault after the time that the settings give it.
+ */
+import type { VolumeId } from '@holdfast/core/model/ids.js';
+import { isHealthy, type Replica } from '@holdfast/core/model/replica.js';
+import type { Robustness, Volume } from '@holdfast/core/model/volume.js';
+import type { World } from './world.js';
+
+/** Beyond the time in which a silent node counts as away: for an engine that waits for a copy, a worker that is down, and calls that are lost. */
+const SLACK_MS = 90_000;
+
+/** The smaller, the better. A volume of which nothing is known is not shown as well. */
+const RANKS: Readonly<Record<Robustness, number>> = { healthy: 0, degraded: 1, unknown: 2, faulted: 2 };
+
+export class HealthWatch {
+  /** Since when more was shown than there is. */
+  private readonly since = new Map<VolumeId, number>();
+
+  constructor(private readonly world: World) {}
+
+  /** @returns what was wrong for too long, in words */
+  look(changed: Iterable<VolumeId>): string[] {
+    const nowMs = this.world.clock.now().getTime();
+    return [...new Set([...changed, ...this.since.keys()])].flatMap((volumeId) =>
+      this.lookAt(volumeId, nowMs),
+    );
+  }
+
+  private lookAt(volumeId: VolumeId, nowMs: number): string[] {
+    const { tables } = this.world.store;
+    const volume = tables.volumes.get(volumeId);
+    const found =
+      volume === undefined ? undefined : this.tooGood(volume, tables.replicas.by('volume', volumeId));
+    if (volume === undefined || found === undefined) {
+      this.since.delete(volumeId);
+      return [];
+    }
+    const sinceMs = this.since.get(volumeId) ?? nowMs;
+    this.since.set(volumeId, sinceMs);
+    const limitMs =
+      SLACK_MS + 1000 * (tables.clusters.get(this.world.clusterId)?.settings['agent-heartbeat-timeout'] ?? 0);
+    return nowMs - sinceMs > limitMs
+      ? [`volume ${volume.name} is shown as ${volume.robustness}: ${found}`]
+      : [];
+  }
+
+  private tooGood(volume: Volume, replicas: readonly Replica[]): string | undefined {
+    const { state } = volume.lifecycle;
+    if (state === 'creating' || state === 'deleting') return undefined;
+    const full = replicas.filter((replica) => isHealthy(replica) && this.isThere(replica));
+    const wanted = volume.spec.numberOfReplicas;
+    const truth = full.length >= wanted ? 'healthy' : full.length > 0 ? 'degraded' : 'faulted';
+    if (RANKS[volume.robustness] >= RANKS[truth]) return undefined;
+    return `${full.length} of ${wanted} copies are there and hold what was acknowledged`;
+  }
+
+  /** Is the copy where a client's engine could read it, with all that the volume acknowledged? */
+  private isThere(replica: Replica): boolean {
+    const holder = this.world.fleet.holderOf(replica);
+    const copy = holder?.copy(replica.id);
+    if (holder === undefined || copy === undefined || !holder.isAlive || !holder.isConnected) return false;
+    if (holder.nodeId !== replica.nodeId) return false;
+    const acknowledged: ReadonlySet<number> = this.world.acknowledged.get(replica.volumeId) ?? new Set();
+    return [...acknowledged].every((number) => copy.writes.has(number));
+  }
+}
