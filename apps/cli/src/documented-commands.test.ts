@@ -3,6 +3,7 @@ import fs from 'node:fs';
 import { describe, expect, test } from '@jest/globals';
 import type { Command, Option } from 'commander';
 import { parse } from 'yaml';
+import { NOUNS } from './nouns.js';
 import { program } from './program.js';
 
 const inRepository = (file: string) => new URL(`../../../${file}`, import.meta.url);
@@ -16,7 +17,7 @@ const COMPOSE = /^\$ (?:[A-Z_]+=\S+ )?docker compose (up|run|restart|logs|stop|e
 /** What follows the service is a command in its container. */
 const WITH_COMMAND = ['run', 'exec'];
 
-const root = await program();
+const root = await program(NOUNS);
 
 /** What is wrong with a command; `undefined`: nothing. */
 function problemOf(line: string): string | undefined {

@@ -13,7 +13,7 @@ import type { Cluster } from '../types.js';
 const CLUSTER = '/clusters/{clusterId}';
 
 export function clusterCommand(): Command {
-  const cluster = new Command('cluster').alias('clusters').description('groups of nodes that share settings');
+  const cluster = new Command('cluster');
   cluster
     .command('list')
     .description('all clusters')

@@ -44,9 +44,7 @@ type Limits = {
 };
 
 export function grantCommand(): Command {
-  const grant = new Command('grant')
-    .alias('grants')
-    .description("another organization's leave to place volumes in a cluster");
+  const grant = new Command('grant');
   grant
     .command('list')
     .description('the grants of the cluster')

@@ -46,9 +46,7 @@ function leftText({ eta }: Operation, now: Date): string {
 }
 
 export function operationCommand(): Command {
-  const operation = new Command('operation')
-    .alias('operations')
-    .description('long work: rebuilds, drains, expansions, deletions and others');
+  const operation = new Command('operation');
   operation
     .command('list')
     .option('--active', 'only what runs or waits')

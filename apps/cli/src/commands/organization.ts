@@ -13,7 +13,7 @@ const COLUMNS: Column<Organization>[] = [
 ];
 
 export function organizationCommand(): Command {
-  const organization = new Command('organization').alias('org').description('whose everything is');
+  const organization = new Command('organization');
   organization
     .command('list')
     .description('the organization of the token')

@@ -27,9 +27,7 @@ const MEMBER_COLUMNS: Column<ProjectMember>[] = [
 ];
 
 export function projectCommand(): Command {
-  const project = new Command('project')
-    .alias('projects')
-    .description('what volumes of the organization are put into');
+  const project = new Command('project');
   project
     .command('list')
     .description('all projects')

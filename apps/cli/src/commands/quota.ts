@@ -33,9 +33,7 @@ const LIMITS = [
 type LimitName = (typeof LIMITS)[number];
 
 export function quotaCommand(): Command {
-  const quota = new Command('quota')
-    .alias('quotas')
-    .description('what the organization, or one of its projects, may use');
+  const quota = new Command('quota');
   quota
     .command('get')
     .argument('[project]', 'name or id; left out: the organization')

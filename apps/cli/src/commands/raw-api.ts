@@ -17,7 +17,6 @@ type Options = { field?: string[]; body?: string; paginate?: boolean };
 /** `holdfast api GET /clusters`: any request of the API, with the CLI's own connection. */
 export function apiCommand(): Command {
   return new Command('api')
-    .description('make one request of the API, and print its answer as it is')
     .argument('<method>', METHODS.join(', '))
     .argument('<path>', 'below /api/v1; {clusterId} stands for the cluster: /clusters/{clusterId}/volumes')
     .option('-F, --field <field>', 'name=value of the body; may be given again', collect)

@@ -22,9 +22,7 @@ function columns(now: Date): Column<ServiceAccount>[] {
 }
 
 export function serviceAccountCommand(): Command {
-  const account = new Command('service-account')
-    .alias('service-accounts')
-    .description('members for programs, which have tokens and never sign in');
+  const account = new Command('service-account');
   account
     .command('list')
     .description('all service accounts')

@@ -53,7 +53,7 @@ function addressCell(volume: Volume, silent: SilentNodes): string {
 }
 
 export function volumeCommand(): Command {
-  const volume = new Command('volume').alias('volumes').description('replicated block volumes');
+  const volume = new Command('volume');
   addCreate(volume);
   addList(volume);
   addGet(volume);
