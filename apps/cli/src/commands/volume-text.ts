@@ -38,6 +38,17 @@ export function describeVolume(volume: Volume, nodes: NodesNow, options: OutputO
   ].join('\n');
 }
 
+/** What became of a new volume, in one line. Why a copy has no place is told by `unplacedLines`. */
+export function createdLine(volume: Volume, nameOf: NodesNow['nameOf']): string {
+  const placed = volume.replicas.filter(({ nodeId }) => nodeId !== null);
+  const nodes = placed.map(({ nodeId }) => nameOf(nodeId)).join(', ');
+  const copies =
+    placed.length === volume.numberOfReplicas
+      ? `copies on ${nodes}`
+      : `${placed.length} of ${volume.numberOfReplicas} copies have a place`;
+  return `${volume.name}: ${volume.state}, ${copies}`;
+}
+
 /** When its copies were last compared, and what came of it. */
 function verifiedText({ verification }: Volume): string {
   if (verification === null) return 'never';

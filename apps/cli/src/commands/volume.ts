@@ -2,11 +2,11 @@ import { formatBytes } from '@holdfast/core/model/bytes.js';
 import { healthyCopies, type SilentNodes, shownAddress } from '@holdfast/core/policy/silent-nodes.js';
 import { Command } from 'commander';
 import { bodyIfFound, bodyOf, VOLUME } from '../api.js';
-import { Context, keyOf, print, remark, type VolumeKey } from '../context.js';
+import { Context, keyOf, print, printLine, remark, type VolumeKey } from '../context.js';
 import { CliError, EXIT } from '../exit-codes.js';
 import { allNodesNow, type NodesNow, nodesOfVolume } from '../nodes-now.js';
 import { type Choices, parseChoice } from '../output/choices.js';
-import { formatItem, formatList, isForPeople } from '../output/format.js';
+import { formatItem, formatList } from '../output/format.js';
 import { labelsText, parseNewLabels } from '../output/labels.js';
 import { age, parseCount, parseSize } from '../output/quantities.js';
 import { volumeLook } from '../output/states.js';
@@ -20,7 +20,7 @@ import { addMoveReplica, addRemoveReplica } from './volume-move.js';
 import { addSalvage } from './volume-salvage.js';
 import { addSet, addSettings, DATA_LOCALITIES, DISK_CHOICES } from './volume-set.js';
 import { addClone, addResize, addRevert } from './volume-task.js';
-import { describeVolume, unplacedLines } from './volume-text.js';
+import { createdLine, describeVolume, unplacedLines } from './volume-text.js';
 import { addAcceptCopies, addCancelVerify, addVerify } from './volume-verify.js';
 
 function columns({ nameOf, silent }: NodesNow, now: Date): Column<Volume>[] {
@@ -110,10 +110,9 @@ function addCreate(volume: Command): void {
       const created = await bodyOf(
         context.api.POST('/clusters/{clusterId}/volumes', { params: { path }, body }),
       );
-      const nodes = await nodesOfVolume(context, created);
-      print(formatItem(created, () => describeVolume(created, nodes, context.output), context.output));
-      // As text the warning is printed already; a script gets data on stdout and the warning on stderr.
-      if (!isForPeople(context.output)) for (const line of unplacedLines(created)) remark(line);
+      const { nameOf } = await nodesOfVolume(context, created);
+      printLine(context, created, createdLine(created, nameOf));
+      for (const line of unplacedLines(created)) remark(line);
     });
 }
 
