@@ -8,7 +8,12 @@ import { program } from './program.js';
 
 const inRepository = (file: string) => new URL(`../../../${file}`, import.meta.url);
 const textOf = (file: string) => fs.readFileSync(inRepository(file), 'utf8');
-const PAGES = ['docs/OPERATIONS.md', 'README.md'];
+const PAGES = [
+  'README.md',
+  ...['OPERATIONS', 'commands', 'administration', 'local-stack', 'deployment'].map(
+    (page) => `docs/${page}.md`,
+  ),
+];
 /** What may stand before the program's name. */
 const HOLDFAST = /(?:^\$ |`)(?:[A-Z_]+=\S+ )*(?:npx )?holdfast ([a-z][^`\n]*)/gm;
 /** The service that is the command line's noun of the same name. */
@@ -47,7 +52,7 @@ describe.each(PAGES)('%s', (page) => {
   );
 
   test('tells commands that there are', () => {
-    expect(commands.length).toBeGreaterThan(10);
+    expect(commands.length).toBeGreaterThan(0);
     const problems = commands.flatMap((line) => {
       const problem = problemOf(line);
       return problem === undefined ? [] : [`${line}: ${problem}`];

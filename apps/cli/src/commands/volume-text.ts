@@ -25,7 +25,7 @@ export function describeVolume(volume: Volume, nodes: NodesNow, options: OutputO
   ];
   const width = Math.max(...facts.map(([label]) => label.length));
   const lines = facts.map(([label, value]) => `${label.padEnd(width)}  ${value}`);
-  const table = renderTable(volume.replicas, replicaColumns(volume, nodes), {
+  const table = renderTable(byNode(volume.replicas, nodes.nameOf), replicaColumns(volume, nodes), {
     wide: options.output === 'wide',
     headers: true,
     color: options.color,
@@ -38,10 +38,22 @@ export function describeVolume(volume: Volume, nodes: NodesNow, options: OutputO
   ].join('\n');
 }
 
+/** Copies in the order of their nodes, as people look for them. */
+function byNode<Copy extends Pick<Replica, 'nodeId'>>(
+  copies: readonly Copy[],
+  nameOf: NodesNow['nameOf'],
+): Copy[] {
+  return copies.toSorted((one, other) =>
+    nameOf(one.nodeId).localeCompare(nameOf(other.nodeId), 'en', { numeric: true }),
+  );
+}
+
 /** What became of a new volume, in one line. Why a copy has no place is told by `unplacedLines`. */
 export function createdLine(volume: Volume, nameOf: NodesNow['nameOf']): string {
   const placed = volume.replicas.filter(({ nodeId }) => nodeId !== null);
-  const nodes = placed.map(({ nodeId }) => nameOf(nodeId)).join(', ');
+  const nodes = byNode(placed, nameOf)
+    .map(({ nodeId }) => nameOf(nodeId))
+    .join(', ');
   const copies =
     placed.length === volume.numberOfReplicas
       ? `copies on ${nodes}`
@@ -156,10 +168,11 @@ export function describeVerification(
   { nameOf }: Pick<NodesNow, 'nameOf'>,
 ): string {
   const nodeOf = new Map(volume.replicas.map((replica) => [replica.id, nameOf(replica.nodeId)]));
-  const lines = verification.replicas.map(
+  const rows = verification.replicas.map(
     ({ replicaId, checksum, error }) =>
       `  ${(nodeOf.get(replicaId) ?? replicaId).padEnd(12)}  ${checksum ?? error ?? '-'}`,
   );
+  const lines = rows.toSorted();
   const verdict = verification.equal === true ? '✓ all copies are equal' : `✕ ${verification.message}`;
   return [`${volume.name}: ${verdict}`, ...lines].join('\n');
 }
