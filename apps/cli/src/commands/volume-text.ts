@@ -1,9 +1,10 @@
 import { formatBytes } from '@holdfast/core/model/bytes.js';
-import { isNotServed, shownAddress } from '@holdfast/core/policy/silent-nodes.js';
+import { shownAddress } from '@holdfast/core/policy/silent-nodes.js';
 import type { NodesNow } from '../nodes-now.js';
 import type { OutputOptions } from '../output/format.js';
 import { copyLook, volumeLook } from '../output/states.js';
 import { type Column, paintTone, renderTable } from '../output/table.js';
+import { shownVolume } from '../shown-volume.js';
 import type { Replica, Verification, Volume } from '../types.js';
 
 /** One volume as text: facts first, then its copies, then what keeps it from being healthy. */
@@ -25,11 +26,15 @@ export function describeVolume(volume: Volume, nodes: NodesNow, options: OutputO
   ];
   const width = Math.max(...facts.map(([label]) => label.length));
   const lines = facts.map(([label, value]) => `${label.padEnd(width)}  ${value}`);
-  const table = renderTable(byNode(volume.replicas, nodes.nameOf), replicaColumns(volume, nodes), {
-    wide: options.output === 'wide',
-    headers: true,
-    color: options.color,
-  });
+  const table = renderTable(
+    byNode(shownVolume(volume, nodes.silent).replicas, nodes.nameOf),
+    replicaColumns(volume, nodes),
+    {
+      wide: options.output === 'wide',
+      headers: true,
+      color: options.color,
+    },
+  );
   return [
     ...lines,
     '',
@@ -92,12 +97,10 @@ export function silentHolderText({ name, attachedNodeId }: Volume, { nameOf }: N
 
 function replicaColumns(volume: Volume, { nameOf, silent }: NodesNow): Column<Replica>[] {
   const look = (replica: Replica) => copyLook(replica, volume, silent);
-  // The engine's word, which is from before while its node is silent.
-  const modeText = ({ mode }: Replica) => (isNotServed(volume, silent) ? '-' : (mode ?? '-'));
   return [
     { header: 'copy', cell: (replica) => replica.id.slice(-8) },
     { header: 'state', cell: (replica) => look(replica).text, tone: (replica) => look(replica).tone },
-    { header: 'mode', cell: modeText },
+    { header: 'mode', cell: ({ mode }) => mode ?? '-' },
     { header: 'node', cell: (replica) => nameOf(replica.nodeId) },
     { header: 'zone', cell: (replica) => replica.zone ?? '-' },
     { header: 'replica id', cell: (replica) => replica.id, wide: true },

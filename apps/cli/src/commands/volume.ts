@@ -6,11 +6,12 @@ import { Context, keyOf, print, printLine, remark, type VolumeKey } from '../con
 import { CliError, EXIT } from '../exit-codes.js';
 import { allNodesNow, type NodesNow, nodesOfVolume } from '../nodes-now.js';
 import { type Choices, parseChoice } from '../output/choices.js';
-import { formatItem, formatList } from '../output/format.js';
+import { formatItem, formatList, isForPeople } from '../output/format.js';
 import { labelsText, parseNewLabels } from '../output/labels.js';
 import { age, parseCount, parseSize } from '../output/quantities.js';
 import { volumeLook } from '../output/states.js';
 import type { Column } from '../output/table.js';
+import { shownVolume } from '../shown-volume.js';
 import type { NewVolume, Volume } from '../types.js';
 import { waitFor } from '../wait.js';
 import { describeVolumeExplanation } from './explanation-text.js';
@@ -161,7 +162,10 @@ function addList(volume: Command): void {
     .action(async (options: { filter?: string; sort?: string }, command: Command) => {
       const context = new Context(command);
       const [volumes, nodes] = await Promise.all([context.volumes(options), allNodesNow(context)]);
-      print(formatList(volumes, columns(nodes, context.now), context.output));
+      const shown = volumes.map((one) => shownVolume(one, nodes.silent));
+      // Tables judge what was stored, with words of their own.
+      const items = isForPeople(context.output) ? volumes : shown;
+      print(formatList(items, columns(nodes, context.now), context.output));
     });
 }
 
@@ -174,7 +178,8 @@ function addGet(volume: Command): void {
       const context = new Context(command);
       const found = await context.volume(name);
       const nodes = await nodesOfVolume(context, found);
-      print(formatItem(found, () => describeVolume(found, nodes, context.output), context.output));
+      const text = () => describeVolume(found, nodes, context.output);
+      print(formatItem(shownVolume(found, nodes.silent), text, context.output));
     });
 }
 
