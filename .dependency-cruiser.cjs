@@ -54,6 +54,7 @@ const ROOMS = {
     'packages/database/src/backup',
     'packages/scenario',
     'packages/simulator',
+    'packages/tracing',
   ],
   'apps/local': ['packages/core', 'packages/database', 'packages/identity'],
   'packages/testkit': ['packages'],

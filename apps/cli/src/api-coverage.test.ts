@@ -2,6 +2,7 @@
 import fs from 'node:fs';
 import { expect, test } from '@jest/globals';
 import type { Command } from 'commander';
+import { NOUNS } from './nouns.js';
 import { program } from './program.js';
 
 const DOCUMENT = new URL('../../../packages/api-client/openapi.json', import.meta.url);
@@ -20,7 +21,7 @@ test('every operation of the API has a command, or a reason to have none', () =>
 });
 
 test('the commands that reach them are there', async () => {
-  const root = await program();
+  const root = await program(NOUNS);
   const isThere = (words: string) => {
     let command: Command | undefined = root;
     for (const word of words.split(' ')) command = command?.commands.find((one) => one.name() === word);

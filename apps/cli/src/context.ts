@@ -194,6 +194,11 @@ export function print(text: string): void {
   else collected.push(text);
 }
 
+/** What a change came to, in one line for people; scripts get the object. */
+export function printLine({ output }: Context, item: object, line: string): void {
+  print(formatItem(item, () => line, output));
+}
+
 function write(text: string): void {
   process.stdout.write(`${printable(text)}\n`);
 }

@@ -3,11 +3,17 @@ import fs from 'node:fs';
 import { describe, expect, test } from '@jest/globals';
 import type { Command, Option } from 'commander';
 import { parse } from 'yaml';
+import { NOUNS } from './nouns.js';
 import { program } from './program.js';
 
 const inRepository = (file: string) => new URL(`../../../${file}`, import.meta.url);
 const textOf = (file: string) => fs.readFileSync(inRepository(file), 'utf8');
-const PAGES = ['docs/OPERATIONS.md', 'README.md'];
+const PAGES = [
+  'README.md',
+  ...['OPERATIONS', 'commands', 'administration', 'local-stack', 'deployment'].map(
+    (page) => `docs/${page}.md`,
+  ),
+];
 /** What may stand before the program's name. */
 const HOLDFAST = /(?:^\$ |`)(?:[A-Z_]+=\S+ )*(?:npx )?holdfast ([a-z][^`\n]*)/gm;
 /** The service that is the command line's noun of the same name. */
@@ -16,7 +22,7 @@ const COMPOSE = /^\$ (?:[A-Z_]+=\S+ )?docker compose (up|run|restart|logs|stop|e
 /** What follows the service is a command in its container. */
 const WITH_COMMAND = ['run', 'exec'];
 
-const root = await program();
+const root = await program(NOUNS);
 
 /** What is wrong with a command; `undefined`: nothing. */
 function problemOf(line: string): string | undefined {
@@ -46,7 +52,7 @@ describe.each(PAGES)('%s', (page) => {
   );
 
   test('tells commands that there are', () => {
-    expect(commands.length).toBeGreaterThan(10);
+    expect(commands.length).toBeGreaterThan(0);
     const problems = commands.flatMap((line) => {
       const problem = problemOf(line);
       return problem === undefined ? [] : [`${line}: ${problem}`];

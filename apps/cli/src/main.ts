@@ -22,7 +22,7 @@ async function run(argv: readonly string[]): Promise<number> {
     }
     return EXIT.ok;
   } catch (error) {
-    return explain(error);
+    return await explain(error);
   }
 }
 
@@ -32,7 +32,7 @@ function isWatching(argv: readonly string[]): boolean {
   return argv.slice(0, at === -1 ? undefined : at).includes('--watch');
 }
 
-function explain(error: unknown): number {
+async function explain(error: unknown): Promise<number> {
   if (error instanceof Shown) return EXIT.ok;
   // Commander has printed its own text already: help and version are no failures.
   if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage;
@@ -41,7 +41,10 @@ function explain(error: unknown): number {
     for (const hint of error.hints) remark(`  ${hint}`);
     return error.exitCode;
   }
-  remark(`holdfast: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
+  const { withSourcePositions } = await import('@holdfast/tracing/stack-positions.js');
+  remark(
+    `holdfast: ${error instanceof Error ? withSourcePositions(error.stack ?? error.message) : String(error)}`,
+  );
   return EXIT.unexpected;
 }
 

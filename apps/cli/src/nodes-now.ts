@@ -2,7 +2,6 @@
 import { type SilentNodes, silentNodesOf } from '@holdfast/core/policy/silent-nodes.js';
 import { type Context, remark } from './context.js';
 import { CliError, EXIT } from './exit-codes.js';
-import { isForPeople } from './output/format.js';
 import type { Node, Volume } from './types.js';
 
 export type NodesNow = {
@@ -52,9 +51,9 @@ async function someNodes(context: Context, nodeIds: readonly (string | null)[]):
   return context.nodes(ids.size > FILTERED_MAX ? {} : { filter: `id in (${[...ids].join(', ')})` });
 }
 
-/** `undefined`: the reader may see none. Scripts get the API's own objects, which name nodes by their ids: for these none are read. */
+/** `undefined`: the reader may see none. Names alone need none of them. */
 async function read(context: Context, ask: () => Promise<Node[]>): Promise<NodesNow | undefined> {
-  if (!isForPeople(context.output)) return nodesNow([]);
+  if (context.output.output === 'name') return nodesNow([]);
   try {
     return nodesNow(await ask());
   } catch (error) {

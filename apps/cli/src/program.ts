@@ -4,16 +4,17 @@ import { Command } from 'commander';
 import { completionCommand } from './commands/completion.js';
 import { print } from './context.js';
 import { EXIT_CODE_HELP } from './exit-codes.js';
-import { NOUNS, type Noun } from './nouns.js';
+import { listed, loaded, NOUNS, type Noun } from './nouns.js';
 import { FORMATS } from './output/format.js';
 import { printable } from './output/printable.js';
+import { loadYaml } from './output/yaml.js';
 
 const DEFAULT_TIMEOUT = '5m';
 /** In a folder beside this one both as a source and built. */
 const PACKAGE = new URL('../package.json', import.meta.url);
 
-/** @param nouns those to load */
-export async function program(nouns: readonly Noun[] = NOUNS): Promise<Command> {
+/** The program with its nouns' verbs. @param nouns those to load; left out: all nouns are listed, without their verbs */
+export async function program(nouns?: readonly Noun[]): Promise<Command> {
   const root = new Command('holdfast')
     .description('Replicated block volumes: create, attach, watch, repair.')
     .version(versionOf(PACKAGE), '-V, --version', 'print the version of this program')
@@ -42,7 +43,11 @@ export async function program(nouns: readonly Noun[] = NOUNS): Promise<Command> 
     )
     .exitOverride()
     .configureOutput({ writeErr: (text) => process.stderr.write(printable(text)) });
-  for (const { load } of nouns) root.addCommand(inherit(await load()));
+  const commands = nouns === undefined ? NOUNS.map(listed) : await Promise.all(nouns.map(loaded));
+  for (const command of commands) root.addCommand(inherit(command));
+  root.hook('preAction', async (_root, command) => {
+    if (command.optsWithGlobals<{ output: string }>().output === 'yaml') await loadYaml();
+  });
   const words = async (given: readonly string[]) =>
     (await import('./completions.js')).completions(given, program);
   root.addCommand(inherit(completionCommand(words)));

@@ -7,13 +7,24 @@ import { fieldOf } from './json.js';
  */
 export function refusal(status: number, body: unknown, exitCode = exitCodeFor(status)): CliError {
   const text = textAt(body, 'detail') ?? textAt(body, 'title') ?? `the API answered ${status}`;
-  const details = listAt(body, 'errors').map(
-    (error) => `${textAt(error, 'pointer') ?? ''}: ${textAt(error, 'detail') ?? ''}`,
-  );
+  const fields = listAt(body, 'errors');
+  const sentences = fields.map(fieldSentence);
+  // The API's sentence about fields is theirs, one behind the other. Here each has a line of its own, and nothing is told twice.
+  const [first = text, ...details] =
+    text === sentences.join('; ')
+      ? sentences
+      : [text, ...sentences.filter((_, index) => !text.includes(textAt(fields[index], 'detail') ?? ''))];
   const cures = listAt(body, 'cures').filter((cure) => typeof cure === 'string');
   const requestId = textAt(body, 'requestId');
   const where = status < 500 || requestId === undefined ? [] : [`request ${requestId}`];
-  return new CliError(exitCode, text, [...details, ...cures, ...where]);
+  return new CliError(exitCode, first, [...details, ...cures, ...where]);
+}
+
+/** `/size` and `must be at least 4096` as a sentence. */
+function fieldSentence(error: unknown): string {
+  const pointer = textAt(error, 'pointer') ?? '';
+  const field = pointer === '' ? 'the body' : pointer.replace(/^\//, '');
+  return `${field} ${textAt(error, 'detail') ?? ''}`;
 }
 
 function textAt(value: unknown, key: string): string | undefined {

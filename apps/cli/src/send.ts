@@ -101,8 +101,9 @@ export function pauseAfter(
   return wantedMs <= PASSING_MS_MAX ? wantedMs : undefined;
 }
 
-function fetchOnce(request: Request): Promise<Response> {
-  return fetch(request, { signal: AbortSignal.timeout(answerMsMax(request)) });
+async function fetchOnce(request: Request): Promise<Response> {
+  const { sendOnce } = await import('./http-send.js');
+  return sendOnce(request, answerMsMax(request));
 }
 
 function answerMsMax({ method }: Request): number {
@@ -114,8 +115,6 @@ const REASONS: Readonly<Record<string, string>> = {
   ENOTFOUND: 'there is no host of that name',
   EAI_AGAIN: "the host's name could not be looked up",
   ECONNRESET: 'the connection was cut',
-  UND_ERR_SOCKET: 'the connection was cut',
-  UND_ERR_CONNECT_TIMEOUT: 'no connection within 10 s',
 };
 
 /** Why a request had no answer, in plain words where the cause is a known one. */

@@ -73,11 +73,14 @@ test('what it served is no longer shown as served, and no copy on it as healthy'
   expect(held).toMatch(/✕ no answer - node-2 /);
   expect(held.match(/✓ healthy - node-[13] /g)).toHaveLength(2);
 
-  // Scripts get the API's own words, and whoever asks for the address again is warned.
+  // Whoever asks for the address again is warned. Scripts get neither it nor what was known before.
   const { stdout, stderr } = await cluster.cli('volume', 'attach', 'served');
   expect(stdout).toMatch(/^nbd:/);
   expect(stderr).toMatch(/the address leads nowhere now: node-2 does not answer/);
-  expect(await cluster.cliJson('volume', 'get', 'served')).toMatchObject({ robustness: 'healthy' });
+  expect(await cluster.cliJson('volume', 'get', 'served')).toMatchObject({
+    robustness: 'unknown',
+    endpoint: { nbdUri: null },
+  });
 });
 
 test('one volume is shown by its own nodes, and a token that may read none shows volumes all the same', async () => {

@@ -117,7 +117,7 @@ export class CreateTokenBody extends dto(
       .optional()
       .describe('Limits it to the volumes of these projects; left out: all.'),
     addressRanges: z
-      .array(z.string().max(64).refine(isAddressRange, 'an address, or a network such as 10.0.0.0/8'))
+      .array(z.string().max(64).refine(isAddressRange, 'must be an address, or a network such as 10.0.0.0/8'))
       .min(1)
       .max(LIMITS_MAX)
       .optional()

@@ -7,20 +7,23 @@ import { time, uuid, version } from '../platform/schemas.js';
 const DOMAINS_MAX = 20;
 
 const issuer = z
-  .url({ protocol: /^https?$/, error: 'an https address' })
+  .url({ protocol: /^https?$/, error: 'must be an https address' })
   .max(2_000)
   .refine((text) => {
     // Asked of a text that is no address too.
     if (!URL.canParse(text)) return true;
     const { username, password, hash, search } = new URL(text);
     return username === '' && password === '' && hash === '' && search === '';
-  }, 'without a user, a password, a query or a fragment');
+  }, 'must have no user, password, query or fragment');
 const domain = z
   .string()
   .trim()
   .toLowerCase()
   .max(253)
-  .regex(/^(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z0-9-]{2,63}$/, 'a domain such as example.org');
+  .regex(
+    /^(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z0-9-]{2,63}$/,
+    'must be a domain such as example.org',
+  );
 /** Owners are made by owners only, and a provider is chosen by admins. */
 const role = z.enum(ORGANIZATION_ROLES).exclude(['owner']);
 

@@ -102,7 +102,10 @@ export class SimulateBody extends dto(
         z.string().max(NAME_LENGTH_MAX),
         z.union([z.boolean(), z.number(), z.string().max(NAME_LENGTH_MAX)]),
       )
-      .refine((settings) => Object.keys(settings).length <= SETTINGS_MAX, `at most ${SETTINGS_MAX} settings`)
+      .refine(
+        (settings) => Object.keys(settings).length <= SETTINGS_MAX,
+        `must have at most ${SETTINGS_MAX} settings`,
+      )
       .optional()
       .describe('Values that settings would have, by name.'),
     howManyMore: z.boolean().optional().describe('Also count how many more of each kind would fit.'),

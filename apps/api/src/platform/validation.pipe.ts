@@ -2,6 +2,9 @@ import { type FaultItem, StorageFault } from '@holdfast/core/model/faults.js';
 import { type ArgumentMetadata, Injectable, type PipeTransform } from '@nestjs/common';
 import type { z } from 'zod';
 import { schemaOf } from './dto.js';
+import { wordIssues } from './issue-words.js';
+
+wordIssues();
 
 /** Errors named in one answer: enough to repair a request, few enough to read. */
 const ERRORS_MAX = 20;
@@ -29,9 +32,24 @@ export function invalidRequest(
   issues: readonly ZodIssue[],
   pointerOf: (path: readonly PropertyKey[]) => string,
 ): StorageFault {
-  const errors = issues.flatMap((issue) => itemsOf(issue, pointerOf)).slice(0, ERRORS_MAX);
-  const publicMessage = errors.map(({ pointer, detail }) => `${pointer || 'the body'}: ${detail}`).join('; ');
+  const errors = oneEach(issues.flatMap((issue) => itemsOf(issue, pointerOf))).slice(0, ERRORS_MAX);
+  const publicMessage = errors.map(({ pointer, detail }) => `${fieldOf(pointer)} ${detail}`).join('; ');
   return new StorageFault('request.invalid', { publicMessage, errors });
+}
+
+/** One item for each field, with all that it must be. */
+function oneEach(items: readonly FaultItem[]): FaultItem[] {
+  const details = new Map<string, string>();
+  for (const { pointer, detail } of items) {
+    const before = details.get(pointer);
+    details.set(pointer, before === undefined ? detail : `${before} and ${detail}`);
+  }
+  return [...details].map(([pointer, detail]) => ({ pointer, detail }));
+}
+
+/** The field's name as people write it: without the pointer's first slash. */
+function fieldOf(pointer: string): string {
+  return pointer === '' ? 'the body' : pointer.replace(/^\//, '');
 }
 
 /** An unknown field is named itself, not the object that has it. */

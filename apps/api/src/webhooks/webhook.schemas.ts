@@ -6,14 +6,14 @@ import { id, isoOrNull, pageOf, time, uuid, version } from '../platform/schemas.
 
 const name = z.string().trim().min(1).max(128);
 const url = z
-  .url({ protocol: /^https?$/, error: 'an https address' })
+  .url({ protocol: /^https?$/, error: 'must be an https address' })
   .max(2_000)
   .refine((text) => {
     // Asked of a text that is no address too.
     if (!URL.canParse(text)) return true;
     const { username, password, hash } = new URL(text);
     return username === '' && password === '' && hash === '';
-  }, 'without a user, a password or a fragment');
+  }, 'must have no user, password or fragment');
 const filter = z.string().max(1_000);
 const FILTER_WORDS =
   'Which events, as lists are filtered, such as `severity in (warning, error) AND type!=Rebuild*`; empty: all.';

@@ -32,7 +32,7 @@ const SILENCE_COLUMNS: Column<Silence>[] = [
 ];
 
 export function alertCommand(): Command {
-  const alert = new Command('alert').alias('alerts').description('what an operator has to look after');
+  const alert = new Command('alert');
   alert
     .command('list')
     .option('--all', 'those that are gone too')

@@ -28,7 +28,7 @@ function columns(now: Date): Column<AuditEntry>[] {
 }
 
 export function auditCommand(): Command {
-  const audit = new Command('audit').description('who changed what, and whether that record holds');
+  const audit = new Command('audit');
   addList(audit);
   addExport(audit);
   addVerify(audit);

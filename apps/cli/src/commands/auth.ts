@@ -20,7 +20,7 @@ const COLUMNS: Column<Access>[] = [
 ];
 
 export function authCommand(): Command {
-  const auth = new Command('auth').description('who you are, and what you may do');
+  const auth = new Command('auth');
   auth
     .command('why')
     .argument('[action]', 'such as volume:write; left out: all')

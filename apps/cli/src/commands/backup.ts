@@ -8,7 +8,7 @@ import { CliError, EXIT } from '../exit-codes.js';
 import { formatItem, type OutputOptions, parseFormat } from '../output/format.js';
 
 export function backupCommand(): Command {
-  const backup = new Command('backup').description("backups of the control plane's database");
+  const backup = new Command('backup');
   backup
     .command('create')
     .argument('<file>', 'where the backup is written; no file is replaced')

@@ -1,7 +1,7 @@
 import { Command } from 'commander';
 import { bodyOf, doneOf, itemsOf } from '../api.js';
 import { risksOf } from '../cluster-risks.js';
-import { Context, print } from '../context.js';
+import { Context, print, printLine } from '../context.js';
 import { findNamed } from '../find-named.js';
 import { capacityText } from '../output/capacity.js';
 import { clusterColumns } from '../output/clusters.js';
@@ -13,7 +13,7 @@ import type { Cluster } from '../types.js';
 const CLUSTER = '/clusters/{clusterId}';
 
 export function clusterCommand(): Command {
-  const cluster = new Command('cluster').alias('clusters').description('groups of nodes that share settings');
+  const cluster = new Command('cluster');
   cluster
     .command('list')
     .description('all clusters')
@@ -57,7 +57,8 @@ export function clusterCommand(): Command {
     .description('make a cluster without nodes')
     .action(async (name: string, _options: object, command: Command) => {
       const context = new Context(command);
-      await show(await bodyOf(context.api.POST('/clusters', { body: { name } })), context);
+      const created = await bodyOf(context.api.POST('/clusters', { body: { name } }));
+      printLine(context, created, `${created.name}: created, ${created.id}`);
     });
   cluster
     .command('rename')
@@ -67,7 +68,8 @@ export function clusterCommand(): Command {
     .action(async (nameOrId: string, name: string, _options: object, command: Command) => {
       const context = new Context(command);
       const path = { clusterId: (await find(context, nameOrId)).id };
-      await show(await bodyOf(context.api.PATCH(CLUSTER, { params: { path }, body: { name } })), context);
+      const renamed = await bodyOf(context.api.PATCH(CLUSTER, { params: { path }, body: { name } }));
+      printLine(context, renamed, `${renamed.name}: renamed`);
     });
   cluster
     .command('delete')

@@ -12,7 +12,6 @@ const FILE_BYTES_MAX = 256 * 1024 * 1024;
 /** `holdfast conformance`: runs recorded placement decisions through the scheduler's code. Needs no running stack. */
 export function conformanceCommand(): Command {
   return new Command('conformance')
-    .description("compare the longhorn profile's placements with recorded decisions of Longhorn's scheduler")
     .argument('<paths...>', 'files of vectors, or folders with them')
     .addHelpText(
       'after',

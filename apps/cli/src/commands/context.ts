@@ -15,9 +15,7 @@ const COLUMNS: Column<Row>[] = [
 ];
 
 export function contextCommand(): Command {
-  const context = new Command('context')
-    .alias('contexts')
-    .description('the control planes that this machine knows, and the token for each');
+  const context = new Command('context');
   context
     .command('list')
     .description('all contexts; the current one has a star')

@@ -30,7 +30,7 @@ const COLUMNS: Column<Row>[] = [
 ];
 
 export function diskCommand(): Command {
-  const disk = new Command('disk').alias('disks').description('disks of the nodes');
+  const disk = new Command('disk');
   disk
     .command('list')
     .option('--node <node>', 'only that node, by name or id')

@@ -25,7 +25,7 @@ function columns(now: Date): Column<ClusterEvent>[] {
 }
 
 export function eventCommand(): Command {
-  const event = new Command('event').alias('events').description('what happened');
+  const event = new Command('event');
   event
     .command('list')
     .option('--limit <n>', 'at most so many', DEFAULT_LIMIT)

@@ -1,7 +1,7 @@
 import { formatBytes } from '@holdfast/core/model/bytes.js';
 import { Command } from 'commander';
 import { bodyOf, doneOf, itemsOf } from '../api.js';
-import { Context, print } from '../context.js';
+import { Context, print, printLine } from '../context.js';
 import { CliError, EXIT } from '../exit-codes.js';
 import { formatItem, formatList } from '../output/format.js';
 import { parseSize } from '../output/quantities.js';
@@ -44,9 +44,7 @@ type Limits = {
 };
 
 export function grantCommand(): Command {
-  const grant = new Command('grant')
-    .alias('grants')
-    .description("another organization's leave to place volumes in a cluster");
+  const grant = new Command('grant');
   grant
     .command('list')
     .description('the grants of the cluster')
@@ -70,14 +68,16 @@ export function grantCommand(): Command {
       const context = new Context(command);
       const path = { clusterId: await context.clusterId() };
       const body = { organizationId, ...changesOf(options) };
-      show(context, await bodyOf(context.api.POST(GRANTS, { params: { path }, body })));
+      const created = await bodyOf(context.api.POST(GRANTS, { params: { path }, body }));
+      printLine(context, created, `${created.id}: created`);
     });
   withLimits(grant.command('set').argument('<grant>', 'its id'))
     .description('change what a grant allows')
     .action(async (grantId: string, options: Limits, command: Command) => {
       const context = new Context(command);
       const path = { clusterId: await context.clusterId(), grantId };
-      show(context, await bodyOf(context.api.PATCH(GRANT, { params: { path }, body: changesOf(options) })));
+      const changed = await bodyOf(context.api.PATCH(GRANT, { params: { path }, body: changesOf(options) }));
+      printLine(context, changed, `${changed.id}: set`);
     });
   grant
     .command('delete')
@@ -124,8 +124,4 @@ function tagsOf(text: string): string[] {
 
 function ofLimit(used: number, limit: number | null, told: (amount: number) => string): string {
   return limit === null ? told(used) : `${told(used)} of ${told(limit)}`;
-}
-
-function show({ output }: Context, grant: Grant): void {
-  print(formatItem(grant, () => formatList([grant], COLUMNS, output), output));
 }

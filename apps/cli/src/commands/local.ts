@@ -10,7 +10,7 @@ import { formatItem, type OutputOptions, parseFormat } from '../output/format.js
 const START_TIMEOUT_MS = 120_000;
 
 export function localCommand(): Command {
-  const local = new Command('local').description('the stack that `npm start` runs on this machine');
+  const local = new Command('local');
   local
     .command('start-agent')
     .argument('<node>', 'such as node-1; a new name adds a node')

@@ -28,7 +28,7 @@ const INVITATION_COLUMNS: Column<Invitation>[] = [
 ];
 
 export function memberCommand(): Command {
-  const member = new Command('member').alias('members').description('users of the organization');
+  const member = new Command('member');
   member
     .command('list')
     .description('all members')

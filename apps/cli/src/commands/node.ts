@@ -27,7 +27,7 @@ function columns(now: Date): Column<Node>[] {
 }
 
 export function nodeCommand(): Command {
-  const node = new Command('node').alias('nodes').description('storage nodes');
+  const node = new Command('node');
   node
     .command('list')
     .description('all nodes and whether they answer')

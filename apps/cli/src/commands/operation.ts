@@ -1,7 +1,7 @@
 import { formatBytes } from '@holdfast/core/model/bytes.js';
 import { Command } from 'commander';
 import { bodyOf, itemsOf } from '../api.js';
-import { Context, print } from '../context.js';
+import { Context, print, printLine } from '../context.js';
 import { CliError, EXIT } from '../exit-codes.js';
 import { formatItem, formatList } from '../output/format.js';
 import { age } from '../output/quantities.js';
@@ -46,9 +46,7 @@ function leftText({ eta }: Operation, now: Date): string {
 }
 
 export function operationCommand(): Command {
-  const operation = new Command('operation')
-    .alias('operations')
-    .description('long work: rebuilds, drains, expansions, deletions and others');
+  const operation = new Command('operation');
   operation
     .command('list')
     .option('--active', 'only what runs or waits')
@@ -81,7 +79,8 @@ export function operationCommand(): Command {
     .action(async (id: string, _options: object, command: Command) => {
       const context = new Context(command);
       const address = { ...(await at(context, id)), body: {} };
-      show(await bodyOf(context.api.POST(`${OPERATION}/cancel`, address)), context);
+      const cancelled = await bodyOf(context.api.POST(`${OPERATION}/cancel`, address));
+      printLine(context, cancelled, `${id}: ${cancelled.state}`);
     });
   operation
     .command('wait')

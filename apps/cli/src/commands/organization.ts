@@ -1,7 +1,7 @@
 import { Command } from 'commander';
 import { bodyOf, itemsOf } from '../api.js';
-import { Context, print } from '../context.js';
-import { formatItem, formatList } from '../output/format.js';
+import { Context, print, printLine } from '../context.js';
+import { formatList } from '../output/format.js';
 import type { Column } from '../output/table.js';
 import type { Organization } from '../types.js';
 import { signInProviderCommand } from './sign-in-provider.js';
@@ -13,7 +13,7 @@ const COLUMNS: Column<Organization>[] = [
 ];
 
 export function organizationCommand(): Command {
-  const organization = new Command('organization').alias('org').description('whose everything is');
+  const organization = new Command('organization');
   organization
     .command('list')
     .description('the organization of the token')
@@ -28,7 +28,8 @@ export function organizationCommand(): Command {
     .description('create another organization, of which you are the owner')
     .action(async (name: string, _options: object, command: Command) => {
       const context = new Context(command);
-      show(context, await bodyOf(context.api.POST('/organizations', { body: { name } })));
+      const created = await bodyOf(context.api.POST('/organizations', { body: { name } }));
+      printLine(context, created, `${created.name}: created, ${created.id}`);
     });
   organization
     .command('rename')
@@ -38,15 +39,11 @@ export function organizationCommand(): Command {
       const context = new Context(command);
       const { organizationId } = await bodyOf(context.api.GET('/sessions/current'));
       const params = { path: { organizationId } };
-      show(
-        context,
-        await bodyOf(context.api.PATCH('/organizations/{organizationId}', { params, body: { name } })),
+      const renamed = await bodyOf(
+        context.api.PATCH('/organizations/{organizationId}', { params, body: { name } }),
       );
+      printLine(context, renamed, `${renamed.name}: renamed`);
     });
   organization.addCommand(signInProviderCommand());
   return organization;
-}
-
-function show({ output }: Context, organization: Organization): void {
-  print(formatItem(organization, () => formatList([organization], COLUMNS, output), output));
 }

@@ -29,9 +29,7 @@ function noteOf({ error, isReachable, state }: Orphan): string {
 }
 
 export function orphanCommand(): Command {
-  const orphan = new Command('orphan')
-    .alias('orphans')
-    .description('copies on disks that belong to no replica');
+  const orphan = new Command('orphan');
   orphan
     .command('list')
     .description('all orphans, the oldest first')

@@ -1,6 +1,5 @@
 import { readFile } from 'node:fs/promises';
 import { Command } from 'commander';
-import { parse } from 'yaml';
 import { bodyOf } from '../api.js';
 import { Context, print } from '../context.js';
 import { CliError, EXIT } from '../exit-codes.js';
@@ -26,8 +25,8 @@ Ends with 0 when all fit and every existing copy finds a place, else with 3. Not
 const SIZES = new Set(['size', 'reserved']);
 
 export function placementCommand(): Command {
-  const placement = new Command('placement').alias('placements').description('what would fit where');
-  simulateOn(placement.command('simulate'));
+  const placement = new Command('placement');
+  simulateOn(placement.command('simulate')).description('what would happen if: nothing is changed');
   return placement;
 }
 
@@ -52,7 +51,6 @@ function simulateOn(command: Command): Command {
     .option('--set <settings...>', 'as if settings had other values: name=value')
     .option('--how-many-more', 'also count how many more would fit')
     .option('-f, --file <file>', 'the whole question from a file, instead of the options above')
-    .description('what would happen if, and how long it would take: nothing is changed')
     .addHelpText('after', EXAMPLES)
     .action(async (options: SimulateOptions & { file?: string }, command: Command) => {
       const context = new Context(command);
@@ -78,14 +76,15 @@ async function objectFrom(file: string): Promise<object> {
   const text = await readFile(file, 'utf8').catch((error: Error) => {
     throw new CliError(EXIT.usage, `${file} can't be read: ${error.message}`);
   });
-  const body = parseYaml(text, file);
+  const body = await parseYaml(text, file);
   if (typeof body !== 'object' || body === null) {
     throw new CliError(EXIT.usage, `${file} holds no question`, ['see: holdfast placement simulate --help']);
   }
   return body;
 }
 
-function parseYaml(text: string, file: string): unknown {
+async function parseYaml(text: string, file: string): Promise<unknown> {
+  const { parse } = await import('../output/yaml-library.js');
   try {
     return parse(text, (key, value) =>
       SIZES.has(String(key)) && typeof value === 'string' ? parseSize(value) : value,

@@ -1,6 +1,6 @@
 import { Command } from 'commander';
 import { bodyOf, doneOf, itemsOf } from '../api.js';
-import { Context, print } from '../context.js';
+import { Context, print, printLine } from '../context.js';
 import { formatItem, formatList } from '../output/format.js';
 import { age } from '../output/quantities.js';
 import type { Column } from '../output/table.js';
@@ -27,9 +27,7 @@ const MEMBER_COLUMNS: Column<ProjectMember>[] = [
 ];
 
 export function projectCommand(): Command {
-  const project = new Command('project')
-    .alias('projects')
-    .description('what volumes of the organization are put into');
+  const project = new Command('project');
   project
     .command('list')
     .description('all projects')
@@ -44,7 +42,8 @@ export function projectCommand(): Command {
     .description('create a project')
     .action(async (name: string, _options: object, command: Command) => {
       const context = new Context(command);
-      show(context, await bodyOf(context.api.POST('/projects', { body: { name } })));
+      const created = await bodyOf(context.api.POST('/projects', { body: { name } }));
+      printLine(context, created, `${created.name}: created, ${created.id}`);
     });
   project
     .command('rename')
@@ -54,7 +53,8 @@ export function projectCommand(): Command {
     .action(async (nameOrId: string, name: string, _options: object, command: Command) => {
       const context = new Context(command);
       const path = { projectId: (await findProject(context, nameOrId)).id };
-      show(context, await bodyOf(context.api.PATCH(PROJECT, { params: { path }, body: { name } })));
+      const renamed = await bodyOf(context.api.PATCH(PROJECT, { params: { path }, body: { name } }));
+      printLine(context, renamed, `${renamed.name}: renamed`);
     });
   project
     .command('delete')
@@ -115,8 +115,4 @@ async function memberPath(context: Context, project: string, member: string) {
   const { id: projectId } = await findProject(context, project);
   const { userId } = await findMember(context, member);
   return { projectId, userId };
-}
-
-function show({ output, now }: Context, project: Project): void {
-  print(formatItem(project, () => formatList([project], columns(now), output), output));
 }

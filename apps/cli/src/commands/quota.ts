@@ -1,7 +1,7 @@
 import { formatBytes } from '@holdfast/core/model/bytes.js';
 import { Command } from 'commander';
 import { bodyOf } from '../api.js';
-import { Context, print } from '../context.js';
+import { Context, print, printLine } from '../context.js';
 import { CliError, EXIT } from '../exit-codes.js';
 import { formatItem, formatList } from '../output/format.js';
 import { parseSize } from '../output/quantities.js';
@@ -33,9 +33,7 @@ const LIMITS = [
 type LimitName = (typeof LIMITS)[number];
 
 export function quotaCommand(): Command {
-  const quota = new Command('quota')
-    .alias('quotas')
-    .description('what the organization, or one of its projects, may use');
+  const quota = new Command('quota');
   quota
     .command('get')
     .argument('[project]', 'name or id; left out: the organization')
@@ -60,7 +58,8 @@ export function quotaCommand(): Command {
       const body = { ...before.limits, [name]: limitOf(name, limit) };
       // Of two who set different limits at once, the second is told.
       const headers = { 'If-Match': `"${before.version}"` };
-      show(context, await put(context, options.project, { body, headers }));
+      const changed = await put(context, options.project, { body, headers });
+      printLine(context, changed, `${options.project ?? 'the organization'}: quota set`);
     });
   return quota;
 }

@@ -17,7 +17,6 @@ type Options = { field?: string[]; body?: string; paginate?: boolean };
 /** `holdfast api GET /clusters`: any request of the API, with the CLI's own connection. */
 export function apiCommand(): Command {
   return new Command('api')
-    .description('make one request of the API, and print its answer as it is')
     .argument('<method>', METHODS.join(', '))
     .argument('<path>', 'below /api/v1; {clusterId} stands for the cluster: /clusters/{clusterId}/volumes')
     .option('-F, --field <field>', 'name=value of the body; may be given again', collect)
@@ -49,9 +48,17 @@ async function urlOf(context: Context, path: string): Promise<URL> {
 }
 
 function bodyText({ field, body }: { field?: string[]; body?: string }): string | undefined {
-  if (body !== undefined) return fs.readFileSync(body === '-' ? STDIN : body, 'utf8');
+  if (body !== undefined) return textOf(body);
   if (field === undefined) return undefined;
   return JSON.stringify(Object.fromEntries(field.map(entryOf)));
+}
+
+function textOf(file: string): string {
+  try {
+    return fs.readFileSync(file === '-' ? STDIN : file, 'utf8');
+  } catch (error) {
+    throw new CliError(EXIT.usage, `${file} can't be read: ${error instanceof Error ? error.message : ''}`);
+  }
 }
 
 function entryOf(text: string): [string, unknown] {

@@ -62,9 +62,7 @@ function columns(names: Names, now: Date): Column<Rebuild>[] {
 }
 
 export function rebuildCommand(): Command {
-  const rebuild = new Command('rebuild')
-    .alias('rebuilds')
-    .description('replicas being made full copies again');
+  const rebuild = new Command('rebuild');
   rebuild
     .command('list')
     .option('--active', 'only what runs or waits')

@@ -60,7 +60,6 @@ export function recoverCommand(): Command {
       'also where copies are missing: the volume waits for them until it is salvaged',
     )
     .option('--accept-deleted', 'also a volume that was deleted while a node with copies of it was away')
-    .description('which lost volumes the copies on the disks make up; with --yes they are made again')
     .action(async (names: string[], options: Options, command: Command) => {
       const context = new Context(command);
       const choice = await choiceOf(context, options, names);

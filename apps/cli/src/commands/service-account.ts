@@ -1,6 +1,6 @@
 import { Command } from 'commander';
 import { bodyOf, doneOf, itemsOf } from '../api.js';
-import { Context, print } from '../context.js';
+import { Context, print, printLine } from '../context.js';
 import { CliError, EXIT } from '../exit-codes.js';
 import { formatItem, formatList } from '../output/format.js';
 import { given } from '../output/options.js';
@@ -22,9 +22,7 @@ function columns(now: Date): Column<ServiceAccount>[] {
 }
 
 export function serviceAccountCommand(): Command {
-  const account = new Command('service-account')
-    .alias('service-accounts')
-    .description('members for programs, which have tokens and never sign in');
+  const account = new Command('service-account');
   account
     .command('list')
     .description('all service accounts')
@@ -42,7 +40,8 @@ export function serviceAccountCommand(): Command {
       const context = new Context(command);
       // The API knows which roles there are, and says so.
       const body = { name, role: options.role as Member['role'] };
-      shown(context, await bodyOf(context.api.POST('/service-accounts', { body })));
+      const created = await bodyOf(context.api.POST('/service-accounts', { body }));
+      printLine(context, created, `${created.name}: created, ${created.role}`);
     });
   account
     .command('get')
@@ -50,7 +49,9 @@ export function serviceAccountCommand(): Command {
     .description('one service account')
     .action(async (nameOrId: string, _options: object, command: Command) => {
       const context = new Context(command);
-      shown(context, await findAccount(context, nameOrId));
+      const found = await findAccount(context, nameOrId);
+      const text = () => formatList([found], columns(context.now), context.output);
+      print(formatItem(found, text, context.output));
     });
   addChangeCommands(account);
   addTokenCommand(account);
@@ -128,13 +129,8 @@ type Change = { name?: string; role?: Member['role']; isDisabled?: boolean };
 
 async function change(context: Context, nameOrId: string, body: Change): Promise<void> {
   const { id: serviceAccountId } = await findAccount(context, nameOrId);
-  shown(context, await bodyOf(context.api.PATCH(ACCOUNT, { params: { path: { serviceAccountId } }, body })));
-}
-
-function shown(context: Context, account: ServiceAccount): void {
-  print(
-    formatItem(account, () => formatList([account], columns(context.now), context.output), context.output),
-  );
+  const changed = await bodyOf(context.api.PATCH(ACCOUNT, { params: { path: { serviceAccountId } }, body }));
+  printLine(context, changed, `${changed.name}: ${changed.isDisabled ? 'disabled' : changed.role}`);
 }
 
 const ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;

@@ -18,7 +18,7 @@ const COLUMNS: Column<Setting>[] = [
 ];
 
 export function settingCommand(): Command {
-  const setting = new Command('setting').alias('settings').description('settings of the cluster');
+  const setting = new Command('setting');
   setting
     .command('list')
     .description('every setting; -o wide says what each means')

@@ -7,9 +7,9 @@ import {
 } from '@holdfast/simulator/search/generate.js';
 import { runSearch } from '@holdfast/simulator/search/run-search.js';
 import { shrink } from '@holdfast/simulator/search/shrink.js';
-import { stringify } from 'yaml';
 import { print, remark } from '../context.js';
 import { EXIT } from '../exit-codes.js';
+import { stringify } from '../output/yaml-library.js';
 
 const SECONDS_PER_DAY = 86_400;
 

@@ -27,7 +27,6 @@ type Options = {
 /** `holdfast simulate`: runs scenario files through the product's own rules and reconcilers. */
 export function simulateCommand(): Command {
   return new Command('simulate')
-    .description('run scenario files: given, steps and expectations')
     .argument('[files...]', 'scenario files (docs/scenarios.md)')
     .option('--against <target>', `${TARGETS.join(' or ')}`, 'simulator')
     .option('--random', 'run scenarios by chance instead of files, and look for what must never be so')

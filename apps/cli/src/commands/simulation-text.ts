@@ -59,18 +59,16 @@ function firstOf(lines: readonly string[], inAll: number, { output }: OutputOpti
   return [...shown, ...(rest > 0 ? [`  … and ${rest} more`] : [])];
 }
 
-function describeExisting({ existing, lost }: Simulation, options: OutputOptions): string[] {
+/** What is lost, and places for what is built anew. Where copies are not built, the forecast says so and why. */
+function describeExisting({ existing, lost, forecast }: Simulation, options: OutputOptions): string[] {
   if (lost.nodes + lost.disks === 0) return [];
-  const { volumesHit, replicasLost, replicasStranded, volumesLost, replaced, stranded, lostVolumes } =
-    existing;
+  const { volumesHit, replaced } = existing;
   const rebuilt = replaced.shown.map(({ volumeName, place }) => `  → ${volumeName}: ${placeOf(place)}`);
+  const isBuilt = forecast.rebuilds > 0;
   return [
     '',
     `Lost: ${plural(lost.nodes, 'node')} and ${plural(lost.disks, 'disk')}, with copies of ${plural(volumesHit, 'volume')}.`,
-    `  Of ${plural(replicasLost, 'lost replica')} ${replicasLost - replicasStranded} would find another place, ${replicasStranded} none; without a full copy: ${plural(volumesLost, 'volume')}.`,
-    ...lostVolumes.shown.map(({ volumeName }) => `  ✕ ${volumeName} loses every full copy`),
-    ...stranded.shown.map(({ volumeName, why }) => `  ▲ ${volumeName}: ${why}`),
-    ...firstOf(rebuilt, replaced.total, options),
+    ...(isBuilt ? firstOf(rebuilt, replaced.total, options) : []),
   ];
 }
 

@@ -33,7 +33,7 @@ function columns(snapshots: readonly Snapshot[], now: Date): Column<Snapshot>[] 
 }
 
 export function snapshotCommand(): Command {
-  const snapshot = new Command('snapshot').alias('snapshots').description('snapshots of attached volumes');
+  const snapshot = new Command('snapshot');
   addList(snapshot);
   addCreate(snapshot);
   addGet(snapshot);

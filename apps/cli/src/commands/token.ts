@@ -24,7 +24,7 @@ function columns(now: Date): Column<Token>[] {
 type CreateOptions = { role?: NewToken['role']; readOnly?: boolean; action?: string[]; for?: string };
 
 export function tokenCommand(): Command {
-  const token = new Command('token').alias('tokens').description('API tokens of your own');
+  const token = new Command('token');
   token
     .command('list')
     .description('your tokens and sessions')

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { nodesNow } from '../nodes-now.js';
 import type { Replica, Volume } from '../types.js';
-import { describeVolume, notedLines, unplacedLines, waitingLines } from './volume-text.js';
+import { createdLine, describeVolume, notedLines, unplacedLines, waitingLines } from './volume-text.js';
 
 function aVolume(status: 'True' | 'False', message: string, type = 'Scheduled'): Volume {
   const condition = {
@@ -32,6 +32,16 @@ describe('why a copy has no place', () => {
   test('is nothing when all have one', () => {
     expect(unplacedLines(aVolume('True', 'degraded'))).toEqual([]);
   });
+});
+
+test.each([
+  ['all of which have a place', ['a', 'b'], 'pg: creating, copies on node a, node b'],
+  ['one of which has none', ['a', null], 'pg: creating, 1 of 2 copies have a place'],
+])('a new volume of two copies, %s, is told in one line', (_, nodeIds, want) => {
+  const replicas = nodeIds.map((nodeId) => ({ nodeId }));
+  // The cast: the line uses nothing else of a volume.
+  const volume = { name: 'pg', state: 'creating', numberOfReplicas: 2, replicas } as Volume;
+  expect(createdLine(volume, (id) => `node ${id}`)).toBe(want);
 });
 
 describe('what users should see although nothing is broken', () => {

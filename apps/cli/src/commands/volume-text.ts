@@ -1,9 +1,10 @@
 import { formatBytes } from '@holdfast/core/model/bytes.js';
-import { isNotServed, shownAddress } from '@holdfast/core/policy/silent-nodes.js';
+import { shownAddress } from '@holdfast/core/policy/silent-nodes.js';
 import type { NodesNow } from '../nodes-now.js';
 import type { OutputOptions } from '../output/format.js';
 import { copyLook, volumeLook } from '../output/states.js';
 import { type Column, paintTone, renderTable } from '../output/table.js';
+import { shownVolume } from '../shown-volume.js';
 import type { Replica, Verification, Volume } from '../types.js';
 
 /** One volume as text: facts first, then its copies, then what keeps it from being healthy. */
@@ -25,17 +26,44 @@ export function describeVolume(volume: Volume, nodes: NodesNow, options: OutputO
   ];
   const width = Math.max(...facts.map(([label]) => label.length));
   const lines = facts.map(([label, value]) => `${label.padEnd(width)}  ${value}`);
-  const table = renderTable(volume.replicas, replicaColumns(volume, nodes), {
-    wide: options.output === 'wide',
-    headers: true,
-    color: options.color,
-  });
+  const table = renderTable(
+    byNode(shownVolume(volume, nodes.silent).replicas, nodes.nameOf),
+    replicaColumns(volume, nodes),
+    {
+      wide: options.output === 'wide',
+      headers: true,
+      color: options.color,
+    },
+  );
   return [
     ...lines,
     '',
     ...(volume.replicas.length > 0 ? [table] : ['no copies placed']),
     ...troubles(volume),
   ].join('\n');
+}
+
+/** Copies in the order of their nodes, as people look for them. */
+function byNode<Copy extends Pick<Replica, 'nodeId'>>(
+  copies: readonly Copy[],
+  nameOf: NodesNow['nameOf'],
+): Copy[] {
+  return copies.toSorted((one, other) =>
+    nameOf(one.nodeId).localeCompare(nameOf(other.nodeId), 'en', { numeric: true }),
+  );
+}
+
+/** What became of a new volume, in one line. Why a copy has no place is told by `unplacedLines`. */
+export function createdLine(volume: Volume, nameOf: NodesNow['nameOf']): string {
+  const placed = volume.replicas.filter(({ nodeId }) => nodeId !== null);
+  const nodes = byNode(placed, nameOf)
+    .map(({ nodeId }) => nameOf(nodeId))
+    .join(', ');
+  const copies =
+    placed.length === volume.numberOfReplicas
+      ? `copies on ${nodes}`
+      : `${placed.length} of ${volume.numberOfReplicas} copies have a place`;
+  return `${volume.name}: ${volume.state}, ${copies}`;
 }
 
 /** When its copies were last compared, and what came of it. */
@@ -69,12 +97,10 @@ export function silentHolderText({ name, attachedNodeId }: Volume, { nameOf }: N
 
 function replicaColumns(volume: Volume, { nameOf, silent }: NodesNow): Column<Replica>[] {
   const look = (replica: Replica) => copyLook(replica, volume, silent);
-  // The engine's word, which is from before while its node is silent.
-  const modeText = ({ mode }: Replica) => (isNotServed(volume, silent) ? '-' : (mode ?? '-'));
   return [
     { header: 'copy', cell: (replica) => replica.id.slice(-8) },
     { header: 'state', cell: (replica) => look(replica).text, tone: (replica) => look(replica).tone },
-    { header: 'mode', cell: modeText },
+    { header: 'mode', cell: ({ mode }) => mode ?? '-' },
     { header: 'node', cell: (replica) => nameOf(replica.nodeId) },
     { header: 'zone', cell: (replica) => replica.zone ?? '-' },
     { header: 'replica id', cell: (replica) => replica.id, wide: true },
@@ -145,10 +171,11 @@ export function describeVerification(
   { nameOf }: Pick<NodesNow, 'nameOf'>,
 ): string {
   const nodeOf = new Map(volume.replicas.map((replica) => [replica.id, nameOf(replica.nodeId)]));
-  const lines = verification.replicas.map(
+  const rows = verification.replicas.map(
     ({ replicaId, checksum, error }) =>
       `  ${(nodeOf.get(replicaId) ?? replicaId).padEnd(12)}  ${checksum ?? error ?? '-'}`,
   );
+  const lines = rows.toSorted();
   const verdict = verification.equal === true ? '✓ all copies are equal' : `✕ ${verification.message}`;
   return [`${volume.name}: ${verdict}`, ...lines].join('\n');
 }

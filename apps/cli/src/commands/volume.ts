@@ -2,7 +2,7 @@ import { formatBytes } from '@holdfast/core/model/bytes.js';
 import { healthyCopies, type SilentNodes, shownAddress } from '@holdfast/core/policy/silent-nodes.js';
 import { Command } from 'commander';
 import { bodyIfFound, bodyOf, VOLUME } from '../api.js';
-import { Context, keyOf, print, remark, type VolumeKey } from '../context.js';
+import { Context, keyOf, print, printLine, remark, type VolumeKey } from '../context.js';
 import { CliError, EXIT } from '../exit-codes.js';
 import { allNodesNow, type NodesNow, nodesOfVolume } from '../nodes-now.js';
 import { type Choices, parseChoice } from '../output/choices.js';
@@ -11,6 +11,7 @@ import { labelsText, parseNewLabels } from '../output/labels.js';
 import { age, parseCount, parseSize } from '../output/quantities.js';
 import { volumeLook } from '../output/states.js';
 import type { Column } from '../output/table.js';
+import { shownVolume } from '../shown-volume.js';
 import type { NewVolume, Volume } from '../types.js';
 import { waitFor } from '../wait.js';
 import { describeVolumeExplanation } from './explanation-text.js';
@@ -20,7 +21,7 @@ import { addMoveReplica, addRemoveReplica } from './volume-move.js';
 import { addSalvage } from './volume-salvage.js';
 import { addSet, addSettings, DATA_LOCALITIES, DISK_CHOICES } from './volume-set.js';
 import { addClone, addResize, addRevert } from './volume-task.js';
-import { describeVolume, unplacedLines } from './volume-text.js';
+import { createdLine, describeVolume, unplacedLines } from './volume-text.js';
 import { addAcceptCopies, addCancelVerify, addVerify } from './volume-verify.js';
 
 function columns({ nameOf, silent }: NodesNow, now: Date): Column<Volume>[] {
@@ -53,7 +54,7 @@ function addressCell(volume: Volume, silent: SilentNodes): string {
 }
 
 export function volumeCommand(): Command {
-  const volume = new Command('volume').alias('volumes').description('replicated block volumes');
+  const volume = new Command('volume');
   addCreate(volume);
   addList(volume);
   addGet(volume);
@@ -110,10 +111,9 @@ function addCreate(volume: Command): void {
       const created = await bodyOf(
         context.api.POST('/clusters/{clusterId}/volumes', { params: { path }, body }),
       );
-      const nodes = await nodesOfVolume(context, created);
-      print(formatItem(created, () => describeVolume(created, nodes, context.output), context.output));
-      // As text the warning is printed already; a script gets data on stdout and the warning on stderr.
-      if (!isForPeople(context.output)) for (const line of unplacedLines(created)) remark(line);
+      const { nameOf } = await nodesOfVolume(context, created);
+      printLine(context, created, createdLine(created, nameOf));
+      for (const line of unplacedLines(created)) remark(line);
     });
 }
 
@@ -162,7 +162,10 @@ function addList(volume: Command): void {
     .action(async (options: { filter?: string; sort?: string }, command: Command) => {
       const context = new Context(command);
       const [volumes, nodes] = await Promise.all([context.volumes(options), allNodesNow(context)]);
-      print(formatList(volumes, columns(nodes, context.now), context.output));
+      const shown = volumes.map((one) => shownVolume(one, nodes.silent));
+      // Tables judge what was stored, with words of their own.
+      const items = isForPeople(context.output) ? volumes : shown;
+      print(formatList(items, columns(nodes, context.now), context.output));
     });
 }
 
@@ -175,7 +178,8 @@ function addGet(volume: Command): void {
       const context = new Context(command);
       const found = await context.volume(name);
       const nodes = await nodesOfVolume(context, found);
-      print(formatItem(found, () => describeVolume(found, nodes, context.output), context.output));
+      const text = () => describeVolume(found, nodes, context.output);
+      print(formatItem(shownVolume(found, nodes.silent), text, context.output));
     });
 }
 

@@ -44,7 +44,7 @@ const DELIVERY_COLUMNS: Column<WebhookDelivery>[] = [
 ];
 
 export function webhookCommand(): Command {
-  const webhook = new Command('webhook').alias('webhooks').description('receivers of events, over HTTP');
+  const webhook = new Command('webhook');
   webhook
     .command('list')
     .description('all webhooks of the organization')

@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import {
   type Format,
   formatItem,
@@ -8,6 +8,9 @@ import {
   wantsColor,
 } from './format.js';
 import type { Column } from './table.js';
+import { loadYaml } from './yaml.js';
+
+beforeAll(loadYaml);
 
 type Fish = { name: string; length: number };
 const FISH: Fish[] = [

@@ -1,6 +1,6 @@
-import { stringify } from 'yaml';
 import { CliError, EXIT } from '../exit-codes.js';
 import { type Column, renderTable } from './table.js';
+import { yamlText } from './yaml.js';
 
 export const FORMATS = ['table', 'wide', 'json', 'jsonl', 'yaml', 'name'] as const;
 export type Format = (typeof FORMATS)[number];
@@ -49,7 +49,7 @@ export function formatList<T extends object>(
     case 'jsonl':
       return items.map((item) => JSON.stringify(item)).join('\n');
     case 'yaml':
-      return stringify({ items }).trimEnd();
+      return yamlText({ items });
     case 'name':
       return items.map(nameOf).join('\n');
     case 'table':
@@ -86,7 +86,7 @@ export function formatItem<T extends object>(item: T, text: () => string, option
     case 'jsonl':
       return JSON.stringify(item);
     case 'yaml':
-      return stringify(item).trimEnd();
+      return yamlText(item);
     case 'name':
       return nameOf(item);
     case 'table':

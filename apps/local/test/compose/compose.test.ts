@@ -17,7 +17,7 @@ import { SteadyWriter } from './steady-writer.js';
 import { commandsTold } from './told-commands.js';
 
 const STORY_MAX_MS = 180_000;
-/** What README says of the image's size, rounded up. */
+/** What docs/deployment.md says of the image's size, rounded up. */
 const IMAGE_BYTES_MAX = 400 * 1000 * 1000;
 /**
  * Milliseconds that a request, or a write of a volume, waits for its good answer at most while all that it needs is there: repeats and

@@ -136,10 +136,24 @@ test('the sentence says how long it takes, and what is left', () => {
     fleet: { ...fleet, nodes: fleet.nodes.slice(0, 2), disks: fleet.disks.slice(0, 2) },
   };
   expect(answerWhatIf({ drain }, two, NOON)).toMatchObject({
-    sentence: 'That leaves 1 volume without a place for a copy.',
+    sentence: 'In the end there is 1 volume without a place for a copy.',
     allFit: false,
   });
   expect(answerWhatIf({ drain: [{ node: 'd' }] }, view, NOON).sentence).toBe('No copy has to move.');
+});
+
+test('what is lost, and what becomes of it, are told from one computation: the forecast', () => {
+  const fleet = { ...aFleet(FOUR), settings: effectiveSettings({}) };
+  // Its engine is lost with node a, so its copy is not built before a user acts, although it would fit on node c.
+  const view = { fleet, volumes: [onDisks(['a-d', 'b-d'], SERVED)], speeds: SPEEDS };
+  const lost = answerWhatIf({ lose: { nodes: ['a'] } }, view, NOON);
+  expect(lost.forecast.rebuilds === 0).toBe(lost.forecast.volumesWaiting === 1);
+  expect(lost.sentence).not.toContain('elsewhere');
+  const none = answerWhatIf({ lose: { nodes: ['a', 'b'] } }, view, NOON);
+  expect(none.sentence).toBe('1 existing volume loses 2 replicas. 1 volume has no full copy left.');
+  expect(answerWhatIf({ lose: { nodes: ['d'] } }, view, NOON).sentence).toBe(
+    'What is lost holds no copy in use.',
+  );
 });
 
 describe('a wrong request', () => {

@@ -7,7 +7,7 @@ const HOUR_SECONDS = 3600;
 
 /** Empty where nothing happens to any volume. */
 export function sentencesOf(forecast: Forecast): string[] {
-  const { time, rebuilds, bytesToMove, volumesUnschedulable, volumesWaiting } = forecast;
+  const { time, rebuilds, bytesToMove, volumesLost, volumesUnschedulable, volumesWaiting } = forecast;
   const lacking = [
     ...(volumesUnschedulable > 0
       ? [`${counted(volumesUnschedulable, 'volume')} without a place for a copy`]
@@ -18,13 +18,17 @@ export function sentencesOf(forecast: Forecast): string[] {
         ]
       : []),
   ];
+  const isOne = (volumesUnschedulable > 0 ? volumesUnschedulable : volumesWaiting) === 1;
   return [
     ...(time === null
       ? []
       : [
           `${counted(rebuilds, 'copy', 'copies')} of ${formatBytes(bytesToMove)} in all ${rebuilds === 1 ? 'is' : 'are'} built in ${spanText(time)}.`,
         ]),
-    ...(lacking.length > 0 ? [`That leaves ${lacking.join(' and ')}.`] : []),
+    ...(volumesLost > 0
+      ? [`${counted(volumesLost, 'volume')} ${volumesLost === 1 ? 'has' : 'have'} no full copy left.`]
+      : []),
+    ...(lacking.length > 0 ? [`In the end there ${isOne ? 'is' : 'are'} ${lacking.join(' and ')}.`] : []),
   ];
 }
 

@@ -228,7 +228,7 @@ export const engineReportSchema = z.object({
     .number()
     .int()
     .positive()
-    .refine((ms) => ms <= REPLICA_TIMEOUT_MS_MAX, `at most ${REPLICA_TIMEOUT_MS_MAX}`)
+    .refine((ms) => ms <= REPLICA_TIMEOUT_MS_MAX, `must be at most ${REPLICA_TIMEOUT_MS_MAX}`)
     .optional()
     .describe('Milliseconds of silence after which it drops a copy; left out by older agents.'),
   rebuilds: z.array(rebuildReportSchema).max(64).describe('The rebuilds that it runs, or that ended in it.'),
@@ -250,7 +250,7 @@ const HOST =
 const agentHost = z
   .string()
   .max(253)
-  .refine((text) => HOST.test(text) || z.ipv6().safeParse(text).success, 'a host name or an address');
+  .refine((text) => HOST.test(text) || z.ipv6().safeParse(text).success, 'must be a host name or an address');
 
 /** Arguments of a refinement: no two items have the same key. */
 function eachOnce<Item>(keyOf: (item: Item) => string): [(items: readonly Item[]) => boolean, string] {
@@ -258,7 +258,7 @@ function eachOnce<Item>(keyOf: (item: Item) => string): [(items: readonly Item[]
 }
 
 /** HTTP, a host and a port, and nothing else: the control plane calls paths of its own below it. */
-const agentUrl = z.string().max(300).refine(isPlainOrigin, 'http:// or https://, a host and a port');
+const agentUrl = z.string().max(300).refine(isPlainOrigin, 'must be http:// or https://, a host and a port');
 
 function isPlainOrigin(text: string): boolean {
   if (!URL.canParse(text)) return false;
@@ -285,7 +285,7 @@ export const heartbeatSchema = z.object({
         .number()
         .int()
         .positive()
-        .refine((pid) => pid <= PID_MAX, `at most ${PID_MAX}`)
+        .refine((pid) => pid <= PID_MAX, `must be at most ${PID_MAX}`)
         .describe("The agent's process id."),
       version: z.string().max(64).describe("The agent's version."),
       protocol: protocolVersion,

@@ -41,8 +41,8 @@ export function nameField(charsMax: number) {
   // As a refinement, lengths too: the released document of the API names no bounds of what agents send.
   return z
     .string()
-    .refine((text) => text.length >= 1 && text.length <= charsMax, `1 to ${charsMax} characters`)
-    .refine((text) => !NO_NAME.test(text), 'one line of printable characters');
+    .refine((text) => text.length >= 1 && text.length <= charsMax, `must have 1 to ${charsMax} characters`)
+    .refine((text) => !NO_NAME.test(text), 'must be one line of printable characters');
 }
 
 /** A field for such text. A longer one is cut, and no reason to refuse the message. */

@@ -313,7 +313,7 @@ describe('which cures are told, and how', () => {
     const kinds = cures.map(({ changes }) => changes.map(({ kind }) => kind).join(' + '));
     expect(kinds.filter((kind) => kind === 'tag-node + tag-disk')).toHaveLength(2);
     expect(cures[0]?.sentence).toBe(
-      'Tag node a with x, and tag disk a-disk of node a with y: the replica then goes to disk a-disk of node a.',
+      'Tag node a with x, and tag disk a-disk of node a with y: the replica then goes to disk a-disk of node a. That is enough for 1 of 3 copies without a place.',
     );
   });
 
@@ -383,5 +383,31 @@ describe('which cures are told, and how', () => {
     const settings = { 'allow-empty-disk-selector-volume': false };
     const [smallest] = findCures(questionOf({ nodes, settings })).cures;
     expect(smallest?.changes.map(({ kind }) => kind)).toEqual(['uncordon-node', 'add-selector-tags']);
+  });
+});
+
+describe('a cure of a volume of which several copies have no place', () => {
+  const nodes = {
+    a: { disks: { 'a-1': BOOKED } },
+    b: { disks: { 'b-1': BOOKED } },
+    c: { disks: { 'c-1': BOOKED } },
+  };
+  const enoughFor = (numberOfReplicas: number, replicas: Replica[] = []) => {
+    const { cures } = findCures(questionOf({ nodes, spec: { numberOfReplicas }, replicas }));
+    return new Map(
+      cures.map(({ sentence, changes }) => [changes[0]?.kind, sentence.match(/enough for (.*) copies/)?.[1]]),
+    );
+  };
+
+  test('says for how many it is enough', () => {
+    const told = enoughFor(3);
+    expect(told.get('set-setting')).toBe('all 3');
+    expect(told.get('add-disk')).toBe('1 of 3');
+    expect(told.get('add-node')).toBe('1 of 3');
+  });
+
+  test('counts those only that have none', () => {
+    expect(enoughFor(3, [aReplicaOn('a-1')]).get('set-setting')).toBe('both');
+    expect(enoughFor(2, [aReplicaOn('a-1')]).get('set-setting')).toBeUndefined();
   });
 });

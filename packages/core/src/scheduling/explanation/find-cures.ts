@@ -11,6 +11,7 @@ import { placeHeldUntil, returnFacts } from '../occupancy.js';
 import { decidePlacement } from '../place-replica.js';
 import type { CureChange } from './cure-change.js';
 import { isWithin, smallestFirst } from './cure-size.js';
+import { curedCopies, missingCopies } from './cured-copies.js';
 import { describeChange } from './describe-change.js';
 import { CURES_SHOWN_MAX, CURES_TRIED_MAX, type Cure, type CuredPlace } from './explanation.js';
 import { hardwareChanges } from './hardware-cures.js';
@@ -77,7 +78,20 @@ class Search {
 
   result(): CureSearch {
     const { cures, tried, isComplete } = this;
-    return { cures: cures.slice(0, CURES_SHOWN_MAX), tried, isComplete };
+    return {
+      cures: cures.slice(0, CURES_SHOWN_MAX).map((cure) => this.withCopies(cure)),
+      tried,
+      isComplete,
+    };
+  }
+
+  /** Says for how many copies it is enough, where several have no place. */
+  private withCopies(cure: Cure): Cure {
+    const missing = missingCopies(this.question);
+    if (missing === 1) return cure;
+    const cured = curedCopies(withChanges(this.question, cure.changes));
+    const enough = cured < missing ? `${cured} of ${missing}` : missing === 2 ? 'both' : `all ${missing}`;
+    return { ...cure, sentence: `${cure.sentence} That is enough for ${enough} copies without a place.` };
   }
 
   private try(changes: Changes): Cure | undefined {

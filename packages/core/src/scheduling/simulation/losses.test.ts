@@ -30,7 +30,7 @@ describe('losses', () => {
 
   test('what is lost is built elsewhere, where nothing of the volume is', () => {
     const result = simulate({ lose: { nodes: ['a'] } }, aSimulationView(THREE, [anExisting('v', both)]));
-    expect(result.sentence).toBe('1 existing volume loses 1 replica, which can be built elsewhere.');
+    expect(result.sentence).toBe('1 existing volume loses 1 replica.');
     expect(result).toMatchObject({ allFit: true, lost: { nodes: 1, disks: 1 } });
     expect(result.existing).toMatchObject({
       volumesHit: 1,
@@ -58,15 +58,13 @@ describe('losses', () => {
     expect(result.allFit).toBe(false);
     expect(result.existing).toMatchObject({ volumesLost: 1, replaced: { total: 0 }, stranded: { total: 0 } });
     expect(result.existing.lostVolumes.shown).toEqual([{ volumeId: 'v', volumeName: 'v' }]);
-    expect(result.sentence).toContain('1 volume loses every full copy');
   });
 
   test('a replica that fits nowhere else is stranded, with the reason and the cures', () => {
     const nodes = { a: THREE.a, b: THREE.b };
     const result = simulate({ lose: { nodes: ['a'] } }, aSimulationView(nodes, [anExisting('v', both)]));
-    const { sentence, existing, allFit } = result;
+    const { existing, allFit } = result;
     expect(allFit).toBe(false);
-    expect(sentence).toBe('1 existing volume loses 1 replica, which fits nowhere else.');
     expect(existing.stranded.shown[0]?.why).toContain('1 node holds a replica of it');
     expect(existing.firstStranded?.cures.length).toBeGreaterThan(0);
   });
@@ -177,22 +175,21 @@ describe('losses', () => {
       want: 'The new volume does not fit.',
     },
     {
-      name: 'two losses that can be mended',
+      name: 'two losses',
       request: { lose: { nodes: ['a'] } },
       volumes: [anExisting('v', both), anExisting('w', both)],
-      want: '2 existing volumes lose 2 replicas, each of which can be built elsewhere.',
+      want: '2 existing volumes lose 2 replicas.',
     },
     {
-      name: 'two losses that can not',
-      request: { lose: { nodes: ['a', 'c'] } },
-      volumes: [anExisting('v', both), anExisting('w', both)],
-      want: '2 existing volumes lose 2 replicas, 2 of them fit nowhere else.',
+      name: 'a node that holds nothing',
+      request: { lose: { nodes: ['a'] } },
+      want: 'What is lost holds no copy in use.',
     },
     {
       name: 'both',
       request: { volumes: [{ ...SHAPE, count: 2 }], lose: { nodes: ['a', 'b'] } },
       volumes: [anExisting('v', both)],
-      want: '0 of 2 new volumes fit; 1 existing volume loses 2 replicas, 2 of them fit nowhere else and 1 volume loses every full copy.',
+      want: '0 of 2 new volumes fit; 1 existing volume loses 2 replicas.',
     },
   ])('in a sentence: $name', ({ request, volumes = [], want }) => {
     expect(simulate(request, aSimulationView(THREE, volumes)).sentence).toBe(want);

@@ -56,7 +56,7 @@ export function simulatePlacements(
   });
 
   return {
-    sentence: sentenceOf(shapes, existing),
+    sentence: sentenceOf(shapes, existing, lost.nodeIds.size + lost.diskIds.size > 0),
     allFit: shapes.every(({ fit, asked }) => fit === asked) && isIntact(existing),
     shapes,
     existing,
@@ -88,13 +88,21 @@ function isIntact({ replicasStranded, volumesLost }: ExistingResult): boolean {
   return replicasStranded === 0 && volumesLost === 0;
 }
 
-function sentenceOf(shapes: readonly ShapeResult[], existing: ExistingResult): string {
+/** What is asked and what is lost. What becomes of volumes then is the forecast's to say: it alone knows who waits for whom. */
+function sentenceOf(
+  shapes: readonly ShapeResult[],
+  existing: ExistingResult,
+  isSomethingLost: boolean,
+): string {
   const parts: string[] = [];
   const asked = shapes.reduce((sum, shape) => sum + shape.asked, 0);
   const fit = shapes.reduce((sum, shape) => sum + shape.fit, 0);
   if (asked > 0) parts.push(sentenceOfNew(fit, asked));
   if (existing.replicasLost > 0) parts.push(sentenceOfLosses(existing));
-  if (parts.length === 0) return 'Nothing was asked to be placed, and nothing is lost.';
+  if (parts.length === 0)
+    return isSomethingLost
+      ? 'What is lost holds no copy in use.'
+      : 'Nothing was asked to be placed, and nothing is lost.';
   const sentence = parts.join('; ');
   return `${sentence.slice(0, 1).toUpperCase()}${sentence.slice(1)}.`;
 }
@@ -104,25 +112,9 @@ function sentenceOfNew(fit: number, asked: number): string {
   return fit === asked ? `all ${asked} new volumes fit` : `${fit} of ${asked} new volumes fit`;
 }
 
-function sentenceOfLosses({
-  volumesHit,
-  replicasLost,
-  replicasStranded,
-  volumesLost,
-}: ExistingResult): string {
-  const lost = `${counted(volumesHit, 'existing volume')} ${verb(volumesHit, 'lose')} ${counted(replicasLost, 'replica')}`;
-  const stranded =
-    replicasLost === 1
-      ? 'which fits nowhere else'
-      : `${replicasStranded} of them ${verb(replicasStranded, 'fit')} nowhere else`;
-  const outcome = [
-    ...(replicasStranded > 0 ? [stranded] : []),
-    ...(volumesLost > 0
-      ? [`${counted(volumesLost, 'volume')} ${verb(volumesLost, 'lose')} every full copy`]
-      : []),
-  ];
-  if (outcome.length > 0) return `${lost}, ${outcome.join(' and ')}`;
-  return `${lost}, ${replicasLost === 1 ? 'which' : 'each of which'} can be built elsewhere`;
+function sentenceOfLosses({ volumesHit, replicasLost }: ExistingResult): string {
+  const volumes = `${counted(volumesHit, 'existing volume')} ${verb(volumesHit, 'lose')}`;
+  return `${volumes} ${counted(replicasLost, 'replica')}`;
 }
 
 function counted(count: number, noun: string): string {
