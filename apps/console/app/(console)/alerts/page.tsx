@@ -167,7 +167,7 @@ function SilenceRow({ silence }: { silence: Silence }) {
         <span className="block text-sm">{silence.comment}</span>
         <span className="block font-mono text-xs break-words text-muted">{silence.matcher}</span>
         <span className="block text-xs text-muted">
-          Until <Moment at={silence.endsAt} />
+          Ends <Moment at={silence.endsAt} coming />
         </span>
       </span>
       <Button busy={end.isPending} disabledReason={forbidden} onClick={() => end.mutate()}>
