@@ -2,13 +2,13 @@
 import { decideAttach } from '@holdfast/core/policy/decide-attach.js';
 import { decideChange, decideGrowth } from '@holdfast/core/policy/decide-change.js';
 import { decideDeletion } from '@holdfast/core/policy/decide-deletion.js';
-import { decideDetach } from '@holdfast/core/policy/decide-detach.js';
 import { COPIES_MISSING } from '@holdfast/core/policy/decide-salvage.js';
 import { decideVerification } from '@holdfast/core/policy/decide-verification.js';
 import { Button } from '@holdfast/ui/button.js';
 import { useRouter } from 'next/navigation';
 import { useState } from 'react';
-import { reasonOf } from '../actions';
+import { detachWayOf, reasonOf } from '../actions';
+import { useSilentNodes } from '../api/silent-nodes';
 import type { Volume } from '../api/types';
 import { useForbidden } from '../api/use-access';
 import { useCluster } from '../api/use-cluster';
@@ -32,8 +32,7 @@ export function VolumeActions({ volume }: { volume: Volume }) {
   const path = `/clusters/${cluster.id}/volumes/${volume.id}`;
   const facts = useActionFacts(volume);
   const forbidden = useForbidden(volume.projectId)('volume:write');
-  const detach = decideDetach(facts, false);
-  const needsForce = detach.kind === 'refuse' && detach.code === 'volume.holder_unreachable';
+  const detach = detachWayOf(volume, facts, useSilentNodes());
   const holder = facts.nodes.find(({ id }) => id === volume.attachedNodeId);
   const act = useVolumeAct(volume, dialog === undefined ? 'noted' : 'beside', () => setDialog(undefined));
   const close = () => {
@@ -53,10 +52,10 @@ export function VolumeActions({ volume }: { volume: Volume }) {
         Attach
       </Button>
       <Button
-        disabledReason={forbidden ?? (needsForce ? undefined : reasonOf(detach))}
-        onClick={() => setDialog(needsForce ? 'force' : 'detach')}
+        disabledReason={forbidden ?? detach.reason}
+        onClick={() => setDialog(detach.force ? 'force' : 'detach')}
       >
-        {needsForce ? 'Force detach' : 'Detach'}
+        {detach.force ? 'Force detach' : 'Detach'}
       </Button>
       <Button disabledReason={forbidden ?? reasonOf(decideVerification(facts))} onClick={() => act.verify()}>
         Verify
