@@ -27,3 +27,17 @@ export function axisTimes(splits: readonly number[], timeZone?: string): string[
     return isNewDay ? `${time.format(at)}\n${dayText}` : time.format(at);
   });
 }
+
+/** Less than this, and steps of the axis are shorter than the minutes that its times are told in. */
+const SPAN_SECONDS_MIN = 3_600;
+
+/** From which time to which a chart goes: an hour at least, up to the last sample, however few there are. */
+export function axisSpan(firstSeconds: number, lastSeconds: number): [number, number] {
+  return [Math.min(firstSeconds, lastSeconds - SPAN_SECONDS_MIN), lastSeconds];
+}
+
+/** Words beside an axis. One that says the same as the one before it, as both are rounded, is left out. */
+export function axisWords(splits: readonly number[], format: (value: number) => string): string[] {
+  const words = splits.map(format);
+  return words.map((word, index) => (word === words[index - 1] ? '' : word));
+}
