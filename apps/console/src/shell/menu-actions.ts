@@ -40,7 +40,7 @@ export const GLOBAL_ACTIONS: readonly MenuAction[] = [
   },
   { label: 'New grant…', href: paths.grants, press: 'New grant…', needs: 'grant:write' },
   { label: 'New webhook…', href: paths.webhooks, press: 'New webhook…', needs: 'webhook:write' },
-  { label: 'Verify the audit log', href: paths.audit, press: 'Verify the chain', needs: 'audit:read' },
+  { label: 'Verify the audit log', href: paths.audit, press: 'Verify', needs: 'audit:read' },
 ];
 
 type Named = { readonly id: string; readonly name: string };
