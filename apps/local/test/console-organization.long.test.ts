@@ -236,6 +236,7 @@ inBrowser('the organization', () => {
   });
 
   test('tells a viewer why something may not be done, and disables it with that reason', async () => {
+    await page.getByRole('button', { name: 'Account' }).click();
     await page.getByRole('button', { name: 'Sign out' }).click();
     await button("Use an organization's provider").click();
     await page.getByLabel('Organization').fill('no such one');

@@ -84,10 +84,11 @@ inBrowser('the console', () => {
       await page.getByText('Live', { exact: true }).waitFor();
       // After a cut the console asks for all data again, and this panel's still gets no answer.
       await page.context().setOffline(true);
-      await panel.getByText(/^Not current: this is from/).waitFor();
+      await page.getByText(/^The API does not answer\. Not current: this is from/).waitFor();
       await page.context().setOffline(false);
       await page.getByText('Live', { exact: true }).waitFor();
       await panel.getByText(shows).first().waitFor();
+      await panel.getByText(/^Not current: this is from/).waitFor();
       await tryAgain(page, panel, asks);
       await panel.getByText(/^Not current/).waitFor({ state: 'detached' });
     },

@@ -6,7 +6,7 @@ type Props = {
   query: { readonly isPlaceholderData: boolean };
   rows: number;
   /** What is said of a list that is empty. */
-  children: ReactNode;
+  children?: ReactNode;
 };
 
 /** That nothing was found, once that is the answer to what was asked: until then, that it is being looked for. */
