@@ -2,7 +2,10 @@ import { clsx } from 'clsx';
 import type { ReactNode } from 'react';
 
 export type Column<Row> = {
+  /** Never empty: a screen reader says it of each cell. */
   header: string;
+  /** Where what stands in the cells says it to those who see them, such as buttons. */
+  isHeaderHidden?: boolean;
   cell: (row: Row) => ReactNode;
   align?: 'left' | 'right';
   className?: string;
@@ -32,7 +35,7 @@ export function Table<Row>({ label, rows, columns, rowKey, empty }: Props<Row>) 
               scope="col"
               className={clsx('h-8 px-4 py-1 font-medium', column.align === 'right' && 'text-right')}
             >
-              {column.header}
+              {column.isHeaderHidden ? <span className="sr-only">{column.header}</span> : column.header}
             </th>
           ))}
         </tr>
@@ -46,13 +49,13 @@ export function Table<Row>({ label, rows, columns, rowKey, empty }: Props<Row>) 
             {columns.map((column) => (
               <td
                 key={column.header}
-                data-label={column.header}
+                data-label={column.isHeaderHidden ? '' : column.header}
                 className={clsx(
                   'h-9 px-4 py-1 align-middle',
                   'max-sm:flex max-sm:h-auto max-sm:min-h-7 max-sm:max-w-none max-sm:items-baseline max-sm:justify-between max-sm:gap-3 max-sm:px-0',
                   'max-sm:before:min-w-18 max-sm:before:shrink-0 max-sm:before:text-left max-sm:before:text-xs max-sm:before:text-muted max-sm:before:content-[attr(data-label)]',
                   column.align === 'right' && 'whitespace-nowrap text-right tabular-nums',
-                  column.header === '' && 'max-sm:justify-end',
+                  column.isHeaderHidden && 'max-sm:justify-end',
                   column.className,
                 )}
               >

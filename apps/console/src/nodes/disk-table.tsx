@@ -40,7 +40,7 @@ const COLUMNS: Column<Disk>[] = [
       </span>
     ),
   },
-  { header: '', align: 'right', cell: (disk) => <DiskButton disk={disk} /> },
+  { header: 'Actions', isHeaderHidden: true, align: 'right', cell: (disk) => <DiskButton disk={disk} /> },
 ];
 
 type Props = {

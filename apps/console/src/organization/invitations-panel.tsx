@@ -25,7 +25,8 @@ export function InvitationsPanel() {
     { header: 'Made', cell: ({ createdAt }) => <Moment at={createdAt} /> },
     { header: 'Ends', cell: ({ expiresAt }) => <Moment at={expiresAt} coming /> },
     {
-      header: '',
+      header: 'Actions',
+      isHeaderHidden: true,
       align: 'right',
       cell: ({ id, email }) => (
         <ConfirmButton

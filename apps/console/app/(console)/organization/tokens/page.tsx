@@ -24,7 +24,8 @@ export default function TokensPage() {
     LAST_USED,
     ENDS,
     {
-      header: '',
+      header: 'Actions',
+      isHeaderHidden: true,
       align: 'right',
       cell: (token) => (
         <>
