@@ -21,12 +21,15 @@ describe('times below a chart', () => {
 
 describe('an axis', () => {
   test.each([
-    { name: 'of one sample', first: EVENING_S },
-    { name: 'of samples of a few minutes', first: EVENING_S - 300 },
-    { name: 'of samples of a day', first: EVENING_S - 24 * HOUR_S },
-  ])('$name goes over an hour at least', ({ first }) => {
-    const [low, high] = axisSpan(first, EVENING_S);
-    expect([low, high]).toEqual([Math.min(first, EVENING_S - HOUR_S), EVENING_S]);
+    { name: 'of one sample', times: [EVENING_S], from: EVENING_S - HOUR_S },
+    { name: 'of samples of a few minutes', times: [EVENING_S - 300, EVENING_S], from: EVENING_S - HOUR_S },
+    {
+      name: 'of samples of a day',
+      times: [EVENING_S - 24 * HOUR_S, EVENING_S - 300, EVENING_S],
+      from: EVENING_S - 24 * HOUR_S,
+    },
+  ])('$name goes over an hour at least', ({ times, from }) => {
+    expect(axisSpan(times)).toEqual([from, EVENING_S]);
   });
 
   test('says nothing twice where values are rounded to the same', () => {

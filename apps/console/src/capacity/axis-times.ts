@@ -31,9 +31,14 @@ export function axisTimes(splits: readonly number[], timeZone?: string): string[
 /** Less than this, and steps of the axis are shorter than the minutes that its times are told in. */
 const SPAN_SECONDS_MIN = 3_600;
 
-/** From which time to which a chart goes: an hour at least, up to the last sample, however few there are. */
-export function axisSpan(firstSeconds: number, lastSeconds: number): [number, number] {
-  return [Math.min(firstSeconds, lastSeconds - SPAN_SECONDS_MIN), lastSeconds];
+/**
+ * From which time to which a chart goes: an hour at least, up to the last sample, however few there are.
+ *
+ * @param times of the samples, in rising order
+ */
+export function axisSpan(times: readonly number[]): [number, number] {
+  const last = times.at(-1) ?? 0;
+  return [Math.min(times[0] ?? last, last - SPAN_SECONDS_MIN), last];
 }
 
 /** Words beside an axis. One that says the same as the one before it, as both are rounded, is left out. */

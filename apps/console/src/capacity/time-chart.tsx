@@ -139,7 +139,7 @@ function useLines(
 }
 
 function optionsOf(
-  { series, format }: Chart,
+  { times, series, format }: Chart,
   hidden: ReadonlySet<string>,
   element: HTMLElement,
   onMove: (index: number) => void,
@@ -159,8 +159,8 @@ function optionsOf(
     legend: { show: false },
     cursor: { drag: { x: false, y: false }, y: false },
     scales: {
-      // The library would make up years around one sample, and steps of seconds between a few.
-      x: { range: (_plot, low, high) => axisSpan(low, high) },
+      // Not from what the library passes: behind one sample it makes up three years.
+      x: { range: () => axisSpan(times) },
       y: { range: (_plot, _low, high) => [0, Math.max(1, high * 1.1)] },
     },
     axes: [
