@@ -16,23 +16,25 @@ const COLUMNS: Column<Disk>[] = [
   { header: 'Ready', cell: (disk) => <DiskBadge disk={disk} /> },
   {
     header: 'Use',
-    className: 'min-w-44',
+    className: 'min-w-44 max-sm:min-w-0 max-sm:flex-1',
     cell: (disk) => (
-      // A card on a phone gives a cell no width of its own.
-      <span className="block w-full min-w-32">
+      // A line on a phone gives a cell no width of its own.
+      <span className="block w-full min-w-20">
         <CapacityBar label={disk.name} usage={usageOf([disk])} />
       </span>
     ),
   },
-  { header: 'Free', align: 'right', cell: (disk) => formatBytes(disk.storageAvailable) },
+  { header: 'Free', align: 'right', isWide: true, cell: (disk) => formatBytes(disk.storageAvailable) },
   {
     header: 'Promised',
     align: 'right',
+    isWide: true,
     cell: (disk) => <span className="text-muted">{formatBytes(disk.storageScheduled)}</span>,
   },
-  { header: 'Size', align: 'right', cell: (disk) => formatBytes(disk.storageMaximum) },
+  { header: 'Size', align: 'right', isWide: true, cell: (disk) => formatBytes(disk.storageMaximum) },
   {
     header: 'Folder',
+    isWide: true,
     className: 'max-w-72',
     cell: (disk) => (
       <span className="block truncate font-mono text-xs text-muted" title={disk.path}>
@@ -40,7 +42,13 @@ const COLUMNS: Column<Disk>[] = [
       </span>
     ),
   },
-  { header: 'Actions', isHeaderHidden: true, align: 'right', cell: (disk) => <DiskButton disk={disk} /> },
+  {
+    header: 'Actions',
+    isHeaderHidden: true,
+    isWide: true,
+    align: 'right',
+    cell: (disk) => <DiskButton disk={disk} />,
+  },
 ];
 
 type Props = {
@@ -61,6 +69,7 @@ export function DiskTable({ node, isNarrow = false, beside = [] }: Props) {
           label={`Disks of ${node.name}`}
           rows={data.filter((disk) => disk.nodeId === node.id)}
           columns={isNarrow ? COLUMNS.filter(({ header }) => header !== 'Folder') : COLUMNS}
+          onPhone="lines"
           rowKey={(disk) => disk.id}
           empty={
             <Message
