@@ -55,6 +55,15 @@ export function useVolumesIn(place: Place) {
   return useVolumePages(copiesIn(place), COPIES_SORT);
 }
 
+/** All volumes with a copy on the node, for what its loss costs: a part of them would be untrue. */
+export function useAllVolumesOn(nodeId: string) {
+  const { id } = useCluster();
+  return useQuery({
+    queryKey: [...keys.volumes(id), 'all-on', nodeId],
+    queryFn: () => api.volumesThat(id, copiesIn({ kind: 'node', id: nodeId })),
+  });
+}
+
 export const eventsOf = ({ kind, id }: Place) =>
   kind === 'node' ? `nodeId=${id}` : `subjectKind=disk AND subjectId=${id}`;
 

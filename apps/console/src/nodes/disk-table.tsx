@@ -7,9 +7,12 @@ import Link from 'next/link';
 import { useDisksOf } from '../api/node-queries';
 import type { Disk, StorageNode } from '../api/types';
 import { paths } from '../paths';
+import { sentence } from '../sentence';
 import { CapacityBar, usageOf } from '../shared/capacity-panel';
 import { DiskButton } from '../shared/disk-dialogs';
 import { Loaded } from '../shared/loaded';
+import { AcceptDiskButton } from './accept-disk';
+import { diskTrouble } from './disk-trouble';
 
 const COLUMNS: Column<Disk>[] = [
   { header: 'Disk', cell: (disk) => <DiskName disk={disk} /> },
@@ -64,21 +67,29 @@ export function DiskTable({ node, isNarrow = false, beside = [] }: Props) {
   const disks = useDisksOf([node.id, ...beside]);
   return (
     <Loaded query={disks} what="the disks" rows={2}>
-      {(data) => (
-        <Table
-          label={`Disks of ${node.name}`}
-          rows={data.filter((disk) => disk.nodeId === node.id)}
-          columns={isNarrow ? COLUMNS.filter(({ header }) => header !== 'Folder') : COLUMNS}
-          onPhone="lines"
-          rowKey={(disk) => disk.id}
-          empty={
-            <Message
-              title="No disks"
-              body="Give the agent a folder by HOLDFAST_DISKS, or a device or file for v2 by HOLDFAST_BLOCK_DISKS."
+      {(data) => {
+        const own = data.filter((disk) => disk.nodeId === node.id);
+        return (
+          <>
+            <Table
+              label={`Disks of ${node.name}`}
+              rows={own}
+              columns={isNarrow ? COLUMNS.filter(({ header }) => header !== 'Folder') : COLUMNS}
+              onPhone="lines"
+              rowKey={(disk) => disk.id}
+              empty={
+                <Message
+                  title="No disks"
+                  body="Give the agent a folder by HOLDFAST_DISKS, or a device or file for v2 by HOLDFAST_BLOCK_DISKS."
+                />
+              }
             />
-          }
-        />
-      )}
+            {own.map((disk) => (
+              <DiskTroubleNote key={disk.id} disk={disk} />
+            ))}
+          </>
+        );
+      }}
     </Loaded>
   );
 }
@@ -97,21 +108,31 @@ function DiskName({ disk }: { disk: Disk }) {
   );
 }
 
-function wordOf({ type, reason }: Disk['conditions'][number]): string {
-  if (type === 'DirectIo') return 'No direct I/O';
-  return reason === '' ? `Not ${type.toLowerCase()}` : reason;
+/** What is wrong with a disk for which a user has to do something, and what. */
+export function DiskTroubleNote({ disk }: { disk: Disk }) {
+  const trouble = diskTrouble(disk);
+  if (trouble?.cure === undefined || disk.removalRequestedAt !== null) return null;
+  return (
+    <div className="flex flex-wrap items-center gap-x-4 gap-y-1 border-t border-border bg-warn-soft px-4 py-2 text-sm text-warn">
+      <p className="min-w-0 flex-1 basis-72">
+        <strong>
+          {disk.name}: {trouble.word}.
+        </strong>{' '}
+        {sentence(trouble.message)} {trouble.cure}
+      </p>
+      <AcceptDiskButton disk={disk} />
+    </div>
+  );
 }
 
 export function DiskBadge({ disk }: { disk: Disk }) {
   if (disk.removalRequestedAt !== null) return <Badge tone="idle">Being removed</Badge>;
-  const refused = disk.conditions.filter(({ status }) => status === 'False');
-  // It works without direct I/O, at a cost: shown only when nothing worse is.
-  const wrong = refused.find(({ type }) => type !== 'DirectIo') ?? refused[0];
-  if (wrong !== undefined) {
+  const trouble = diskTrouble(disk);
+  if (trouble !== undefined) {
     return (
-      <span title={wrong.message}>
-        <Badge tone={wrong.type === 'Ready' ? 'bad' : 'warn'} quiet>
-          {wordOf(wrong)}
+      <span title={trouble.message}>
+        <Badge tone={trouble.tone} quiet>
+          {trouble.word}
         </Badge>
       </span>
     );

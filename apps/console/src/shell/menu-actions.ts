@@ -90,6 +90,7 @@ export function nodeActions({ id, name, cordoned, drain, maintenance }: NamedNod
     on('Evict the copies of', 'Evict copies…'),
     on('Add a disk to', 'Add disk…'),
     on('Change', 'Change…'),
+    on('Forget', 'Forget…'),
     on('Delete', 'Delete…'),
     ask(`What if ${name} is lost`, { node: name }),
     ask(`What if ${name} is drained`, { drain: name }),

@@ -16,14 +16,16 @@ import { paths } from '../paths';
 import { CopyAs } from '../shared/copy-as';
 import { copyForms } from '../shared/copy-forms';
 import { PlanDialog } from '../shared/plan-dialog';
+import { AcceptCopiesDialog } from './accept-copies-dialog';
 import { AttachDialog } from './attach-dialog';
 import { CopiesDialog } from './copies-dialog';
+import { isChoiceOpen } from './copy-choices';
 import { ExpandDialog } from './expand-dialog';
 import { SalvageDialog } from './salvage-dialog';
 import { useActionFacts } from './use-action-facts';
 import { useVolumeAct } from './use-volume-act';
 
-type DialogName = 'attach' | 'copies' | 'delete' | 'detach' | 'expand' | 'force' | 'salvage';
+type DialogName = 'accept' | 'attach' | 'copies' | 'delete' | 'detach' | 'expand' | 'force' | 'salvage';
 
 /** What can be done with a volume. What can't be done now stays visible and says why. */
 export function VolumeActions({ volume }: { volume: Volume }) {
@@ -66,6 +68,11 @@ export function VolumeActions({ volume }: { volume: Volume }) {
       <Button disabledReason={againstChange} onClick={() => setDialog('copies')}>
         Copies
       </Button>
+      {isChoiceOpen(volume) && (
+        <Button variant="danger" disabledReason={againstChange} onClick={() => setDialog('accept')}>
+          Choose copies…
+        </Button>
+      )}
       {volume.attention?.code === COPIES_MISSING && (
         <Button disabledReason={againstChange} onClick={() => setDialog('salvage')}>
           Salvage
@@ -91,6 +98,7 @@ export function VolumeActions({ volume }: { volume: Volume }) {
       {dialog === 'force' && (
         <ForceDialog volume={volume} path={path} holder={holder?.name ?? 'its node'} onClose={close} />
       )}
+      {dialog === 'accept' && <AcceptCopiesDialog volume={volume} path={path} onClose={close} />}
       {dialog === 'copies' && <CopiesDialog volume={volume} onClose={close} />}
       {dialog === 'salvage' && (
         <SalvageDialog
