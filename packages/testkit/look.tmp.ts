@@ -1,0 +1,17 @@
+import fs from 'node:fs';
+import { accessibilityProblems, findBrowser, openBrowser } from './src/browser.ts';
+import { consoleRoutes } from './src/console-pages.ts';
+const local = JSON.parse(fs.readFileSync('/tmp/console-home/local.json', 'utf8'));
+const call = async (p: string, method = 'GET', body?: unknown) => { const r = await fetch(local.apiUrl + p, { method, headers: { authorization: `Bearer ${local.token}`, 'content-type': 'application/json' }, ...(body ? { body: JSON.stringify(body) } : {}) }); return r.json(); };
+const b = await openBrowser(findBrowser()!);
+const ctx = await b.newContext({ viewport: { width: 1360, height: 900 } });
+const page = await ctx.newPage();
+page.on('pageerror', (e) => console.log('PAGEERROR', e.message));
+await page.goto(local.consoleUrl);
+await page.getByLabel('Email').fill(local.email); await page.getByLabel('Password').fill(local.password);
+await page.getByRole('button', { name: 'Sign in' }).click();
+await page.getByRole('heading', { name: 'Overview' }).waitFor();
+const c = `/clusters/${local.clusterId}`;
+const v = (await call(`${c}/volumes?sort=name`)).items[0]; const d = (await call(`${c}/disks`)).items[0]; const p = (await call(`/projects`)).items[0]; const w = (await call(`/webhooks`)).items?.[0];
+const ids: any = { volumeId: v?.id, diskId: d?.id, nodeId: d?.nodeId, projectId: p?.id, webhookId: w?.id };
+export { page, ctx, b, call, c, ids, local, accessibilityProblems, consoleRoutes };
