@@ -139,7 +139,7 @@ inBrowser('the console', () => {
     await stack.call('POST', '/volumes', { name: 'unmade', size: 16 * MIB, numberOfReplicas: 2 });
     await page.emulateMedia({ reducedMotion: 'no-preference' });
     await page.goto(new URL('/volumes', stack.local.consoleUrl).href);
-    await page.getByRole('row', { name: 'unmade' }).getByText('Creating', { exact: true }).waitFor();
+    await page.getByRole('row', { name: 'unmade' }).getByText('Creating', { exact: true }).first().waitFor();
     // React listens to what CSS animations tell of themselves: each turn of each of them would be work of the page.
     expect(await endlessMotions()).toEqual(['Animation']);
     await page.emulateMedia({ reducedMotion: 'reduce' });
