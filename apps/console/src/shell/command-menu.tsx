@@ -89,8 +89,9 @@ export default function CommandMenu({ onClose }: Props) {
             ))}
             <SessionLines />
           </Command.Group>
-          <SearchNote answers={typed === settled ? answers : TYPING} />
         </Command.List>
+        {/* Beside the list, whose role has room for lines alone. */}
+        <SearchNote answers={typed === settled ? answers : TYPING} />
       </MenuContext>
     </Command.Dialog>
   );
@@ -115,7 +116,7 @@ function SearchNote({ answers }: { answers: Answers }) {
   const lines = useCommandState(({ filtered }) => filtered.count);
   const note = searchNote(lines, answers, useFreshness() === 'cut');
   return (
-    <p role="status" className="px-2.5 py-2 text-sm text-muted empty:p-0">
+    <p role="status" className="px-4 py-3 text-sm text-muted empty:p-0">
       {note}
     </p>
   );
