@@ -3,7 +3,13 @@ import http from 'node:http';
 type Message = {
   id?: string;
   event?: string;
-  data?: { message?: string; clusterId?: string; subject?: { kind: string; id: string } };
+  data?: {
+    message?: string;
+    event?: string[];
+    cluster?: string[];
+    clusterId?: string;
+    subject?: { kind: string; id: string };
+  };
 };
 
 /** A client of the stream that keeps what it has got, and can be waited on. */
@@ -24,15 +30,16 @@ export class EventStreamClient {
 
   /** @param at.clusterId left out: of all clusters */
   static open(
-    at: { port: number; clusterId?: string; filter?: string; token: string },
+    at: { port: number; clusterId?: string; filter?: string; as?: 'ids'; token: string },
     lastEventId?: string,
   ): EventStreamClient {
     const below = at.clusterId === undefined ? '' : `/clusters/${at.clusterId}`;
-    const query = at.filter === undefined ? '' : `?filter=${encodeURIComponent(at.filter)}`;
+    const { filter, as } = at;
+    const query = new URLSearchParams({ ...(filter === undefined ? {} : { filter }), ...(as && { as }) });
     return new EventStreamClient(
       http.request({
         port: at.port,
-        path: `/api/v1${below}/events/stream${query}`,
+        path: `/api/v1${below}/events/stream?${query}`,
         headers: {
           authorization: `Bearer ${at.token}`,
           ...(lastEventId === undefined ? {} : { 'last-event-id': lastEventId }),

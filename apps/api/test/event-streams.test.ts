@@ -18,7 +18,10 @@ afterAll(async () => {
   await api?.stop();
 });
 
-async function follow(at: { filter?: string; token?: string; clusterId?: string }, lastEventId?: string) {
+async function follow(
+  at: { filter?: string; as?: 'ids'; token?: string; clusterId?: string },
+  lastEventId?: string,
+) {
   const stream = EventStreamClient.open({ port, token: api.seed.token, ...at }, lastEventId);
   open.push(stream);
   await stream.until((messages) => messages.length > 0);
@@ -94,5 +97,25 @@ describe('a stream with a filter', () => {
   test.each(['severity', 'nothing=1'])('that can not be read, as %j, is refused', async (filter) => {
     const answer = await api.call('GET', `/events/stream?filter=${encodeURIComponent(filter)}`);
     expect(answer).toMatchObject({ status: 422, body: { code: 'request.invalid' } });
+  });
+});
+
+describe('a stream of ids', () => {
+  test('names what has changed, without what was said of it', async () => {
+    const stream = await follow({ as: 'ids', clusterId: api.seed.clusterId });
+    await tell(api.seed.clusterId, 'said to readers of events');
+    await tell(otherCluster, 'of another cluster');
+    const told = () => stream.messages.filter(({ event }) => event === 'ids');
+    await stream.until(() => told().length > 0);
+    expect(told()[0]).toEqual({
+      event: 'ids',
+      data: { event: [expect.stringMatching(/^\d+-\d+$/)], cluster: [api.seed.clusterId] },
+    });
+    expect(stream.events).toEqual([]);
+  });
+
+  test('is refused in another form', async () => {
+    const answer = await api.call('GET', '/events/stream?as=rows');
+    expect(answer.status).toBe(422);
   });
 });

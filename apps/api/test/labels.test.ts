@@ -34,7 +34,7 @@ describe('labels of a volume', () => {
     await patch(`${api.volumes}/${volume.id}`, { team: 'b' });
     const { body } = await api.call('GET', `/events?limit=1&filter=volumeId=${volume.id}`);
     expect(body.items).toMatchObject([
-      { type: 'VolumeChanged', message: 'volume told: labels is {team=b}, was {team=a}' },
+      { type: 'VolumeChanged', message: 'volume told: labels: team=b, was team=a' },
     ]);
     const audit = await api.call('GET', '/audit?limit=1&filter=result%3Ddone');
     expect(audit.body.items).toMatchObject([

@@ -1,6 +1,6 @@
 import { refuse, unchanged } from '@holdfast/core/policy/decision.js';
 import { describe, expect, test } from '@jest/globals';
-import { actionFactsOf, reasonOf } from './actions';
+import { actionFactsOf, detachWayOf, reasonOf } from './actions';
 
 type Shown = Parameters<typeof actionFactsOf>[0];
 
@@ -142,5 +142,33 @@ describe('reasonOf', () => {
     },
   ])('$name', ({ decision, want }) => {
     expect(reasonOf(decision)).toBe(want);
+  });
+});
+
+describe('detachWayOf', () => {
+  const way = (attachedNodeId: string | null, { silent = [] as string[] } = {}) => {
+    const state = attachedNodeId === null ? 'detached' : 'attached';
+    const volume: Shown = { ...DETACHED, state, attachedNodeId };
+    return detachWayOf(volume, actionFactsOf(volume, { nodes: NODES, volumes: [] }), new Set(silent));
+  };
+
+  test.each([
+    { name: 'is plain on a node that answers', got: way('n1'), force: false },
+    {
+      name: 'is by force as soon as the node is known to be silent',
+      got: way('n1', { silent: ['n1'] }),
+      force: true,
+    },
+    { name: 'is by force on a node that is not ready', got: way('n2'), force: true },
+    { name: 'minds no other node', got: way('n1', { silent: ['n2'] }), force: false },
+  ])('$name', ({ got, force }) => {
+    expect(got).toEqual({ force, reason: undefined });
+  });
+
+  test('has a reason where there is nothing to let go', () => {
+    expect(way(null, { silent: ['n1'] })).toEqual({
+      force: false,
+      reason: 'Volume pg-data is not attached.',
+    });
   });
 });

@@ -3,7 +3,9 @@
 import { isNodeReady } from '@holdfast/core/model/node.js';
 import { nodesForUsers } from '@holdfast/core/model/strict-locality.js';
 import type { ActionFacts } from '@holdfast/core/policy/action-facts.js';
+import { decideDetach } from '@holdfast/core/policy/decide-detach.js';
 import type { Decision } from '@holdfast/core/policy/decision.js';
+import { isNotServed, type SilentNodes } from '@holdfast/core/policy/silent-nodes.js';
 import type { StorageNode, Volume } from './api/types';
 import { sentence } from './sentence';
 
@@ -78,4 +80,22 @@ export function reasonOf(decision: Decision): string | undefined {
   const cures = decision.kind === 'refuse' ? decision.cures : [];
   const why = sentence(decision.why);
   return cures.length === 0 ? why : `${why} ${sentence(cures.join(', or '))}`;
+}
+
+/** How a volume is let go now, and why it can't be. */
+export type DetachWay = { readonly force: boolean; readonly reason: string | undefined };
+
+/**
+ * By force as soon as the page knows that the serving node does not answer. The API takes the node for ready until its heartbeat is
+ * overdue, and a detach without force that is asked for meanwhile would wait for the engine there.
+ */
+export function detachWayOf(
+  volume: Pick<Volume, 'attachedNodeId'>,
+  facts: ActionFacts,
+  silent: SilentNodes,
+): DetachWay {
+  const detach = decideDetach(facts, false);
+  const isHolderGone = detach.kind === 'refuse' && detach.code === 'volume.holder_unreachable';
+  const force = isHolderGone || (detach.kind === 'allow' && isNotServed(volume, silent));
+  return { force, reason: force ? undefined : reasonOf(detach) };
 }

@@ -124,6 +124,7 @@ export function silenceOf({ conditions }: Pick<StorageNode, 'conditions'>): Cond
 }
 
 export function nodeLook(node: StorageNode): { tone: Tone; word: string } {
+  if (node.forget !== null) return { tone: 'bad', word: 'Being forgotten' };
   if (!isNodeReady(node)) return { tone: 'bad', word: 'Not ready' };
   if (isSilent(node)) return { tone: 'bad', word: 'No answer' };
   if (node.drain !== null) return DRAIN_LOOKS[node.drain.state];

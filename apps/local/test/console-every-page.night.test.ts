@@ -108,10 +108,12 @@ const ASKED_BESIDE = [
 ];
 /** Pages that sum up what others list, or choose from it: what they are about is copied from their head. */
 const SUMS_UP = new Set(['/', '/capacity', '/topology', '/what-if']);
-/** One panel for each project; names of the owners of tokens. */
+/** One panel for each project; names of the owners of tokens, and of what the audit log is about; makers of silences. */
 const BESIDE_ON: Readonly<Record<string, RegExp>> = {
   '/organization/quotas': /\/projects\?$/,
   '/organization/tokens': /\/members\?$/,
+  '/alerts': /\/members\?$/,
+  '/audit': /\/(members|projects)\?$/,
 };
 
 const textOf = ({ path, filter }: AskedList) => `${path}?${filter}`;

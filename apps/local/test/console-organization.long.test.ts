@@ -205,7 +205,7 @@ inBrowser('the organization', () => {
     expect(attempts).toBeGreaterThan(1);
     expect(attempts).toBe(receiver.ids.length);
     await region('pager').getByText('On', { exact: true }).waitFor();
-    await delivery.getByRole('button', { name: 'Send VolumeCreated again' }).click();
+    await delivery.getByRole('button', { name: 'Send again: VolumeCreated' }).click();
     await page.getByRole('status').filter({ hasText: 'VolumeCreated is sent again.' }).waitFor();
     await delivery.getByText('Delivered', { exact: true }).waitFor();
     expect(new Set(receiver.ids).size).toBe(1);
@@ -236,6 +236,7 @@ inBrowser('the organization', () => {
   });
 
   test('tells a viewer why something may not be done, and disables it with that reason', async () => {
+    await page.getByRole('button', { name: 'Account' }).click();
     await page.getByRole('button', { name: 'Sign out' }).click();
     await button("Use an organization's provider").click();
     await page.getByLabel('Organization').fill('no such one');

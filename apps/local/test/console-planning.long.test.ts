@@ -44,7 +44,7 @@ inBrowser('the page of capacity', () => {
     await room().getByLabel('Copies').fill('2');
     await room().getByRole('button', { name: 'Ask' }).click();
     await room()
-      .getByText(/^[1-9][\d,]* more of 4 GiB × 2 fit; [1-9][\d,]* after losing any zone\.$/)
+      .getByText(/^[1-9][\d,]* more of 4 GiB × 2 fit; [1-9][\d,]* after losing [\w -]+\.$/)
       .waitFor();
     await visit.queryBecomes('?sizeGib=4&replicas=2');
   });

@@ -84,10 +84,11 @@ inBrowser('the console', () => {
       await page.getByText('Live', { exact: true }).waitFor();
       // After a cut the console asks for all data again, and this panel's still gets no answer.
       await page.context().setOffline(true);
-      await panel.getByText(/^Not current: this is from/).waitFor();
+      await page.getByText(/^The API does not answer\. Not current: this is from/).waitFor();
       await page.context().setOffline(false);
       await page.getByText('Live', { exact: true }).waitFor();
       await panel.getByText(shows).first().waitFor();
+      await panel.getByText(/^Not current: this is from/).waitFor();
       await tryAgain(page, panel, asks);
       await panel.getByText(/^Not current/).waitFor({ state: 'detached' });
     },
@@ -138,7 +139,7 @@ inBrowser('the console', () => {
     await stack.call('POST', '/volumes', { name: 'unmade', size: 16 * MIB, numberOfReplicas: 2 });
     await page.emulateMedia({ reducedMotion: 'no-preference' });
     await page.goto(new URL('/volumes', stack.local.consoleUrl).href);
-    await page.getByRole('row', { name: 'unmade' }).getByText('Creating', { exact: true }).waitFor();
+    await page.getByRole('row', { name: 'unmade' }).getByText('Creating', { exact: true }).first().waitFor();
     // React listens to what CSS animations tell of themselves: each turn of each of them would be work of the page.
     expect(await endlessMotions()).toEqual(['Animation']);
     await page.emulateMedia({ reducedMotion: 'reduce' });

@@ -75,7 +75,7 @@ test('what users want of a node is told as what it is', async () => {
     'NodeEvictionCancelled',
     'NodeChanged',
   ]);
-  expect(messages('NodeChanged')[1]).toBe('node node-1: tags is [ssd], was []');
+  expect(messages('NodeChanged')[1]).toBe('node node-1: tags: ssd, was none');
 });
 
 test('what users want of a disk is told as what it is', async () => {
@@ -103,7 +103,7 @@ test('a change of a volume names each field, and a replica without a place is to
   await world.run(10);
   await patchVolume(world.useCases, { volumeId, patch: { numberOfReplicas: 3 } });
   await world.run(10);
-  expect(messages('VolumeChanged')[0]).toBe('volume pg-data: numberOfReplicas is 4, was 3');
+  expect(messages('VolumeChanged')[0]).toBe('volume pg-data: number of replicas: 4, was 3');
   const scheduling = told().filter((type) => type.endsWith('cheduled'));
   expect(scheduling).toEqual(['VolumeUnscheduled', 'VolumeScheduled']);
 });

@@ -23,6 +23,16 @@ const executable = findBrowser();
       body: '<p style="color: #bbb; background: #fff">pale</p>',
       rule: 'color-contrast',
     },
+    {
+      fault: 'a button whose name leaves out its words',
+      body: '<button aria-label="Do it">Send again</button>',
+      rule: 'label-content-name-mismatch',
+    },
+    {
+      fault: 'a column without a name',
+      body: '<table><tr><th>Name</th><th></th></tr><tr><td>a</td><td>b</td></tr></table>',
+      rule: 'empty-table-header',
+    },
   ])('$fault', async ({ body, rule }) => {
     await page.setContent(`<html lang="en"><title>Test</title><main>${body}</main></html>`);
     expect(await accessibilityProblems(page)).toEqual([expect.stringContaining(rule)]);

@@ -33,6 +33,8 @@ export function startBrowserServer(executablePath: string | undefined): Promise<
 }
 
 const TAGS = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'];
+/** Rules that axe leaves out of those tags: what is said to a program by its visible words, and cells that a screen reader names by nothing. */
+const FURTHER = ['label-content-name-mismatch', 'empty-table-header'];
 /** Rules of those tags that ask for colours. */
 const OF_COLOURS = ['color-contrast', 'link-in-text-block'];
 
@@ -52,6 +54,7 @@ export async function accessibilityProblems(
     // Nodes that keep the rules are thousands, and no test reads them.
     .options({
       runOnly: rules === 'all' ? { type: 'tag', values: TAGS } : { type: 'rule', values: OF_COLOURS },
+      rules: rules === 'all' ? Object.fromEntries(FURTHER.map((id) => [id, { enabled: true }])) : {},
       resultTypes: ['violations'],
     })
     // Else it opens a page of its own to put results of frames together, which takes seconds. There are no frames.

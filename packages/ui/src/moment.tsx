@@ -2,6 +2,8 @@
 import { useEffect, useState } from 'react';
 
 const TICK_MS = 5_000;
+/** The server's clock may be this far from the browser's: a time within it is still what its label says it is. */
+const CLOCK_SKEW_MS = 60_000;
 const STEPS = [
   { seconds: 60, unit: 's', per: 1 },
   { seconds: 3600, unit: 'm', per: 60 },
@@ -17,8 +19,20 @@ export function shortAge(at: Date, now: Date): string {
 }
 
 /**
- * A point in time as its age, or `coming`, as how far away it is; the exact time is in the tooltip. Which of the two is not
- * read off the clock: the server's may be a little ahead.
+ * `4m ago` or `in 4m`. Within the skew of clocks it is what the label beside it says; past that, what it is.
+ *
+ * @param coming whether the label speaks of a time that is yet to come
+ */
+export function relativeTime(at: Date, now: Date, coming: boolean): string {
+  const aheadMs = at.getTime() - now.getTime();
+  const isAhead = coming ? aheadMs >= -CLOCK_SKEW_MS : aheadMs > CLOCK_SKEW_MS;
+  return isAhead ? `in ${shortAge(now, at)}` : `${shortAge(at, now)} ago`;
+}
+
+/**
+ * A point in time as its age, or as how far away it is; the exact time is in the tooltip.
+ *
+ * @param coming the words around it speak of a time that is yet to come
  */
 export function Moment({ at, coming = false }: { at: string; coming?: boolean }) {
   const [now, setNow] = useState(() => new Date());
@@ -34,7 +48,7 @@ export function Moment({ at, coming = false }: { at: string; coming?: boolean })
       className="tabular-nums"
       suppressHydrationWarning
     >
-      {coming ? `in ${shortAge(now, date)}` : `${shortAge(date, now)} ago`}
+      {relativeTime(date, now, coming)}
     </time>
   );
 }

@@ -68,6 +68,13 @@ export class StreamQuery extends dto(
       .describe(
         'Only these events, and no changes: `severity=error OR type in (NodeDown, NodeReady)`, by `volumeId`, `nodeId`, `projectId` and others, as for the list.',
       ),
+    as: z
+      .enum(['events', 'ids'])
+      .default('events')
+      .describe(
+        '`ids`: for readers that ask for what they show. Every half second at most one message `ids` with the ids of what has changed by their ' +
+          'kinds, such as `{"volume":["…"],"event":["…"]}`; null in place of more than 20 of a kind. A rebuild is named by its volume. It can not be resumed.',
+      ),
   }),
 ) {}
 

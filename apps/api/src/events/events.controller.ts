@@ -11,6 +11,7 @@ import { Route } from '../platform/route.decorator.js';
 import { ListQuery, pageView } from '../platform/schemas.js';
 import type { Tenant } from '../platform/tenant.js';
 import { beginEventStream, writeBounded } from './bounded-response.js';
+import { collectingSink } from './collect-changes.js';
 import { EventExportQuery, EventPage, eventView, StreamQuery } from './event.schemas.js';
 import type { StreamSink } from './event-stream.js';
 import { EventStreams } from './event-streams.js';
@@ -78,11 +79,11 @@ export class EventsController implements BeforeApplicationShutdown {
   async stream(
     @CurrentTenant() tenant: Tenant,
     @Param() { clusterId }: ClusterPath,
-    @Query() { filter }: StreamQuery,
+    @Query() query: StreamQuery,
     @Headers('last-event-id') lastEventId: string | undefined,
     @Res() reply: FastifyReply,
   ): Promise<void> {
-    await this.follow(tenant, { clusterId, filter }, lastEventId, reply);
+    await this.follow(tenant, { ...query, clusterId }, lastEventId, reply);
   }
 
   @Get('events/stream')
@@ -94,16 +95,16 @@ export class EventsController implements BeforeApplicationShutdown {
   })
   async streamAll(
     @CurrentTenant() tenant: Tenant,
-    @Query() { filter }: StreamQuery,
+    @Query() query: StreamQuery,
     @Headers('last-event-id') lastEventId: string | undefined,
     @Res() reply: FastifyReply,
   ): Promise<void> {
-    await this.follow(tenant, { clusterId: undefined, filter }, lastEventId, reply);
+    await this.follow(tenant, { ...query, clusterId: undefined }, lastEventId, reply);
   }
 
   private async follow(
     tenant: Tenant,
-    source: EventSource,
+    { as, ...source }: EventSource & Pick<StreamQuery, 'as'>,
     lastEventId: string | undefined,
     reply: FastifyReply,
   ): Promise<void> {
@@ -112,7 +113,7 @@ export class EventsController implements BeforeApplicationShutdown {
     const end = await this.opening.open(tenant, { source, lastEventId }, () => {
       const response = beginEventStream(reply);
       response.write('retry: 1000\n\n');
-      return eventSourceSink(response, source.clusterId === undefined);
+      return as === 'ids' ? idsSink(response) : eventSourceSink(response, source.clusterId === undefined);
     });
     reply.raw.once('close', end);
   }
@@ -120,6 +121,17 @@ export class EventsController implements BeforeApplicationShutdown {
   beforeApplicationShutdown(): void {
     this.streams.closeAll();
   }
+}
+
+/** The ids of what has changed, without what an event says. */
+function idsSink(response: ServerResponse): StreamSink {
+  const write = (text: string) => writeBounded(response, `${text}\n\n`);
+  return collectingSink({
+    ids: (changed) => write(`event: ids\ndata: ${JSON.stringify(changed)}`),
+    gap: () => write('event: gap\ndata: {}'),
+    stillHere: () => write(': still here'),
+    end: () => void response.end(),
+  });
 }
 
 /**

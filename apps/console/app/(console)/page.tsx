@@ -1,7 +1,7 @@
 'use client';
 import { Panel } from '@holdfast/ui/panel.js';
 import Link from 'next/link';
-import { useEvents } from '../../src/api/queries';
+import { CAUSES_FILTER, useEvents } from '../../src/api/queries';
 import { FirstNode } from '../../src/join/first-node';
 import { FleetMap } from '../../src/overview/fleet-map';
 import { RiskPanel } from '../../src/overview/risk-panel';
@@ -16,9 +16,11 @@ import { RebuildsPanel } from '../../src/shared/rebuilds-panel';
 
 /** Enough to see what led to now; the events page has the rest. */
 const EVENTS_SHOWN = 8;
+/** Enough for as many lines, of which each may stand for several alike. */
+const EVENTS_ASKED = 40;
 
 export default function OverviewPage() {
-  const events = useEvents();
+  const events = useEvents(CAUSES_FILTER, EVENTS_ASKED);
   return (
     <>
       <title>Overview · Holdfast</title>

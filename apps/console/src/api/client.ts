@@ -188,10 +188,17 @@ export const api = {
     ask(client.POST(`${NODE}/drain-plan`, { params: { path: { clusterId, nodeId } }, body })),
   drainNode: (clusterId: string, nodeId: string, body: { policy: DrainPolicy }) =>
     ask(client.POST(`${NODE}/drain`, { params: { path: { clusterId, nodeId } }, body })),
+  acceptDisk: (clusterId: string, nodeId: string, diskId: string) =>
+    ask(client.POST(`${DISK}/accept`, { params: { path: { clusterId, nodeId, diskId } } })),
   addDisk: (clusterId: string, nodeId: string, body: NewDisk) =>
     ask(client.POST(`${NODE}/disks`, { params: { path: { clusterId, nodeId } }, body })),
   volumePage: (clusterId: string, page: PageAsk) =>
     ask(client.GET(`${CLUSTER}/volumes`, { params: { path: { clusterId }, query: pageQuery(page) } })),
+  /** All volumes that match: for filters that few match. */
+  volumesThat: (clusterId: string, filter: string) =>
+    askAll((query) =>
+      client.GET(`${CLUSTER}/volumes`, { params: { path: { clusterId }, query: { ...query, filter } } }),
+    ),
   volume: (clusterId: string, volumeId: string) =>
     ask(client.GET(VOLUME, { params: { path: { clusterId, volumeId } } })),
   explainVolume: (clusterId: string, volumeId: string) =>

@@ -1,6 +1,7 @@
 'use client';
 import { keepPreviousData, useQueries, useQuery } from '@tanstack/react-query';
 import DataLoader from 'dataloader';
+import { beginningOf } from '../shared/short-id';
 import { api, ask, CLUSTER, client, DISK, NODE } from './client';
 import { CAPACITY_POLL_MS, IDS_PER_FILTER, keys, useEventPages, usePages, useVolumePages } from './queries';
 import { useCluster } from './use-cluster';
@@ -55,6 +56,15 @@ export function useVolumesIn(place: Place) {
   return useVolumePages(copiesIn(place), COPIES_SORT);
 }
 
+/** All volumes with a copy on the node, for what its loss costs: a part of them would be untrue. */
+export function useAllVolumesOn(nodeId: string) {
+  const { id } = useCluster();
+  return useQuery({
+    queryKey: [...keys.volumes(id), 'all-on', nodeId],
+    queryFn: () => api.volumesThat(id, copiesIn({ kind: 'node', id: nodeId })),
+  });
+}
+
 export const eventsOf = ({ kind, id }: Place) =>
   kind === 'node' ? `nodeId=${id}` : `subjectKind=disk AND subjectId=${id}`;
 
@@ -70,6 +80,19 @@ export function useZones() {
     queryKey: [...keys.nodes(id), 'zones'],
     queryFn: () => api.zones(id),
     refetchInterval: CAPACITY_POLL_MS,
+  });
+}
+
+/** Disks by their ids, for their names, up to a filter's room: what is gone is left out. */
+export function useDisksNamed(diskIds: readonly string[]) {
+  const { id } = useCluster();
+  const wanted = idsOf(diskIds);
+  return useQuery({
+    queryKey: ['names', id, 'disks', ...wanted],
+    queryFn: () => api.disks(id, `id in (${wanted.join(',')})`),
+    enabled: wanted.length > 0,
+    placeholderData: keepPreviousData,
+    staleTime: Number.POSITIVE_INFINITY,
   });
 }
 
@@ -210,8 +233,4 @@ export function useNodeNames(nodeIds: readonly (string | null)[]): (id: string |
   const found = useQueries({ queries: wanted.map((id) => nameQuery(clusterId, id)) });
   const names = new Map(wanted.map((id, at) => [id, found[at]?.data]));
   return (id) => (id === null ? '–' : (names.get(id) ?? beginningOf(id)));
-}
-
-export function beginningOf(id: string): string {
-  return id.slice(0, 8);
 }

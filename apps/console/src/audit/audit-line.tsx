@@ -3,6 +3,7 @@ import { SUMMARIES } from '@holdfast/api-client/summaries';
 import { Badge } from '@holdfast/ui/badge.js';
 import { Moment } from '@holdfast/ui/moment.js';
 import type { AuditEntry } from '../api/types';
+import { actorWords, type KnownNames, targetWords } from './audit-names';
 
 const RESULTS = {
   done: { tone: 'good', word: 'Done' },
@@ -11,8 +12,8 @@ const RESULTS = {
 } as const;
 
 /** One request in words; opened, as the API has it, and what it changed. */
-export function AuditLine({ entry }: { entry: AuditEntry }) {
-  const { action, actor, address, at, result, reason, target, before, after } = entry;
+export function AuditLine({ entry, names }: { entry: AuditEntry; names: KnownNames }) {
+  const { action, address, at, result, reason, before, after } = entry;
   const { tone, word } = RESULTS[result];
   const isChange = before !== null || after !== null;
   return (
@@ -26,12 +27,12 @@ export function AuditLine({ entry }: { entry: AuditEntry }) {
         <span className="min-w-0 flex-1 basis-72 text-sm">
           {inWords(action)}
           <span className="block text-xs text-muted">
-            {target.kind} {target.id}
+            {targetWords(entry, names)}
             {reason === '' ? '' : `: ${reason}`}
           </span>
         </span>
         <span className="text-xs text-muted">
-          {actor.kind} {actor.id.slice(0, 8)}
+          {actorWords(entry, names)}
           {address === '' ? '' : ` from ${address}`}, <Moment at={at} />
         </span>
       </div>
@@ -40,6 +41,9 @@ export function AuditLine({ entry }: { entry: AuditEntry }) {
           {isChange ? 'What changed' : 'What was asked'}
         </summary>
         <p className="mt-1 font-mono break-words text-muted">{action}</p>
+        <p className="font-mono break-words text-muted">
+          {entry.target.kind} {entry.target.id}, {entry.actor.kind} {entry.actor.id}
+        </p>
         {isChange && (
           <dl className="mt-1 grid gap-2 sm:grid-cols-2">
             <Side title="Before" fields={before} />

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { axisTimes } from './axis-times';
+import { axisSpan, axisTimes, axisWords } from './axis-times';
 
 const EVENING_S = Date.UTC(2026, 0, 1, 22) / 1_000;
 const HOUR_S = 3_600;
@@ -16,5 +16,23 @@ describe('times below a chart', () => {
 
   test('are none where nothing was sampled', () => {
     expect(axisTimes([])).toEqual([]);
+  });
+});
+
+describe('an axis', () => {
+  test.each([
+    { name: 'of one sample', times: [EVENING_S], from: EVENING_S - HOUR_S },
+    { name: 'of samples of a few minutes', times: [EVENING_S - 300, EVENING_S], from: EVENING_S - HOUR_S },
+    {
+      name: 'of samples of a day',
+      times: [EVENING_S - 24 * HOUR_S, EVENING_S - 300, EVENING_S],
+      from: EVENING_S - 24 * HOUR_S,
+    },
+  ])('$name goes over an hour at least', ({ times, from }) => {
+    expect(axisSpan(times)).toEqual([from, EVENING_S]);
+  });
+
+  test('says nothing twice where values are rounded to the same', () => {
+    expect(axisWords([0, 0.25, 0.5, 1], (value) => `${Math.round(value)} B`)).toEqual(['0 B', '', '1 B', '']);
   });
 });

@@ -27,3 +27,22 @@ export function axisTimes(splits: readonly number[], timeZone?: string): string[
     return isNewDay ? `${time.format(at)}\n${dayText}` : time.format(at);
   });
 }
+
+/** Less than this, and steps of the axis are shorter than the minutes that its times are told in. */
+const SPAN_SECONDS_MIN = 3_600;
+
+/**
+ * From which time to which a chart goes: an hour at least, up to the last sample, however few there are.
+ *
+ * @param times of the samples, in rising order
+ */
+export function axisSpan(times: readonly number[]): [number, number] {
+  const last = times.at(-1) ?? 0;
+  return [Math.min(times[0] ?? last, last - SPAN_SECONDS_MIN), last];
+}
+
+/** Words beside an axis. One that says the same as the one before it, as both are rounded, is left out. */
+export function axisWords(splits: readonly number[], format: (value: number) => string): string[] {
+  const words = splits.map(format);
+  return words.map((word, index) => (word === words[index - 1] ? '' : word));
+}

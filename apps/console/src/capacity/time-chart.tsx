@@ -4,11 +4,10 @@ import { useTheme } from 'next-themes';
 import { useEffect, useId, useRef, useState } from 'react';
 import type uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
-import { axisTimes } from './axis-times';
+import { axisSpan, axisTimes, axisWords } from './axis-times';
 import type { Chart } from './history';
 
 const HEIGHT_PX = 200;
-const HOUR_SECONDS = 3_600;
 const AXIS_FONT_PX = 12;
 /** Between two times below the lines, which take up to this much. */
 const AXIS_SPACE_PX = 90;
@@ -140,7 +139,7 @@ function useLines(
 }
 
 function optionsOf(
-  { series, format }: Chart,
+  { times, series, format }: Chart,
   hidden: ReadonlySet<string>,
   element: HTMLElement,
   onMove: (index: number) => void,
@@ -160,8 +159,8 @@ function optionsOf(
     legend: { show: false },
     cursor: { drag: { x: false, y: false }, y: false },
     scales: {
-      // One sample alone: the library would make up years around it.
-      x: { range: (_plot, low, high) => (low === high ? [low - HOUR_SECONDS, high] : [low, high]) },
+      // Not from what the library passes: behind one sample it makes up three years.
+      x: { range: () => axisSpan(times) },
       y: { range: (_plot, _low, high) => [0, Math.max(1, high * 1.1)] },
     },
     axes: [
@@ -170,7 +169,7 @@ function optionsOf(
         ...axis,
         size: 78,
         incrs: BINARY_STEPS,
-        values: (_plot, splits) => splits.map((value) => format(value)),
+        values: (_plot, splits) => axisWords(splits, format),
       },
     ],
     series: [

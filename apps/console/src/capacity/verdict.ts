@@ -6,14 +6,24 @@ export type Room = { readonly count: number; readonly isAtLeast: boolean; readon
 export type RoomAfter = { readonly zone: string; readonly room: Room | undefined };
 export type Kind = { readonly sizeBytes: number; readonly numberOfReplicas: number };
 
-/** `12 more of 200 GiB × 3 fit; 4 after losing any zone.` Only what is known is said. */
+/** Zones that are named one by one as those that cost most. */
+const NAMED_MAX = 2;
+
+/** `12 more of 200 GiB × 3 fit; 4 after losing zone-b.` Of zones the one that costs most is said, and only what is known. */
 export function verdictOf(kind: Kind, now: Room, after: readonly RoomAfter[]): string {
   const number = now.count === 0 ? 'no' : countWords(now);
   const isOne = now.count < 2 && !now.isAtLeast;
   const fits = `${number} more of ${formatBytes(kind.sizeBytes)} × ${kind.numberOfReplicas} ${isOne ? 'fits' : 'fit'}`;
   const worst = worstOf(after);
   if (worst === undefined) return `${fits}.`;
-  return `${fits}; ${countWords(worst)} after losing any zone.`;
+  return `${fits}; ${countWords(worst)} after losing ${placesWords(worst, after)}.`;
+}
+
+/** Which zones it is that cost most: `any zone` only where the loss of each leaves the same. */
+function placesWords(worst: Room, after: readonly RoomAfter[]): string {
+  const worstZones = after.filter(({ room }) => room?.count === worst.count).map(({ zone }) => zone);
+  if (worstZones.length === after.length) return 'any zone';
+  return worstZones.length > NAMED_MAX ? `one of ${worstZones.length} zones` : worstZones.join(' or ');
 }
 
 /** `undefined` until every zone's answer is there, and where there is one zone only: with it all is lost. */

@@ -1,7 +1,9 @@
 'use client';
+import { decideGone } from '@holdfast/core/policy/decide-forget.js';
 import { Button } from '@holdfast/ui/button.js';
 import { useRouter } from 'next/navigation';
 import { useState } from 'react';
+import { reasonOf } from '../actions';
 import type { PlannedRequest } from '../api/dry-run';
 import type { StorageNode } from '../api/types';
 import { useForbidden } from '../api/use-access';
@@ -10,9 +12,10 @@ import { paths } from '../paths';
 import { AddDiskButton } from '../shared/disk-dialogs';
 import { CopyNodeAs, NodeButtons } from '../shared/node-buttons';
 import { PlanDialog } from '../shared/plan-dialog';
+import { ForgetDialog } from './forget-dialog';
 import { NodeSpecDialog } from './node-spec-dialog';
 
-type Asked = 'evict' | 'delete' | 'spec';
+type Asked = 'evict' | 'delete' | 'forget' | 'spec';
 
 /** All that can be done with a node, each with its plan first where it moves or removes copies. */
 export function NodeActions({ node }: { node: StorageNode }) {
@@ -32,12 +35,20 @@ export function NodeActions({ node }: { node: StorageNode }) {
       <Button disabledReason={forbidden} onClick={() => setAsked('evict')}>
         {node.evictionRequested ? 'End eviction…' : 'Evict copies…'}
       </Button>
+      <Button
+        variant="danger"
+        disabledReason={forbidden ?? forgetReason(node)}
+        onClick={() => setAsked('forget')}
+      >
+        Forget…
+      </Button>
       <Button variant="danger" disabledReason={forbidden} onClick={() => setAsked('delete')}>
         Delete…
       </Button>
       <CopyNodeAs node={node} />
       {asked === 'spec' && <NodeSpecDialog node={node} path={path} onClose={close} />}
       {asked === 'evict' && <EvictDialog node={node} path={path} onClose={close} />}
+      {asked === 'forget' && <ForgetDialog node={node} path={path} onClose={close} />}
       {asked === 'delete' && (
         <PlanDialog
           title={`Delete ${node.name}?`}
@@ -53,6 +64,12 @@ export function NodeActions({ node }: { node: StorageNode }) {
       )}
     </>
   );
+}
+
+/** Why the node can't be forgotten now, by the rule of the API; `undefined`: it can. */
+function forgetReason(node: StorageNode): string | undefined {
+  if (node.forget !== null) return 'It is being forgotten, and leaves the list when no volume refers to it.';
+  return reasonOf(decideGone(node));
 }
 
 function EvictDialog({ node, path, onClose }: { node: StorageNode; path: string; onClose: () => void }) {

@@ -7,32 +7,37 @@ import Link from 'next/link';
 import { useDisksOf } from '../api/node-queries';
 import type { Disk, StorageNode } from '../api/types';
 import { paths } from '../paths';
+import { sentence } from '../sentence';
 import { CapacityBar, usageOf } from '../shared/capacity-panel';
 import { DiskButton } from '../shared/disk-dialogs';
 import { Loaded } from '../shared/loaded';
+import { AcceptDiskButton } from './accept-disk';
+import { diskTrouble } from './disk-trouble';
 
 const COLUMNS: Column<Disk>[] = [
   { header: 'Disk', cell: (disk) => <DiskName disk={disk} /> },
   { header: 'Ready', cell: (disk) => <DiskBadge disk={disk} /> },
   {
     header: 'Use',
-    className: 'min-w-44',
+    className: 'min-w-44 max-sm:min-w-0 max-sm:flex-1',
     cell: (disk) => (
-      // A card on a phone gives a cell no width of its own.
-      <span className="block w-full min-w-32">
+      // A line on a phone gives a cell no width of its own.
+      <span className="block w-full min-w-20">
         <CapacityBar label={disk.name} usage={usageOf([disk])} />
       </span>
     ),
   },
-  { header: 'Free', align: 'right', cell: (disk) => formatBytes(disk.storageAvailable) },
+  { header: 'Free', align: 'right', isWide: true, cell: (disk) => formatBytes(disk.storageAvailable) },
   {
     header: 'Promised',
     align: 'right',
+    isWide: true,
     cell: (disk) => <span className="text-muted">{formatBytes(disk.storageScheduled)}</span>,
   },
-  { header: 'Size', align: 'right', cell: (disk) => formatBytes(disk.storageMaximum) },
+  { header: 'Size', align: 'right', isWide: true, cell: (disk) => formatBytes(disk.storageMaximum) },
   {
     header: 'Folder',
+    isWide: true,
     className: 'max-w-72',
     cell: (disk) => (
       <span className="block truncate font-mono text-xs text-muted" title={disk.path}>
@@ -40,7 +45,13 @@ const COLUMNS: Column<Disk>[] = [
       </span>
     ),
   },
-  { header: '', align: 'right', cell: (disk) => <DiskButton disk={disk} /> },
+  {
+    header: 'Actions',
+    isHeaderHidden: true,
+    isWide: true,
+    align: 'right',
+    cell: (disk) => <DiskButton disk={disk} />,
+  },
 ];
 
 type Props = {
@@ -56,20 +67,29 @@ export function DiskTable({ node, isNarrow = false, beside = [] }: Props) {
   const disks = useDisksOf([node.id, ...beside]);
   return (
     <Loaded query={disks} what="the disks" rows={2}>
-      {(data) => (
-        <Table
-          label={`Disks of ${node.name}`}
-          rows={data.filter((disk) => disk.nodeId === node.id)}
-          columns={isNarrow ? COLUMNS.filter(({ header }) => header !== 'Folder') : COLUMNS}
-          rowKey={(disk) => disk.id}
-          empty={
-            <Message
-              title="No disks"
-              body="Give the agent a folder by HOLDFAST_DISKS, or a device or file for v2 by HOLDFAST_BLOCK_DISKS."
+      {(data) => {
+        const own = data.filter((disk) => disk.nodeId === node.id);
+        return (
+          <>
+            <Table
+              label={`Disks of ${node.name}`}
+              rows={own}
+              columns={isNarrow ? COLUMNS.filter(({ header }) => header !== 'Folder') : COLUMNS}
+              onPhone="lines"
+              rowKey={(disk) => disk.id}
+              empty={
+                <Message
+                  title="No disks"
+                  body="Give the agent a folder by HOLDFAST_DISKS, or a device or file for v2 by HOLDFAST_BLOCK_DISKS."
+                />
+              }
             />
-          }
-        />
-      )}
+            {own.map((disk) => (
+              <DiskTroubleNote key={disk.id} disk={disk} />
+            ))}
+          </>
+        );
+      }}
     </Loaded>
   );
 }
@@ -88,21 +108,31 @@ function DiskName({ disk }: { disk: Disk }) {
   );
 }
 
-function wordOf({ type, reason }: Disk['conditions'][number]): string {
-  if (type === 'DirectIo') return 'No direct I/O';
-  return reason === '' ? `Not ${type.toLowerCase()}` : reason;
+/** What is wrong with a disk for which a user has to do something, and what. */
+export function DiskTroubleNote({ disk }: { disk: Disk }) {
+  const trouble = diskTrouble(disk);
+  if (trouble?.cure === undefined || disk.removalRequestedAt !== null) return null;
+  return (
+    <div className="flex flex-wrap items-center gap-x-4 gap-y-1 border-t border-border bg-warn-soft px-4 py-2 text-sm text-warn">
+      <p className="min-w-0 flex-1 basis-72">
+        <strong>
+          {disk.name}: {trouble.word}.
+        </strong>{' '}
+        {sentence(trouble.message)} {trouble.cure}
+      </p>
+      <AcceptDiskButton disk={disk} />
+    </div>
+  );
 }
 
 export function DiskBadge({ disk }: { disk: Disk }) {
   if (disk.removalRequestedAt !== null) return <Badge tone="idle">Being removed</Badge>;
-  const refused = disk.conditions.filter(({ status }) => status === 'False');
-  // It works without direct I/O, at a cost: shown only when nothing worse is.
-  const wrong = refused.find(({ type }) => type !== 'DirectIo') ?? refused[0];
-  if (wrong !== undefined) {
+  const trouble = diskTrouble(disk);
+  if (trouble !== undefined) {
     return (
-      <span title={wrong.message}>
-        <Badge tone={wrong.type === 'Ready' ? 'bad' : 'warn'} quiet>
-          {wordOf(wrong)}
+      <span title={trouble.message}>
+        <Badge tone={trouble.tone} quiet>
+          {trouble.word}
         </Badge>
       </span>
     );

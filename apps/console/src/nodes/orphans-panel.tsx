@@ -26,7 +26,8 @@ export function OrphansPanel() {
   const columns: Column<Orphan>[] = [
     ...COLUMNS,
     {
-      header: '',
+      header: 'Actions',
+      isHeaderHidden: true,
       align: 'right',
       cell: (orphan) => (
         <Button disabledReason={forbidden ?? removalReason(orphan)} onClick={() => setAsked(orphan)}>

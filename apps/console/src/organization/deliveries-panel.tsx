@@ -34,12 +34,13 @@ export function DeliveriesPanel({ webhookId }: { webhookId: string }) {
   const columns: Column<Delivery>[] = [
     ...COLUMNS,
     {
-      header: '',
+      header: 'Actions',
+      isHeaderHidden: true,
       align: 'right',
       cell: (delivery) => (
         <Button
           variant="ghost"
-          aria-label={`Send ${delivery.type} again`}
+          aria-label={`Send again: ${delivery.type}`}
           disabledReason={
             forbidden ?? (delivery.state === 'waiting' ? 'It waits to be sent already.' : undefined)
           }

@@ -7,6 +7,7 @@ import { useState } from 'react';
 import { type Invitation, organizationApi } from '../api/organization';
 import { useForbidden } from '../api/use-access';
 import { invitationLink } from '../shared/kept-invitation';
+import { Maker } from '../shared/maker';
 import { ConfirmButton } from './confirm-button';
 import { FormDialog } from './form-dialog';
 import { ListPanel, useOrganizationList } from './list-panel';
@@ -22,10 +23,12 @@ export function InvitationsPanel() {
   const columns: Column<Invitation>[] = [
     { header: 'E-mail', cell: ({ email }) => <span className="break-all font-medium">{email}</span> },
     { header: 'Role', cell: ({ role }) => role },
+    { header: 'Made by', cell: ({ invitedBy }) => <Maker id={invitedBy} /> },
     { header: 'Made', cell: ({ createdAt }) => <Moment at={createdAt} /> },
     { header: 'Ends', cell: ({ expiresAt }) => <Moment at={expiresAt} coming /> },
     {
-      header: '',
+      header: 'Actions',
+      isHeaderHidden: true,
       align: 'right',
       cell: ({ id, email }) => (
         <ConfirmButton

@@ -43,7 +43,8 @@ export function MembersPanel() {
     { header: 'Role', cell: ({ role }) => role },
     { header: 'Since', cell: ({ createdAt }) => <Moment at={createdAt} /> },
     {
-      header: '',
+      header: 'Actions',
+      isHeaderHidden: true,
       align: 'right',
       cell: (member) => (
         <>

@@ -29,7 +29,8 @@ export function ProjectMembersPanel({ project }: Props) {
     { header: 'Role here', cell: ({ role }) => role },
     { header: 'Since', cell: ({ createdAt }) => <Moment at={createdAt} /> },
     {
-      header: '',
+      header: 'Actions',
+      isHeaderHidden: true,
       align: 'right',
       cell: ({ userId, name }) => (
         <ConfirmButton

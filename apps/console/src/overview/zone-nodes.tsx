@@ -7,6 +7,7 @@ import type { StorageNode, Zone } from '../api/types';
 import { FilterInput } from '../shared/filter-input';
 import { Loaded } from '../shared/loaded';
 import { nodeSearch, nodesIn } from '../shared/node-search';
+import { NoneFound } from '../shared/none-found';
 import { NodeCard } from './node-card';
 
 /** Nodes that are drawn at a time, about a screen of them. */
@@ -45,7 +46,13 @@ export function ZoneNodes({ zone }: { zone: Zone }) {
       <Loaded query={nodes} what="the nodes" rows={4}>
         {({ items, nextCursor }) => (
           <>
-            {items.length === 0 ? <Message title="No such node" /> : <Nodes nodes={items} />}
+            {items.length === 0 ? (
+              <NoneFound query={nodes} rows={4}>
+                <Message title="No such node" />
+              </NoneFound>
+            ) : (
+              <Nodes nodes={items} />
+            )}
             {(cursors.length > 0 || nextCursor !== null) && (
               <div className="flex items-center justify-between gap-2 px-1 pt-2">
                 <p role="status" className="text-xs text-muted tabular-nums">

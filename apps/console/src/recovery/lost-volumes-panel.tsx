@@ -30,7 +30,8 @@ export function LostVolumesPanel() {
   const columns: Column<Recovery>[] = [
     ...COLUMNS,
     {
-      header: '',
+      header: 'Actions',
+      isHeaderHidden: true,
       align: 'right',
       cell: (item) => (
         <Button

@@ -17,6 +17,7 @@ const QUESTIONS: Readonly<Record<string, string>> = {
   Ready: 'Is it ready?',
   Schedulable: 'May new copies come?',
   DirectIo: 'Is direct I/O used?',
+  Unique: 'Is it the only disk of its identity?',
 };
 
 const URGENT: ReadonlySet<string> = new Set(['Answering', 'Ready']);

@@ -14,6 +14,8 @@ type Props = {
   silence: string;
   busy: boolean;
   submitLabel: string;
+  /** Why it can't be sent yet. */
+  disabledReason?: string | undefined;
   onSubmit: (form: FormData) => void;
   onCancel: () => void;
   /** Another way out, at the other end of the row of buttons. */
@@ -27,6 +29,7 @@ export function DialogForm({
   silence,
   busy,
   submitLabel,
+  disabledReason,
   onSubmit,
   onCancel,
   aside,
@@ -38,7 +41,7 @@ export function DialogForm({
 
   function submit(event: FormEvent<HTMLFormElement>) {
     event.preventDefault();
-    onSubmit(new FormData(event.currentTarget));
+    if (disabledReason === undefined) onSubmit(new FormData(event.currentTarget));
   }
 
   return (
@@ -48,7 +51,7 @@ export function DialogForm({
       <div className="mt-1 flex flex-wrap justify-end gap-2">
         {aside !== undefined && <span className="mr-auto">{aside}</span>}
         <Button onClick={onCancel}>Cancel</Button>
-        <Button type="submit" variant="primary" busy={busy}>
+        <Button type="submit" variant="primary" busy={busy} disabledReason={disabledReason}>
           {submitLabel}
         </Button>
       </div>

@@ -41,6 +41,28 @@ test('what the control plane notes for itself is not told', () => {
   ]);
 });
 
+test('fields of several parts and sizes are told as the pages tell them, and ids are not', () => {
+  const before = {
+    maintenance: null,
+    drain: null,
+    storage_reserved_bytes: 0,
+    wanted_node_id: null,
+    pulls: [],
+  };
+  const after = {
+    maintenance: { until: '2026-11-28T16:50:13.397Z', reason: 'x' },
+    drain: { policy: 'allow', requestedAt: '2026-11-28T15:50:13.781Z', wasCordoned: false },
+    storage_reserved_bytes: 1_073_741_824,
+    wanted_node_id: '01a222cd-d966-7b87-9f19-400b12c7acfe',
+    pulls: [{ id: 'p' }],
+  };
+  expect(changedFields({ before, after } as never)).toEqual([
+    { name: 'maintenance', before: 'none', after: 'until 2026-11-28 16:50 UTC' },
+    { name: 'drain', before: 'none', after: 'by allow' },
+    { name: 'storage reserved', before: '0 B', after: '1 GiB' },
+  ]);
+});
+
 test.each([
   [{ copyCount: 1, bytesCopied: 0, bytesRemoved: 0 }, '1 copy is concerned.'],
   [{ copyCount: 2, bytesCopied: 1024, bytesRemoved: 0 }, '2 copies are concerned: 1 KiB copied.'],

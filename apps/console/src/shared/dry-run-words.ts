@@ -1,39 +1,49 @@
 /** Words for what a dry run tells. */
 import { formatBytes } from '@holdfast/core/model/bytes.js';
+import { fieldWords, valueWords } from '@holdfast/core/policy/changed-fields.js';
 import type { DryRun } from '../api/dry-run';
 
 export type ChangedField = { readonly name: string; readonly before: string; readonly after: string };
 
 /**
- * Times and counters that each change moves, and what the control plane notes for itself: they tell a user nothing. What comes of
+ * Times and counters that each change moves, ids, and what the control plane notes for itself: they tell a user nothing. What comes of
  * it is told in the plan's notes.
  */
-const UNTOLD = /^(version|generation|conditions|layer_task|attachment|endpoint|attention)$|_at$/;
+const UNTOLD =
+  /^(version|generation|epoch|record|conditions|layer_task|attachment|endpoint|attention|forget|id)$|_(at|ids?|marks)$/;
+
+/** Fields of several parts, each in the words of the page that shows it. Others of that kind are the control plane's own. */
+const OF_PARTS: Readonly<Record<string, (value: object) => string>> = {
+  labels: (value) => valueWords('labels', value),
+  limits: (value) => valueWords('limits', value),
+  maintenance: (value) =>
+    'until' in value && typeof value.until === 'string'
+      ? `until ${new Date(value.until).toISOString().slice(0, 16).replace('T', ' ')} UTC`
+      : 'yes',
+  drain: (value) => ('policy' in value ? `by ${valueWords('policy', value.policy)}` : 'yes'),
+};
 
 export function changedFields({ before, after }: Pick<DryRun, 'before' | 'after'>): ChangedField[] {
   if (before === null || after === null) return [];
   return Object.keys(after)
-    .filter((name) => !UNTOLD.test(name))
+    .filter((name) => !UNTOLD.test(name) && isTold(name, before[name]) && isTold(name, after[name]))
     .map((name) => ({
       name: fieldWords(name),
-      before: valueWords(before[name]),
-      after: valueWords(after[name]),
+      before: wordsOf(name, before[name]),
+      after: wordsOf(name, after[name]),
     }))
     .filter((field) => field.before !== field.after);
 }
 
-/** `eviction_requested`, as dry runs name fields, as `eviction requested`. */
-function fieldWords(name: string): string {
-  return name.replaceAll('_', ' ');
+function isTold(name: string, value: unknown): boolean {
+  const parts: unknown[] = Array.isArray(value) ? value : [value];
+  return name in OF_PARTS || parts.every((part) => typeof part !== 'object' || part === null);
 }
 
-function valueWords(value: unknown): string {
-  if (value === null || value === undefined || value === '') return 'none';
-  if (typeof value === 'boolean') return value ? 'yes' : 'no';
-  if (Array.isArray(value)) return value.length === 0 ? 'none' : value.map(valueWords).join(', ');
-  if (typeof value !== 'object') return String(value);
-  const entries = Object.entries(value);
-  return entries.length === 0 ? 'none' : entries.map(([key, one]) => `${key}=${valueWords(one)}`).join(', ');
+function wordsOf(name: string, value: unknown): string {
+  const ofParts = OF_PARTS[name];
+  const isOfParts = typeof value === 'object' && value !== null && !Array.isArray(value);
+  return ofParts !== undefined && isOfParts ? ofParts(value) : valueWords(name, value);
 }
 
 type CopyCounts = Pick<DryRun, 'copyCount' | 'bytesCopied' | 'bytesRemoved'>;

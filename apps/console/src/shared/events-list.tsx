@@ -5,7 +5,6 @@ import { TONE_FILL, type Tone } from '@holdfast/ui/tone.js';
 import { clsx } from 'clsx';
 import Link from 'next/link';
 import { type ReactNode, useState } from 'react';
-import { numberOf } from '../api/live/patch-events';
 import { useEvents } from '../api/queries';
 import type { ClusterEvent } from '../api/types';
 import { paths } from '../paths';
@@ -19,6 +18,11 @@ const SEVERITY_TONE = { info: 'idle', warning: 'warn', error: 'bad' } satisfies 
 
 /** Folded events that are listed when they are opened; the events page has them all. */
 const UNDER_MAX = 20;
+
+/** The number of an event, as filters have it. */
+function numberOf(id: string): number {
+  return Number(id.split('-')[1] ?? 0);
+}
 
 type Props = { events: readonly ClusterEvent[]; shownMax?: number };
 

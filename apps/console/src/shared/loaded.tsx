@@ -2,6 +2,7 @@
 import { Message, Skeleton } from '@holdfast/ui/message.js';
 import type { ReactNode } from 'react';
 import { useFreshness } from './freshness';
+import { panelStateOf } from './panel-state';
 import { ProblemMessage } from './problem-message';
 import { StaleNote } from './stale-note';
 
@@ -14,28 +15,25 @@ type Loadable<T> = {
 
 type Props<T> = { query: Loadable<T>; what: string; rows?: number; children: (data: T) => ReactNode };
 
-/** The states that every panel has: loading, error, stale (old data under a note that says how old), and data. */
+/**
+ * The states that every panel has: loading, error, stale (old data under a note that says how old), and data. While the API does not
+ * answer at all, the page's banner says so for all of them.
+ */
 export function Loaded<T>({ query, what, rows = 3, children }: Props<T>) {
-  const isCut = useFreshness() === 'cut';
+  const state = panelStateOf(query, useFreshness() === 'cut');
   const retry = () => void query.refetch();
   if (query.data === undefined) {
-    if (query.error) return <ProblemMessage error={query.error} retry={retry} what={what} />;
-    return isCut ? <Unanswered what={what} /> : <Skeleton rows={rows} />;
+    if (state === 'problem') return <ProblemMessage error={query.error} retry={retry} what={what} />;
+    return state === 'unanswered' ? <Unanswered what={what} /> : <Skeleton rows={rows} />;
   }
   return (
     <>
-      {query.error || isCut ? <StaleNote since={query.dataUpdatedAt} retry={retry} /> : null}
+      {state === 'stale' && <StaleNote since={query.dataUpdatedAt} retry={retry} />}
       {children(query.data)}
     </>
   );
 }
 
 function Unanswered({ what }: { what: string }) {
-  return (
-    <Message
-      tone="problem"
-      title="The API does not answer"
-      body={`Once it does, ${what} are shown here. Nothing has to be done for that on this page.`}
-    />
-  );
+  return <Message title="Nothing to show yet" body={`Once the API answers, ${what} are shown here.`} />;
 }

@@ -2,12 +2,14 @@
 import { Button } from '@holdfast/ui/button.js';
 import type { ReactNode } from 'react';
 import { Loaded } from './loaded';
+import { NoneFound } from './none-found';
 
 type Pages<T> = {
   data: { pages: readonly { items: readonly T[] }[] } | undefined;
   error: unknown;
   dataUpdatedAt: number;
   refetch: () => unknown;
+  isPlaceholderData: boolean;
   hasNextPage: boolean;
   isFetchingNextPage: boolean;
   fetchNextPage: () => unknown;
@@ -32,7 +34,12 @@ export function Paged<T>({ query, what, rows, empty, note, more = 'Show more', c
     <Loaded query={query} what={what} rows={rows}>
       {({ pages }) => {
         const items = pages.flatMap((page) => page.items);
-        if (items.length === 0) return empty;
+        if (items.length === 0)
+          return (
+            <NoneFound query={query} rows={rows}>
+              {empty}
+            </NoneFound>
+          );
         return (
           <>
             {children(items)}

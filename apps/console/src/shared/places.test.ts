@@ -1,7 +1,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { expect, test } from '@jest/globals';
-import { ALL_PLACES, BEFORE_SIGN_IN, FOUND_BY_NAME } from './places';
+import { ACCOUNT_PLACES, ALL_PLACES, BEFORE_SIGN_IN, FOUND_BY_NAME } from './places';
 
 const APP = path.join(import.meta.dirname, '../../app');
 
@@ -20,4 +20,8 @@ test('every route is reached from the command menu, or by what leads to a sign-i
 test('no two places have one name', () => {
   const labels = ALL_PLACES.map(({ label }) => label);
   expect(new Set(labels).size).toBe(labels.length);
+});
+
+test('the menu of the account has the pages about the signed-in user', () => {
+  expect(ACCOUNT_PLACES.map(({ label }) => label)).toEqual(['Tokens', 'Sessions', 'What may I do']);
 });

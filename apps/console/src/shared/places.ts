@@ -75,6 +75,11 @@ export const ORGANIZATION_PLACES: readonly Place[] = [
   },
 ];
 
+/** Those that are about the signed-in user, in the menu of the account. */
+export const ACCOUNT_PLACES: readonly Place[] = ORGANIZATION_PLACES.filter(({ words }) =>
+  words?.includes('my account'),
+);
+
 /** Pages that no page leads to, and that a user may look for. */
 const FURTHER_PLACES: readonly Place[] = [
   { href: paths.device, label: 'Sign a program in', icon: TerminalSquare, words: 'device code cli login' },

@@ -1,16 +1,17 @@
 'use client';
-import { Command } from 'cmdk';
+import { Command, useCommandState } from 'cmdk';
 import { CornerDownRight, Zap } from 'lucide-react';
 import { useRouter } from 'next/navigation';
-import { type ReactNode, useEffect, useState } from 'react';
+import { type ReactNode, useCallback, useEffect, useState } from 'react';
 import { useForbidden } from '../api/use-access';
+import { useFreshness } from '../shared/freshness';
 import { noteReason } from '../shared/notes';
 import { type PageAction, pressWhenThere, readPageActions } from '../shared/page-actions';
 import { ALL_PLACES } from '../shared/places';
 import { FoundThings } from './found-things';
 import { GLOBAL_ACTIONS, type MenuAction } from './menu-actions';
 import { GROUP, MenuContext, MenuLine } from './menu-line';
-import { menuScore } from './menu-words';
+import { type Answers, menuScore, searchNote } from './menu-words';
 import { SessionLines } from './session-lines';
 
 /** What is typed is asked for once its user has paused. */
@@ -24,6 +25,7 @@ export default function CommandMenu({ onClose }: Props) {
   const [typed, setTyped] = useState('');
   const settled = useSettled(typed);
   const [actions] = useState<PageAction[]>(() => readPageActions(document));
+  const [answers, tell] = useAnswers();
   const [cameFrom] = useState(() => document.activeElement);
   // What had the focus has it again, unless what was chosen has taken it.
   useEffect(
@@ -61,9 +63,8 @@ export default function CommandMenu({ onClose }: Props) {
         placeholder="Go to a page or a thing by its name, or do something"
         className="h-11 w-full border-b border-border bg-transparent px-4 text-sm outline-none placeholder:text-muted"
       />
-      <MenuContext value={{ go, act, choose }}>
+      <MenuContext value={{ go, act, choose, tell }}>
         <Command.List className="max-h-[60vh] overflow-y-auto p-1.5">
-          <Command.Empty className="px-2.5 py-4 text-sm text-muted">Nothing is called that.</Command.Empty>
           {actions.length > 0 && (
             <Command.Group heading="On this page" className={GROUP}>
               {actions.map(({ label, why, run }, at) => (
@@ -89,8 +90,35 @@ export default function CommandMenu({ onClose }: Props) {
             <SessionLines />
           </Command.Group>
         </Command.List>
+        {/* Beside the list, whose role has room for lines alone. */}
+        <SearchNote answers={typed === settled ? answers : TYPING} />
       </MenuContext>
     </Command.Dialog>
+  );
+}
+
+/** What is typed is not asked for yet. */
+const TYPING: Answers = { names: 'pending' };
+
+/** What became of the search for each kind of thing. */
+function useAnswers() {
+  const [answers, setAnswers] = useState<Answers>({});
+  const tell = useCallback((kind: string, answer: Answers[string] | undefined) => {
+    setAnswers(({ [kind]: _before, ...others }) =>
+      answer === undefined ? others : { ...others, [kind]: answer },
+    );
+  }, []);
+  return [answers, tell] as const;
+}
+
+/** In place of the library's own word for no lines, which comes before the search has an answer. */
+function SearchNote({ answers }: { answers: Answers }) {
+  const lines = useCommandState(({ filtered }) => filtered.count);
+  const note = searchNote(lines, answers, useFreshness() === 'cut');
+  return (
+    <p role="status" className="px-4 py-3 text-sm text-muted empty:p-0">
+      {note}
+    </p>
   );
 }
 

@@ -19,7 +19,7 @@ import { useAllowed, useForbidden } from '../api/use-access';
 import { webhooksApi } from '../api/webhooks';
 import { paths } from '../paths';
 import { diskActions, type MenuAction, nodeActions, volumeActions } from './menu-actions';
-import { GROUP, MenuLine, useChoosing } from './menu-line';
+import { GROUP, MenuLine, useAnswerOf, useChoosing } from './menu-line';
 import { menuScore, namesFilter } from './menu-words';
 
 /** Things of one kind that the menu shows. */
@@ -52,7 +52,9 @@ export function FoundThings({ typed }: { typed: string }) {
 }
 
 function Volumes({ filter }: { filter: string }) {
-  const found = useSomeVolumes(filter).data ?? [];
+  const asked = useSomeVolumes(filter);
+  useAnswerOf('Volumes', asked);
+  const found = asked.data ?? [];
   return (
     <Things
       heading="Volumes"
@@ -69,7 +71,9 @@ function Volumes({ filter }: { filter: string }) {
 }
 
 function Nodes({ filter }: { filter: string }) {
-  const found = useSomeNodes({ filter, limit: FOUND_MAX }).data ?? [];
+  const asked = useSomeNodes({ filter, limit: FOUND_MAX });
+  useAnswerOf('Nodes', asked);
+  const found = asked.data ?? [];
   return (
     <Things
       heading="Nodes"
@@ -85,7 +89,9 @@ function Nodes({ filter }: { filter: string }) {
 }
 
 function Disks({ filter }: { filter: string }) {
-  const found = useSomeDisks({ filter, limit: FOUND_MAX }).data ?? [];
+  const asked = useSomeDisks({ filter, limit: FOUND_MAX });
+  useAnswerOf('Disks', asked);
+  const found = asked.data ?? [];
   const nameOf = useNodeNames(found.map(({ nodeId }) => nodeId));
   return (
     <Things
@@ -102,7 +108,9 @@ function Disks({ filter }: { filter: string }) {
 }
 
 function Settings({ typed }: { typed: string }) {
-  const found = (useSettings().data ?? []).filter(({ name }) => menuScore(`${name} setting`, typed) > 0);
+  const asked = useSettings();
+  useAnswerOf('Settings', asked);
+  const found = (asked.data ?? []).filter(({ name }) => menuScore(`${name} setting`, typed) > 0);
   return (
     <Things
       heading="Settings"
@@ -126,7 +134,9 @@ function Settings({ typed }: { typed: string }) {
 }
 
 function Alerts({ typed }: { typed: string }) {
-  const firing = (useAlertsNow().data ?? []).filter(
+  const asked = useAlertsNow();
+  useAnswerOf('Alerts', asked);
+  const firing = (asked.data ?? []).filter(
     ({ state, message }) => state === 'firing' && menuScore(`silence alert ${message}`, typed) > 0,
   );
   return (
@@ -152,13 +162,17 @@ function Alerts({ typed }: { typed: string }) {
 }
 
 function Projects({ typed }: { typed: string }) {
-  const { data = [] } = useNamed('projects', organizationApi.projects);
+  const asked = useNamed('projects', organizationApi.projects);
+  useAnswerOf('Projects', asked);
+  const { data = [] } = asked;
   const things = data.map(({ id, name }) => ({ id, name, href: paths.project(id), words: 'project' }));
   return <Things heading="Projects" icon={FolderTree} things={things.filter(matching(typed))} />;
 }
 
 function Webhooks({ typed }: { typed: string }) {
-  const { data = [] } = useNamed('webhooks', webhooksApi.webhooks);
+  const asked = useNamed('webhooks', webhooksApi.webhooks);
+  useAnswerOf('Webhooks', asked);
+  const { data = [] } = asked;
   const things = data.map(({ id, name }) => ({ id, name, href: paths.webhook(id), words: 'webhook' }));
   return <Things heading="Webhooks" icon={Webhook} things={things.filter(matching(typed))} />;
 }

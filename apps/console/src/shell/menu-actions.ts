@@ -40,7 +40,7 @@ export const GLOBAL_ACTIONS: readonly MenuAction[] = [
   },
   { label: 'New grant…', href: paths.grants, press: 'New grant…', needs: 'grant:write' },
   { label: 'New webhook…', href: paths.webhooks, press: 'New webhook…', needs: 'webhook:write' },
-  { label: 'Verify the audit log', href: paths.audit, press: 'Verify the chain', needs: 'audit:read' },
+  { label: 'Verify the audit log', href: paths.audit, press: 'Verify', needs: 'audit:read' },
 ];
 
 type Named = { readonly id: string; readonly name: string };
@@ -90,6 +90,7 @@ export function nodeActions({ id, name, cordoned, drain, maintenance }: NamedNod
     on('Evict the copies of', 'Evict copies…'),
     on('Add a disk to', 'Add disk…'),
     on('Change', 'Change…'),
+    on('Forget', 'Forget…'),
     on('Delete', 'Delete…'),
     ask(`What if ${name} is lost`, { node: name }),
     ask(`What if ${name} is drained`, { drain: name }),

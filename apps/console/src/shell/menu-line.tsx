@@ -1,8 +1,9 @@
 'use client';
 import { Command } from 'cmdk';
 import type { LucideIcon } from 'lucide-react';
-import { createContext, type ReactNode, useContext } from 'react';
+import { createContext, type ReactNode, useContext, useLayoutEffect } from 'react';
 import type { MenuAction } from './menu-actions';
+import type { Answer } from './menu-words';
 
 export const GROUP =
   '[&_[cmdk-group-heading]]:px-2.5 [&_[cmdk-group-heading]]:py-1.5 [&_[cmdk-group-heading]]:text-xs [&_[cmdk-group-heading]]:text-muted';
@@ -12,6 +13,8 @@ type Choosing = {
   readonly go: (href: string) => void;
   readonly act: (action: MenuAction) => void;
   readonly choose: (run: () => void) => void;
+  /** Takes what became of the search for things of one kind; `undefined`: they are not searched any more. */
+  readonly tell: (kind: string, answer: Answer | undefined) => void;
 };
 
 export const MenuContext = createContext<Choosing | undefined>(undefined);
@@ -20,6 +23,18 @@ export function useChoosing(): Choosing {
   const choosing = useContext(MenuContext);
   if (choosing === undefined) throw new Error('a line of the command menu stands outside of it');
   return choosing;
+}
+
+type Asked = { readonly data: unknown; readonly isError: boolean; readonly isPlaceholderData: boolean };
+
+/** Tells the menu what became of a search, before it is painted: else it would say for a frame that nothing was found. */
+export function useAnswerOf(kind: string, { data, isError, isPlaceholderData }: Asked): void {
+  const { tell } = useChoosing();
+  const answer = isError ? 'failed' : data === undefined || isPlaceholderData ? 'pending' : 'known';
+  useLayoutEffect(() => {
+    tell(kind, answer);
+    return () => tell(kind, undefined);
+  }, [tell, kind, answer]);
 }
 
 type Props = {

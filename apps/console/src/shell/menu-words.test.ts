@@ -1,7 +1,7 @@
 import { parseFilter } from '@holdfast/core/listing/filter.js';
 import { VOLUME_FIELDS } from '@holdfast/core/listing/list-fields.js';
 import { expect, test } from '@jest/globals';
-import { menuScore, namesFilter } from './menu-words';
+import { type Answers, menuScore, namesFilter, searchNote } from './menu-words';
 
 test.each([
   ['Drain node-2', 'drain node-2', true],
@@ -29,4 +29,30 @@ test.each([
 ])('names that are asked for: %j as %j', (typed, want) => {
   expect(namesFilter(typed)).toBe(want);
   expect(() => parseFilter(want, VOLUME_FIELDS)).not.toThrow();
+});
+
+const known: Answers = { Volumes: 'known', Nodes: 'known' };
+
+test.each<[string, number, Answers, boolean, string | undefined]>([
+  ['nothing matches', 0, known, false, 'Nothing is called that.'],
+  ['lines match', 2, known, false, undefined],
+  ['a search has no answer yet', 0, { ...known, Nodes: 'pending' }, false, 'Searching…'],
+  ['lines match and a search has no answer yet', 2, { ...known, Nodes: 'pending' }, false, undefined],
+  ['a search failed', 0, { ...known, Nodes: 'failed' }, false, 'No answer for nodes: there may be more.'],
+  [
+    'searches failed beside lines that match',
+    2,
+    { Volumes: 'failed', Nodes: 'failed', Disks: 'failed' },
+    false,
+    'No answer for volumes, nodes and disks: there may be more.',
+  ],
+  [
+    'the API is away',
+    0,
+    { Volumes: 'known', Nodes: 'pending' },
+    true,
+    'No answer for nodes: there may be more.',
+  ],
+])('the note of a search where %s', (_when, lines, answers, isCut, want) => {
+  expect(searchNote(lines, answers, isCut)).toBe(want);
 });

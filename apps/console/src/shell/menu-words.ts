@@ -32,3 +32,27 @@ function wordsOf(typed: string): string[] {
     .split(/\s+/)
     .filter((word) => word !== '');
 }
+
+/** What became of the search for things of one kind. */
+export type Answer = 'pending' | 'failed' | 'known';
+/** By the kind's heading, such as `Volumes`. */
+export type Answers = Readonly<Record<string, Answer>>;
+
+/**
+ * Says below the lines what is not known of what was typed; `undefined`: there is nothing to say.
+ *
+ * @param lines how many lines match
+ * @param isCut whether the API does not answer, so that nothing that is waited for will come
+ */
+export function searchNote(lines: number, answers: Answers, isCut: boolean): string | undefined {
+  const kinds = Object.entries(answers);
+  const isMissing = ([, answer]: [string, Answer]) => answer === 'failed' || (isCut && answer === 'pending');
+  const missing = kinds.filter(isMissing).map(([kind]) => kind.toLowerCase());
+  if (missing.length > 0) return `No answer for ${listed(missing)}: there may be more.`;
+  if (lines > 0) return undefined;
+  return kinds.some(([, answer]) => answer === 'pending') ? 'Searching…' : 'Nothing is called that.';
+}
+
+function listed(words: readonly string[]): string {
+  return words.length < 2 ? words.join('') : `${words.slice(0, -1).join(', ')} and ${words.at(-1)}`;
+}

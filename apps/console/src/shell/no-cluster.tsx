@@ -1,8 +1,8 @@
 'use client';
 import { Message } from '@holdfast/ui/message.js';
 import { AddClusterButton } from '../shared/add-cluster';
+import { AccountMenu } from './account-menu';
 import { OrganizationSwitch } from './organization-switch';
-import { SessionMenu } from './session-menu';
 
 /** An organization without a cluster: nothing can be shown of it yet, but there are ways on. */
 export function NoCluster() {
@@ -16,7 +16,7 @@ export function NoCluster() {
           <div className="flex flex-col items-center gap-2">
             <AddClusterButton />
             <OrganizationSwitch />
-            <SessionMenu />
+            <AccountMenu />
           </div>
         }
       />

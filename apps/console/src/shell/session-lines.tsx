@@ -8,7 +8,7 @@ import { useWhoAmI } from '../api/use-who-am-i';
 import { paths } from '../paths';
 import { MenuLine, useChoosing } from './menu-line';
 import { useSwitchOrganization } from './organization-switch';
-import { useSignOut } from './session-menu';
+import { useSignOut } from './use-sign-out';
 
 /** Others than what is shown; of more the switch beside each page has all. */
 const SHOWN_MAX = 20;

@@ -5,11 +5,12 @@ import { useCluster } from '../api/use-cluster';
 import { useLive } from '../api/use-live';
 import { FreshnessProvider } from '../shared/freshness';
 import { Logo } from '../shared/logo';
+import { AccountMenu } from './account-menu';
 import { ClusterSwitch } from './cluster-switch';
+import { CutBanner } from './cut-banner';
 import { LiveBadge } from './live-badge';
 import { Navigation } from './navigation';
 import { OrganizationSwitch } from './organization-switch';
-import { SessionMenu } from './session-menu';
 import { Shortcuts } from './shortcuts';
 
 /** The frame around every page: where one can go, which cluster this is, and how fresh what one sees is. */
@@ -43,17 +44,20 @@ export function Shell({ children }: { children: ReactNode }) {
           </Navigation>
           <div className="flex items-center gap-2 lg:mt-auto lg:flex-col lg:items-stretch lg:gap-3 lg:border-t lg:border-border lg:p-4 max-lg:ml-auto">
             <LiveBadge />
-            <SessionMenu />
+            <AccountMenu />
           </div>
         </aside>
-        {/* Room below the end: a note that stays must not lie on the last button. */}
-        <main
-          id="main"
-          tabIndex={-1}
-          className="mx-auto w-full max-w-[84rem] px-4 pt-5 pb-28 outline-none lg:px-7"
-        >
-          <SilentNodesProvider>{children}</SilentNodesProvider>
-        </main>
+        <div className="min-w-0">
+          <CutBanner />
+          {/* Room below the end: a note that stays must not lie on the last button. */}
+          <main
+            id="main"
+            tabIndex={-1}
+            className="mx-auto w-full max-w-[84rem] px-4 pt-5 pb-28 outline-none lg:px-7"
+          >
+            <SilentNodesProvider>{children}</SilentNodesProvider>
+          </main>
+        </div>
       </div>
     </FreshnessProvider>
   );

@@ -66,12 +66,18 @@ export function Shortcuts() {
       <button
         type="button"
         onClick={() => setOpen('menu')}
-        aria-label="Open the command menu"
+        aria-label="Go to, do… (command menu)"
+        aria-keyshortcuts="Control+K Meta+K"
         className="flex h-8 w-full items-center gap-2 rounded-md border border-border bg-sunken px-2.5 text-sm text-muted hover:bg-hover"
       >
         <Search aria-hidden size={14} />
         <span className="max-lg:hidden">Go to, do…</span>
-        <kbd className="ml-auto font-mono text-xs max-lg:hidden">⌘K</kbd>
+        {/* No text, which a user of voice commands would say, and the button's name would have to have. */}
+        <kbd
+          aria-hidden
+          data-keys="⌘K"
+          className="ml-auto font-mono text-xs before:content-[attr(data-keys)] max-lg:hidden"
+        />
       </button>
       {open === 'menu' && <CommandMenu onClose={() => setOpen(undefined)} />}
       <Help open={open === 'help'} onClose={() => setOpen(undefined)} />

@@ -2,13 +2,13 @@
 import { decideAttach } from '@holdfast/core/policy/decide-attach.js';
 import { decideChange, decideGrowth } from '@holdfast/core/policy/decide-change.js';
 import { decideDeletion } from '@holdfast/core/policy/decide-deletion.js';
-import { decideDetach } from '@holdfast/core/policy/decide-detach.js';
 import { COPIES_MISSING } from '@holdfast/core/policy/decide-salvage.js';
 import { decideVerification } from '@holdfast/core/policy/decide-verification.js';
 import { Button } from '@holdfast/ui/button.js';
 import { useRouter } from 'next/navigation';
 import { useState } from 'react';
-import { reasonOf } from '../actions';
+import { detachWayOf, reasonOf } from '../actions';
+import { useSilentNodes } from '../api/silent-nodes';
 import type { Volume } from '../api/types';
 import { useForbidden } from '../api/use-access';
 import { useCluster } from '../api/use-cluster';
@@ -16,14 +16,16 @@ import { paths } from '../paths';
 import { CopyAs } from '../shared/copy-as';
 import { copyForms } from '../shared/copy-forms';
 import { PlanDialog } from '../shared/plan-dialog';
+import { AcceptCopiesDialog } from './accept-copies-dialog';
 import { AttachDialog } from './attach-dialog';
 import { CopiesDialog } from './copies-dialog';
+import { isChoiceOpen } from './copy-choices';
 import { ExpandDialog } from './expand-dialog';
 import { SalvageDialog } from './salvage-dialog';
 import { useActionFacts } from './use-action-facts';
 import { useVolumeAct } from './use-volume-act';
 
-type DialogName = 'attach' | 'copies' | 'delete' | 'detach' | 'expand' | 'force' | 'salvage';
+type DialogName = 'accept' | 'attach' | 'copies' | 'delete' | 'detach' | 'expand' | 'force' | 'salvage';
 
 /** What can be done with a volume. What can't be done now stays visible and says why. */
 export function VolumeActions({ volume }: { volume: Volume }) {
@@ -32,8 +34,7 @@ export function VolumeActions({ volume }: { volume: Volume }) {
   const path = `/clusters/${cluster.id}/volumes/${volume.id}`;
   const facts = useActionFacts(volume);
   const forbidden = useForbidden(volume.projectId)('volume:write');
-  const detach = decideDetach(facts, false);
-  const needsForce = detach.kind === 'refuse' && detach.code === 'volume.holder_unreachable';
+  const detach = detachWayOf(volume, facts, useSilentNodes());
   const holder = facts.nodes.find(({ id }) => id === volume.attachedNodeId);
   const act = useVolumeAct(volume, dialog === undefined ? 'noted' : 'beside', () => setDialog(undefined));
   const close = () => {
@@ -53,10 +54,10 @@ export function VolumeActions({ volume }: { volume: Volume }) {
         Attach
       </Button>
       <Button
-        disabledReason={forbidden ?? (needsForce ? undefined : reasonOf(detach))}
-        onClick={() => setDialog(needsForce ? 'force' : 'detach')}
+        disabledReason={forbidden ?? detach.reason}
+        onClick={() => setDialog(detach.force ? 'force' : 'detach')}
       >
-        {needsForce ? 'Force detach' : 'Detach'}
+        {detach.force ? 'Force detach' : 'Detach'}
       </Button>
       <Button disabledReason={forbidden ?? reasonOf(decideVerification(facts))} onClick={() => act.verify()}>
         Verify
@@ -67,6 +68,11 @@ export function VolumeActions({ volume }: { volume: Volume }) {
       <Button disabledReason={againstChange} onClick={() => setDialog('copies')}>
         Copies
       </Button>
+      {isChoiceOpen(volume) && (
+        <Button variant="danger" disabledReason={againstChange} onClick={() => setDialog('accept')}>
+          Choose copies…
+        </Button>
+      )}
       {volume.attention?.code === COPIES_MISSING && (
         <Button disabledReason={againstChange} onClick={() => setDialog('salvage')}>
           Salvage
@@ -92,6 +98,7 @@ export function VolumeActions({ volume }: { volume: Volume }) {
       {dialog === 'force' && (
         <ForceDialog volume={volume} path={path} holder={holder?.name ?? 'its node'} onClose={close} />
       )}
+      {dialog === 'accept' && <AcceptCopiesDialog volume={volume} path={path} onClose={close} />}
       {dialog === 'copies' && <CopiesDialog volume={volume} onClose={close} />}
       {dialog === 'salvage' && (
         <SalvageDialog

@@ -101,6 +101,7 @@ export function VolumeGrid({ rows, columns, density, sort, onSort, selected, onS
             className="text-left text-xs text-muted *:border-b *:border-border max-md:flex *:max-md:flex *:max-md:items-center"
           >
             <th scope="col" className="h-8 w-11 pl-4">
+              <span className="sr-only">Selected</span>
               <Check
                 label="Select all that are loaded"
                 checked={isAll}

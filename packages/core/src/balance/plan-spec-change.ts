@@ -70,7 +70,7 @@ function sentenceOf(
 function placeText({ nodeName: node, diskName: disk, replicaId }: CopyOnPlan): string {
   return node === undefined
     ? `no place (replica ${replicaId})`
-    : `${node}${disk === undefined ? '' : ` (disk ${disk}, replica ${replicaId})`}`;
+    : `${node}${disk === undefined ? '' : ` (disk ${disk})`}`;
 }
 
 function countText(count: number): string {

@@ -10,7 +10,7 @@ import { isHealthy, type Replica } from '../model/replica.js';
 import type { FleetView, NodeVolumes } from '../model/views.js';
 import { isRestored, type Volume } from '../model/volume.js';
 import { nodeById } from '../model/volume-facts.js';
-import { type Decision, refuse, unchanged } from './decision.js';
+import { ALLOWED, type Decision, refuse, unchanged } from './decision.js';
 
 type CopiesOf = { readonly volume: Volume; readonly replicas: readonly Replica[] };
 
@@ -59,18 +59,25 @@ export function forgetLosses(nodeId: NodeId, { fleet, volumes }: NodeVolumes): F
     );
 }
 
+/** Is the node gone, as far as it can be known? One whose agent runs is drained instead. */
+export function decideGone(
+  node: Parameters<typeof isNodeReady>[0] & Pick<StorageNode, 'name'>,
+): Decision<'node.in_use'> {
+  if (!isNodeReady(node)) return ALLOWED;
+  return refuse('node.in_use', `the agent of node ${node.name} still runs, so the node is not gone`, [
+    `drain it and wait until it is drained, then stop its agent: holdfast node drain ${node.name}`,
+    'stop its agent, and wait until the node is shown as not answering',
+  ]);
+}
+
 /** @param accepted volumes of which the user accepts the loss */
 export function decideForget(
   node: StorageNode,
   view: NodeVolumes,
   accepted: readonly VolumeId[],
 ): Decision<'node.in_use' | 'node.holds_only_copy'> {
-  if (isNodeReady(node)) {
-    return refuse('node.in_use', `the agent of node ${node.name} still runs, so the node is not gone`, [
-      `drain it and wait until it is drained, then stop its agent: holdfast node drain ${node.name}`,
-      'stop its agent, and wait until the node is shown as not answering',
-    ]);
-  }
+  const gone = decideGone(node);
+  if (gone.kind === 'refuse') return gone;
   const known = node.forget?.acceptedLosses ?? [];
   const open = forgetLosses(node.id, view).filter(
     ({ volumeId }) => ![...known, ...accepted].includes(volumeId),

@@ -15,6 +15,7 @@ import { useCluster } from '../../../src/api/use-cluster';
 import { capitalized } from '../../../src/sentence';
 import { CopyQuestionAs } from '../../../src/shared/copy-question';
 import { Loaded } from '../../../src/shared/loaded';
+import { Maker } from '../../../src/shared/maker';
 import { PageHeader } from '../../../src/shared/page-header';
 import { Paged } from '../../../src/shared/paged';
 import { useAction } from '../../../src/shared/use-action';
@@ -167,7 +168,7 @@ function SilenceRow({ silence }: { silence: Silence }) {
         <span className="block text-sm">{silence.comment}</span>
         <span className="block font-mono text-xs break-words text-muted">{silence.matcher}</span>
         <span className="block text-xs text-muted">
-          Until <Moment at={silence.endsAt} />
+          Ends <Moment at={silence.endsAt} coming />, made by <Maker id={silence.author} />
         </span>
       </span>
       <Button busy={end.isPending} disabledReason={forbidden} onClick={() => end.mutate()}>

@@ -2,8 +2,10 @@
 import { Message, Skeleton } from '@holdfast/ui/message.js';
 import { Panel } from '@holdfast/ui/panel.js';
 import { useAuditPages } from '../../../src/api/queries';
+import type { AuditEntry } from '../../../src/api/types';
 import { useAllowed, useForbidden } from '../../../src/api/use-access';
 import { AuditLine } from '../../../src/audit/audit-line';
+import { useAuditNames } from '../../../src/audit/use-audit-names';
 import { VerifyChain } from '../../../src/audit/verify-chain';
 import { paths } from '../../../src/paths';
 import { CopyQuestionAs } from '../../../src/shared/copy-question';
@@ -62,15 +64,20 @@ export default function AuditPage() {
           none={<Message title="Nothing has been changed yet" />}
           noMatch={(showAll) => <Message title="No entry matches" action={showAll} />}
         >
-          {(found) => (
-            <ol>
-              {found.map((entry) => (
-                <AuditLine key={entry.id} entry={entry} />
-              ))}
-            </ol>
-          )}
+          {(found) => <Entries entries={found} />}
         </SearchedPages>
       </div>
     </>
+  );
+}
+
+function Entries({ entries }: { entries: readonly AuditEntry[] }) {
+  const names = useAuditNames(entries);
+  return (
+    <ol>
+      {entries.map((entry) => (
+        <AuditLine key={entry.id} entry={entry} names={names} />
+      ))}
+    </ol>
   );
 }

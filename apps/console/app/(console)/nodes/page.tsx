@@ -131,9 +131,12 @@ function NodePanel({ node, beside }: { node: StorageNode; beside: readonly strin
             )}
           </span>
           <Badge tone={look.tone}>{look.word}</Badge>
-          <AddDiskButton node={node} />
-          <NodeButtons node={node} />
-          <CopyNodeAs node={node} />
+          {/* On a phone its own page has them: four nodes with all of their buttons would be four screens. */}
+          <span className="contents max-sm:hidden">
+            <AddDiskButton node={node} />
+            <NodeButtons node={node} />
+            <CopyNodeAs node={node} />
+          </span>
           <Link
             href={paths.node(node.id)}
             className="inline-flex h-8 items-center rounded-md px-2 text-sm text-accent hover:underline"

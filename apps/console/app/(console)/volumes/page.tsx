@@ -11,6 +11,7 @@ import { sentence } from '../../../src/sentence';
 import { CopyQuestionAs } from '../../../src/shared/copy-question';
 import { ListSearch } from '../../../src/shared/list-search';
 import { Loaded } from '../../../src/shared/loaded';
+import { NoneFound } from '../../../src/shared/none-found';
 import { PageHeader } from '../../../src/shared/page-header';
 import { BulkActions } from '../../../src/volumes/bulk-actions';
 import { CreateVolume } from '../../../src/volumes/create-volume';
@@ -103,7 +104,11 @@ function VolumeTable({ state, change, onCreate, onClear }: TableProps) {
         {({ pages }) => {
           const rows = pages.flatMap(({ items }) => items);
           if (rows.length === 0)
-            return text === '' ? <NoVolumes onCreate={onCreate} /> : <NoMatch onClear={onClear} />;
+            return (
+              <NoneFound query={volumes} rows={6}>
+                {text === '' ? <NoVolumes onCreate={onCreate} /> : <NoMatch onClear={onClear} />}
+              </NoneFound>
+            );
           return (
             <>
               <VolumeGrid

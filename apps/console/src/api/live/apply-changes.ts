@@ -1,11 +1,9 @@
 /**
- * What the stream tells, applied to what is shown: rows of volumes are asked for by their ids and put into their lists, events are
- * put on top of theirs. Only where too much changes at once is a list asked for again.
+ * What the stream tells, applied to what is shown: rows of volumes are asked for by their ids and put into their lists. Only where too
+ * much changes at once is a list asked for again.
  */
 import type { InfiniteData, Query, QueryClient } from '@tanstack/react-query';
 import { api } from '../client';
-import type { ClusterEvent } from '../types';
-import { changesEffects, withEvent } from './patch-events';
 import { patchPages } from './patch-rows';
 import type { makeRefresher } from './refresher';
 
@@ -15,10 +13,8 @@ const ROWS_MAX = 20;
 const COLLECT_MS = 250;
 /** Short lists beside the large one show a few volumes of a hundred, and follow more slowly. */
 const SHORT_LIST_PAUSE_MS = 2_000;
-const EVENTS_KEPT_MAX = 100;
 
 type VolumePages = InfiniteData<Awaited<ReturnType<typeof api.volumePage>>>;
-type EventPages = InfiniteData<Awaited<ReturnType<typeof api.eventPage>>>;
 type Refresher = ReturnType<typeof makeRefresher>;
 
 /** Applies changes of volumes, some at a time and one round after the other. */
@@ -97,44 +93,4 @@ export function makeVolumePatcher(queryClient: QueryClient, clusterId: string, r
       clearTimeout(timer);
     },
   };
-}
-
-/** Puts an event on top of every list of events that it belongs to. */
-export function applyEvent(
-  queryClient: QueryClient,
-  clusterId: string,
-  { event, refresher }: { event: ClusterEvent; refresher: Refresher },
-): void {
-  if (changesEffects(event)) refresher.soon(['events']);
-  for (const { queryKey } of queryClient.getQueryCache().findAll({ queryKey: ['events', clusterId] })) {
-    const [, , second, filter] = queryKey.map(String);
-    const text = second === 'pages' ? filter : second;
-    const isDone =
-      text !== undefined &&
-      (second === 'pages'
-        ? applyToPages(queryClient, queryKey, event, text)
-        : applyToList(queryClient, queryKey, event, text));
-    if (!isDone) refresher.soon(['events']);
-  }
-}
-
-function applyToList(client: QueryClient, key: readonly unknown[], event: ClusterEvent, filter: string) {
-  const events = client.getQueryData<readonly ClusterEvent[]>(key);
-  if (events === undefined) return true;
-  const next = withEvent(events, event, filter);
-  if (next !== undefined) client.setQueryData(key, next.slice(0, EVENTS_KEPT_MAX));
-  return next !== undefined;
-}
-
-function applyToPages(client: QueryClient, key: readonly unknown[], event: ClusterEvent, filter: string) {
-  const data = client.getQueryData<EventPages>(key);
-  const first = data?.pages[0];
-  if (data === undefined || first === undefined) return true;
-  const items = withEvent(first.items, event, filter);
-  if (items === undefined) return false;
-  const kept = items.length > 2 * EVENTS_KEPT_MAX ? undefined : { ...first, items };
-  // A first page that has grown for long is asked for again.
-  if (kept === undefined) return false;
-  client.setQueryData<EventPages>(key, { ...data, pages: [kept, ...data.pages.slice(1)] });
-  return true;
 }

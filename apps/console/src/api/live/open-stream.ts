@@ -5,13 +5,13 @@ const REOPEN_PAUSE_MS = 1_500;
 
 export type StreamHandlers = {
   onState: (state: LiveState) => void;
-  onEvent: (data: string) => void;
-  onChange: (data: string) => void;
+  /** Ids of what has changed, in JSON. */
+  onIds: (data: string) => void;
   onGap: () => void;
 };
 
 /** An event stream that is opened again also after it was refused. */
-export function openStream(url: string, { onState, onEvent, onChange, onGap }: StreamHandlers) {
+export function openStream(url: string, { onState, onIds, onGap }: StreamHandlers) {
   let source: EventSource;
   let timer: ReturnType<typeof setTimeout> | undefined;
   let wasCut = false;
@@ -29,8 +29,7 @@ export function openStream(url: string, { onState, onEvent, onChange, onGap }: S
       // The browser reopens streams that were cut, and not those that were refused.
       if (source.readyState === EventSource.CLOSED) timer = setTimeout(open, REOPEN_PAUSE_MS);
     };
-    source.addEventListener('event', (message: MessageEvent<string>) => onEvent(message.data));
-    source.addEventListener('change', (message: MessageEvent<string>) => onChange(message.data));
+    source.addEventListener('ids', (message: MessageEvent<string>) => onIds(message.data));
     source.addEventListener('gap', onGap);
   };
 

@@ -25,7 +25,7 @@ const PAUSE_MS: Record<ListKey, number> = {
   disks: 5_000,
   rebuilds: 1_000,
   orphans: 1_000,
-  events: 1_000,
+  events: 2_000,
   alerts: 1_000,
   settings: 250,
 };

@@ -27,7 +27,8 @@ export default function GrantsPage() {
     },
     ...USE_COLUMNS,
     {
-      header: '',
+      header: 'Actions',
+      isHeaderHidden: true,
       align: 'right',
       cell: ({ id, organizationId }) => (
         <ConfirmButton

@@ -32,7 +32,8 @@ export default function ProjectsPage() {
     },
     { header: 'Created', cell: ({ createdAt }) => <Moment at={createdAt} /> },
     {
-      header: '',
+      header: 'Actions',
+      isHeaderHidden: true,
       align: 'right',
       cell: ({ id, name }) => (
         <ConfirmButton

@@ -36,7 +36,8 @@ export default function ServiceAccountsPage() {
     { header: 'Tokens', align: 'right', cell: ({ tokens }) => tokens },
     LAST_USED,
     {
-      header: '',
+      header: 'Actions',
+      isHeaderHidden: true,
       align: 'right',
       cell: (account) => (
         <>

@@ -29,7 +29,8 @@ export default function SessionsPage() {
     LAST_USED,
     ENDS,
     {
-      header: '',
+      header: 'Actions',
+      isHeaderHidden: true,
       align: 'right',
       cell: ({ id, madeFrom }) => (
         <ConfirmButton

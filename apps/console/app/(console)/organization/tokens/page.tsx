@@ -10,6 +10,7 @@ import { type Secret, SecretDialog } from '../../../../src/organization/secret-d
 import { ENDS, LAST_USED } from '../../../../src/organization/token-columns';
 import { TokenDialog, tokenSecret } from '../../../../src/organization/token-dialog';
 import { useRotationRefusal } from '../../../../src/organization/use-rotation';
+import { Maker } from '../../../../src/shared/maker';
 
 /** Tokens for programs: what each may do, when it was used, and how long it lives. */
 export default function TokensPage() {
@@ -21,10 +22,12 @@ export default function TokensPage() {
   const columns: Column<Token>[] = [
     { header: 'Name', cell: ({ name }) => <span className="font-medium">{name}</span> },
     { header: 'May', cell: (token) => <span className="text-muted">{limitsWords(token)}</span> },
+    { header: 'Made by', cell: ({ userId }) => <Maker id={userId} /> },
     LAST_USED,
     ENDS,
     {
-      header: '',
+      header: 'Actions',
+      isHeaderHidden: true,
       align: 'right',
       cell: (token) => (
         <>

@@ -9,7 +9,7 @@ import type { Disk } from '../../../../../../src/api/types';
 import { useForbidden } from '../../../../../../src/api/use-access';
 import { useCluster } from '../../../../../../src/api/use-cluster';
 import { DiskActions } from '../../../../../../src/disk/disk-actions';
-import { DiskBadge } from '../../../../../../src/nodes/disk-table';
+import { DiskBadge, DiskTroubleNote } from '../../../../../../src/nodes/disk-table';
 import { paths } from '../../../../../../src/paths';
 import { Breadcrumbs } from '../../../../../../src/shared/breadcrumbs';
 import { CapacityBar, usageOf } from '../../../../../../src/shared/capacity-panel';
@@ -70,6 +70,9 @@ function DiskDetail({ disk, nodeName }: { disk: Disk; nodeName: string }) {
           </>
         }
       />
+      <div className="mb-4 empty:hidden">
+        <DiskTroubleNote disk={disk} />
+      </div>
       <div className="grid items-start gap-4 xl:grid-cols-3">
         <div className="flex min-w-0 flex-col gap-4 xl:col-span-2">
           <CopiesPanel place={place} total={total} />
