@@ -1,6 +1,6 @@
 import type { DiskReport } from '@holdfast/core/model/agent-protocol.js';
+import { type DiskAnswers, HUNG_MS, OUTLIER_MS } from '@holdfast/core/model/disk-answers.js';
 import { asId, type DiskId } from '@holdfast/core/model/ids.js';
-import { type DiskAnswers, HUNG_MS, OUTLIER_MS } from '@holdfast/core/policy/disk-answers.js';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import type { Disk } from './disk.js';
 import { WatchedDisk } from './watched-disk.js';

@@ -5,9 +5,9 @@
  * Whether it is then slow or hangs is core's rule (`disk-answers.ts`). A slow one is reported as it was last: it stays in use.
  */
 import type { DiskReport } from '@holdfast/core/model/agent-protocol.js';
+import { answersText, type DiskAnswers, judgePace, SLOW_MS } from '@holdfast/core/model/disk-answers.js';
 import { StorageFault } from '@holdfast/core/model/faults.js';
 import type { DiskId } from '@holdfast/core/model/ids.js';
-import { answersText, type DiskAnswers, judgePace, SLOW_MS } from '@holdfast/core/policy/disk-answers.js';
 import type { DiskStore } from '@holdfast/data-engine/disk/disk-store.js';
 import { within } from '../within.js';
 import { type Disk, type DiskEntry, type DiskProblem, requireUsable, unreadable } from './disk.js';
