@@ -27,7 +27,7 @@ import type { Logger } from 'pino';
 import { LongRuns } from './long-runs.js';
 import { Repeat } from './repeat.js';
 
-/** Volumes worked on at once, beside those that wait for slow agents. The steps of creations are short, and nobody waits for one alone. */
+/** Volumes worked on at once, beside those that wait for slow agents. Creations come in thousands, and each of their steps is short. */
 const VOLUME_CONCURRENCY: Readonly<Record<Lane, number>> = { safety: 16, request: 16, bulk: 8 };
 /** A cluster's work is short and guarded by one version, so more would only collide. */
 const CLUSTER_CONCURRENCY = 2;
