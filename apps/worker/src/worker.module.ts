@@ -1,6 +1,6 @@
 import { systemClock, systemRandom } from '@holdfast/database/clock-and-random.js';
 import { createPool } from '@holdfast/database/sql/pool.js';
-import { snapshot, systemScope, unsyncedTransaction } from '@holdfast/database/sql/scope.js';
+import { type Scope, snapshot, systemScope, unsyncedTransaction } from '@holdfast/database/sql/scope.js';
 import { FleetReader } from '@holdfast/database/store/fleet-reader.js';
 import { listMissedNodes, noteUnanswered } from '@holdfast/database/store/missed-nodes.js';
 import { PostgresOutbox } from '@holdfast/database/store/postgres-outbox.js';
@@ -35,6 +35,8 @@ const CONFIG = Symbol('config');
 const WORKER = Symbol('worker');
 /** A reconciler holds a connection only for the moment of a load or a commit, so few serve many. */
 const CONNECTIONS_MAX = 10;
+/** For what keeps data safe, and nothing else: however many requests wait for a connection, none of this does. */
+const SAFETY_CONNECTIONS_MAX = 6;
 
 /** Everything the worker opens, with the one order in which it is closed again. */
 type Worker = {
@@ -92,11 +94,18 @@ function openWorker(config: WorkerConfig): Worker {
   });
   const pool = createPool(config.databaseUrl, { connectionsMax: CONNECTIONS_MAX, applicationName: 'worker' });
   const scope = systemScope(pool);
+  const safetyPool = createPool(config.databaseUrl, {
+    connectionsMax: SAFETY_CONNECTIONS_MAX,
+    applicationName: 'worker-safety',
+  });
+  const safetyScope = systemScope(safetyPool);
   const backend = openBackend(config);
   const queue = new WakeQueue(backend, (error) => log.warn({ err: error }, 'the queue failed'));
   const agents = new HttpAgentClient(undefined, workerCertificate(scope));
+  // Fleets are read in turns, so each of the two has its own reader.
+  const storeOf = (of: Scope) => new PostgresStore(of, { fleets: new FleetReader() });
   const ports = {
-    store: new PostgresStore(scope, { fleets: new FleetReader() }),
+    store: storeOf(scope),
     agents,
     queue,
     clock: systemClock,
@@ -107,14 +116,15 @@ function openWorker(config: WorkerConfig): Worker {
   const metrics: WorkerMetrics = new WorkerMetrics(scope, () => runtime.longRuns());
   const runtime = new ReconcileRuntime({
     ports,
+    safety: { ...ports, store: storeOf(safetyScope) },
     queue,
     backend,
-    outbox: new PostgresOutbox(pool, config.databaseUrl),
+    outbox: new PostgresOutbox(safetyPool, config.databaseUrl),
     missed: {
-      list: (limit) => snapshot(scope, (sql) => listMissedNodes(sql, limit)),
+      list: (limit) => snapshot(safetyScope, (sql) => listMissedNodes(sql, limit)),
       ask: ({ controlUrl }) => askAgent(controlUrl),
       // A note that is lost with Postgres is made again while the agent is silent.
-      noteUnanswered: (missed) => unsyncedTransaction(scope, (sql) => noteUnanswered(sql, missed)),
+      noteUnanswered: (missed) => unsyncedTransaction(safetyScope, (sql) => noteUnanswered(sql, missed)),
     },
     log,
     onRun: (kind, outcome, seconds) => metrics.ran(kind, outcome, seconds),
@@ -125,7 +135,7 @@ function openWorker(config: WorkerConfig): Worker {
     new WebhookQueue(backend, (error) => log.warn({ err: error }, "the webhooks' queue failed")),
     log,
   );
-  const alerts = alertRuntime(scope, log);
+  const alerts = alertRuntime(safetyScope, log);
   const capacity = capacityRuntime(scope, log);
   const health = new HealthServer({
     checks: {
@@ -142,7 +152,7 @@ function openWorker(config: WorkerConfig): Worker {
     await agents.close();
     await queue.close();
     await backend.close();
-    await pool.end();
+    await Promise.all([pool.end(), safetyPool.end()]);
   };
   return { log, health, runtime, webhooks, alerts, capacity, close };
 }

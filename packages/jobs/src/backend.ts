@@ -13,8 +13,14 @@ export type BackendOptions = {
 
 export type JobQueue = Pick<RedisQueue, 'add' | 'close' | 'getJobCounts'>;
 export type JobWorker = { close(): Promise<void> };
-export type JobHandler = (data: unknown) => Promise<void>;
-export type WorkerOptions = { concurrency: number; onError: (error: Error) => void };
+/** @param priority that the job was added with; 0: none */
+export type JobHandler = (data: unknown, priority: number) => Promise<void>;
+export type WorkerOptions = {
+  concurrency: number;
+  onError: (error: Error) => void;
+  /** The worker has found nothing more that waits. */
+  onIdle?: () => void;
+};
 
 /** Backend of the job queue: BullMQ on Redis or on Postgres. Only this file knows which one is in use. */
 export interface JobBackend {
@@ -69,13 +75,14 @@ function redisBackend(url: string, caFile: string | undefined): JobBackend {
       queue.on('error', onError);
       return queue;
     },
-    worker(name, handler, { concurrency, onError }) {
-      const worker = new RedisWorker(name, (job) => handler(job.data), {
+    worker(name, handler, { concurrency, onError, onIdle }) {
+      const worker = new RedisWorker(name, (job) => handler(job.data, job.opts.priority ?? 0), {
         connection,
         concurrency,
         ...workerTimes,
       });
       worker.on('error', onError);
+      if (onIdle !== undefined) worker.on('drained', onIdle);
       return worker;
     },
     ping: () => connection.ping(),
@@ -102,13 +109,14 @@ function postgresBackend(databaseUrl: string): JobBackend {
       queue.on('error', onError);
       return queue;
     },
-    worker(name, handler, { concurrency, onError }) {
-      const worker = new Worker(name, (job) => handler(job.data), {
+    worker(name, handler, { concurrency, onError, onIdle }) {
+      const worker = new Worker(name, (job) => handler(job.data, job.opts.priority ?? 0), {
         connection,
         concurrency,
         ...workerTimes,
       });
       worker.on('error', onError);
+      if (onIdle !== undefined) worker.on('drained', onIdle);
       return worker;
     },
     ping: async () => undefined,

@@ -1,28 +1,42 @@
 import type { Queue, WakeUp } from '@holdfast/control/ports/queue.js';
+import type { Lane } from '@holdfast/core/policy/work-lane.js';
 import type { JobBackend, JobQueue } from './backend.js';
 import { HandedOver } from './handed-over.js';
-import { jobOf, QUEUE_NAMES } from './queues.js';
+import { CLUSTER_QUEUE, jobOf, VOLUME_QUEUES, type VolumeWakeUp } from './queues.js';
+import { Turns } from './turns.js';
 
 /** Failed jobs that are kept for inspection. They are not retried: the sweep wakes their volumes and clusters again. */
 const FAILED_KEPT = 100;
+/** Lane and party of wake-ups that name none: what reconcilers themselves ask for takes turns as one party. */
+const UNNAMED_LANE: Lane = 'request';
+const UNNAMED_PARTY = '';
+/** A job that was delayed has waited for a time, and goes first when that has come. */
+const DELAYED_TURN = 1;
 
 /** The control plane's `Queue` port on BullMQ. */
 export class WakeQueue implements Queue {
   /** What waits in the queue, as far as this process knows: its workers say what begins. */
   readonly handedOver = new HandedOver(() => performance.now());
-  private readonly queues: Record<WakeUp['kind'], JobQueue>;
+  private readonly turns: Readonly<Record<Lane, Turns>> = {
+    safety: new Turns(),
+    request: new Turns(),
+    bulk: new Turns(),
+  };
+  private readonly volumes: Readonly<Record<Lane, JobQueue>>;
+  private readonly clusters: JobQueue;
 
   constructor(backend: JobBackend, onError: (error: Error) => void) {
-    this.queues = {
-      volume: backend.queue(QUEUE_NAMES.volume, onError),
-      cluster: backend.queue(QUEUE_NAMES.cluster, onError),
+    this.volumes = {
+      safety: backend.queue(VOLUME_QUEUES.safety, onError),
+      request: backend.queue(VOLUME_QUEUES.request, onError),
+      bulk: backend.queue(VOLUME_QUEUES.bulk, onError),
     };
+    this.clusters = backend.queue(CLUSTER_QUEUE, onError);
   }
 
   /**
-   * Adds a wake-up. A volume or cluster has one waiting job at most. `keepLastIfActive`: a wake-up that comes while its
-   * job runs leads to one more run. A delayed wake-up has an id of its own, because it must not swallow an immediate
-   * one.
+   * Adds a wake-up. In each lane a volume has one waiting job at most, and so has a cluster. `keepLastIfActive`: a wake-up that comes
+   * while its job runs leads to one more run. A delayed wake-up has an id of its own, because it must not swallow an immediate one.
    */
   async wake(wakeUp: WakeUp, { delayMs = 0 }: { delayMs?: number } = {}): Promise<void> {
     // Before it is added, because it may begin before this hears that it was.
@@ -35,9 +49,22 @@ export class WakeQueue implements Queue {
     }
   }
 
+  /** A worker of this process has begun a volume's job. */
+  began(wakeUp: VolumeWakeUp, turn: number): void {
+    this.handedOver.began(wakeUp);
+    this.turns[wakeUp.lane].began(wakeUp.volumeId, turn);
+  }
+
+  /** Workers have found nothing more that waits in a lane. */
+  idle(lane: Lane): void {
+    this.turns[lane].reset();
+  }
+
   private async add(wakeUp: WakeUp, delayMs: number): Promise<void> {
     const job = jobOf(wakeUp);
-    await this.queues[wakeUp.kind].add('wake', job, {
+    const { queue, ...turn } = this.placeOf(wakeUp, delayMs);
+    await queue.add('wake', job, {
+      ...turn,
       deduplication: { id: delayMs > 0 ? `${job.id}-later` : job.id, keepLastIfActive: true },
       delay: delayMs,
       removeOnComplete: true,
@@ -45,7 +72,14 @@ export class WakeQueue implements Queue {
     });
   }
 
+  private placeOf(wakeUp: WakeUp, delayMs: number): { queue: JobQueue; priority?: number } {
+    if (wakeUp.kind === 'cluster') return { queue: this.clusters };
+    const { volumeId, lane = UNNAMED_LANE, party = UNNAMED_PARTY } = wakeUp;
+    const priority = delayMs > 0 ? DELAYED_TURN : this.turns[lane].take(volumeId, party);
+    return { queue: this.volumes[lane], priority };
+  }
+
   async close(): Promise<void> {
-    await Promise.all(Object.values(this.queues).map((queue) => queue.close()));
+    await Promise.all([...Object.values(this.volumes), this.clusters].map((queue) => queue.close()));
   }
 }

@@ -1,13 +1,24 @@
-import type { WakeUp } from '@holdfast/control/ports/queue.js';
+import { LANES, type Lane } from '@holdfast/core/policy/work-lane.js';
 import type { JobBackend, JobWorker } from './backend.js';
-import { QUEUE_NAMES, wakeUpOf } from './queues.js';
+import {
+  CLUSTER_QUEUE,
+  type ClusterWakeUp,
+  clusterWakeUp,
+  VOLUME_QUEUES,
+  type VolumeWakeUp,
+  volumeWakeUp,
+} from './queues.js';
 
 export type WakeHandlers = {
-  [Kind in WakeUp['kind']]: {
-    /** Most jobs of this kind that one process runs at once. */
-    concurrency: number;
-    run: (wakeUp: Extract<WakeUp, { kind: Kind }>) => Promise<void>;
+  volume: {
+    /** Most jobs that one process runs at once, of each lane. */
+    concurrency: Readonly<Record<Lane, number>>;
+    /** @param turn of the job in its lane */
+    run: (wakeUp: VolumeWakeUp, turn: number) => Promise<void>;
+    /** Nothing waits in the lane. */
+    onIdle?: (lane: Lane) => void;
   };
+  cluster: { concurrency: number; run: (wakeUp: ClusterWakeUp) => Promise<void> };
 };
 
 /** Runs a handler for each wake-up. One that throws is reported; the sweep wakes the same volume or cluster again. */
@@ -16,24 +27,26 @@ export class WakeWorkers {
 
   constructor(backend: JobBackend, handlers: WakeHandlers, onError: (error: Error) => void) {
     const { volume, cluster } = handlers;
-    this.workers = [
+    this.workers = LANES.map((lane) =>
       backend.worker(
-        QUEUE_NAMES.volume,
-        async (data) => {
-          const wakeUp = wakeUpOf('volume', data);
-          if (wakeUp?.kind === 'volume') await volume.run(wakeUp);
+        VOLUME_QUEUES[lane],
+        async (data, turn) => {
+          const wakeUp = volumeWakeUp(lane, data);
+          if (wakeUp !== undefined) await volume.run(wakeUp, turn);
         },
-        { concurrency: volume.concurrency, onError },
+        { concurrency: volume.concurrency[lane], onIdle: () => volume.onIdle?.(lane), onError },
       ),
+    );
+    this.workers.push(
       backend.worker(
-        QUEUE_NAMES.cluster,
+        CLUSTER_QUEUE,
         async (data) => {
-          const wakeUp = wakeUpOf('cluster', data);
-          if (wakeUp?.kind === 'cluster') await cluster.run(wakeUp);
+          const wakeUp = clusterWakeUp(data);
+          if (wakeUp !== undefined) await cluster.run(wakeUp);
         },
         { concurrency: cluster.concurrency, onError },
       ),
-    ];
+    );
   }
 
   /** Waits for the jobs that are running. */

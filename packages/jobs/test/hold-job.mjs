@@ -10,7 +10,7 @@ const hold = (id) => {
 new WakeWorkers(
   openBackend({ databaseUrl, redisUrl }),
   {
-    volume: { concurrency: 1, run: ({ volumeId }) => hold(volumeId) },
+    volume: { concurrency: { safety: 1, request: 1, bulk: 1 }, run: ({ volumeId }) => hold(volumeId) },
     cluster: { concurrency: 1, run: ({ clusterId }) => hold(clusterId) },
   },
   (error) => console.error(error),

@@ -18,6 +18,7 @@ import { WakeQueue } from '../src/wake-queue.js';
 import { WakeWorkers } from '../src/wake-workers.js';
 
 const KEPT_MS = 6_000;
+const FILL = 200;
 const backends = hasRedis() ? (['postgres', 'redis'] as const) : (['postgres'] as const);
 
 let postgres: EmbeddedPostgres;
@@ -153,6 +154,80 @@ describe.each(backends)('on %s', (kind) => {
     );
   });
 
+  test('what is urgent, and what others want, does not wait behind the many creations of one organization', async () => {
+    const backend = open(kind);
+    const queue = openQueue(backend);
+    const filled = Array.from({ length: FILL }, () => volume());
+    await Promise.all(filled.map((wakeUp) => queue.wake({ ...wakeUp, lane: 'bulk', party: 'filler' })));
+    const [removed, threatened, theirs] = [volume(), volume(), volume()];
+    await queue.wake({ ...theirs, lane: 'bulk', party: 'other' });
+    await queue.wake({ ...removed, lane: 'request', party: 'filler' });
+    await queue.wake({ ...threatened, lane: 'safety', party: 'filler' });
+    const ran: string[] = [];
+    const creations = new Set<string>([...filled, theirs].map(({ volumeId }) => volumeId));
+    let release = () => {};
+    const held = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    work(backend, async (id) => {
+      if (creations.has(id)) await held;
+      ran.push(id);
+    });
+    closers.push(async () => release());
+    await eventually(
+      'the other lanes have run while the first creation holds all slots of its own',
+      () => ran,
+      (ids) => [removed, threatened].every(({ volumeId }) => ids.includes(volumeId)),
+    );
+    release();
+    await eventually(
+      'all ran',
+      () => ran.length,
+      (count) => count === FILL + 3,
+    );
+    // Among the creations the two parties take turns.
+    expect(ran.indexOf(theirs.volumeId)).toBeLessThan(FILL / 4);
+  });
+
+  test('turns begin anew when nothing waits', async () => {
+    const backend = open(kind);
+    const queue = openQueue(backend);
+    const turns: number[] = [];
+    let isDrained = false;
+    const workers = new WakeWorkers(
+      backend,
+      {
+        volume: {
+          concurrency: { safety: 1, request: 1, bulk: 1 },
+          run: async (wakeUp, turn) => {
+            queue.began(wakeUp, turn);
+            turns.push(turn);
+          },
+          onIdle: (lane) => {
+            queue.idle(lane);
+            if (lane === 'bulk') isDrained = turns.length === 3;
+          },
+        },
+        cluster: { concurrency: 1, run: async () => {} },
+      },
+      onError,
+    );
+    closers.push(() => workers.close());
+    for (let n = 0; n < 3; n += 1) await queue.wake({ ...volume(), lane: 'bulk', party: 'filler' });
+    await eventually(
+      'all ran, and nothing waits',
+      () => isDrained,
+      (is) => is,
+    );
+    await queue.wake({ ...volume(), lane: 'bulk', party: 'filler' });
+    await eventually(
+      'one more ran',
+      () => turns.length,
+      (count) => count === 4,
+    );
+    expect(turns.at(-1)).toBe(1);
+  });
+
   test('the relay hands over what it finds, also what no notification told of', async () => {
     const backend = open(kind);
     const queue = openQueue(backend);
@@ -226,7 +301,7 @@ function work(backend: JobBackend, run: (id: string) => Promise<void>): void {
   const workers = new WakeWorkers(
     backend,
     {
-      volume: { concurrency: 4, run: ({ volumeId }) => run(volumeId) },
+      volume: { concurrency: { safety: 4, request: 4, bulk: 1 }, run: ({ volumeId }) => run(volumeId) },
       cluster: { concurrency: 1, run: ({ clusterId }) => run(clusterId) },
     },
     onError,

@@ -1,6 +1,7 @@
 import type { Change, FanOutBatch } from '@holdfast/control/ports/store.js';
 import { asId, type DiskId, type NodeId, type VolumeId } from '@holdfast/core/model/ids.js';
 import type { Volume, VolumeSpec } from '@holdfast/core/model/volume.js';
+import type { Lane } from '@holdfast/core/policy/work-lane.js';
 import { expect, test } from '@jest/globals';
 import {
   A_SPEC,
@@ -171,14 +172,40 @@ export function dueContract(makeStore: MakeStore): void {
       await record(at, volumeIdOf(number));
     }
     const first = await fixture.store.listDueVolumes({ now: LATER, limit: 2 });
-    expect(first).toEqual([
+    expect(first).toMatchObject([
       { volumeId: testId(3), at: NOON },
       { volumeId: testId(4), at: NOON },
     ]);
     const [, after] = first;
     if (after === undefined) throw new Error('the page was too short');
     const second = await fixture.store.listDueVolumes({ now: LATER, limit: 2, after });
-    expect(second).toEqual([{ volumeId: testId(2), at: LATER }]);
+    expect(second).toMatchObject([{ volumeId: testId(2), at: LATER }]);
+  });
+
+  test('each lane lists its own, with the party of each', async () => {
+    const nodeId = await fixture.node();
+    const volumes: Partial<Volume>[] = [
+      { lifecycle: attachedOn(nodeId), epoch: 2 },
+      { lifecycle: { state: 'detached' }, robustness: 'degraded' },
+      { lifecycle: { state: 'detached' }, robustness: 'healthy' },
+      { lifecycle: { state: 'deleting', requestedAt: NOON, grant: undefined } },
+      { lifecycle: { state: 'creating', request: undefined } },
+    ];
+    for (const [index, part] of volumes.entries())
+      await idle({ id: volumeIdOf(index + 1), name: `volume-${index}`, ...part });
+    const { organizationId } = fixture.tenant;
+    const listed = async (lane: Lane) =>
+      (await fixture.store.listDueVolumes({ now: NOON, limit: 100, lane })).map(({ volumeId, party }) => ({
+        volumeId,
+        party,
+      }));
+    const due = (number: number, state: string) => ({
+      volumeId: testId(number),
+      party: `${organizationId} ${state}`,
+    });
+    expect(await listed('safety')).toEqual([due(1, 'attached'), due(2, 'detached')]);
+    expect(await listed('request')).toEqual([due(3, 'detached'), due(4, 'deleting')]);
+    expect(await listed('bulk')).toEqual([due(5, 'creating')]);
   });
 
   test('a heartbeat marks the volumes of which it brings news, and not the others', async () => {

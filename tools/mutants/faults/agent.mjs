@@ -82,7 +82,7 @@ export const AGENT_FAULTS = [
     name: 'hung-disk-holds-up-all-calls',
     breaks: 'a disk that hangs is asked no more until it answers',
     file: 'apps/agent/src/disks/watched-disk.ts',
-    changes: [{ find: 'if (this.hungMs() > this.limitMs) throw this.hung();', replace: '' }],
+    changes: [{ find: 'if (this.answers.oldestMs > this.limitMs) throw this.refusal();', replace: '' }],
     foundBy: 'apps/agent/src/disks/watched-disk.test.ts',
   },
   {
@@ -91,8 +91,8 @@ export const AGENT_FAULTS = [
     file: 'apps/agent/src/disks/watched-disk.ts',
     changes: [
       {
-        find: 'if (error instanceof DiskHung) return this.hungReport();',
-        replace: 'if (error instanceof DiskHung && this.lastReport !== undefined) return this.lastReport;',
+        find: 'if (lastReport !== undefined && !this.isHung()) return lastReport;',
+        replace: 'if (lastReport !== undefined) return lastReport;',
       },
     ],
     foundBy: 'apps/agent/src/disks/watched-disk.test.ts',

@@ -118,7 +118,12 @@ export class DiskSet {
   private async adopt(entry: DiskEntry, name: string, wantedId?: DiskId): Promise<Disk> {
     const kind = entry.type === 'block' ? BlockDisk : FolderDisk;
     const taken = await kind.take(entry.path, name, entry.sizeBytes, this.options.known, wantedId);
-    const disk = new WatchedDisk(taken, entry);
+    const disk: WatchedDisk = new WatchedDisk(taken, entry, {
+      peers: () =>
+        this.disks.flatMap((other) =>
+          other instanceof WatchedDisk && other !== disk ? [other.answers] : [],
+        ),
+    });
     const twin = this.disks.find(({ diskId }) => diskId === disk.diskId);
     if (twin !== undefined) {
       throw new StorageFault('disk.wrong_identity', {

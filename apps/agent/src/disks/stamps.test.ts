@@ -6,6 +6,7 @@ import type { Disk } from './disk.js';
 import { FolderDisk } from './folder-disk.js';
 import { KnownDisks } from './known-disks.js';
 import { Stamps } from './stamps.js';
+import { DiskOwesAnswer } from './watched-disk.js';
 
 let base: string;
 let disk: FolderDisk;
@@ -55,6 +56,19 @@ describe('the stamp of a disk', () => {
     const first = await disk.readStamp();
     const next = await beat(stamps, disk, { stores: true });
     expect(next).toMatchObject({ generation: 2, trail: [first?.id], isOpen: true });
+  });
+
+  test('is reported as it was last while the disk is slow, and not while it hangs', async () => {
+    const stamps = agent({ stores: true });
+    await stamps.engage(disk);
+    const last = await beat(stamps, disk, { stores: true });
+    const owes = (isHung: boolean) => async () => {
+      throw new DiskOwesAnswer('it answers slowly', isHung);
+    };
+    disk.readStamp = owes(false);
+    expect(await stamps.report(disk)).toEqual(last);
+    disk.readStamp = owes(true);
+    await expect(stamps.report(disk)).rejects.toMatchObject({ code: 'disk.not_ready' });
   });
 
   test('stays as it is where the control plane does not confirm it, and no copy is opened', async () => {

@@ -11,6 +11,7 @@ import { stampReport } from '@holdfast/core/model/disk-stamp.js';
 import { StorageFault } from '@holdfast/core/model/faults.js';
 import type { Disk } from './disk.js';
 import { type StoredStamp, storedStampAfter } from './stored-stamp.js';
+import { DiskOwesAnswer } from './watched-disk.js';
 
 /** Pause between two stamps of a disk in use: a small synced write on the disk, and one update of its row. */
 const ADVANCE_MS = 5_000;
@@ -27,6 +28,7 @@ type State = {
   advancedAtMs: number;
   /** The last change of it. Changes of one disk run one after the other. */
   changing: Promise<unknown>;
+  reported: StampReport | undefined;
 };
 
 export type StampsOptions = Readonly<{
@@ -45,16 +47,27 @@ export class Stamps {
 
   constructor(private readonly options: StampsOptions) {}
 
-  /** The stamp of a ready disk, for a heartbeat. */
+  /** The stamp of a ready disk, for a heartbeat. While a slow disk owes an answer it is the one that was reported last. */
   report(disk: Disk): Promise<StampReport> {
     return this.change(disk, async (state) => {
-      const stored = await disk.readStamp();
-      const isConfirmed = state.confirmed === (stored?.id ?? null);
-      const isDue = performance.now() - state.advancedAtMs >= (this.options.advanceMs ?? ADVANCE_MS);
-      const mayAdvance = state.isUsed && isConfirmed && this.isKnown === true && !this.isSealed;
-      const now = mayAdvance && (isDue || !state.isMarked) ? await advance(disk, state, stored) : stored;
-      return stampReport(now, await disk.fileId());
+      try {
+        state.reported = await this.readReport(disk, state);
+        return state.reported;
+      } catch (error) {
+        const isSlow = error instanceof DiskOwesAnswer && !error.isHung;
+        if (!isSlow || state.reported === undefined) throw error;
+        return state.reported;
+      }
     });
+  }
+
+  private async readReport(disk: Disk, state: State): Promise<StampReport> {
+    const stored = await disk.readStamp();
+    const isConfirmed = state.confirmed === (stored?.id ?? null);
+    const isDue = performance.now() - state.advancedAtMs >= (this.options.advanceMs ?? ADVANCE_MS);
+    const mayAdvance = state.isUsed && isConfirmed && this.isKnown === true && !this.isSealed;
+    const now = mayAdvance && (isDue || !state.isMarked) ? await advance(disk, state, stored) : stored;
+    return stampReport(now, await disk.fileId());
   }
 
   /** Takes over what the control plane has stored of a report. */
@@ -128,12 +141,13 @@ export class Stamps {
   private stateOf(disk: Disk): State {
     const known = this.states.get(disk);
     if (known !== undefined) return known;
-    const state = {
+    const state: State = {
       confirmed: undefined,
       isUsed: false,
       isMarked: false,
       advancedAtMs: Number.NEGATIVE_INFINITY,
       changing: Promise.resolve(),
+      reported: undefined,
     };
     this.states.set(disk, state);
     return state;

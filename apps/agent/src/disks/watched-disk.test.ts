@@ -1,4 +1,5 @@
 import type { DiskReport } from '@holdfast/core/model/agent-protocol.js';
+import { type DiskAnswers, HUNG_MS, OUTLIER_MS } from '@holdfast/core/model/disk-answers.js';
 import { asId, type DiskId } from '@holdfast/core/model/ids.js';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import type { Disk } from './disk.js';
@@ -24,6 +25,8 @@ let calls: number;
 let gate: Promise<void>;
 let open: () => void;
 let disk: WatchedDisk;
+let nowMs: number;
+let peers: DiskAnswers[];
 
 beforeEach(() => {
   calls = 0;
@@ -44,7 +47,10 @@ beforeEach(() => {
     report: () => answer(report),
   };
   // The cast: what the test does not use is left out.
-  disk = new WatchedDisk(plain as unknown as Disk, entry, LIMIT_MS);
+  nowMs = 0;
+  peers = [];
+  const options = { peers: () => peers, nowMs: () => nowMs, limitMs: LIMIT_MS };
+  disk = new WatchedDisk(plain as unknown as Disk, entry, options);
 });
 
 afterEach(() => open?.());
@@ -58,6 +64,8 @@ describe('WatchedDisk', () => {
   test('a disk that hangs is reported as hung, and gets no further calls', async () => {
     await disk.report(0);
     hang();
+    await disk.report(0);
+    nowMs = HUNG_MS + 1;
     expect(await disk.report(0)).toMatchObject({ ready: false, reason: 'DiskHung', maximumBytes: 900 });
     const before = calls;
     for (let i = 0; i < 3; i += 1) {
@@ -67,6 +75,34 @@ describe('WatchedDisk', () => {
         await expect(use).rejects.toMatchObject({ code: 'disk.not_ready' });
     }
     expect(calls).toBe(before);
+  });
+
+  test('a disk that is slow under load stays as it was reported, with few calls, until no load explains it', async () => {
+    await disk.report(0);
+    hang();
+    peers = [{ oldestMs: 5_000, tookMs: [7_000] }];
+    await disk.report(0);
+    const before = calls;
+    for (nowMs = 1_000; nowMs <= HUNG_MS; nowMs += 1_000) {
+      expect(await disk.report(0)).toEqual(report);
+      expect(await disk.problem()).toMatchObject({ reason: 'DiskSlow' });
+    }
+    expect(calls).toBe(before);
+    nowMs = OUTLIER_MS + 1;
+    peers = [{ oldestMs: 0, tookMs: [3, 4] }];
+    expect(await disk.report(0)).toMatchObject({ ready: false, reason: 'DiskHung' });
+    expect(disk.answers.tookMs).toHaveLength(1);
+  });
+
+  test('a disk that has not answered since the start of the agent is not ready, and says how long it has been waited for', async () => {
+    hang();
+    await disk.report(0);
+    nowMs = 3_000;
+    expect(await disk.report(0)).toMatchObject({
+      ready: false,
+      reason: 'DiskSlow',
+      message: '/disk answers slowly: a call has been waiting for it for 3.0 s',
+    });
   });
 
   test('a hung disk is used again once it has answered', async () => {

@@ -1,9 +1,11 @@
 /**
- * A disk with a time limit on its calls. A call to a hung disk holds one of the agent's threads for as long as it
- * hangs. So once a call has run over the limit the disk counts as hung: it is reported as that at once and gets no
- * further calls until the call has ended.
+ * A disk with a time limit on its calls. A call to a disk that does not answer holds one of the agent's threads for as long as that
+ * lasts. So once a call has run over the limit the disk gets no further calls until the call has ended.
+ *
+ * Whether it is then slow or hangs is core's rule (`disk-answers.ts`). A slow one is reported as it was last: it stays in use.
  */
 import type { DiskReport } from '@holdfast/core/model/agent-protocol.js';
+import { answersText, type DiskAnswers, judgePace, SLOW_MS } from '@holdfast/core/model/disk-answers.js';
 import { StorageFault } from '@holdfast/core/model/faults.js';
 import type { DiskId } from '@holdfast/core/model/ids.js';
 import type { DiskStore } from '@holdfast/data-engine/disk/disk-store.js';
@@ -11,24 +13,53 @@ import { within } from '../within.js';
 import { type Disk, type DiskEntry, type DiskProblem, requireUsable, unreadable } from './disk.js';
 import type { StoredStamp } from './stored-stamp.js';
 
-/**
- * Limit of one call. A loaded disk answers within milliseconds, and a heartbeat, which waits for it, times out after 5
- * s.
- */
-const DISK_LIMIT_MS = 2_000;
+/** How many of the last calls tell how the disk answers: the heartbeat makes about one each second. */
+const CALLS_KEPT = 32;
 
-class DiskHung extends StorageFault {}
+export class DiskOwesAnswer extends StorageFault {
+  /** @param isHung false: it is slow, and stays in use */
+  constructor(
+    publicMessage: string,
+    readonly isHung: boolean,
+  ) {
+    super('disk.not_ready', { publicMessage });
+  }
+}
+
+export type WatchOptions = {
+  /** The other disks of the node. */
+  peers?: () => readonly DiskAnswers[];
+  /** A clock that never goes back. */
+  nowMs?: () => number;
+  /** How long a call is waited for. A heartbeat, which waits for it, times out after 5 s. */
+  limitMs?: number;
+};
 
 export class WatchedDisk implements Disk {
   /** Calls that have not ended, the oldest first. */
   private readonly underWay = new Set<{ sinceMs: number }>();
   private lastReport: DiskReport | undefined;
+  private readonly tookMs: number[] = [];
+  private readonly peers: () => readonly DiskAnswers[];
+  private readonly nowMs: () => number;
+  private readonly limitMs: number;
 
   constructor(
     private readonly disk: Disk,
     private readonly entry: DiskEntry,
-    private readonly limitMs: number = DISK_LIMIT_MS,
-  ) {}
+    { peers = () => [], nowMs = () => performance.now(), limitMs = SLOW_MS }: WatchOptions = {},
+  ) {
+    this.peers = peers;
+    this.nowMs = nowMs;
+    this.limitMs = limitMs;
+  }
+
+  /** How it answers now. */
+  get answers(): DiskAnswers {
+    const [oldest] = this.underWay;
+    const oldestMs = oldest === undefined ? 0 : this.nowMs() - oldest.sinceMs;
+    return { oldestMs, tookMs: this.tookMs };
+  }
 
   get diskId(): DiskId {
     return this.disk.diskId;
@@ -46,7 +77,7 @@ export class WatchedDisk implements Disk {
     try {
       return await this.bounded(() => this.disk.problem());
     } catch (error) {
-      if (error instanceof DiskHung) return this.hungProblem();
+      if (error instanceof DiskOwesAnswer) return this.owedProblem();
       throw error;
     }
   }
@@ -88,42 +119,52 @@ export class WatchedDisk implements Disk {
       this.lastReport = await this.bounded(() => this.disk.report(nowMs));
       return this.lastReport;
     } catch (error) {
-      if (error instanceof DiskHung) return this.hungReport();
+      if (error instanceof DiskOwesAnswer) return this.owedReport();
       throw error;
     }
   }
 
-  /** Makes the call unless the disk hangs, and waits no longer than the limit. @throws DiskHung */
+  /** Makes the call unless the disk owes an answer, and waits no longer than the limit. @throws DiskOwesAnswer */
   private async bounded<T>(work: () => Promise<T>): Promise<T> {
-    if (this.hungMs() > this.limitMs) throw this.hung();
-    const call = { sinceMs: performance.now() };
+    if (this.answers.oldestMs > this.limitMs) throw this.refusal();
+    const call = { sinceMs: this.nowMs() };
     this.underWay.add(call);
-    const ending = work().finally(() => this.underWay.delete(call));
+    const ending = work().finally(() => this.ended(call));
     return within(this.limitMs, ending, () => {
-      throw this.hung();
+      throw this.refusal();
     });
   }
 
-  private hungMs(): number {
-    const [oldest] = this.underWay;
-    return oldest === undefined ? 0 : performance.now() - oldest.sinceMs;
+  private ended(call: { sinceMs: number }): void {
+    this.underWay.delete(call);
+    this.tookMs.push(this.nowMs() - call.sinceMs);
+    if (this.tookMs.length > CALLS_KEPT) this.tookMs.shift();
   }
 
-  private hung(): DiskHung {
-    return new DiskHung('disk.not_ready', { publicMessage: this.hungProblem().message });
+  private isHung(): boolean {
+    return judgePace(this.answers, this.peers()) === 'hung';
   }
 
-  private hungProblem(): DiskProblem {
+  private refusal(): DiskOwesAnswer {
+    return new DiskOwesAnswer(this.owedProblem().message, this.isHung());
+  }
+
+  private owedProblem(): DiskProblem {
+    const { path, answers } = this;
+    if (!this.isHung())
+      return { reason: 'DiskSlow', message: `${path} answers slowly: ${answersText(answers)}` };
     const message =
-      `${this.path} does not answer: a call has been waiting for it for more than ${this.limitMs / 1000} s; ` +
+      `${path} does not answer, and load does not explain that: ${answersText(answers)}; ` +
       'look at the disk and at the kernel log';
     return { reason: 'DiskHung', message };
   }
 
-  private hungReport(): DiskReport {
+  /** A slow disk is reported as it was last; one that has not answered since the agent's start can't be. */
+  private owedReport(): DiskReport {
     const { diskId, name, path, entry, lastReport } = this;
+    if (lastReport !== undefined && !this.isHung()) return lastReport;
     const { type, sizeBytes } = entry;
     const maximumBytes = lastReport?.maximumBytes ?? sizeBytes;
-    return { diskId, name, path, type, maximumBytes, ...unreadable(this.hungProblem()) };
+    return { diskId, name, path, type, maximumBytes, ...unreadable(this.owedProblem()) };
   }
 }

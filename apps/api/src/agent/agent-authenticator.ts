@@ -29,7 +29,7 @@ export class AgentAuthenticator {
     const { nodeId, clusterId, keyHash, validTo } = certificate;
     if (validTo < systemClock.now()) throw refused(`its certificate ran out at ${validTo.toISOString()}`);
     const identity = isId(nodeId)
-      ? await findIdentity(this.databases.system(), asId<NodeId>(nodeId))
+      ? await findIdentity(this.databases.agents(), asId<NodeId>(nodeId))
       : undefined;
     if (identity === undefined || identity.clusterId !== clusterId)
       throw refused('the node is not known any more');

@@ -102,7 +102,7 @@ export class AgentCertificates implements OnApplicationBootstrap, OnApplicationS
 
   private async read(): Promise<Current> {
     const now = systemClock.now();
-    const authorities = await ensureAuthorities(this.databases.system(), now);
+    const authorities = await ensureAuthorities(this.databases.agents(), now);
     const signing = signingAuthority(authorities, now) ?? authorities[0];
     if (signing === undefined) throw new Error('there is no certificate authority');
     const trusted = trustedAuthorities(authorities, now).map(({ certificatePem }) => certificatePem);

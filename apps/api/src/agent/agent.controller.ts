@@ -44,7 +44,7 @@ export class AgentController {
     private readonly certificates: AgentCertificates,
     @Inject(CONFIG) private readonly config: Config,
   ) {
-    this.store = new PostgresStore(databases.system());
+    this.store = new PostgresStore(databases.agents());
     this.addresses = new AgentAddresses(config.agentNetworks);
   }
 
@@ -80,7 +80,7 @@ export class AgentController {
     if (key === undefined) throw noRequest();
     const now = systemClock.now();
     const notAfter = new Date(now.getTime() + this.config.nodeCertificateHours * HOUR_MS);
-    const { nodeId, clusterId } = await joinNode(this.databases.system(), {
+    const { nodeId, clusterId } = await joinNode(this.databases.agents(), {
       name: body.name,
       keyHash: key.keyHash,
       tokenSecret: body.token === undefined ? undefined : parseJoinToken(body.token).secret,
@@ -138,7 +138,7 @@ export class AgentController {
     @Body() { record, grantId }: ConfirmRecordBody,
   ) {
     // The system role sees every cluster; the agent speaks for its own only.
-    const { rowCount } = await snapshot(this.databases.system(), (sql) =>
+    const { rowCount } = await snapshot(this.databases.agents(), (sql) =>
       sql.query('SELECT FROM volume WHERE id = $1 AND cluster_id = $2', [volumeId, agent.clusterId]),
     );
     if (rowCount === 0) throw volumeNotFound(volumeId);

@@ -13,8 +13,10 @@ import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
 const TENANT_SLOTS = { slots: 12, ofOwner: 8, waitingOfOwner: 2_500, waiting: 8_000 };
 /** Beside those: sign-ins and tokens are looked up before there is an organization. */
 const SIGN_IN_CONNECTIONS = 2;
-/** Heartbeats: short, and a few at a time. */
-const SYSTEM_CONNECTIONS_MAX = 4;
+/** Heartbeats, and the note that they can be heard: short, and a few at a time. Nothing else uses these, so they wait for nothing else. */
+const AGENT_CONNECTIONS_MAX = 4;
+/** Sign-ins at providers, sealing and the removal of what is old. */
+const SYSTEM_CONNECTIONS_MAX = 3;
 /**
  * A request that needs the database ends within 15 s, whatever has become of that, since programs and proxies wait for thirty as a
  * rule: 5 s for a slot or a connection (`scope.ts`, `pool.ts`), and 9 to 10 until a connection that is silent is given up. That is a
@@ -24,11 +26,12 @@ const STATEMENT_MS_MAX = 8_000;
 /** Old rows go by the thousand, and no user waits for that. */
 const SYSTEM_STATEMENT_MS_MAX = 12_000;
 
-/** The two ways into the database: as one organization, and as the system. */
+/** The ways into the database: as one organization, as the system, and as the system for agents alone. */
 @Injectable()
 export class Databases implements OnApplicationShutdown {
   private readonly api: Pool;
   private readonly systemPool: Pool;
+  private readonly agentPool: Pool;
   private readonly slots = new FairSlots(TENANT_SLOTS, noConnection);
 
   constructor(urls: { databaseUrl: string; databaseSystemUrl: string }) {
@@ -38,11 +41,14 @@ export class Databases implements OnApplicationShutdown {
       pipeline: true,
       statementMsMax: STATEMENT_MS_MAX,
     });
-    this.systemPool = createPool(urls.databaseSystemUrl, {
-      connectionsMax: SYSTEM_CONNECTIONS_MAX,
-      applicationName: 'holdfast-api-agents',
-      statementMsMax: SYSTEM_STATEMENT_MS_MAX,
-    });
+    const asSystem = (connectionsMax: number, applicationName: string) =>
+      createPool(urls.databaseSystemUrl, {
+        connectionsMax,
+        applicationName,
+        statementMsMax: SYSTEM_STATEMENT_MS_MAX,
+      });
+    this.systemPool = asSystem(SYSTEM_CONNECTIONS_MAX, 'holdfast-api-system');
+    this.agentPool = asSystem(AGENT_CONNECTIONS_MAX, 'holdfast-api-agents');
   }
 
   get load(): { readonly used: number; readonly waiting: number } {
@@ -66,6 +72,11 @@ export class Databases implements OnApplicationShutdown {
     return systemScope(this.systemPool);
   }
 
+  /** For what agents say and for nothing else: a node whose heartbeat waits would be taken for dead. */
+  agents(): Scope {
+    return systemScope(this.agentPool);
+  }
+
   /**
    * Tells when a connection of tenants breaks. Before anything can be read of a Postgres that has restarted, all connections to the
    * one before have broken.
@@ -79,7 +90,7 @@ export class Databases implements OnApplicationShutdown {
   }
 
   async onApplicationShutdown(): Promise<void> {
-    await Promise.all([this.api.end(), this.systemPool.end()]);
+    await Promise.all([this.api.end(), this.systemPool.end(), this.agentPool.end()]);
   }
 }
 

@@ -31,7 +31,7 @@ export class Listening implements OnApplicationBootstrap, OnApplicationShutdown 
 
   /** One at a time: a database that does not answer must not be asked again and again. */
   private note(): void {
-    this.noting ??= noteListening(this.databases.system())
+    this.noting ??= noteListening(this.databases.agents())
       .then(
         () => {
           this.isFailing = false;

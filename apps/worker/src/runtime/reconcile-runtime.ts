@@ -12,11 +12,14 @@ import { LOOKING_INTERVAL_MS, LostAgents } from '@holdfast/control/reconcilers/f
 import { reconcileCluster } from '@holdfast/control/reconcilers/reconcile-cluster.js';
 import { reconcileVolume } from '@holdfast/control/reconcilers/reconcile-volume.js';
 import type { ReconcilerPorts } from '@holdfast/control/reconcilers/reconciler-ports.js';
-import { SWEEP_INTERVAL_MS, sweep } from '@holdfast/control/reconcilers/sweep.js';
+import { SWEEP_INTERVAL_MS, wakeClusters } from '@holdfast/control/reconcilers/sweep.js';
+import { wakeDueVolumes } from '@holdfast/control/reconcilers/wake-volumes.js';
 import { asId } from '@holdfast/core/model/ids.js';
+import { LANES, type Lane } from '@holdfast/core/policy/work-lane.js';
 import type { JobBackend } from '@holdfast/jobs/backend.js';
 import { withoutAwaited } from '@holdfast/jobs/handed-over.js';
 import { OutboxRelay } from '@holdfast/jobs/outbox-relay.js';
+import type { ClusterWakeUp, VolumeWakeUp } from '@holdfast/jobs/queues.js';
 import type { WakeQueue } from '@holdfast/jobs/wake-queue.js';
 import { WakeWorkers } from '@holdfast/jobs/wake-workers.js';
 import { inSpan } from '@holdfast/tracing/spans.js';
@@ -24,15 +27,17 @@ import type { Logger } from 'pino';
 import { LongRuns } from './long-runs.js';
 import { Repeat } from './repeat.js';
 
-/** Volumes worked on at once, beside those that wait for slow agents. */
-const VOLUME_CONCURRENCY = 16;
+/** Volumes worked on at once, beside those that wait for slow agents. Creations come in thousands, and each of their steps is short. */
+const VOLUME_CONCURRENCY: Readonly<Record<Lane, number>> = { safety: 16, request: 16, bulk: 8 };
 /** A cluster's work is short and guarded by one version, so more would only collide. */
 const CLUSTER_CONCURRENCY = 2;
-
-type WakeUpOf<Kind extends WakeUp['kind']> = Extract<WakeUp, { kind: Kind }>;
+const LONG_RUN_FAILED = 'a run that took long failed';
 
 export type RuntimeParts = {
+  /** What users' requests and creations are worked on with. */
   ports: ReconcilerPorts;
+  /** The same with connections that nothing else uses: for clusters, lost nodes, and volumes whose data is at stake. */
+  safety: ReconcilerPorts;
   queue: WakeQueue;
   backend: JobBackend;
   outbox: Outbox;
@@ -45,55 +50,84 @@ export type RuntimeParts = {
 
 export class ReconcileRuntime {
   private readonly relay: OutboxRelay;
-  private readonly sweep: Repeat;
+  private readonly sweeps: readonly Repeat[];
   private readonly lost: LostAgents;
   private readonly looking: Repeat;
-  private readonly volumes: LongRuns;
+  /** Of each lane of their own, so that creations that wait for slow agents leave an organization's other work its turn. */
+  private readonly volumes: Readonly<Record<Lane, LongRuns>>;
   private readonly clusters: LongRuns;
   private workers: WakeWorkers | undefined;
 
   constructor(private readonly parts: RuntimeParts) {
-    const { outbox, queue, ports } = parts;
-    const onError = (error: unknown) => this.warn(error, 'a run that took long failed');
-    this.volumes = new LongRuns({
-      wakeAgain: (id) => queue.wake({ kind: 'volume', volumeId: asId(id) }),
-      onError,
-    });
+    const { outbox, queue, safety } = parts;
+    this.volumes = {
+      safety: this.longRunsOf('safety'),
+      request: this.longRunsOf('request'),
+      bulk: this.longRunsOf('bulk'),
+    };
     this.clusters = new LongRuns({
       wakeAgain: (id) => queue.wake({ kind: 'cluster', clusterId: asId(id) }),
-      onError,
+      onError: (error) => this.warn(error, LONG_RUN_FAILED),
     });
     this.relay = new OutboxRelay(outbox, queue, (error) => this.warn(error, 'the relay failed'));
-    const onSweepError = (error: unknown) => this.warn(error, 'the sweep failed');
-    const sweeping = { ...ports, queue: withoutAwaited(queue, queue.handedOver) };
-    this.sweep = new Repeat(
-      () => sweep(sweeping).then(() => parts.onSwept?.()),
-      SWEEP_INTERVAL_MS,
-      onSweepError,
-    );
+    this.sweeps = this.sweepsOf();
     const onLookError = (error: unknown) => this.warn(error, 'agents could not be looked for');
-    this.lost = new LostAgents({ store: ports.store, missed: parts.missed }, onLookError);
+    this.lost = new LostAgents({ store: safety.store, missed: parts.missed }, onLookError);
     this.looking = new Repeat(() => this.lost.look(), LOOKING_INTERVAL_MS, onLookError);
   }
 
+  private longRunsOf(lane: Lane): LongRuns {
+    const { queue } = this.parts;
+    return new LongRuns({
+      wakeAgain: (id) => queue.wake({ kind: 'volume', volumeId: asId(id), lane }),
+      onError: (error) => this.warn(error, LONG_RUN_FAILED),
+    });
+  }
+
+  /** One for the clusters and one for each lane: a walk over many volumes keeps none of the others waiting. */
+  private sweepsOf(): Repeat[] {
+    const { queue, onSwept } = this.parts;
+    const onError = (error: unknown) => this.warn(error, 'the sweep failed');
+    const sweeping = (lane: Lane) => ({
+      ...this.portsOf(lane),
+      queue: withoutAwaited(queue, queue.handedOver),
+    });
+    const clusters = () => wakeClusters(sweeping('safety')).then(() => onSwept?.());
+    return [
+      new Repeat(clusters, SWEEP_INTERVAL_MS, onError),
+      ...LANES.map(
+        (lane) => new Repeat(() => wakeDueVolumes(sweeping(lane), lane), SWEEP_INTERVAL_MS, onError),
+      ),
+    ];
+  }
+
+  private portsOf(lane: Lane): ReconcilerPorts {
+    return lane === 'safety' ? this.parts.safety : this.parts.ports;
+  }
+
   async start(): Promise<void> {
-    const { backend } = this.parts;
+    const { backend, queue } = this.parts;
     this.workers = new WakeWorkers(
       backend,
       {
-        volume: { concurrency: VOLUME_CONCURRENCY, run: (wakeUp) => this.reconcileVolume(wakeUp) },
+        volume: {
+          concurrency: VOLUME_CONCURRENCY,
+          run: (wakeUp, turn) => this.reconcileVolume(wakeUp, turn),
+          onIdle: (lane) => queue.idle(lane),
+        },
         cluster: { concurrency: CLUSTER_CONCURRENCY, run: (wakeUp) => this.reconcileCluster(wakeUp) },
       },
       (error) => this.warn(error, 'a job failed'),
     );
     await this.relay.start();
-    this.sweep.start();
+    for (const sweep of this.sweeps) sweep.start();
     this.looking.start();
   }
 
   /** Runs that wait for slow agents. */
   longRuns(): Record<WakeUp['kind'], number> {
-    return { volume: this.volumes.count, cluster: this.clusters.count };
+    const volume = LANES.reduce((count, lane) => count + this.volumes[lane].count, 0);
+    return { volume, cluster: this.clusters.count };
   }
 
   /** Takes work from the queue? */
@@ -103,30 +137,30 @@ export class ReconcileRuntime {
 
   /** Feeds the queue no more, then waits for what is being worked on. */
   async stop(): Promise<void> {
-    await Promise.all([this.sweep.stop(), this.looking.stop()]);
+    await Promise.all([...this.sweeps, this.looking].map((repeat) => repeat.stop()));
     await this.lost.settled();
     await this.relay.stop();
     await this.workers?.close();
-    await Promise.all([this.volumes.stop(), this.clusters.stop()]);
+    await Promise.all([...Object.values(this.volumes), this.clusters].map((runs) => runs.stop()));
   }
 
-  private async reconcileCluster(wakeUp: WakeUpOf<'cluster'>): Promise<void> {
+  private async reconcileCluster(wakeUp: ClusterWakeUp): Promise<void> {
     const { clusterId } = wakeUp;
     this.parts.queue.handedOver.began(wakeUp);
     await this.clusters.run(clusterId, () =>
       this.measured(wakeUp, async () => {
-        await reconcileCluster(this.parts.ports, clusterId);
+        await reconcileCluster(this.parts.safety, clusterId);
         return 'done';
       }),
     );
   }
 
-  private async reconcileVolume(wakeUp: WakeUpOf<'volume'>): Promise<void> {
-    const { volumeId } = wakeUp;
-    this.parts.queue.handedOver.began(wakeUp);
-    await this.volumes.run(volumeId, (mayAct) =>
+  private async reconcileVolume(wakeUp: VolumeWakeUp, turn: number): Promise<void> {
+    const { volumeId, lane } = wakeUp;
+    this.parts.queue.began(wakeUp, turn);
+    await this.volumes[lane].run(volumeId, (mayAct) =>
       this.measured(wakeUp, async () => {
-        const outcome = await reconcileVolume(this.parts.ports, volumeId, { mayAct });
+        const outcome = await reconcileVolume(this.portsOf(lane), volumeId, { mayAct });
         if (outcome.steps > 0 || outcome.did === 'waiting')
           this.parts.log.debug({ volumeId, ...outcome }, 'volume');
         return outcome.did;

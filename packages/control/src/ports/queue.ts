@@ -1,8 +1,16 @@
 import type { ClusterId, VolumeId } from '@holdfast/core/model/ids.js';
+import type { Lane } from '@holdfast/core/policy/work-lane.js';
 
 /** What a wake-up names. It carries no data: the reconciler that is woken reads the current state. */
 export type WakeUp = (
-  | { kind: 'volume'; volumeId: VolumeId }
+  | {
+      kind: 'volume';
+      volumeId: VolumeId;
+      /** Left out: `request`. */
+      lane?: Lane | undefined;
+      /** Who takes turns with whom within the lane (`partyOf`). Left out: what no organization waits for. */
+      party?: string | undefined;
+    }
   /** Admission of rebuilds, and the check which nodes are alive. */
   | { kind: 'cluster'; clusterId: ClusterId }
 ) & {

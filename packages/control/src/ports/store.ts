@@ -17,6 +17,9 @@ import type { DiskWishes } from '@holdfast/core/policy/disk-wishes.js';
 import type { AgentTarget } from './agent-client.js';
 
 export type { OrphansView } from '@holdfast/core/lifecycle/plan-orphans.js';
+
+import type { Lane } from '@holdfast/core/policy/work-lane.js';
+
 // The decisions in core are functions of these, so core declares them; here is where the rest of the house finds them.
 export type {
   Change,
@@ -68,7 +71,16 @@ export type VolumeDue = {
 };
 
 /** A due volume's place in their list: in the order of their times, and of their ids where these are equal. */
-export type DueVolume = { readonly volumeId: VolumeId; readonly at: Date };
+export type DuePlace = { readonly volumeId: VolumeId; readonly at: Date };
+export type DueVolume = DuePlace & { readonly party: string };
+
+/** A page of the volumes of one lane that are due; without a lane of all. */
+export type DuePage = {
+  readonly now: Date;
+  readonly limit: number;
+  readonly after?: DuePlace | undefined;
+  readonly lane?: Lane | undefined;
+};
 
 /** The time of a volume that was marked: before any clock's present, so that clocks that differ delay no volume. */
 export const DUE_AT_ONCE = new Date(0);
@@ -150,7 +162,7 @@ export interface Store {
    */
   loadFoundCopies(clusterId: ClusterId, of: FoundCopiesOf): Promise<OrphanInContext[]>;
   /** Volumes that are due at `now`, the one that has been due longest first; at most `limit` after `after`. */
-  listDueVolumes(options: { now: Date; limit: number; after?: DueVolume }): Promise<DueVolume[]>;
+  listDueVolumes(page: DuePage): Promise<DueVolume[]>;
   /**
    * Sets when the volume is due next, which clears its mark, unless it has been marked since `ifMarks` was read. Returns
    * whether it was set. Wakes no reconciler, and is no change of the volume: its version stays.

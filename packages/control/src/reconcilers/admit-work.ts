@@ -39,7 +39,8 @@ export async function admitWork(
       if (isFault(error, 'store.conflict')) continue;
       throw error;
     }
-    for (const volumeId of touched(plan, view)) await ports.queue.wake({ kind: 'volume', volumeId });
+    for (const volumeId of touched(plan, view))
+      await ports.queue.wake({ kind: 'volume', volumeId, lane: 'safety' });
     return;
   }
 }

@@ -14,6 +14,7 @@ import {
   engineStopped,
   type GrantIdentity,
   type MissingCopies,
+  startAwaitsNode,
   startRefused,
   surveyOfMissing,
 } from '@holdfast/core/lifecycle/conclude-attachment.js';
@@ -49,6 +50,12 @@ export async function startEngine(
   view: VolumeView,
   step: StepOf<'start-engine'>,
 ): Promise<StepOutcome> {
+  const awaited = startAwaitsNode(view, step.nodeId, ports.clock.now());
+  if (awaited.length > 0) {
+    // Planned again from what is stored now: the start's own commits name the version that this has made.
+    await commitVolume(ports, view, awaited);
+    return 'continue';
+  }
   try {
     return await startOnCurrentCopies(ports, view, step);
   } catch (error) {

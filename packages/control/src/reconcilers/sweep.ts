@@ -1,16 +1,29 @@
 /**
  * The sweep: wakes every cluster and every volume that is due, whatever became of its own wake-up. The net under lost
  * jobs, crashed relays and workers; and what wakes a volume when only time has passed.
+ *
+ * Its parts are for runs beside each other: a walk over thousands of volumes must not keep clusters, which tell dead nodes, waiting.
  */
+import { LANES } from '@holdfast/core/policy/work-lane.js';
 import type { ReconcilerPorts } from './reconciler-ports.js';
 import { wakeDueVolumes } from './wake-volumes.js';
 
-/** How often the sweep runs. */
+/** How often each part of the sweep runs. */
 export const SWEEP_INTERVAL_MS = 5_000;
 
+/** All parts, the most urgent first. */
 export async function sweep(ports: ReconcilerPorts): Promise<{ clusters: number; volumes: number }> {
-  const clusterIds = await ports.store.listClusters();
-  for (const clusterId of clusterIds) await ports.queue.wake({ kind: 'cluster', clusterId });
-  const volumes = await wakeDueVolumes(ports);
-  return { clusters: clusterIds.length, volumes };
+  const clusters = await wakeClusters(ports);
+  let volumes = 0;
+  for (const lane of LANES) volumes += await wakeDueVolumes(ports, lane);
+  return { clusters, volumes };
+}
+
+export async function wakeClusters({
+  store,
+  queue,
+}: Pick<ReconcilerPorts, 'store' | 'queue'>): Promise<number> {
+  const clusterIds = await store.listClusters();
+  for (const clusterId of clusterIds) await queue.wake({ kind: 'cluster', clusterId });
+  return clusterIds.length;
 }

@@ -24,6 +24,7 @@ import {
   copiesAwaited,
   engineStarted,
   engineStopped,
+  startAwaitsNode,
   startRefused,
 } from './conclude-attachment.js';
 import { WAITING_FOR_COPIES } from './decide-start.js';
@@ -59,6 +60,37 @@ describe('a grant', () => {
     expect(replicaPatch(changes, copyOn('a'))).toEqual({ mode: undefined });
     expect(replicaPatch(changes, copyOn('b'))).toBeUndefined();
     expect(eventTypes(changes)).toEqual(['VolumeAttaching']);
+  });
+});
+
+describe('a start on a node', () => {
+  const awaited = (silentSeconds: number, volume: Partial<VolumeView['volume']> = {}) => {
+    const lastHeartbeatAt = secondsAfterNoon(-silentSeconds);
+    const view = aGrantedView({ volume: { lifecycle: attachingOn(NODE), ...volume } });
+    const nodes = view.fleet.nodes.map((node) => ({ ...node, lastHeartbeatAt }));
+    const listening = { now: NOON, since: secondsAfterNoon(-600) };
+    return volumePatch(startAwaitsNode({ ...view, fleet: { ...view.fleet, nodes, listening } }, NODE, NOON));
+  };
+  const known = { code: 'EngineStartFailed', message: 'why', cures: [], since: NOON };
+
+  test.each([
+    { name: 'that is heard says nothing', silentSeconds: 2, volume: {}, says: undefined },
+    {
+      name: 'that has missed a heartbeat names the node',
+      silentSeconds: 3,
+      volume: {},
+      says: 'the volume waits for node a',
+    },
+    {
+      name: 'that a start has found silent is told already',
+      silentSeconds: 3,
+      volume: { attention: known },
+      says: undefined,
+    },
+  ])('$name', ({ silentSeconds, volume, says }) => {
+    const message = awaited(silentSeconds, volume)?.attention?.message;
+    if (says === undefined) expect(message).toBeUndefined();
+    else expect(message).toContain(says);
   });
 });
 

@@ -33,6 +33,7 @@ import {
   type VolumeEndpoint,
 } from '../model/volume-lifecycle.js';
 import { COPIES_MISSING } from '../policy/decide-salvage.js';
+import { isMissed } from '../policy/node-liveness.js';
 import { isFaulted } from './decide-start.js';
 import { rebuildFailed } from './plan-observation.js';
 import { robustnessEvents } from './plan-status.js';
@@ -128,6 +129,24 @@ export function startRefused(
     since: volume.attention?.since ?? now,
   };
   return { isCured: false, changes: unlessKnown(view, { attention }, []) };
+}
+
+/**
+ * Says before a start that its node has missed a heartbeat: the calls to it may then take their whole time, and users wait. What a start
+ * that was tried has found stands already.
+ */
+export function startAwaitsNode({ volume, fleet }: VolumeView, nodeId: NodeId, now: Date): Change[] {
+  const node = nodeById(fleet, nodeId);
+  const isSilent = node !== undefined && fleet.listening !== undefined && isMissed(node, fleet.listening);
+  if (!isSilent || volume.attention !== undefined) return [];
+  const { name } = node;
+  const attention = {
+    code: 'NodeUnanswering',
+    message: `the volume waits for node ${name}, which has missed a heartbeat: its engine is started there when it answers`,
+    cures: [`look at node ${name}, and start its agent`, 'detach the volume, and attach it on another node'],
+    since: now,
+  };
+  return [patchOf(volume, { attention })];
 }
 
 function epochRaised(view: VolumeView, newest: number, identity: GrantIdentity, now: Date): Change[] {

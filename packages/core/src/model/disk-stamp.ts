@@ -1,5 +1,4 @@
 /** Stamps of disks: which state of a disk is the newest one that its holder has stored (docs/adr/0322-a-disk-carries-a-stamp.md). */
-import type { StampReport } from './agent-protocol.js';
 import { asId, type DiskId, type NodeId } from './ids.js';
 
 /** Bound of a stamp's trail. Only a clean stop adds one before the control plane has answered to the one before it. */
@@ -32,7 +31,8 @@ export function stampAfter(before: HeldStamp | undefined, isOpen: boolean, id: s
   } satisfies HeldStamp;
 }
 
-export function stampReport(held: HeldStamp | undefined, fileId: string | undefined): StampReport {
+/** As an agent reports it (agent-protocol.ts). */
+export function stampReport(held: HeldStamp | undefined, fileId: string | undefined) {
   const { id = null, generation = 0, trail = [], isOpen = false } = held ?? {};
   return { id, generation, trail: [...trail], isOpen, ...(fileId !== undefined && { fileId }) };
 }

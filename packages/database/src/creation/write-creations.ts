@@ -6,6 +6,7 @@
 import type { NewVolume } from '@holdfast/core/lifecycle/decide-creation.js';
 import { EVENT_TYPES } from '@holdfast/core/model/event-types.js';
 import type { ClusterId, DiskId, OrganizationId, VolumeId } from '@holdfast/core/model/ids.js';
+import { LANES } from '@holdfast/core/policy/work-lane.js';
 import { type AuditEntry, insertAuditEntries } from '../queries/audit.js';
 import { REPLICAS } from '../rows/replica-row.js';
 import { VOLUMES } from '../rows/volume-row.js';
@@ -105,8 +106,8 @@ export async function insertBelongings(
        FROM unnest($5::text[], $6::text[], $7::uuid[], $8::text[], $9::timestamptz[])
          AS e(type, severity, volume_id, message, at)
      ), woken AS (
-       INSERT INTO outbox (organization_id, kind, target_id, traceparent)
-       SELECT $1::uuid, 'volume', id, traceparent FROM unnest($7::uuid[], $10::text[]) AS w(id, traceparent)
+       INSERT INTO outbox (organization_id, kind, target_id, traceparent, lane)
+       SELECT $1::uuid, 'volume', id, traceparent, $11::smallint FROM unnest($7::uuid[], $10::text[]) AS w(id, traceparent)
      )
      SELECT pg_notify('${CHANGE_CHANNEL}', concat_ws(' ', $1, $2, 'volume', id)) FROM unnest($7::uuid[]) id
      UNION ALL SELECT pg_notify('${EVENT_CHANNEL}', concat_ws(' ', $1, $2))
@@ -122,6 +123,7 @@ export async function insertBelongings(
       events.map(({ message }) => message),
       events.map(({ at }) => at),
       traceparents.map((traceparent) => traceparent ?? null),
+      LANES.indexOf('bulk'),
     ],
   );
   await insertAuditEntries(sql, auditEntries);

@@ -48,7 +48,7 @@ export async function confirmRecord(
     volumeId,
     asJson(record),
   ]);
-  const touched = new Touched();
+  const touched = new Touched('safety');
   touched.volume(volumeId);
   await writeOutbox(sql, touched);
 }

@@ -1,7 +1,7 @@
 /**
  * Due times of volumes: listed for the sweep, moved by reconcilers. `writeOutbox` sets the marks.
  */
-import type { DueVolume } from '@holdfast/control/ports/store.js';
+import type { DuePage, DueVolume } from '@holdfast/control/ports/store.js';
 import type { VolumeId } from '@holdfast/core/model/ids.js';
 import type { Sql } from '../sql/scope.js';
 
@@ -11,21 +11,23 @@ const BEFORE_ALL: { volumeId: string; at: Date | string } = {
   at: '-infinity',
 };
 
-type Row = { id: VolumeId; reconcile_due_at: Date };
+type Row = { id: VolumeId; reconcile_due_at: Date; party: string };
+
+/** As core's `laneOf` has it. */
+const LANE = `CASE WHEN state = 'creating' THEN 'bulk' WHEN state = 'attached' THEN 'safety'
+  WHEN state = 'detached' AND robustness IN ('degraded', 'faulted') THEN 'safety' ELSE 'request' END`;
 
 /** One range of `volume_reconcile_due_idx`. */
-export async function listDueVolumes(
-  sql: Sql,
-  { now, limit, after }: { now: Date; limit: number; after?: DueVolume },
-): Promise<DueVolume[]> {
+export async function listDueVolumes(sql: Sql, { now, limit, after, lane }: DuePage): Promise<DueVolume[]> {
   const { at, volumeId } = after ?? BEFORE_ALL;
   const { rows } = await sql.query<Row>(
-    `SELECT id, reconcile_due_at FROM volume
+    `SELECT id, reconcile_due_at, concat_ws(' ', organization_id, state) AS party FROM volume
      WHERE reconcile_due_at <= $1 AND (reconcile_due_at, id) > ($2::timestamptz, $3::uuid)
+       AND ($5::text IS NULL OR ${LANE} = $5)
      ORDER BY reconcile_due_at, id LIMIT $4`,
-    [now, at, volumeId, limit],
+    [now, at, volumeId, limit, lane ?? null],
   );
-  return rows.map((row) => ({ volumeId: row.id, at: row.reconcile_due_at }));
+  return rows.map((row) => ({ volumeId: row.id, at: row.reconcile_due_at, party: row.party }));
 }
 
 export async function recordDue(

@@ -68,7 +68,7 @@ export async function fanOut(
   const volumeIds = await concernedVolumes(sql, clusterId, row, limit);
   const isEnd = volumeIds.length < limit;
   await moveFanOut(sql, row, isEnd ? undefined : volumeIds.at(-1));
-  const touched = new Touched();
+  const touched = new Touched(row.subject_kind === 'cluster' ? 'bulk' : 'safety');
   for (const volumeId of volumeIds) touched.volume(volumeId);
   await writeOutbox(sql, touched);
   return { of: row.subject_kind, isDone: isEnd && !row.again };

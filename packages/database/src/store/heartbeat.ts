@@ -27,7 +27,7 @@ export async function recordHeartbeat(
   heartbeat: Heartbeat,
   given: { at: Date | undefined; newNodeId: NodeId | undefined },
 ): Promise<HeartbeatStored & { refusal?: StorageFault }> {
-  const touched = new Touched();
+  const touched = new Touched('safety');
   const now = await stampOf(sql, given.at);
   const { newNodeId } = given;
   const stored = await storeNode(sql, clusterId, { heartbeat, now, touched, newNodeId });

@@ -1,12 +1,20 @@
 import type { Outbox } from '@holdfast/control/ports/outbox.js';
 import type { WakeUp } from '@holdfast/control/ports/queue.js';
 import { asId, type ClusterId, type VolumeId } from '@holdfast/core/model/ids.js';
+import { LANES } from '@holdfast/core/policy/work-lane.js';
 import type pg from 'pg';
 import { Listener } from '../sql/listener.js';
 import { systemScope, unsyncedTransaction } from '../sql/scope.js';
 import { OUTBOX_CHANNEL } from './touched.js';
 
-type Row = { kind: WakeUp['kind']; target_id: string; traceparent: string | null };
+type Row = {
+  kind: WakeUp['kind'];
+  target_id: string;
+  traceparent: string | null;
+  lane: number;
+  /** Null: the volume is gone. */
+  party: string | null;
+};
 
 export class PostgresOutbox implements Outbox {
   /** @param pool connects as the system role, which sees the rows of all organizations */
@@ -20,8 +28,9 @@ export class PostgresOutbox implements Outbox {
     return unsyncedTransaction(systemScope(this.pool), async (sql) => {
       // Rows that another relay is handing over are left to it.
       const { rows } = await sql.query<Row>(
-        `DELETE FROM outbox WHERE id IN (SELECT id FROM outbox ORDER BY id LIMIT $1 FOR UPDATE SKIP LOCKED)
-         RETURNING kind, target_id, traceparent`,
+        `DELETE FROM outbox WHERE id IN (SELECT id FROM outbox ORDER BY lane, id LIMIT $1 FOR UPDATE SKIP LOCKED)
+         RETURNING kind, target_id, traceparent, lane,
+           (SELECT concat_ws(' ', v.organization_id, v.state) FROM volume v WHERE v.id = target_id) AS party`,
         [limit],
       );
       if (rows.length > 0) await handOver(distinct(rows));
@@ -46,16 +55,20 @@ export class PostgresOutbox implements Outbox {
 
 /** Many rows of one burst name the same thing. */
 function distinct(rows: readonly Row[]): WakeUp[] {
-  const traced = rows.filter(({ traceparent }) => traceparent !== null);
-  // The last one of each stays: one that belongs to a trace, where there is one.
-  return [
-    ...new Map([...rows, ...traced].map((row) => [`${row.kind} ${row.target_id}`, wakeUpOf(row)])).values(),
-  ];
+  // The last one of each stays: of the most urgent lane, and one that belongs to a trace, where there is one.
+  const ordered = [...rows].sort((a, b) => b.lane - a.lane || Number(isTraced(a)) - Number(isTraced(b)));
+  return [...new Map(ordered.map((row) => [`${row.kind} ${row.target_id}`, row])).values()]
+    .sort((a, b) => a.lane - b.lane)
+    .map(wakeUpOf);
 }
 
-function wakeUpOf({ kind, target_id: id, traceparent }: Row): WakeUp {
+function isTraced({ traceparent }: Row): boolean {
+  return traceparent !== null;
+}
+
+function wakeUpOf({ kind, target_id: id, traceparent, lane, party }: Row): WakeUp {
   const traced = traceparent === null ? {} : { traceparent };
   return kind === 'volume'
-    ? { kind, volumeId: asId<VolumeId>(id), ...traced }
+    ? { kind, volumeId: asId<VolumeId>(id), lane: LANES[lane], party: party ?? undefined, ...traced }
     : { kind, clusterId: asId<ClusterId>(id), ...traced };
 }

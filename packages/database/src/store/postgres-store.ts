@@ -3,6 +3,7 @@ import type {
   AdmissionView,
   Change,
   CommitGuard,
+  DuePage,
   DueVolume,
   FanOutBatch,
   FleetView,
@@ -108,8 +109,8 @@ export class PostgresStore implements Store {
     return snapshot(this.scope, (sql) => read(sql, (clusterId) => loadFleetView(sql, clusterId)));
   }
 
-  listDueVolumes(options: { now: Date; limit: number; after?: DueVolume }): Promise<DueVolume[]> {
-    return snapshot(this.scope, (sql) => listDueVolumes(sql, options));
+  listDueVolumes(page: DuePage): Promise<DueVolume[]> {
+    return snapshot(this.scope, (sql) => listDueVolumes(sql, page));
   }
 
   recordDue(volumeId: VolumeId, due: { at: Date | undefined; ifMarks: number }): Promise<boolean> {

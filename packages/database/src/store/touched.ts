@@ -1,5 +1,6 @@
 import { DUE_AT_ONCE } from '@holdfast/control/ports/store.js';
 import type { ClusterId, NodeId, VolumeId } from '@holdfast/core/model/ids.js';
+import { LANES, type Lane } from '@holdfast/core/policy/work-lane.js';
 import { currentTraceparent } from '@holdfast/tracing/spans.js';
 import { type Sql, traceparentOf } from '../sql/scope.js';
 
@@ -14,6 +15,9 @@ export class Touched {
   readonly clusters = new Set<ClusterId>();
   /** A volume whose reconciler makes this transaction, and looks at it again: it need not be woken. */
   lookedAfter: VolumeId | undefined;
+
+  /** @param lane where its volumes wait to be looked at */
+  constructor(readonly lane: Lane = 'request') {}
 
   volume(id: VolumeId): void {
     this.volumes.add(id);
@@ -35,7 +39,10 @@ const LOCKED = 'locked AS (SELECT id FROM volume WHERE id = ANY($1) ORDER BY id 
  * Several volumes are locked in id order, so that of two transactions that touch the same ones neither blocks the other
  * for good. One volume needs no order, and most commits touch one.
  */
-export async function writeOutbox(sql: Sql, { volumes, clusters, lookedAfter }: Touched): Promise<void> {
+export async function writeOutbox(
+  sql: Sql,
+  { volumes, clusters, lookedAfter, lane }: Touched,
+): Promise<void> {
   if (volumes.size === 0 && clusters.size === 0) return;
   const isOne = volumes.size <= 1;
   await sql.query(
@@ -48,8 +55,9 @@ export async function writeOutbox(sql: Sql, { volumes, clusters, lookedAfter }: 
        UNION ALL
        SELECT organization_id, id, 'cluster', id FROM cluster WHERE id = ANY($2)
      ), written AS (
-       INSERT INTO outbox (organization_id, kind, target_id, traceparent)
-       SELECT coalesce((SELECT current_organization_id()), organization_id), kind, id, $5::text FROM targets
+       INSERT INTO outbox (organization_id, kind, target_id, traceparent, lane)
+       SELECT coalesce((SELECT current_organization_id()), organization_id), kind, id, $5::text,
+         CASE kind WHEN 'cluster' THEN $7::smallint ELSE $6::smallint END FROM targets
        WHERE id IS DISTINCT FROM $4::uuid RETURNING id
      ), told AS (SELECT pg_notify('${OUTBOX_CHANNEL}', '') FROM written LIMIT 1)
      SELECT pg_notify('${CHANGE_CHANNEL}', concat_ws(' ', organization_id, cluster_id, kind, id)),
@@ -61,6 +69,8 @@ export async function writeOutbox(sql: Sql, { volumes, clusters, lookedAfter }: 
       DUE_AT_ONCE,
       lookedAfter ?? null,
       traceparentOf(sql) ?? currentTraceparent() ?? null,
+      LANES.indexOf(lane),
+      LANES.indexOf('safety'),
     ],
   );
 }

@@ -1,22 +1,23 @@
 /** Due times of volumes, and the fan-outs that mark them: the same as in Postgres, over the tables in memory. */
-import type { DueVolume, FanOutBatch } from '@holdfast/control/ports/store.js';
+import type { DuePage, DuePlace, DueVolume, FanOutBatch } from '@holdfast/control/ports/store.js';
 import { compareIds, type VolumeId } from '@holdfast/core/model/ids.js';
 import { holderOf, requestOf } from '@holdfast/core/model/volume-lifecycle.js';
+import { laneOf, partyOf } from '@holdfast/core/policy/work-lane.js';
 import type { FanOutRow, Tables, Transaction } from './tables.js';
 
-export function dueVolumes(
-  { dues, volumes }: Tables,
-  { now, limit, after }: { now: Date; limit: number; after?: DueVolume },
-): DueVolume[] {
+export function dueVolumes({ dues, volumes }: Tables, { now, limit, after, lane }: DuePage): DueVolume[] {
   const found: DueVolume[] = [];
   for (const [volumeId, { at }] of dues) {
-    if (at === undefined || at > now || !volumes.has(volumeId)) continue;
-    if (after === undefined || compareDue({ volumeId, at }, after) > 0) found.push({ volumeId, at });
+    const volume = volumes.get(volumeId);
+    if (at === undefined || at > now || volume === undefined) continue;
+    if (lane !== undefined && laneOf(volume) !== lane) continue;
+    if (after === undefined || compareDue({ volumeId, at }, after) > 0)
+      found.push({ volumeId, at, party: partyOf(volume) });
   }
   return found.sort(compareDue).slice(0, limit);
 }
 
-function compareDue(a: DueVolume, b: DueVolume): number {
+function compareDue(a: DuePlace, b: DuePlace): number {
   return a.at.getTime() - b.at.getTime() || compareIds(a.volumeId, b.volumeId);
 }
 

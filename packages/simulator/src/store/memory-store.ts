@@ -10,6 +10,7 @@ import type {
   AdmissionView,
   Change,
   CommitGuard,
+  DuePage,
   DueVolume,
   FanOutBatch,
   FleetView,
@@ -302,7 +303,7 @@ export class MemoryStore implements Store {
     return engine === undefined || engine.at.getTime() <= endMs + START_CALL_MS_MAX;
   }
 
-  async listDueVolumes(page: { now: Date; limit: number; after?: DueVolume }): Promise<DueVolume[]> {
+  async listDueVolumes(page: DuePage): Promise<DueVolume[]> {
     return dueVolumes(this.tables, page).filter(({ volumeId }) => !this.isSettled(volumeId, page.now));
   }
 
