@@ -100,6 +100,9 @@ test('one address can have so many codes open, and no more', async () => {
 });
 
 test('what was not used in time is deleted, and what still may be is kept', async () => {
+  const pool = createPool(api.database.systemUrl, { connectionsMax: 1, applicationName: 'prune' });
+  // What other suites on this database have left behind.
+  await pruneHistory(systemScope(pool), new Date());
   await api.owner.query('DELETE FROM device_login');
   await start();
   await api.owner.query(
@@ -116,7 +119,6 @@ test('what was not used in time is deleted, and what still may be is kept', asyn
     const later = Date.now() + 60_000;
     await api.owner.query(`INSERT INTO ${table} VALUES ('over', 1, 1), ('runs', 1, $1)`, [later]);
   }
-  const pool = createPool(api.database.systemUrl, { connectionsMax: 1, applicationName: 'prune' });
   const pruned = await pruneHistory(systemScope(pool), new Date());
   await pool.end();
   expect(pruned).toMatchObject({ invitations: 2, counts: 2 });

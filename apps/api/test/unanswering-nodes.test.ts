@@ -33,10 +33,11 @@ const typesOf = ({ conditions }: Json) =>
 /** Changes of nodes that the stream has told. */
 const changes = () => stream.messages.filter(({ data }) => data?.subject?.kind === 'node');
 
-/** As the worker notes it that has asked node-2 in vain. */
+/** As the worker notes it that has asked node-2 in vain: in whole milliseconds, and before whatever is heard next. */
 async function missNode(): Promise<string> {
   const { rows } = await api.owner.query<{ at: Date }>(
-    `UPDATE node SET last_heartbeat_at = now() - interval '3 seconds', unanswered_at = now() WHERE id = $1
+    `UPDATE node SET last_heartbeat_at = now() - interval '3 seconds',
+       unanswered_at = date_trunc('milliseconds', now()) - interval '1 millisecond' WHERE id = $1
      RETURNING unanswered_at AS at`,
     [nodeId],
   );

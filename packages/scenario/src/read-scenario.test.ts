@@ -98,7 +98,7 @@ describe('a scenario file that is wrong', () => {
 
   test.each([
     { name: 'a file that is no YAML', text: 'scenario: [1', want: /^1: .*/ },
-    { name: 'a file that is no scenario', text: '- 1', want: /^1: Invalid input: expected object/ },
+    { name: 'a file that is no scenario', text: '- 1', want: /^1: the file is no scenario: write its name/ },
     {
       name: 'an unknown key at the top',
       text: `${withSteps('write: v')}\nvolumen: []`,

@@ -145,7 +145,9 @@ function problemsOf(error: z.ZodError, path: Path, lines: Lines, raw?: unknown):
       issue.code === 'invalid_union' ? expectationProblems(valueAt(raw, issue.path), at, lines) : [];
     if (better.length > 0) return better;
     const where = issue.path.map(String).join('.');
-    return [{ line: lines(at), message: `${where === '' ? '' : `${where}: `}${issueText(issue)}` }];
+    if (where === '')
+      return [{ line: lines(at), message: 'the file is no scenario: write its name and its steps' }];
+    return [{ line: lines(at), message: `${where}: ${issueText(issue)}` }];
   });
 }
 

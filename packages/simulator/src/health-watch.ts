@@ -10,21 +10,28 @@ import type { World } from './world.js';
 /** Beyond the time in which a silent node counts as away: for an engine that waits for a copy, a worker that is down, and calls that are lost. */
 const SLACK_MS = 90_000;
 
+/** A copy that is not needed goes once no rebuild and no purge stands in the way. */
+const SURPLUS_MS = 1_200_000;
+
 /** The smaller, the better. A volume of which nothing is known is not shown as well. */
 const RANKS: Readonly<Record<Robustness, number>> = { healthy: 0, degraded: 1, unknown: 2, faulted: 2 };
 
 export class HealthWatch {
   /** Since when more was shown than there is. */
   private readonly since = new Map<VolumeId, number>();
+  /** Since when it has had more full copies than it wants. */
+  private readonly surplus = new Map<VolumeId, number>();
 
   constructor(private readonly world: World) {}
 
   /** @returns what was wrong for too long, in words */
   look(changed: Iterable<VolumeId>): string[] {
     const nowMs = this.world.clock.now().getTime();
-    return [...new Set([...changed, ...this.since.keys()])].flatMap((volumeId) =>
-      this.lookAt(volumeId, nowMs),
-    );
+    const volumes = new Set([...changed, ...this.since.keys(), ...this.surplus.keys()]);
+    return [...volumes].flatMap((volumeId) => [
+      ...this.lookAt(volumeId, nowMs),
+      ...this.surplusOf(volumeId, nowMs),
+    ]);
   }
 
   private lookAt(volumeId: VolumeId, nowMs: number): string[] {
@@ -43,6 +50,25 @@ export class HealthWatch {
     return nowMs - sinceMs > limitMs
       ? [`volume ${volume.name} is shown as ${volume.robustness}: ${found}`]
       : [];
+  }
+
+  private surplusOf(volumeId: VolumeId, nowMs: number): string[] {
+    const { tables } = this.world.store;
+    const volume = tables.volumes.get(volumeId);
+    const full = tables.replicas
+      .by('volume', volumeId)
+      .filter(({ mode, intent }) => mode === 'RW' && intent !== 'remove');
+    const extra = full.length - (volume?.spec.numberOfReplicas ?? full.length);
+    if (volume?.lifecycle.state !== 'attached' || extra < 1) {
+      this.surplus.delete(volumeId);
+      return [];
+    }
+    const sinceMs = this.surplus.get(volumeId) ?? nowMs;
+    this.surplus.set(volumeId, sinceMs);
+    if (nowMs - sinceMs <= SURPLUS_MS) return [];
+    return [
+      `volume ${volume.name} keeps ${full.length} copies for long and wants ${volume.spec.numberOfReplicas}`,
+    ];
   }
 
   private tooGood(volume: Volume, replicas: readonly Replica[]): string | undefined {

@@ -54,6 +54,16 @@ export function layerChecksum({ writes, isDamaged }: SimLayer): string {
   return `${hashOf([...writes])}${isDamaged ? ' damaged' : ''}`;
 }
 
+/** A number that no client writes: a block of the copy's files was changed behind its back. */
+export const DAMAGE = -1;
+
+/** What writes a copy holds, whether or not a block of it is damaged: nobody sees that who does not read all of it. */
+export function writesOf({ writes }: Pick<SimCopy, 'writes'>): Set<number> {
+  const known = new Set(writes);
+  known.delete(DAMAGE);
+  return known;
+}
+
 /** What writes a copy holds, in a form that is equal for equal contents. */
 export function checksumOf(copy: SimCopy): string {
   return hashOf([...copy.writes].sort((a, b) => a - b));

@@ -25,7 +25,7 @@ import { isEvicting } from '@holdfast/core/model/volume-facts.js';
 import { isDeleting, isRepairing, requestOf } from '@holdfast/core/model/volume-lifecycle.js';
 import { fillOf } from '@holdfast/core/model/volume-task.js';
 import { HealthWatch } from './health-watch.js';
-import { checksumOf } from './sim-copy.js';
+import { checksumOf, DAMAGE, writesOf } from './sim-copy.js';
 import type { SimEngine } from './sim-engine.js';
 import { TaskWatch } from './task-watch.js';
 import { QUEUE_SETTLES_MS, type World } from './world.js';
@@ -40,6 +40,7 @@ export class WorldWatch {
   private readonly repairs = new Set<string>();
   /** After how many changes of the store each volume was checked last. */
   private readonly checked = new Map<VolumeId, number>();
+  private readonly verified = new Map<VolumeId, number>();
   private bookingChanges = 0;
   private eventsSeen = 0;
   private readonly tasks: TaskWatch;
@@ -75,9 +76,26 @@ export class WorldWatch {
     if (isChecked) return;
     this.report(this.health.look([volumeId]));
     this.watchFill(view);
+    this.noteDamage(view);
     this.report(checkVolume(view).filter((finding) => !finding.includes('has two copies in one')));
     this.watchLastCopy(view);
     this.watchOfflineRebuild(view);
+  }
+
+  /** From when a comparison has told which copies are the odd ones on, their damage is known. */
+  private noteDamage({ volume: { id, verification }, replicas }: VolumeView): void {
+    if (verification?.state !== 'done' || verification.finishedAt === undefined) return;
+    if (this.verified.get(id) === verification.finishedAt.getTime()) return;
+    this.verified.set(id, verification.finishedAt.getTime());
+    const read = verification.replicas.filter(({ checksum }) => checksum !== null);
+    for (const { replicaId, checksum } of read) {
+      const replica = replicas.find((one) => one.id === replicaId);
+      const isOdd = 2 * read.filter((one) => one.checksum !== checksum).length > read.length;
+      const copy =
+        replica === undefined ? undefined : this.world.fleet.holderOf(replica)?.copies.get(replica.id);
+      if (isOdd && verification.verdict === 'damaged' && copy?.writes.has(DAMAGE) === true)
+        copy.isKnownDamaged = true;
+    }
   }
 
   /** From when it is filled on, a clone holds what had been acknowledged of its source before the snapshot. */
@@ -174,7 +192,8 @@ export class WorldWatch {
       const acknowledged = this.world.acknowledged.get(volumeId) ?? NONE;
       if (copies.some(({ writes }) => [...acknowledged].some((number) => !writes.has(number))))
         this.report([`a copy of volume ${volumeId} is read from and lacks acknowledged writes`]);
-      if (new Set(copies.map(checksumOf)).size > 1)
+      const held = copies.map((copy) => checksumOf({ ...copy, writes: writesOf(copy) }));
+      if (new Set(held).size > 1)
         this.report([`copies of volume ${volumeId} that are read from hold different contents`]);
     }
     if (writers > 1) this.report([`${writers} engines of volume ${volumeId} may acknowledge writes`]);

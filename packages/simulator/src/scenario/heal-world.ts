@@ -16,10 +16,10 @@ import { requestSalvage } from '@holdfast/control/use-cases/request-salvage.js';
 import { tuneRebuild } from '@holdfast/control/use-cases/tune-rebuild.js';
 import { isSetBack } from '@holdfast/core/lifecycle/plan-set-back.js';
 import { isFault } from '@holdfast/core/model/faults.js';
-import type { NodeId } from '@holdfast/core/model/ids.js';
-import type { StorageNode } from '@holdfast/core/model/node.js';
+import type { NodeId, VolumeId } from '@holdfast/core/model/ids.js';
+import { type StorageNode, zoneKey } from '@holdfast/core/model/node.js';
 import { isActiveRebuild } from '@holdfast/core/model/rebuild.js';
-import { isHealthy } from '@holdfast/core/model/replica.js';
+import { isHealthy, type Replica } from '@holdfast/core/model/replica.js';
 import { followingValue, overridesFrom } from '@holdfast/core/model/volume-overrides.js';
 import { NO_FAULTS } from '../faults.js';
 import type { SimClient } from '../sim-client.js';
@@ -36,7 +36,6 @@ const OPEN_SETTINGS = {
   'snapshot-heavy-task-concurrent-limit': 5,
   'disable-snapshot-purge': false,
   'replica-soft-anti-affinity': true,
-  'replica-zone-soft-anti-affinity': true,
   'replica-disk-soft-anti-affinity': true,
   'allow-empty-node-selector-volume': true,
   'allow-empty-disk-selector-volume': true,
@@ -91,10 +90,12 @@ export async function healWorld(
   clients: () => Promise<readonly SimClient[]>,
   secondsMax: number,
 ): Promise<string[]> {
-  await repair(world);
+  const unemptied = await emptyDeadNode(world);
+  if (unemptied.length > 0) return unemptied;
+  const isZoned = await repair(world);
   await settleDisks(world, await clients());
   const emptied = await openPlaces(world);
-  for (const client of await clients()) await openVolume(world, client);
+  for (const client of await clients()) await openVolume(world, client, isZoned);
   await world.run(15);
   const areWell = async () => {
     for (const client of await clients()) if ((await troubleOf(client)) !== undefined) return false;
@@ -110,13 +111,17 @@ export async function healWorld(
   return findings.length > 0 ? findings : secondRuns(world, await clients());
 }
 
-async function repair(world: World): Promise<void> {
+/**
+ * @param staysDead a node that is not started again
+ * @returns whether zones are hard
+ */
+async function repair(world: World, staysDead?: NodeId): Promise<boolean> {
   world.faults = NO_FAULTS;
   world.rebuildFaults.clear();
   for (const node of world.nodes) {
     node.isConnected = true;
     node.isSilent = false;
-    if (!node.isAlive) world.startNode(node.name);
+    if (!node.isAlive && node.nodeId !== staysDead) world.startNode(node.name);
     for (const disk of node.disks) {
       disk.isGone = false;
       disk.availableBytes = disk.maximumBytes;
@@ -125,7 +130,9 @@ async function repair(world: World): Promise<void> {
   await world.run(2);
   world.store.setQuota('project', world.projectId, {});
   world.store.setQuota('organization', world.organizationId, {});
-  await changeSettings(world, OPEN_SETTINGS);
+  const isZoned = await mayKeepZones(world);
+  await changeSettings(world, { ...OPEN_SETTINGS, 'replica-zone-soft-anti-affinity': !isZoned });
+  return isZoned;
 }
 
 /** @returns ids of the nodes that are still to be emptied */
@@ -160,9 +167,76 @@ function isToBeEmptied({ evictionRequested, drain }: StorageNode): boolean {
 }
 
 /** It follows its cluster, whose settings are open; what holds only of attached volumes stays. */
-async function openVolume({ useCases }: World, { volumeId }: SimClient): Promise<void> {
-  const patch = overridesFrom(followingValue);
+async function openVolume({ useCases }: World, client: SimClient, isZoned: boolean): Promise<void> {
+  const { volumeId } = client;
+  const { spec } = (await client.view()).volume;
+  // Block disks are not in every zone.
+  const isAnyZone = isZoned && spec.dataEngine === 'v2';
+  const patch = {
+    ...overridesFrom(followingValue),
+    ...(isAnyZone ? { replicaZoneSoftAntiAffinity: 'enabled' as const } : {}),
+  };
   await tolerated(() => patchVolume(useCases, { volumeId, patch }));
+}
+
+/**
+ * May zones be hard? Where each has a node that is open, and there are as many as any volume wants copies: then a copy that is to leave has a
+ * place in its own zone at least.
+ */
+async function mayKeepZones(world: World): Promise<boolean> {
+  const { nodes } = await world.store.loadFleet(world.clusterId);
+  const zones = new Set(nodes.map(zoneKey));
+  const open = new Set(nodes.filter((node) => !isToBeEmptied(node)).map(zoneKey));
+  const wanted = [...world.store.tables.volumes.values()].map(({ spec }) => spec.numberOfReplicas);
+  return open.size === zones.size && open.size >= Math.max(0, ...wanted);
+}
+
+/** The longest rest after an attempt that came to nothing, and moves of all volumes, a few at a time. */
+const EMPTYING_SECONDS = 3_600;
+
+/**
+ * A dead node that is to be emptied gives up what it has while it stays dead, also of detached volumes: as long as each of these has a full
+ * copy elsewhere. All else is repaired first.
+ */
+async function emptyDeadNode(world: World): Promise<string[]> {
+  const { nodes } = await world.store.loadFleet(world.clusterId);
+  const dead = nodes.find(
+    (node) => node.evictionRequested && isDead(world, node.id) && node.forget === undefined,
+  );
+  if (dead === undefined || nodes.length <= OPEN_NODES_MIN) return [];
+  const { replicas } = world.store.tables;
+  const isSpared = ({ volumeId }: Replica) =>
+    replicas.by('volume', volumeId).some((other) => other.nodeId !== dead.id && isSound(world, other));
+  if (!replicas.by('node', dead.id).every(isSpared)) return [];
+  await repair(world, dead.id);
+  await openPlaces(world);
+  const left = () => replicas.by('node', dead.id).filter(({ volumeId }) => isIdle(world, volumeId));
+  await world.runUntil(async () => left().length === 0, EMPTYING_SECONDS);
+  return left().map(
+    ({ volumeId }) =>
+      `detached volume ${volumeId} keeps a replica on node ${dead.name}, which is dead and to be emptied`,
+  );
+}
+
+function isDead(world: World, nodeId: NodeId): boolean {
+  return world.nodes.some((node) => node.nodeId === nodeId && !node.isAlive);
+}
+
+/** Is it a full copy, with its files, that its volume's record names? */
+function isSound(world: World, replica: Replica): boolean {
+  const members = world.store.tables.volumes.get(replica.volumeId)?.record?.members ?? [];
+  const copy = world.fleet.holderOf(replica)?.copies.get(replica.id);
+  return (
+    isHealthy(replica) &&
+    replica.intent === 'keep' &&
+    members.includes(replica.id) &&
+    copy !== undefined &&
+    !copy.isKnownDamaged
+  );
+}
+
+function isIdle(world: World, volumeId: VolumeId): boolean {
+  return world.store.tables.volumes.get(volumeId)?.lifecycle.state === 'detached';
 }
 
 /** A user attaches it, goes on with what there is where members are lost, and lets its rebuilds run. */

@@ -31,6 +31,7 @@ import { StorageFault } from '@holdfast/core/model/faults.js';
 import { ScenarioError } from '@holdfast/scenario/driver.js';
 import type { NodeGiven } from '@holdfast/scenario/given.js';
 import type { StepHandlers } from '@holdfast/scenario/steps.js';
+import { DAMAGE } from '../sim-copy.js';
 import type { SimObjects } from './sim-objects.js';
 import { changeSettings } from './sim-settings.js';
 
@@ -153,8 +154,7 @@ function faultSteps(objects: SimObjects): Pick<StepHandlers, FaultStep> {
       const id = snapshot === undefined ? undefined : await objects.snapshotId(volume, snapshot);
       if (copy !== undefined && id !== undefined)
         copy.layers = copy.layers.map((layer) => (layer.id === id ? { ...layer, isDamaged: true } : layer));
-      // A number that no client writes: contents that differ from those of every other copy.
-      if (copy !== undefined && id === undefined) copy.writes.add(-1);
+      if (copy !== undefined && id === undefined) copy.writes.add(DAMAGE);
       world.fleet.stir(objects.volumeId(volume));
     },
   };

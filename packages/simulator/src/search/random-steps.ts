@@ -178,6 +178,15 @@ const FAULTS: Readonly<Record<string, readonly [share: number, Maker]>> = {
     3,
     (chance) => chance.ofSnapshot((snapshot) => ({ damageCopy: { ...snapshot, on: chance.node() } })),
   ],
+  damageAndVerify: [
+    1.5,
+    (chance) => {
+      const copy = chance.copy();
+      chance.plan({ verify: copy.volume }, { attach: { volume: copy.volume } });
+      if (chance.flag()) chance.plan({ detach: { volume: copy.volume } }, { verify: copy.volume });
+      return { damageCopy: copy };
+    },
+  ],
   failRebuilds: [2, (chance) => ({ failRebuilds: { ...chance.copy(), times: 1 + chance.random.below(3) } })],
 };
 

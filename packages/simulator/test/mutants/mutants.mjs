@@ -286,4 +286,105 @@ export const MUTANTS = [
       },
     ],
   },
+  {
+    name: 'leaving-zones-taken',
+    seed: 1,
+    hole: 'with hard zones, the zone of a copy that is to leave counts as taken, so that no node is drained',
+    changes: [
+      {
+        file: 'core/src/scheduling/occupancy.ts',
+        find: 'leavingZones: new Set([...zones.keys()].filter((zone) => !stayingZones.has(zone))),',
+        replace: 'leavingZones: new Set(),',
+      },
+    ],
+  },
+  {
+    name: 'leaving-copies-wait-for-each-other',
+    seed: 1,
+    hole: 'a copy that is to leave waits until all others are replaced too, so that two drains hold each other up',
+    changes: [
+      {
+        file: 'core/src/policy/decide-surplus.ts',
+        find: 'const isShort = staying.length < wanted;',
+        replace: 'if (staying.length < wanted) return undefined;\n  const isShort = false;',
+      },
+    ],
+  },
+  {
+    name: 'dead-node-keeps-detached-copies',
+    seed: 1,
+    hole: 'a detached volume is not attached to be moved off a dead node as long as that is dead',
+    changes: [
+      {
+        file: 'core/src/lifecycle/plan-offline-rebuild.ts',
+        find: 'return !view.replicas.some((replica) => awayUntil(replica, view) > now);',
+        replace: 'return !view.replicas.some((replica) => !isReachable(replica, view.fleet));',
+      },
+    ],
+  },
+  {
+    name: 'nothing-follows-from-damage',
+    seed: 1,
+    hole: 'a copy that a comparison has found to be damaged is read from',
+    changes: [
+      {
+        file: 'core/src/lifecycle/follow-verification.ts',
+        find: "if (verdict.kind !== 'damaged' || believed === undefined) return [noted];",
+        replace: "if (verdict.kind !== 'none') return [noted];",
+      },
+    ],
+  },
+  {
+    name: 'detached-health-by-rows',
+    seed: 1,
+    hole: 'a detached volume counts copies on dead nodes and missing disks as well',
+    changes: [
+      {
+        file: 'core/src/lifecycle/plan-status.ts',
+        find: 'const reachable = healthy.filter((replica) => isReachable(replica, fleet)).length;',
+        replace: 'const reachable = healthy.length;',
+      },
+    ],
+  },
+  {
+    name: 'attach-shows-stale-health',
+    seed: 1,
+    hole: 'a volume whose attach waits is shown as healthy whatever has become of its copies',
+    changes: [
+      {
+        file: 'core/src/lifecycle/plan-volume-step.ts',
+        find: '  planShownHealth,\n  planAttachment,',
+        replace: '  planAttachment,',
+      },
+    ],
+  },
+  {
+    name: 'copies-of-disks-believed',
+    seed: 1,
+    hole: 'a copy of the files of a disk in use is taken for that disk once its node is away',
+    changes: [
+      {
+        file: 'core/src/policy/disk-identity.ts',
+        find: 'if (stamp.fileId !== null && stamp.fileId === fileIdOf(claim)) return undefined;',
+        replace: 'if (stamp.fileId !== undefined) return undefined;',
+      },
+      {
+        file: 'core/src/policy/disk-identity.ts',
+        find: "  if (isKnownCopy) return 'was there at the same time as that one: one was copied from the other';\n  if (stamp.fileId",
+        replace: '  if (stamp.fileId',
+      },
+    ],
+  },
+  {
+    name: 'set-back-copies-believed',
+    seed: 1,
+    hole: 'the copies on a disk that was set back, and accepted, are read from like the others',
+    changes: [
+      {
+        file: 'core/src/lifecycle/plan-set-back.ts',
+        find: 'return others.some((other) => isHealthy(other)',
+        replace: 'return others.length > 64 && others.some((other) => isHealthy(other)',
+      },
+    ],
+  },
 ];
