@@ -151,7 +151,7 @@ export const CONTROL_FAULTS = [
     name: 'sweep-forgets-volumes',
     breaks: 'the sweep wakes volumes that are due',
     file: 'packages/control/src/reconcilers/sweep.ts',
-    changes: [{ find: 'const volumes = await wakeDueVolumes(ports);', replace: 'const volumes = 0;' }],
+    changes: [{ find: 'volumes += await wakeDueVolumes(ports, lane);', replace: 'volumes += 0;' }],
     foundBy: 'packages/control/test/due.test.ts',
   },
 ];

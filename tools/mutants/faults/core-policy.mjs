@@ -163,7 +163,12 @@ export const CORE_POLICY_FAULTS = [
     name: 'running-node-forgotten',
     breaks: 'a node whose agent runs is not forgotten',
     file: 'packages/core/src/policy/decide-forget.ts',
-    changes: [{ find: 'if (isNodeReady(node)) {', replace: 'if (isNodeReady(node) && node.cordoned) {' }],
+    changes: [
+      {
+        find: 'if (!isNodeReady(node)) return ALLOWED;',
+        replace: 'if (isNodeReady(node) !== undefined) return ALLOWED;',
+      },
+    ],
     foundBy: 'packages/core/src/policy/decide-forget.test.ts',
   },
 ];
