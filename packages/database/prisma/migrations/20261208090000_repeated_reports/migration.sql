@@ -26,11 +26,10 @@ CREATE INDEX "stale_report_node_id_idx" ON "stale_report" ("node_id");
 ALTER TABLE "stale_report" ENABLE ROW LEVEL SECURITY;
 ALTER TABLE "stale_report" FORCE ROW LEVEL SECURITY;
 -- The triggers below run as any role that changes the rows, and as the owner where rows go with others.
-CREATE POLICY api_isolation ON "stale_report" TO holdfast_api USING (false) WITH CHECK (true);
+CREATE POLICY api_isolation ON "stale_report" TO holdfast_api USING (EXISTS (SELECT FROM node n WHERE n.id = node_id)) WITH CHECK (true);
 CREATE POLICY owner_notes ON "stale_report" TO CURRENT_USER USING (true) WITH CHECK (true);
 CREATE POLICY system_access ON "stale_report" TO holdfast_system USING (true) WITH CHECK (true);
-GRANT INSERT ON "stale_report" TO holdfast_api;
-GRANT SELECT, INSERT, UPDATE, DELETE ON "stale_report" TO holdfast_system;
+GRANT SELECT, INSERT, DELETE ON "stale_report" TO holdfast_api, holdfast_system;
 GRANT USAGE ON SEQUENCE "stale_report_id_seq" TO holdfast_api, holdfast_system;
 
 CREATE FUNCTION note_stale_report() RETURNS trigger LANGUAGE plpgsql SET search_path = pg_catalog, public
