@@ -1,6 +1,13 @@
 /** Heartbeats that say nothing new, on a real Postgres: what of a node ends them, and what does not. */
 import type { StampReport } from '@holdfast/core/model/agent-protocol.js';
-import { asId, type ClusterId, type DiskId, type NodeId, type ReplicaId } from '@holdfast/core/model/ids.js';
+import {
+  asId,
+  type ClusterId,
+  type DiskId,
+  type NodeId,
+  type ReplicaId,
+  type VolumeId,
+} from '@holdfast/core/model/ids.js';
 import { aDiskReport, aHeartbeat, aReplica, aVolume, testId } from '@holdfast/testkit/builders.js';
 import {
   makeNodesReady,
@@ -17,6 +24,7 @@ import { PostgresStore } from './postgres-store.js';
 
 const DISK = asId<DiskId>(testId(501));
 const COPY = asId<ReplicaId>(testId(101));
+const VOLUME = asId<VolumeId>(testId(1));
 const [FIRST, SECOND] = [testId(701), testId(702)];
 const KEY = 'key of node-1';
 
@@ -65,7 +73,7 @@ beforeEach(async () => {
      SELECT id, organization_id, cluster_id, name, $1, now(), now() + interval '1 day' FROM node`,
     [KEY],
   );
-  const volume = aVolume(tenant);
+  const volume = aVolume(tenant, { id: VOLUME });
   const replica = aReplica({ id: COPY, volumeId: volume.id, nodeId, diskId: DISK, provisioned: true });
   await store.commit({ kind: 'new' }, [
     { kind: 'volume.create', volume },
@@ -79,7 +87,7 @@ function aStamp(id: string, trail: string[] = []): StampReport {
 
 async function whole() {
   const disks = [aDiskReport(DISK, { stamp: aStamp(FIRST), copiesListed: true })];
-  const copy = { replicaId: COPY, volumeId: aVolume().id, diskId: DISK, writtenBytes: 0, record: null };
+  const copy = { replicaId: COPY, volumeId: VOLUME, diskId: DISK, writtenBytes: 0, record: null };
   return store.recordHeartbeat(cluster, aHeartbeat('node-1', { disks, replicas: [copy] }));
 }
 
