@@ -21,6 +21,7 @@ import { createPool, type Pool } from '../sql/pool.js';
 import { systemScope } from '../sql/scope.js';
 import { type RepeatedHeartbeat, recordRepeats } from './heartbeat-repeats.js';
 import { PostgresStore } from './postgres-store.js';
+import { pruneHistory } from './prune.js';
 
 const DISK = asId<DiskId>(testId(501));
 const COPY = asId<ReplicaId>(testId(101));
@@ -225,6 +226,14 @@ test('a node or disk that another transaction holds keeps no other node waiting'
   } finally {
     await owner.query('ROLLBACK');
   }
+});
+
+test('of the notes of a silent node one is kept, which ends its report still', async () => {
+  const reportId = await settled();
+  for (const sizeBytes of [1, 2, 3]) await owner.query('UPDATE disk SET configured_bytes = $1', [sizeBytes]);
+  await pruneHistory(systemScope(pool), new Date());
+  expect((await owner.query('SELECT FROM stale_report')).rowCount).toBe(1);
+  expect(await repeat({ reportId })).toBeUndefined();
 });
 
 test('a node that is gone leaves no notes', async () => {
