@@ -25,13 +25,13 @@ let loop: HeartbeatLoop;
 test('a report that the control plane has named is sent again only when it says something else', async () => {
   loop.start();
   await saidTimes(4);
-  expect(kinds()).toEqual(['whole', 'repeat', 'repeat', 'repeat']);
+  expect(kinds().slice(0, 4)).toEqual(['whole', 'repeat', 'repeat', 'repeat']);
   expect(said[1]).toMatchObject({ repeat: { reportId: REPORT, name: 'node-1', stamps: [] } });
   current = beat(FIRST, { availableBytes: 1 });
   await eventually(
     'the change is sent',
     async () => kinds(),
-    (all) => all.lastIndexOf('whole') > 3,
+    (all) => all.lastIndexOf('whole') > 0,
   );
   expect(kinds().filter((kind) => kind === 'whole')).toHaveLength(2);
 });

@@ -1,6 +1,6 @@
 import crypto from 'node:crypto';
 import type { Heartbeat, HeartbeatRepeat, HeartbeatReply } from '@holdfast/core/model/agent-protocol.js';
-import { reportText, unconfirmedStamps } from '@holdfast/core/policy/repeated-reports.js';
+import { reportText, unconfirmedStamps } from '@holdfast/core/model/report-text.js';
 
 /**
  * Time after which a report is sent in full although nothing has changed: should a rule of what ends a report be wrong, what

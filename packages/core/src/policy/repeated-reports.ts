@@ -1,7 +1,6 @@
 /**
- * Decisions about heartbeats that say nothing new (docs/adr/0344-a-report-that-holds-is-not-sent-again.md): what of a report its agent has to
- * compare, when a stored report may be named instead of being sent again, and whether such a claim is enough. Pure: the agent and the
- * control plane both ask here.
+ * Decisions about heartbeats that say nothing new (docs/adr/0344-a-report-that-holds-is-not-sent-again.md): when a stored report may
+ * be named instead of being sent again, and whether such a claim is enough. Pure: no clock and no database.
  */
 import type { DiskReport, Heartbeat, HeartbeatRepeat, HeartbeatReply } from '../model/agent-protocol.js';
 import { conditionOf } from '../model/condition.js';
@@ -11,42 +10,6 @@ import type { StorageDisk, StorageNode } from '../model/node.js';
 import { refuseAgentVersion } from './agent-version.js';
 import { judgeHolder } from './disk-identity.js';
 import { isUnanswering } from './node-liveness.js';
-
-/**
- * All that a report says, as a text that is equal for reports that say the same. Of stamps only what does not advance is in it: those
- * are sent with each repeated heartbeat until they are confirmed.
- */
-export function reportText({ node, disks, replicas, engines }: Heartbeat): string {
-  return JSON.stringify([
-    node,
-    sortedBy(disks.map(withoutAdvance), ({ diskId }) => diskId),
-    sortedBy(replicas, ({ replicaId }) => replicaId),
-    sortedBy(engines, ({ volumeId }) => volumeId),
-  ]);
-}
-
-function withoutAdvance(disk: DiskReport) {
-  const { stamp } = disk;
-  if (stamp === undefined) return disk;
-  return {
-    ...disk,
-    stamp: { isOpen: stamp.isOpen, fileId: stamp.fileId ?? null, hasOne: stamp.id !== null },
-  };
-}
-
-function sortedBy<Item>(items: readonly Item[], keyOf: (item: Item) => string): Item[] {
-  return [...items].sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
-}
-
-/** Stamps of a report that are not among the confirmed ones, by disk. */
-export function unconfirmedStamps(
-  { disks }: Pick<Heartbeat, 'disks'>,
-  confirmed: ReadonlyMap<string, string | null>,
-): HeartbeatRepeat['stamps'] {
-  return disks.flatMap(({ diskId, stamp }) =>
-    stamp === undefined || confirmed.get(diskId) === stamp.id ? [] : [{ diskId, stamp }],
-  );
-}
 
 /** What a store has made of a report. */
 export type StoredReport = {
