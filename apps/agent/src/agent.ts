@@ -114,6 +114,7 @@ export class Agent {
     this.metrics.serve(this.server, config.metricsToken);
     this.heartbeat = new HeartbeatLoop({
       report: (beat, timeoutMs) => ways.controlPlane.report(beat, timeoutMs),
+      repeat: (repeat, timeoutMs) => ways.controlPlane.repeat(repeat, timeoutMs),
       collect: async () => {
         const heartbeat = await this.collect();
         this.metrics.noteHeartbeat(heartbeat);

@@ -1,17 +1,21 @@
 /**
  * The agent's heartbeat loop: reports the node's disks, copies and engines to the control plane, regularly and at once
- * when something changes.
+ * when something changes. While a report says what the one before it said, only that is sent
+ * (docs/adr/0344-a-report-that-holds-is-not-sent-again.md).
  *
  * The agent serves its volumes whether or not the API answers; while it does not, the loop sends less and less often.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import {
   type Heartbeat,
+  type HeartbeatRepeat,
   type HeartbeatReply,
+  heartbeatRepeatReplySchema,
   heartbeatReplySchema,
 } from '@holdfast/core/model/agent-protocol.js';
 import type { Logger } from 'pino';
 import type { JsonAnswer } from './json-http.js';
+import { LastReport } from './last-report.js';
 
 const FIRST_INTERVAL_MS = 2_000;
 const TIMEOUT_MS = 5_000;
@@ -27,12 +31,15 @@ export type HeartbeatOptions = {
   collect: () => Promise<Heartbeat>;
   /** Sends it to the control plane. */
   report: (heartbeat: Heartbeat, timeoutMs: number) => Promise<JsonAnswer>;
+  /** Tells the control plane that the last report holds. */
+  repeat: (repeat: HeartbeatRepeat, timeoutMs: number) => Promise<JsonAnswer>;
   /** Does what the control plane answers. The next heartbeat waits for it. */
   heard: (reply: HeartbeatReply) => Promise<void>;
   log: Logger;
 };
 
 export class HeartbeatLoop {
+  private readonly last = new LastReport();
   private intervalMs = FIRST_INTERVAL_MS;
   private failures = 0;
   private lastError = '';
@@ -70,16 +77,13 @@ export class HeartbeatLoop {
 
   private async send(): Promise<void> {
     try {
-      const { collect, report, heard } = this.options;
-      const { status, body } = await report(await collect(), TIMEOUT_MS);
-      if (status !== 200 && status !== 201)
-        throw new Error(`the API answered ${status}: ${JSON.stringify(body).slice(0, 300)}`);
-      const reply = heartbeatReplySchema.parse(body);
+      const heartbeat = await this.options.collect();
+      const reply = (await this.repeat(heartbeat)) ?? (await this.report(heartbeat));
       this.intervalMs = reply.intervalMs;
       if (this.failures > 0) this.options.log.info('the API answers again');
       this.failures = 0;
       this.lastError = '';
-      await heard(reply);
+      await this.options.heard(reply);
     } catch (error) {
       this.failures += 1;
       // One line for each reason: a long outage must not fill the log.
@@ -87,6 +91,25 @@ export class HeartbeatLoop {
       if (text !== this.lastError) this.options.log.warn({ error: text }, 'heartbeat failed; trying again');
       this.lastError = text;
     }
+  }
+
+  private async report(heartbeat: Heartbeat): Promise<HeartbeatReply> {
+    this.last.forget();
+    const answer = await this.options.report(heartbeat, TIMEOUT_MS);
+    const reply = heartbeatReplySchema.parse(bodyOf(answer));
+    this.last.note(heartbeat, reply);
+    return reply;
+  }
+
+  /** @returns undefined where the whole report has to be sent */
+  private async repeat(heartbeat: Heartbeat): Promise<HeartbeatReply | undefined> {
+    const repeat = this.last.repeatOf(heartbeat);
+    if (repeat === undefined) return undefined;
+    const answer = await this.options.repeat(repeat, TIMEOUT_MS);
+    // Refused, or an API from before this is asked: the whole report gets an answer that tells.
+    if (answer.status >= 400 && answer.status < 500) return undefined;
+    const { isEnough, intervalMs, stamps } = heartbeatRepeatReplySchema.parse(bodyOf(answer));
+    return isEnough ? this.last.confirm(intervalMs, stamps) : undefined;
   }
 
   private async rest(): Promise<void> {
@@ -104,6 +127,11 @@ export class HeartbeatLoop {
     // At random, or all agents would send at the same moment when the API is back.
     return longest * (0.5 + Math.random() / 2);
   }
+}
+
+function bodyOf({ status, body }: JsonAnswer): unknown {
+  if (status === 200 || status === 201) return body;
+  throw new Error(`the API answered ${status}: ${JSON.stringify(body).slice(0, 300)}`);
 }
 
 /** Sleeps, and ends early without an error when the signal is aborted. */

@@ -170,6 +170,7 @@ export const LEFT_OUT: Readonly<Record<string, string>> = {
   agent_confirmRecord: OF_AGENTS,
   agent_heartbeat: OF_AGENTS,
   agent_join: OF_AGENTS,
+  agent_repeat: OF_AGENTS,
   audit_export: 'it is one stream of lines; `auditEntries` has the same entries in pages',
   device_approve: 'a session approves on the page of the console',
   device_start: BEFORE_SIGN_IN,

@@ -38,6 +38,7 @@ const BY_ANOTHER = 'its answer is part of another command';
 const LEFT_OUT: Readonly<Record<string, string>> = {
   agent_authorities: AGENTS,
   agent_heartbeat: AGENTS,
+  agent_repeat: AGENTS,
   agent_join: AGENTS,
   agent_confirmRecord: AGENTS,
   invitations_read: BY_ANOTHER,

@@ -109,7 +109,8 @@ describe('isolation', () => {
     }
     // An organization's own id is its organization; a user belongs to several through memberships; sign-ins are counted
     // before there is one, and requests outside of its transactions; the certificate authority is the control plane's; a provider knows users of any
-    // organization; a program that signs in belongs to none yet; the oldest version that may be started is the control plane's.
+    // organization; a program that signs in belongs to none yet; the oldest version that may be started is the control plane's;
+    // what has changed of a node is seen by those who see the node.
     const without = all.filter((table) => !table.has_org).map((table) => table.name);
     expect(without.sort()).toEqual([
       'app_user',
@@ -118,6 +119,7 @@ describe('isolation', () => {
       'organization',
       'request_permit',
       'sign_in_limit',
+      'stale_report',
       'user_identity',
       'version_floor',
     ]);

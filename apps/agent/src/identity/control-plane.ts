@@ -5,7 +5,11 @@
 import fs from 'node:fs/promises';
 import https from 'node:https';
 import { joinReplySchema } from '@holdfast/core/model/agent-join.js';
-import { AGENT_PROTOCOL_VERSION, type Heartbeat } from '@holdfast/core/model/agent-protocol.js';
+import {
+  AGENT_PROTOCOL_VERSION,
+  type Heartbeat,
+  type HeartbeatRepeat,
+} from '@holdfast/core/model/agent-protocol.js';
 import { StorageFault } from '@holdfast/core/model/faults.js';
 import { lifeOf } from '@holdfast/identity/certificate.js';
 import { parseJoinToken } from '@holdfast/identity/join-token.js';
@@ -67,15 +71,24 @@ export class ControlPlane {
   }
 
   /** Sends a heartbeat; joins or renews first where that is due. */
-  async report(heartbeat: Heartbeat, timeoutMs: number): Promise<JsonAnswer> {
+  report(heartbeat: Heartbeat, timeoutMs: number): Promise<JsonAnswer> {
+    return this.say('agent/heartbeat', heartbeat, timeoutMs);
+  }
+
+  /** Says that the last heartbeat holds; joins or renews first as well. */
+  repeat(repeat: HeartbeatRepeat, timeoutMs: number): Promise<JsonAnswer> {
+    return this.say('agent/heartbeat/repeat', repeat, timeoutMs);
+  }
+
+  private async say(path: string, body: Heartbeat | HeartbeatRepeat, timeoutMs: number): Promise<JsonAnswer> {
     await this.prepare();
     try {
-      return await this.call('agent/heartbeat', heartbeat, timeoutMs);
+      return await this.call(path, body, timeoutMs);
     } catch (error) {
       if (!isWrongAuthority(error)) throw error;
       // A control plane that was made anew has another authority. It is believed only where a join token names it.
       await this.rejoin(this.identity);
-      return this.call('agent/heartbeat', heartbeat, timeoutMs);
+      return this.call(path, body, timeoutMs);
     }
   }
 

@@ -36,12 +36,23 @@ export class AgentAddresses {
    * @throws StorageFault `node.address_refused`
    */
   async checked(heartbeat: Heartbeat, connectedFrom: string): Promise<Heartbeat> {
-    const { controlUrl, nbdHost } = heartbeat.node;
+    const controlUrl = await this.checkedUrl(heartbeat.node, connectedFrom);
+    return { ...heartbeat, node: { ...heartbeat.node, controlUrl } };
+  }
+
+  /**
+   * @returns the control URL with the address in the place of a name
+   * @throws StorageFault `node.address_refused`
+   */
+  async checkedUrl(
+    { controlUrl, nbdHost }: Pick<Heartbeat['node'], 'controlUrl' | 'nbdHost'>,
+    connectedFrom: string,
+  ): Promise<string> {
     const url = new URL(controlUrl);
     const controlAddress = await this.requireAllowed(hostOf(url), connectedFrom);
     await this.requireAllowed(nbdHost, connectedFrom);
     url.hostname = net.isIPv6(controlAddress) ? `[${controlAddress}]` : controlAddress;
-    return { ...heartbeat, node: { ...heartbeat.node, controlUrl: url.origin } };
+    return url.origin;
   }
 
   private async requireAllowed(host: string, connectedFrom: string): Promise<string> {

@@ -25,9 +25,7 @@ export class AgentAuthenticator {
    * @throws StorageFault `auth.missing`, `auth.forbidden`, `node.identity_refused`
    */
   async requireAgent(request: FastifyRequest): Promise<AgentActor> {
-    const certificate = this.certificateOf(requireTls(request));
-    const { nodeId, clusterId, keyHash, validTo } = certificate;
-    if (validTo < systemClock.now()) throw refused(`its certificate ran out at ${validTo.toISOString()}`);
+    const { nodeId, clusterId, keyHash } = this.shownBy(request);
     const identity = isId(nodeId)
       ? await findIdentity(this.databases.agents(), asId<NodeId>(nodeId))
       : undefined;
@@ -39,6 +37,18 @@ export class AgentAuthenticator {
       throw refused(`the certificate of node ${identity.name} was revoked`);
     const { name, organizationId } = identity;
     return { kind: 'agent', nodeId: identity.nodeId, clusterId: identity.clusterId, organizationId, name };
+  }
+
+  /**
+   * The certificate of the connection. Whether it counts still, the caller has to compare with the node's identity.
+   *
+   * @throws StorageFault `auth.missing`, `auth.forbidden`, `node.identity_refused`
+   */
+  shownBy(request: FastifyRequest): NodeCertificate {
+    const certificate = this.certificateOf(requireTls(request));
+    const { validTo } = certificate;
+    if (validTo < systemClock.now()) throw refused(`its certificate ran out at ${validTo.toISOString()}`);
+    return certificate;
   }
 
   private certificateOf(socket: TLSSocket): NodeCertificate {

@@ -3,9 +3,11 @@
  * because a cluster's space and limits concern all of its users.
  */
 import { StorageFault } from '@holdfast/core/model/faults.js';
+import { asId, type ClusterId, isId, type NodeId } from '@holdfast/core/model/ids.js';
 import { systemClock } from '@holdfast/database/clock-and-random.js';
 import { joinNode } from '@holdfast/database/identity/node-identities.js';
 import { snapshot } from '@holdfast/database/sql/scope.js';
+import { recordRepeats } from '@holdfast/database/store/heartbeat-repeats.js';
 import { PostgresStore } from '@holdfast/database/store/postgres-store.js';
 import { readRequest } from '@holdfast/identity/authority.js';
 import { parseJoinToken } from '@holdfast/identity/join-token.js';
@@ -23,29 +25,40 @@ import {
   AuthoritiesDto,
   ConfirmRecordBody,
   HeartbeatBody,
+  HeartbeatRepeatBody,
+  HeartbeatRepeatReplyDto,
   HeartbeatReplyDto,
   JoinBody,
   JoinReplyDto,
   RecordConfirmedDto,
 } from './agent.schemas.js';
 import { AgentAddresses } from './agent-addresses.js';
-import { requireTls } from './agent-authenticator.js';
+import { AgentAuthenticator, requireTls } from './agent-authenticator.js';
 import { AgentCertificates } from './agent-certificates.js';
+import { RepeatBatcher } from './repeat-batcher.js';
 
 const HOUR_MS = 3_600_000;
+/** Part of the heartbeats' interval for which one that says nothing new waits for others. The agent's pause is shorter by it. */
+const BATCH_WINDOW = 0.1;
 
 @Controller('api/v1/agent')
 export class AgentController {
   private readonly store: PostgresStore;
   private readonly addresses: AgentAddresses;
+  private readonly repeats: RepeatBatcher;
 
   constructor(
     private readonly databases: Databases,
     private readonly certificates: AgentCertificates,
+    private readonly authenticator: AgentAuthenticator,
     @Inject(CONFIG) private readonly config: Config,
   ) {
     this.store = new PostgresStore(databases.agents());
     this.addresses = new AgentAddresses(config.agentNetworks);
+    this.repeats = new RepeatBatcher(
+      (repeats) => recordRepeats(databases.agents(), repeats),
+      config.heartbeatIntervalMs * BATCH_WINDOW,
+    );
   }
 
   @Get('authorities')
@@ -123,6 +136,29 @@ export class AgentController {
     const checked = await this.addresses.checked(heartbeat, request.raw.socket.remoteAddress ?? '');
     const stored = await this.store.recordHeartbeat(agent.clusterId, checked, undefined, agent.nodeId);
     return { ...stored, intervalMs: this.config.heartbeatIntervalMs };
+  }
+
+  @Post('heartbeat/repeat')
+  @Route({
+    access: 'agent',
+    comparesIdentity: true,
+    summary: 'Say that the last heartbeat holds',
+    answer: HeartbeatRepeatReplyDto,
+    refuses: ['node.address_refused'],
+  })
+  async repeat(@Req() request: FastifyRequest, @Body() body: HeartbeatRepeatBody) {
+    const receivedAtMs = performance.now();
+    const ageMs = () => performance.now() - receivedAtMs;
+    const { nodeId, clusterId, keyHash } = this.authenticator.shownBy(request);
+    const controlUrl = await this.addresses.checkedUrl(body, request.raw.socket.remoteAddress ?? '');
+    const ids = { nodeId: asId<NodeId>(nodeId), clusterId: asId<ClusterId>(clusterId) };
+    const stored = isId(nodeId)
+      ? await this.repeats.add({ ...body, ...ids, keyHash, controlUrl, ageMs })
+      : undefined;
+    // An agent that is not believed any more is told so at once, and with the reason.
+    if (stored === undefined) await this.authenticator.requireAgent(request);
+    const intervalMs = Math.max(1, Math.round(this.config.heartbeatIntervalMs - ageMs()));
+    return { isEnough: stored !== undefined, intervalMs, stamps: stored?.stamps ?? [] };
   }
 
   @Post('volumes/:volumeId/record')

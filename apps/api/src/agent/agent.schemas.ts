@@ -1,6 +1,8 @@
 import { authoritiesSchema, joinReplySchema, joinSchema } from '@holdfast/core/model/agent-join.js';
 import {
   confirmRecordSchema,
+  heartbeatRepeatReplySchema,
+  heartbeatRepeatSchema,
   heartbeatReplySchema,
   heartbeatSchema,
 } from '@holdfast/core/model/agent-protocol.js';
@@ -14,6 +16,8 @@ export class JoinReplyDto extends dto(joinReplySchema) {}
 export class AuthoritiesDto extends dto(authoritiesSchema) {}
 export class HeartbeatBody extends dto(heartbeatSchema) {}
 export class HeartbeatReplyDto extends dto(heartbeatReplySchema) {}
+export class HeartbeatRepeatBody extends dto(heartbeatRepeatSchema) {}
+export class HeartbeatRepeatReplyDto extends dto(heartbeatRepeatReplySchema) {}
 export class ConfirmRecordBody extends dto(confirmRecordSchema) {}
 export class RecordConfirmedDto extends dto(
   z

@@ -23,6 +23,10 @@ export class AuthGuard implements CanActivate {
     if (access === 'public') return true;
     const http = context.switchToHttp();
     const request = http.getRequest<FastifyRequest>();
+    if (access === 'agent' && route.comparesIdentity === true) {
+      this.agents.shownBy(request);
+      return true;
+    }
     if (access === 'agent') {
       request.agent ??= await this.agents.requireAgent(request);
       return true;

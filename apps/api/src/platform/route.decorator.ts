@@ -9,6 +9,8 @@ export type RouteAccess = 'public' | 'agent' | Action;
 
 export type RouteOptions = {
   access: RouteAccess;
+  /** An agent's route whose work compares the certificate with the node's identity, in the statement that it is made of. */
+  comparesIdentity?: true;
   summary: string;
   /** The answer's DTO; left out when the answer has no body. */
   answer?: DtoClass;

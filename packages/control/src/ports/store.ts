@@ -100,6 +100,8 @@ export type HeartbeatStored = {
   disks?: DiskWishes | undefined;
   /** Stamps of its disks that are stored, and that the agent may rely on. */
   stamps?: HeartbeatReply['stamps'];
+  /** Names the report, where its agent may do so instead of sending it again. */
+  reportId?: string | undefined;
 };
 
 /**

@@ -353,6 +353,52 @@ export const heartbeatReplySchema = z.object({
     .describe(
       'Stamps of this report that are stored: copies on those disks may be written to. Left out by control planes that know none.',
     ),
+  reportId: uuid
+    .optional()
+    .describe(
+      'Names this report. As long as the agent would say the same, it may send this id instead (`POST /agent/heartbeat/repeat`). Left out: it has to report in full each time.',
+    ),
+});
+
+// ---- repeated heartbeat: agent → POST {api}/agent/heartbeat/repeat ------------------------------------------------
+
+/**
+ * Stands for a heartbeat that says what the one before it said, but for stamps. Old control planes answer 404, and then the agent sends
+ * all of it, as it does whenever the answer is that the control plane has to hear all of it.
+ */
+export const heartbeatRepeatSchema = z.object({
+  reportId: uuid.describe('The report that still holds: the `reportId` of the answer to it.'),
+  name: nodeNameSchema.describe('Name of the node.'),
+  bootId: uuid.describe('Of this run of the agent.'),
+  controlUrl: agentUrl.describe("Where the control plane reaches the agent's control address."),
+  nbdHost: agentHost.describe("Host name or address of the agent's NBD server."),
+  stamps: z
+    .array(z.object({ diskId: diskId.describe('The disk.'), stamp: stampReportSchema }))
+    .max(256)
+    .refine(...eachOnce(({ diskId }: { diskId: string }) => diskId))
+    .describe(
+      'Stamps that the control plane has not confirmed yet; disks advance them while they are in use.',
+    ),
+});
+
+export const heartbeatRepeatReplySchema = z.object({
+  isEnough: z
+    .boolean()
+    .describe('False: nothing is stored of it. The control plane has to hear the whole report at once.'),
+  intervalMs: z
+    .number()
+    .int()
+    .positive()
+    .describe('Milliseconds until the next regular heartbeat; a change is reported at once.'),
+  stamps: z
+    .array(
+      z.object({
+        diskId: diskId.describe('The disk.'),
+        stampId: uuid.nullable().describe('Its stamp, as it was reported.'),
+      }),
+    )
+    .max(256)
+    .describe('Stamps that are stored: copies on those disks may be written to.'),
 });
 
 // ---- records: agent → POST {api}/agent/volumes/{volumeId}/record -------------------------------------------------
@@ -516,6 +562,8 @@ export type RebuildReport = z.infer<typeof rebuildReportSchema>;
 export type EngineReport = z.infer<typeof engineReportSchema>;
 export type Heartbeat = z.infer<typeof heartbeatSchema>;
 export type HeartbeatReply = z.infer<typeof heartbeatReplySchema>;
+export type HeartbeatRepeat = z.infer<typeof heartbeatRepeatSchema>;
+export type HeartbeatRepeatReply = z.infer<typeof heartbeatRepeatReplySchema>;
 export type CreateReplica = z.infer<typeof createReplicaSchema>;
 export type OpenReplica = z.infer<typeof openReplicaSchema>;
 export type OpenReplicaReply = z.infer<typeof openReplicaReplySchema>;

@@ -2,6 +2,7 @@ import { diskAfterReport } from '@holdfast/core/lifecycle/conclude-heartbeat.js'
 import type { DiskReport, HeartbeatReply } from '@holdfast/core/model/agent-protocol.js';
 import { duplicateRowId } from '@holdfast/core/model/disk-stamp.js';
 import { compareIds, type DiskId, type VolumeId } from '@holdfast/core/model/ids.js';
+import type { StorageDisk } from '@holdfast/core/model/node.js';
 import { diskEvent, diskRemovedNews } from '@holdfast/core/policy/disk-events.js';
 import { type DiskWishes, type SettledDisk, settledBy, wishesOf } from '@holdfast/core/policy/disk-wishes.js';
 import { isListed } from '@holdfast/core/policy/unreported-copies.js';
@@ -17,6 +18,10 @@ import { endDuplicates, judgeHeld, storeDuplicates, storeStamps } from './heartb
 export type StoredDisks = {
   readonly wishes: DiskWishes | undefined;
   readonly stamps: NonNullable<HeartbeatReply['stamps']>;
+  /** Those that were known, and are the node's. */
+  readonly known: readonly StorageDisk[];
+  /** Rows that the report ends, and that stay while something is booked there. */
+  readonly isEndingRows: boolean;
 };
 
 /** Bounds the transaction; more copies than a node can hold. */
@@ -52,7 +57,12 @@ export async function storeDisks(context: HeartbeatContext): Promise<StoredDisks
   await storeDuplicates(context, duplicates);
   const single = settled.flatMap(({ disk }) => disk.duplicateOf ?? []);
   await endDuplicates(context, [...single, ...moved.map(({ id }) => id)]);
-  return { wishes: wishesOf(stays), stamps: held.confirmed };
+  return {
+    wishes: wishesOf(stays),
+    stamps: held.confirmed,
+    known: [...stays, ...moved.map(readDisk)],
+    isEndingRows: ended.size < settled.length,
+  };
 }
 
 async function storeReports(

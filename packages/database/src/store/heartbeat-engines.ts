@@ -10,12 +10,17 @@ import type { HeartbeatContext } from './heartbeat-context.js';
  * stays in its report: what follows for the replicas the volume's plan concludes. The bytes it has written reach the volume's
  * row only when it is the one that the volume is attached to: at its epoch, which a database that lost commits may have
  * granted twice, and under its grant.
+ *
+ * @returns the volumes of which an engine's report is stored
  */
-export async function storeEngines(context: HeartbeatContext, rebooted: boolean): Promise<void> {
+export async function storeEngines(
+  context: HeartbeatContext,
+  rebooted: boolean,
+): Promise<ReadonlySet<VolumeId>> {
   if (rebooted) await withdrawAddresses(context);
-  await storeObservations(context);
-  if (context.heartbeat.engines.length === 0) return;
-  await storeWrittenBytes(context);
+  const observed = await storeObservations(context);
+  if (context.heartbeat.engines.length > 0) await storeWrittenBytes(context);
+  return observed;
 }
 
 /**
@@ -31,12 +36,19 @@ async function withdrawAddresses({ sql, nodeId, touched }: HeartbeatContext): Pr
   for (const { id } of rows) touched.volume(id);
 }
 
-async function storeObservations({ sql, nodeId, heartbeat, now, touched }: HeartbeatContext): Promise<void> {
+async function storeObservations({
+  sql,
+  nodeId,
+  heartbeat,
+  now,
+  touched,
+}: HeartbeatContext): Promise<ReadonlySet<VolumeId>> {
   const { rows: known } = await sql.query<{ volume_id: VolumeId; signature: string; boot_id: string }>(
     'SELECT volume_id, signature, boot_id FROM engine_observation WHERE node_id = $1',
     [nodeId],
   );
   const before = new Map(known.map((row) => [row.volume_id, `${row.boot_id} ${row.signature}`]));
+  const observed = new Set(before.keys());
   const reported = heartbeat.engines.map((report) => ({ report, signature: engineSignature(report) }));
   if (reported.length > 0) {
     // The join drops engines of volumes that are gone, or that belong to another cluster. A report that is stored already is
@@ -56,11 +68,13 @@ async function storeObservations({ sql, nodeId, heartbeat, now, touched }: Heart
       [nodeId, heartbeat.node.bootId, now, asJson(reported)],
     );
     for (const row of rows) {
+      observed.add(row.volume_id);
       if (before.get(row.volume_id) !== `${heartbeat.node.bootId} ${row.signature}`)
         touched.volume(row.volume_id);
     }
   }
   await forgetMissing({ sql, nodeId, heartbeat, touched }, known.length);
+  return observed;
 }
 
 async function forgetMissing(

@@ -20,7 +20,14 @@ import { loadListening } from './listening.js';
 import { loadSettings } from './load-views.js';
 import { announceNode, type Touched } from './touched.js';
 
-type Report = { heartbeat: Heartbeat; now: Date; touched: Touched; newNodeId: NodeId | undefined };
+type Report = {
+  heartbeat: Heartbeat;
+  now: Date;
+  touched: Touched;
+  newNodeId: NodeId | undefined;
+  /** Names this report from now on. */
+  reportId: string;
+};
 
 type Stored = { nodeId: NodeId; rebooted: boolean; refusal?: StorageFault };
 
@@ -55,6 +62,8 @@ export async function storeNode(sql: Sql, clusterId: ClusterId, report: Report):
     const { code, why, cures } = unfit;
     return refuse(sql, row, report, new StorageFault(code, { publicMessage: why, cures }));
   }
+  // What is noted from here on may be of a change that the statements below do not see.
+  if (row !== undefined) await sql.query('DELETE FROM stale_report WHERE node_id = $1', [row.id]);
   if (row === undefined) return { nodeId: await createNode(sql, clusterId, report), rebooted: true };
 
   const known = readNode(row);
@@ -128,17 +137,17 @@ async function rememberLife(sql: Sql, { id, boot_id, past_boot_ids }: AgentRow):
 async function createNode(
   sql: Sql,
   clusterId: ClusterId,
-  { heartbeat, now, touched, newNodeId }: Report,
+  { heartbeat, now, touched, newNodeId, reportId }: Report,
 ): Promise<NodeId> {
   const nodeId = newNodeId ?? asId<NodeId>(systemRandom.id());
   const { node } = heartbeat;
   const { rowCount } = await sql.query(
     `INSERT INTO node (id, organization_id, cluster_id, name, zone, region, reported_zone, reported_region,
        control_url, control_secret, nbd_host, nbd_port, boot_id, pid, agent_version, last_heartbeat_at, created_at,
-       agent_protocol)
-     SELECT $2, c.organization_id, c.id, $3, $4, $5, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $13, $14
+       agent_protocol, report_id)
+     SELECT $2, c.organization_id, c.id, $3, $4, $5, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $13, $14, $15
      FROM cluster c WHERE c.id = $1`,
-    [clusterId, nodeId, node.name, ...reportedValues(node, now)],
+    [clusterId, nodeId, node.name, ...reportedValues(node, now), reportId],
   );
   if (rowCount === 0) {
     throw new StorageFault('cluster.not_found', { publicMessage: `there is no cluster ${clusterId}` });
@@ -151,18 +160,22 @@ async function createNode(
  * The agent's labels are taken over when they change, and not when users have changed them since. The version counts
  * the changes that decisions depend on; a mere sign of life is none.
  */
-async function updateNode(sql: Sql, nodeId: NodeId, { heartbeat: { node }, now }: Report): Promise<void> {
+async function updateNode(
+  sql: Sql,
+  nodeId: NodeId,
+  { heartbeat: { node }, now, reportId }: Report,
+): Promise<void> {
   await sql.query(
     `UPDATE node SET
        zone = CASE WHEN reported_zone IS DISTINCT FROM $2 THEN $2 ELSE zone END, reported_zone = $2,
        region = CASE WHEN reported_region IS DISTINCT FROM $3 THEN $3 ELSE region END, reported_region = $3,
        control_url = $4, control_secret = $5, nbd_host = $6, nbd_port = $7, boot_id = $8, pid = $9,
-       agent_version = $10, agent_protocol = $12,
+       agent_version = $10, agent_protocol = $12, report_id = $13,
        last_heartbeat_at = CASE WHEN last_heartbeat_at > now() THEN $11 ELSE greatest(last_heartbeat_at, $11) END,
        version = version + CASE WHEN (reported_zone, reported_region, control_url, nbd_host, nbd_port, boot_id)
          IS DISTINCT FROM ($2::text, $3::text, $4::text, $6::text, $7::int, $8::uuid) THEN 1 ELSE 0 END
      WHERE id = $1`,
-    [nodeId, ...reportedValues(node, now)],
+    [nodeId, ...reportedValues(node, now), reportId],
   );
 }
 

@@ -12,6 +12,8 @@ import type { HeartbeatStored } from '@holdfast/control/ports/store.js';
 import type { Heartbeat } from '@holdfast/core/model/agent-protocol.js';
 import type { StorageFault } from '@holdfast/core/model/faults.js';
 import type { ClusterId, NodeId } from '@holdfast/core/model/ids.js';
+import { isRepeatable } from '@holdfast/core/policy/repeated-reports.js';
+import { systemRandom } from '../clock-and-random.js';
 import type { Sql } from '../sql/scope.js';
 import type { HeartbeatContext } from './heartbeat-context.js';
 import { storeAbsentCopies, storeDisks, storeReplicaUsage } from './heartbeat-disks.js';
@@ -30,13 +32,14 @@ export async function recordHeartbeat(
   const touched = new Touched('safety');
   const now = await stampOf(sql, given.at);
   const { newNodeId } = given;
-  const stored = await storeNode(sql, clusterId, { heartbeat, now, touched, newNodeId });
+  const reportId = systemRandom.id();
+  const stored = await storeNode(sql, clusterId, { heartbeat, now, touched, newNodeId, reportId });
   // Returned and not thrown, so that the event that tells of it is kept.
   if (stored.refusal !== undefined) return stored;
   const { nodeId, rebooted } = stored;
   const context: HeartbeatContext = { sql, clusterId, nodeId, heartbeat, now, touched };
-  await storeEngines(context, rebooted);
-  const { wishes, stamps } = await storeDisks(context);
+  const knownVolumes = await storeEngines(context, rebooted);
+  const { wishes, stamps, known: disks, isEndingRows } = await storeDisks(context);
   await storeReplicaUsage(context);
   await storeAbsentCopies(context);
   await storeOrphans(context);
@@ -46,7 +49,9 @@ export async function recordHeartbeat(
     sql,
     progressed.filter((volumeId) => !touched.volumes.has(volumeId)),
   );
-  return { nodeId, disks: wishes, stamps };
+  // An id that is not told can not be named.
+  const report = { heartbeat, disks, confirmed: stamps, isEndingRows, knownVolumes };
+  return { nodeId, disks: wishes, stamps, reportId: isRepeatable(report) ? reportId : undefined };
 }
 
 /** This server's time: machines that record heartbeats may have other ideas of it, and one in the future would outlive its node. */

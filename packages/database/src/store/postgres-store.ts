@@ -170,7 +170,8 @@ export class PostgresStore implements Store {
           recordHeartbeat(sql, clusterId, heartbeat, { at: now, newNodeId }),
         );
         if (heard.refusal !== undefined) throw heard.refusal;
-        return { nodeId: heard.nodeId, disks: heard.disks, stamps: heard.stamps };
+        const { nodeId, disks, stamps, reportId } = heard;
+        return { nodeId, disks, stamps, ...(reportId !== undefined && { reportId }) };
       } catch (error) {
         if (!isFault(error, 'store.conflict') || attempt === HEARTBEAT_ATTEMPTS_MAX) throw error;
       }

@@ -71,6 +71,7 @@ export async function pruneHistory(system: Scope, now: Date): Promise<Pruned> {
   pruned.deliveries = await transaction(system, (sql) => deleteDeliveries(sql, now));
   pruned.invitations = await transaction(system, (sql) => deleteInvitations(sql, now));
   pruned.counts = await transaction(system, (sql) => deleteCounts(sql, now));
+  await transaction(system, deleteRepeatedNotes);
   return pruned;
 }
 
@@ -137,6 +138,16 @@ async function deleteCounts(sql: Sql, now: Date): Promise<number> {
     deleted += (await sql.query(statement, [now.getTime(), ROWS_MAX])).rowCount;
   }
   return deleted;
+}
+
+/** Of a node that reports no more one note is enough: its next whole report deletes what is left. */
+async function deleteRepeatedNotes(sql: Sql): Promise<void> {
+  await sql.query(
+    `DELETE FROM stale_report WHERE id = ANY(ARRAY(
+       SELECT s.id FROM stale_report s
+       WHERE EXISTS (SELECT FROM stale_report n WHERE n.node_id = s.node_id AND n.id > s.id) LIMIT $1))`,
+    [ROWS_MAX],
+  );
 }
 
 async function deleteTokens(sql: Sql, now: Date): Promise<number> {

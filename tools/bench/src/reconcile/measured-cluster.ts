@@ -47,6 +47,8 @@ export type MeasuredCluster = {
   readonly workerPid: () => number;
   /** CPU seconds of the server so far, without what this process has it do. */
   readonly serverCpuSeconds: () => Promise<number>;
+  /** CPU seconds that the server has spent for this process so far. */
+  readonly ownServerCpuSeconds: () => Promise<number>;
   /** From now on nothing is heard of the node. */
   readonly silence: (node: number) => void;
   readonly stop: () => Promise<void>;
@@ -82,6 +84,8 @@ export async function startCluster(shape: Shape, database: Database): Promise<Me
     report: engineReports(template, shape),
     workerPid: () => pidOf(worker),
     serverCpuSeconds: async () => serverCpuSeconds(postgres.pid, await ownBackends(pool)),
+    ownServerCpuSeconds: async () =>
+      serverCpuSeconds(postgres.pid, new Set()) - serverCpuSeconds(postgres.pid, await ownBackends(pool)),
     silence: (node) => silent.add(node),
     stop: async () => {
       for (const timer of timers) clearInterval(timer);

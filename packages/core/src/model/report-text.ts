@@ -1,0 +1,38 @@
+/** What an agent compares of its reports, and what it says of one that still holds (docs/adr/0344-a-report-that-holds-is-not-sent-again.md). */
+import type { DiskReport, Heartbeat, HeartbeatRepeat } from './agent-protocol.js';
+
+/**
+ * All that a report says, as a text that is equal for reports that say the same. Of stamps only what does not advance is in it: those
+ * are sent with each repeated heartbeat until they are confirmed.
+ */
+export function reportText({ node, disks, replicas, engines }: Heartbeat): string {
+  return JSON.stringify([
+    node,
+    sortedBy(disks.map(withoutAdvance), ({ diskId }) => diskId),
+    sortedBy(replicas, ({ replicaId }) => replicaId),
+    sortedBy(engines, ({ volumeId }) => volumeId),
+  ]);
+}
+
+function withoutAdvance(disk: DiskReport) {
+  const { stamp } = disk;
+  if (stamp === undefined) return disk;
+  return {
+    ...disk,
+    stamp: { isOpen: stamp.isOpen, fileId: stamp.fileId ?? null, hasOne: stamp.id !== null },
+  };
+}
+
+function sortedBy<Item>(items: readonly Item[], keyOf: (item: Item) => string): Item[] {
+  return [...items].sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
+}
+
+/** Stamps of a report that are not among the confirmed ones, by disk. */
+export function unconfirmedStamps(
+  { disks }: Pick<Heartbeat, 'disks'>,
+  confirmed: ReadonlyMap<string, string | null>,
+): HeartbeatRepeat['stamps'] {
+  return disks.flatMap(({ diskId, stamp }) =>
+    stamp === undefined || confirmed.get(diskId) === stamp.id ? [] : [{ diskId, stamp }],
+  );
+}
