@@ -29,14 +29,15 @@ let page: ConsoleVisit['page'];
 beforeAll(async () => {
   if (findBrowser() === undefined) return;
   visit = await ConsoleVisit.beginShared(async (cluster) => {
+    ({ clusterId } = cluster.local);
+    pool = createPool(cluster.stack.ownerUrl, { connectionsMax: 1, applicationName: 'test' });
     await changeSetting(cluster, 'concurrent-rebuild-per-cluster-limit', 0);
+    await eventually('no volume is still to be told of the setting', countFanOuts, (count) => count === 0);
     // Of the one a rebuild is more urgent than of the other.
     await createVolume(cluster, 'quiet', { copies: 1 });
     await createVolume(cluster, 'busy', { copies: 2 });
   });
   page = visit.page;
-  ({ clusterId } = visit.stack.local);
-  pool = createPool(visit.stack.stack.ownerUrl, { connectionsMax: 1, applicationName: 'test' });
   // The worker has nothing to judge of them.
   await pool.query("UPDATE volume SET reconcile_due_at = '2100-01-01' WHERE cluster_id = $1", [clusterId]);
   await addRebuilds('quiet', 1, { state: 'succeeded', from: '10 hours', copies: 1 });
@@ -125,6 +126,12 @@ inBrowser('a list that is longer than a page', () => {
 });
 
 type Rebuilds = { state: 'queued' | 'succeeded'; from: string; copies: number };
+
+/** A volume that is looked at again ends rebuilds whose target is no copy of it, as all of these are. */
+async function countFanOuts(): Promise<number> {
+  const { rowCount } = await pool.query('SELECT FROM reconcile_fan_out WHERE cluster_id = $1', [clusterId]);
+  return rowCount ?? 0;
+}
 
 /** The first of them at a time that was so long ago, and each a minute after the one before. */
 async function addRebuilds(volume: string, count: number, { state, from, copies }: Rebuilds): Promise<void> {

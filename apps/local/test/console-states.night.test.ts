@@ -144,7 +144,7 @@ inBrowser('the console', () => {
     expect(await endlessMotions()).toEqual(['Animation']);
     await page.emulateMedia({ reducedMotion: 'reduce' });
     await page.reload();
-    await page.getByRole('row', { name: 'unmade' }).getByText('Creating', { exact: true }).waitFor();
+    await page.getByRole('row', { name: 'unmade' }).getByText('Creating', { exact: true }).first().waitFor();
     expect(await endlessMotions()).toEqual([]);
     signalAgents('SIGCONT');
   });
