@@ -61,16 +61,6 @@ const PANELS: readonly Panel[] = [
   { name: 'Snapshots', at: VOLUME, asks: /\/snapshots\?/, shows: 'base' },
 ];
 
-const signalAgents = (name: NodeJS.Signals): void => {
-  for (const { pid } of visit.stack.local.agents) process.kill(-pid, name);
-};
-
-/** Kinds of what moves on the page without end, as the browser names them. */
-const endlessMotions = (): Promise<string[]> =>
-  page.evaluate(`[...new Set(document.getAnimations()
-    .filter(({ effect }) => effect.getTiming().iterations === Infinity)
-    .map((animation) => animation.constructor.name))]`);
-
 inBrowser('the console', () => {
   test.each(PANELS)(
     '$name: is loading, says what is wrong, shows its data, and says when that is old',
@@ -161,3 +151,14 @@ inBrowser('the console', () => {
     expect(visit.errors).toEqual([]);
   });
 });
+
+function signalAgents(name: NodeJS.Signals): void {
+  for (const { pid } of visit.stack.local.agents) process.kill(-pid, name);
+}
+
+/** Kinds of what moves on the page without end, as the browser names them. */
+function endlessMotions(): Promise<string[]> {
+  return page.evaluate(`[...new Set(document.getAnimations()
+    .filter(({ effect }) => effect.getTiming().iterations === Infinity)
+    .map((animation) => animation.constructor.name))]`);
+}
