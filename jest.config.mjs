@@ -2,9 +2,9 @@
 // alone, and suites that start built processes (`dist`), which tools/test.mjs builds first where one of them is chosen.
 
 /**
- * Which suites run: `quick` (npm test), `long` (those named *.long.test.ts), `night` (*.night.test.ts: long ones that have not passed yet since
- * they moved to shared parts, which is why CI leaves them out; none should be left of them), `networks` (those that change networks, which run
- * after all others: Chromium ends its requests whenever a network of the machine comes or goes), or `all`.
+ * Which suites run: `quick` (npm test), `long` (those named *.long.test.ts), `night` (*.night.test.ts: searches of which `quick` has a slice,
+ * as each says at its top), `networks` (those that change networks, which run after all others: Chromium ends its requests whenever a network
+ * of the machine comes or goes), or `all`.
  */
 const scope = process.env.HOLDFAST_TEST_SCOPE ?? 'all';
 const LONG = '\\.(long|night)\\.test\\.ts$';

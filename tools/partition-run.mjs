@@ -1,7 +1,7 @@
 // Partition runs, `node tools/partition-run.mjs --seeds 1..5 --minutes 3`: a stack whose agents have networks of their
 // own, under load, with faults chosen by each seed for so many minutes. Each run ends with the proof that nothing that
-// was flushed was lost and that no read was wrong. Needs root and iproute2. Builds first. `npm test` runs one seed for
-// a short while.
+// was flushed was lost and that no read was wrong. Needs root and iproute2. Builds first. Each night runs
+// one seed for a short while, and some for longer.
 import { parseArgs } from 'node:util';
 import { runSuite } from './run-suite.mjs';
 
@@ -24,7 +24,7 @@ if (!/^\d{1,3}(\.\d{1,2})?$/.test(values.minutes) || Number(values.minutes) === 
 }
 
 const seeds = Array.from({ length: last - first + 1 }, (_, index) => first + index);
-runSuite('apps/local/test/partitions/partitions.test.ts', {
+runSuite('apps/local/test/partitions/partitions.night.test.ts', {
   HOLDFAST_PARTITION_SEEDS: seeds.join(','),
   HOLDFAST_PARTITION_MINUTES: values.minutes,
   HOLDFAST_PARTITION_LOG: '1',

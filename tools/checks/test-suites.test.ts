@@ -1,6 +1,6 @@
 /**
- * Check of test suites: a suite shows its first test within a screen, a title says what is expected, and a suite that starts built processes
- * belongs to the project that is built first.
+ * Check of test suites: a suite shows its first test within a screen, a title says what is expected, a suite that starts built processes
+ * belongs to the project that is built first, and only searches are left to the night.
  */
 import fs from 'node:fs';
 import path from 'node:path';
@@ -18,6 +18,8 @@ const BUILT = /\/test\/built\/|^apps\/(agent|local)\/test\//;
 /** Ways to start what is built: an address of dist, the CLI's program, a stack or a cluster of processes. */
 const STARTS_BUILT =
   /(?:new URL|resolve)\([^)]*\bdist\/|repositoryRoot\}?[^'"`]*\/dist\/|bin\/holdfast\.mjs|\b(?:LocalStack|TestCluster|ConsoleVisit)\.\w+\(/;
+/** First words of a suite that CI leaves to the night: whatever else is named so would prove its rule to no one who merges. */
+const SEARCH = /^\/\*\*[\s*]+A search for the night\b/;
 /** Names come from the recorded vectors there. */
 const TITLES_OF_VECTORS = [
   'packages/core/src/scheduling/conformance/',
@@ -71,6 +73,13 @@ test('suites that start built processes are in the project that is built first',
   const read = (file: string) => fs.readFileSync(path.join(repositoryRoot, file), 'utf8');
   const misplaced = suites.filter((suite) => !BUILT.test(suite.file) && startsBuilt(suite, read));
   expect(misplaced.map(({ file }) => file)).toEqual([]);
+});
+
+test('what only a night runs says that it is a search, and each night runs it', () => {
+  const forNight = suites.filter(({ file }) => file.endsWith('.night.test.ts'));
+  expect(forNight.filter(({ text }) => !SEARCH.test(text)).map(({ file }) => file)).toEqual([]);
+  const nightly = fs.readFileSync(path.join(repositoryRoot, '.github/workflows/nightly.yml'), 'utf8');
+  expect(nightly).toContain('run: npm test -- night.test\n');
 });
 
 test('no suite keeps its reader from its first test for more than a screen', () => {

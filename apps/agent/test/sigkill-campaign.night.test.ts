@@ -1,3 +1,4 @@
+/** A search for the night: SIGKILLs of hosts and agents by chance, on each type of disk; `sigkill-campaign.test.ts` has a few. */
 import { afterEach, expect, test } from '@jest/globals';
 import { AgentCluster, type DiskType } from './agents.js';
 import { SigkillCampaign } from './sigkill-campaign.js';

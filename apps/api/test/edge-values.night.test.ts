@@ -1,4 +1,7 @@
-/** All values at edges: each field of each request at its bounds, beyond them, and at those of what stores it. */
+/**
+ * A search for the night: each field of each request at its bounds, beyond them, and at those of what stores it. `edge-values.test.ts` has a
+ * slice of them.
+ */
 import { declareEdgeValues } from './declare-edge-values.js';
 
 declareEdgeValues({ every: 1 });

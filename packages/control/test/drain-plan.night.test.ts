@@ -1,4 +1,4 @@
-/** Plans of drains come true on more clusters by chance than `drain-plan.test.ts` tries. */
+/** A search for the night: plans of drains come true on more clusters by chance than `drain-plan.test.ts` tries. */
 import { test } from '@jest/globals';
 import { drainByChance } from './planned-drains.js';
 

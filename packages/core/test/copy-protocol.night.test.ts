@@ -1,4 +1,4 @@
-/** The model of records, epochs and marks, searched further than `copy-protocol.test.ts` does. */
+/** A search for the night: the model of records, epochs and marks, searched further than `copy-protocol.test.ts` does. */
 import { describe, expect, test } from '@jest/globals';
 import { copyProtocol } from './model-check/copy-protocol.js';
 import { walkCopyProtocol } from './model-check/protocol-walks.js';

@@ -1,4 +1,4 @@
-/** The model of drop marks, searched further than `drop-marks.test.ts` does. */
+/** A search for the night: the model of drop marks, searched further than `drop-marks.test.ts` does. */
 import { describe, expect, test } from '@jest/globals';
 import { type DropBounds, dropMarks } from './model-check/drop-marks.js';
 import { walkDropMarks } from './model-check/drop-walks.js';

@@ -1,4 +1,4 @@
-/** Broken rules of core and control are found by the fault search: each from the seed on that is known to find it. */
+/** A search for the night: broken rules of core and control are found by the fault search, each from the seed on that is known to find it. */
 import { afterAll, expect, test } from '@jest/globals';
 import { clean, compile, firstFailure } from './mutants/mutant-runner.mjs';
 import { MUTANTS, QUICK_SEED_MAX } from './mutants/mutants.mjs';

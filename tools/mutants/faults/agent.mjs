@@ -123,7 +123,7 @@ export const AGENT_FAULTS = [
     changes: [
       { find: 'Math.ceil((100 * ROOM_BYTES) / heapBytes)', replace: 'Math.ceil(ROOM_BYTES / heapBytes)' },
     ],
-    foundBy: 'apps/agent/src/hosts/heap-growth.night.test.ts',
+    foundBy: 'apps/agent/src/hosts/heap-growth.long.test.ts',
   },
   {
     name: 'incomplete-message-is-taken',

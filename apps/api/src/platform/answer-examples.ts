@@ -20,7 +20,7 @@ export const ANSWER_EXAMPLES: Readonly<Record<string, string>> = {
   ClusterList:
     '{"items":[{"id":"01a1fd5b-0000-7000-8000-000000000001","name":"local","version":1,"createdAt":"2026-01-01T12:00:00.000Z","nodes":{"ready":1,"total":1},"volumes":{"total":1,"faulted":0,"healthy":0,"unknown":1,"degraded":0},"rebuilds":{"queued":1,"running":0},"storage":{"maximum":107374182400,"written":0,"reserved":0,"available":107374182400,"scheduled":1073741824}}],"nextCursor":null}',
   ClusterRisk:
-    '{"volumes":{"total":1,"healthy":0,"notServed":0,"faulted":0,"unknown":1,"degraded":0},"verdict":"working","waits":{"user":0,"paused":0,"running":1,"queued":0,"other":0},"causes":[{"kind":"copies","subjectId":null,"name":null,"since":null,"effects":{"notServed":0,"faulted":0,"unknown":1,"degraded":0},"examples":[{"id":"01a1fd5b-0000-7000-8000-000000000001","name":"v-0f295108","robustness":"unknown"}]}]}',
+    '{"volumes":{"total":1,"healthy":0,"creating":1,"notServed":0,"faulted":0,"unknown":0,"degraded":0},"verdict":"working","waits":{"user":0,"paused":0,"running":1,"queued":0,"other":0},"causes":[{"kind":"copies","subjectId":null,"name":null,"since":null,"effects":{"notServed":0,"faulted":0,"unknown":1,"degraded":0},"examples":[{"id":"01a1fd5b-0000-7000-8000-000000000001","name":"v-0f295108","robustness":"unknown"}]}]}',
   DeviceStart:
     '{"deviceCode":"hfd_….","userCode":"KHNB-NBDJ","verificationUri":"http://localhost/device","verificationUriComplete":"http://localhost/device#KHNB-NBDJ","expiresInSeconds":600,"intervalSeconds":3}',
   DeviceToken:

@@ -1,5 +1,5 @@
 /**
- * Partition test: a whole stack whose agents have networks of their own, while links are cut, packets lost, processes
+ * A search for the night, by seed: a whole stack whose agents have networks of their own, while links are cut, packets lost, processes
  * stopped and killed, and disks filled. `node tools/partition-run.mjs --seeds 1..5 --minutes 3` runs more of it.
  */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';

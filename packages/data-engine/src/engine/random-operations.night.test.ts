@@ -1,4 +1,4 @@
-/** Operations by chance on real copies, more than `random-operations.test.ts` does. */
+/** A search for the night: operations by chance on real copies, more than `random-operations.test.ts` does. */
 import { expect, test } from '@jest/globals';
 import { useClusters } from '../../test/engine-cluster.js';
 import { type RandomRunOf, runByChance } from '../../test/random-runs.js';

@@ -1,4 +1,4 @@
-/** Power cuts at every moment of each history, where `power-cut.test.ts` takes some of them. */
+/** A search for the night: power cuts at every moment of each history, where `power-cut.test.ts` takes some of them. */
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import {
   CUT_CASES,

@@ -1,4 +1,4 @@
-/** More scenarios by chance than `search.test.ts` runs. */
+/** A search for the night: more scenarios by chance than `search.test.ts` runs. */
 import { expect, test } from '@jest/globals';
 import { searchSeeds } from './search-seeds.js';
 

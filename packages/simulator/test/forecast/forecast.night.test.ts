@@ -1,4 +1,4 @@
-/** What-ifs come true on more clusters by chance than `forecast.test.ts` tries. */
+/** A search for the night: what-ifs come true on more clusters by chance than `forecast.test.ts` tries. */
 import { expect, test } from '@jest/globals';
 import { compareForecasts } from './forecast-cases.js';
 

@@ -1,4 +1,4 @@
-/** The fleet index and the linear path agree on many more fleets than `fleet-index.test.ts` makes. */
+/** A search for the night: the fleet index and the linear path agree on many more fleets than `fleet-index.test.ts` makes. */
 import { expect, test } from '@jest/globals';
 import { DECISIONS_PER_FLEET, disagreementOn, type Seen, tooSeldom } from '../../../test/index-agreement.js';
 

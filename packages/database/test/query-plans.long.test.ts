@@ -172,6 +172,7 @@ describe('in a large cluster', () => {
     'webhook_delivery_webhook_id_state_transaction_id_event_id_idx',
     'alert_cluster_id_resolved_at_idx',
     'replica_disk_id_idx',
+    'volume_copies_differ_idx',
   ])('without %s one would', async (index) => {
     await owner.query('BEGIN');
     await owner.query(`DROP INDEX ${index}`);

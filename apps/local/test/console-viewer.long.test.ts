@@ -142,8 +142,16 @@ async function makeThings(cluster: TestCluster): Promise<void> {
   await cluster.cliJson('snapshot', 'schedule', 'set', ...schedule);
   const endsAt = new Date(Date.now() + 3_600_000).toISOString();
   await cluster.cliJson('alert', 'silence', 'rule=disk-full', '--comment', 'known', '--until', endsAt);
-  // Alone in its zone, so it holds a copy, for which another node has room.
+  // Both are alone in their zones, so each holds a copy. One that comes back is taken back, as soon as a rebuild may start.
   await killLongAgo(cluster, 'node-3');
+  cluster.killAgent('node-2');
+  await eventually(
+    'both copies have failed',
+    async () =>
+      (await cluster.call<{ replicas: { state: string }[] }>('GET', `/volumes/${id}`)).body.replicas,
+    (replicas) => replicas.filter(({ state }) => state === 'failed').length === 2,
+  );
+  await cluster.startAgent('node-2');
   for (const list of ['/rebuilds?filter=state%3Dqueued', '/alerts'])
     await eventually(
       `there is one of ${list}`,

@@ -29,14 +29,15 @@ let page: ConsoleVisit['page'];
 beforeAll(async () => {
   if (findBrowser() === undefined) return;
   visit = await ConsoleVisit.beginShared(async (cluster) => {
+    ({ clusterId } = cluster.local);
+    pool = createPool(cluster.stack.ownerUrl, { connectionsMax: 1, applicationName: 'test' });
     await changeSetting(cluster, 'concurrent-rebuild-per-cluster-limit', 0);
-    // Of the one a rebuild is more urgent than of the other.
-    await createVolume(cluster, 'quiet', { copies: 1 });
+    // Of the one a rebuild is more urgent than of the other: it lacks a copy, which no rebuild may make.
+    const quietId = await createVolume(cluster, 'quiet', { copies: 1 });
+    await cluster.call('PATCH', `/volumes/${quietId}`, { numberOfReplicas: 2 });
     await createVolume(cluster, 'busy', { copies: 2 });
   });
   page = visit.page;
-  ({ clusterId } = visit.stack.local);
-  pool = createPool(visit.stack.stack.ownerUrl, { connectionsMax: 1, applicationName: 'test' });
   // The worker has nothing to judge of them.
   await pool.query("UPDATE volume SET reconcile_due_at = '2100-01-01' WHERE cluster_id = $1", [clusterId]);
   await addRebuilds('quiet', 1, { state: 'succeeded', from: '10 hours', copies: 1 });

@@ -5,10 +5,12 @@
 import { findBrowser } from '@holdfast/testkit/browser.js';
 import { createVolume } from '@holdfast/testkit/cluster-volumes.js';
 import { ConsoleVisit } from '@holdfast/testkit/console-visit.js';
-import { aGate } from '@holdfast/testkit/held-requests.js';
+import { aGate, tryAgain } from '@holdfast/testkit/held-requests.js';
 import type { TestCluster } from '@holdfast/testkit/test-cluster.js';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 
+/** What the console asks before a salvage: the copies, and what is at stake. */
+const ADVICE = /\/salvage$/;
 /** Without a browser on the machine these tests are counted as skipped, not passed. */
 const inBrowser = findBrowser() === undefined ? describe.skip : describe;
 
@@ -39,7 +41,7 @@ inBrowser('the console', () => {
     await page.getByText('Faulted', { exact: true }).first().waitFor();
     const dialog = page.getByRole('dialog');
     const held = aGate();
-    await page.route(/\/salvage$/, async (route) => {
+    await page.route(ADVICE, async (route) => {
       await held.opened;
       await route.abort();
     });
@@ -47,8 +49,7 @@ inBrowser('the console', () => {
     await dialog.getByRole('status', { name: 'Loading' }).waitFor();
     held.open();
     await dialog.getByRole('alert').waitFor();
-    await page.unrouteAll();
-    await dialog.getByRole('button', { name: 'Try again' }).click();
+    await tryAgain(page, dialog, ADVICE);
     await dialog.getByRole('row', { name: /node-3 Usable/ }).waitFor();
     expect(await dialog.getByRole('row', { name: /No answer/ }).count()).toBe(2);
     await dialog.getByText(/^What is at stake: writes that 2 other members acknowledged/).waitFor();

@@ -34,9 +34,8 @@ const volume = () => cluster.cliJson<Volume>('volume', 'get', 'pg-data');
 const advice = () => cluster.cliJson<Advice>('volume', 'salvage', 'pg-data');
 const orphans = async () => (await cluster.cliJson<{ items: Orphan[] }>('orphan', 'list')).items;
 const events = async (type: string) =>
-  (await cluster.cliJson<{ items: { type: string; message: string }[] }>('event', 'list')).items.filter(
-    (event) => event.type === type,
-  );
+  (await cluster.cliJson<{ items: { message: string }[] }>('event', 'list', '--filter', `type=${type}`))
+    .items;
 
 async function read(uri: string | undefined): Promise<Buffer> {
   const client = await connectNbd(uri ?? '');
