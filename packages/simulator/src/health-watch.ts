@@ -11,7 +11,7 @@ import type { World } from './world.js';
 const SLACK_MS = 90_000;
 
 /** A copy that is not needed goes once no rebuild and no purge stands in the way. */
-const SURPLUS_MS = 1_200_000;
+const SURPLUS_MS = 600_000;
 
 /** The smaller, the better. A volume of which nothing is known is not shown as well. */
 const RANKS: Readonly<Record<Robustness, number>> = { healthy: 0, degraded: 1, unknown: 2, faulted: 2 };

@@ -209,6 +209,8 @@ async function emptyDeadNode(world: World): Promise<string[]> {
     replicas.by('volume', volumeId).some((other) => other.nodeId !== dead.id && isSound(world, other));
   if (!replicas.by('node', dead.id).every(isSpared)) return [];
   await repair(world, dead.id);
+  // What is emptied is moved whether or not lost copies are rebuilt.
+  await changeSettings(world, { 'offline-replica-rebuilding': false });
   await openPlaces(world);
   const left = () => replicas.by('node', dead.id).filter(({ volumeId }) => isIdle(world, volumeId));
   await world.runUntil(async () => left().length === 0, EMPTYING_SECONDS);
@@ -235,8 +237,10 @@ function isSound(world: World, replica: Replica): boolean {
   );
 }
 
+/** Block disks may be on too few nodes for another copy. */
 function isIdle(world: World, volumeId: VolumeId): boolean {
-  return world.store.tables.volumes.get(volumeId)?.lifecycle.state === 'detached';
+  const volume = world.store.tables.volumes.get(volumeId);
+  return volume?.lifecycle.state === 'detached' && volume.spec.dataEngine === 'v1';
 }
 
 /** A user attaches it, goes on with what there is where members are lost, and lets its rebuilds run. */

@@ -205,6 +205,22 @@ const NODES: Readonly<Record<string, readonly [share: number, Maker]>> = {
     3,
     (chance) => ({ patchNode: { node: chance.node(), allowScheduling: true, evictionRequested: false } }),
   ],
+  emptyTwoNodes: [
+    1,
+    (chance) => {
+      const closed = { allowScheduling: false, evictionRequested: true };
+      chance.plan({ patchNode: { node: chance.node(), ...closed } });
+      return { patchNode: { node: chance.node(), ...closed } };
+    },
+  ],
+  emptyDeadNode: [
+    1.5,
+    (chance) => {
+      const node = chance.node();
+      chance.plan({ patchNode: { node, allowScheduling: false, evictionRequested: true } });
+      return { nodeDown: node };
+    },
+  ],
   emptyNode: [
     2,
     (chance) => ({

@@ -365,13 +365,8 @@ export const MUTANTS = [
     changes: [
       {
         file: 'core/src/policy/disk-identity.ts',
-        find: 'if (stamp.fileId !== null && stamp.fileId === fileIdOf(claim)) return undefined;',
-        replace: 'if (stamp.fileId !== undefined) return undefined;',
-      },
-      {
-        file: 'core/src/policy/disk-identity.ts',
-        find: "  if (isKnownCopy) return 'was there at the same time as that one: one was copied from the other';\n  if (stamp.fileId",
-        replace: '  if (stamp.fileId',
+        find: '  const rival = rivals?.[nodeId];',
+        replace: '  if (nodeId !== undefined) return undefined;\n  const rival = rivals?.[nodeId];',
       },
     ],
   },
