@@ -17,6 +17,7 @@ type Options = {
   against: string;
   random?: boolean;
   seeds: string;
+  seedFrom: string;
   seed?: string;
   hours: string;
   nodes?: string;
@@ -30,7 +31,8 @@ export function simulateCommand(): Command {
     .argument('[files...]', 'scenario files (docs/scenarios.md)')
     .option('--against <target>', `${TARGETS.join(' or ')}`, 'simulator')
     .option('--random', 'run scenarios by chance instead of files, and look for what must never be so')
-    .option('--seeds <number>', 'with --random: how many, from 1 on', '100')
+    .option('--seeds <number>', 'with --random: how many', '100')
+    .option('--seed-from <number>', 'with --random: the first of them', '1')
     .option('--seed <number>', 'with --random: this one only')
     .option('--hours <number>', 'with --random: virtual hours of each', '1')
     .option('--nodes <number>', 'with --random: nodes of each cluster, else 3 to 60')
@@ -60,9 +62,10 @@ export function simulateCommand(): Command {
 
 function searchRequest(files: readonly string[], options: Options): SearchRequest {
   if (files.length > 0) throw new CliError(EXIT.usage, '--random takes no files');
+  const first = positive('--seed-from', options.seedFrom);
   const seeds =
     options.seed === undefined
-      ? Array.from({ length: positive('--seeds', options.seeds) }, (_, index) => index + 1)
+      ? Array.from({ length: positive('--seeds', options.seeds) }, (_, index) => first + index)
       : [positive('--seed', options.seed)];
   const optional = (flag: string, text: string | undefined) =>
     text === undefined ? undefined : positive(flag, text);
