@@ -57,7 +57,7 @@ export function layerChecksum({ writes, isDamaged }: SimLayer): string {
 /** A number that no client writes: a block of the copy's files was changed behind its back. */
 export const DAMAGE = -1;
 
-/** What writes a copy holds, whether or not a block of it is damaged: nobody sees that who does not read all of it. */
+/** What writes a copy holds, whether or not a block of it is damaged: only a comparison of whole copies finds that. */
 export function writesOf({ writes }: Pick<SimCopy, 'writes'>): Set<number> {
   const known = new Set(writes);
   known.delete(DAMAGE);

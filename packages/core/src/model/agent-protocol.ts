@@ -394,7 +394,7 @@ export const heartbeatRepeatReplySchema = z.object({
     .array(
       z.object({
         diskId: diskId.describe('The disk.'),
-        stampId: uuid.nullable().describe('Its stamp, as it was reported.'),
+        stampId: uuid.nullable().describe('Its stamp, as it was reported; null: it has none.'),
       }),
     )
     .max(256)

@@ -280,12 +280,18 @@ async function troubleOf(client: SimClient): Promise<string[] | undefined> {
 /** Copies on nodes that are to be empty, and files that no replica stands for. */
 async function leftovers(world: World, emptied: ReadonlySet<string>): Promise<string[]> {
   const { replicas, volumes } = world.store.tables;
+  // One of the v2 engine needs another block disk.
+  const hasBlockPlace = world.nodes.some(
+    ({ nodeId, disks }) =>
+      nodeId !== undefined && !emptied.has(nodeId) && disks.some(({ type }) => type === 'block'),
+  );
   // The copy of a strictly local volume stays beside its users.
   const onEmptied = [...replicas.values()].filter(
     ({ nodeId, volumeId }) =>
       nodeId !== undefined &&
       emptied.has(nodeId) &&
-      volumes.get(volumeId)?.spec.dataLocality !== 'strict-local',
+      volumes.get(volumeId)?.spec.dataLocality !== 'strict-local' &&
+      (volumes.get(volumeId)?.spec.dataEngine !== 'v2' || hasBlockPlace),
   );
   // What is on a node that was forgotten is out of reach.
   const known = world.nodes.filter(({ nodeId }) => nodeId !== undefined && isKnownNode(world, nodeId));
