@@ -25,7 +25,12 @@ import { repositoryRoot } from '@holdfast/testkit/local-stack.js';
 import { storeContract } from '@holdfast/testkit/store-contract.js';
 import type { StoreUnderTest } from '@holdfast/testkit/store-under-test.js';
 import { storedEvents } from '@holdfast/testkit/stored-events.js';
-import { seedTestDatabase, startTestDatabase, type TestDatabase } from '@holdfast/testkit/test-database.js';
+import {
+  makeNodesReady,
+  seedTestDatabase,
+  startTestDatabase,
+  type TestDatabase,
+} from '@holdfast/testkit/test-database.js';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import pg from 'pg';
 import { setQuotaLimits } from '../src/queries/quotas.js';
@@ -33,6 +38,7 @@ import { changeSetting } from '../src/settings.js';
 import { createPool } from '../src/sql/pool.js';
 import { snapshot, systemScope, transaction, unsyncedTransaction } from '../src/sql/scope.js';
 import { FleetReader } from '../src/store/fleet-reader.js';
+import { recordRepeats } from '../src/store/heartbeat-repeats.js';
 import { noteListening } from '../src/store/listening.js';
 import { listMissedNodes, noteUnanswered } from '../src/store/missed-nodes.js';
 import { PostgresOutbox } from '../src/store/postgres-outbox.js';
@@ -79,6 +85,45 @@ describe('what is recorded', () => {
     if (node === undefined) throw new Error('the node that was heard is not there');
     const at = new Date(Date.now() + 10 * MISSED_AFTER_MS);
     await unsyncedTransaction(systemScope(pool), (sql) => noteUnanswered(sql, { node, at }));
+    await pool.end();
+    await stop();
+  });
+
+  test('heartbeats that say nothing new send theirs', async () => {
+    const { stop, tenant } = await makeStore();
+    const pool = recorder.watch(
+      createPool(database.systemUrl, { connectionsMax: 2, applicationName: 'plans' }),
+    );
+    const [diskId, first, second] = [asId<DiskId>(testId(501)), testId(701), testId(702)];
+    const stampOf = (id: string, trail: string[]) => ({
+      id,
+      generation: trail.length + 1,
+      trail,
+      isOpen: true,
+    });
+    const heartbeat = aHeartbeat('node-1', { disks: [aDiskReport(diskId, { stamp: stampOf(first, []) })] });
+    const store = new PostgresStore(systemScope(pool));
+    await store.recordHeartbeat(tenant.clusterId, heartbeat);
+    await makeNodesReady(owner);
+    await owner.query(
+      `INSERT INTO node_identity (node_id, organization_id, cluster_id, name, key_hash, joined_at, certificate_not_after)
+       SELECT id, organization_id, cluster_id, name, 'key', now(), now() + interval '1 day' FROM node`,
+    );
+    const { nodeId, reportId = '' } = await store.recordHeartbeat(tenant.clusterId, heartbeat);
+    const { name, bootId, controlUrl, nbdHost } = heartbeat.node;
+    const claim = {
+      reportId,
+      name,
+      bootId,
+      controlUrl,
+      nbdHost,
+      nodeId,
+      clusterId: tenant.clusterId,
+      keyHash: 'key',
+    };
+    const stamps = [{ diskId, stamp: stampOf(second, [first]) }];
+    const stored = await recordRepeats(systemScope(pool), [{ ...claim, stamps, ageMs: () => 0 }]);
+    expect(stored.get(nodeId)).toEqual({ stamps: [{ diskId, stampId: second }] });
     await pool.end();
     await stop();
   });

@@ -211,7 +211,7 @@ async function emptyDeadNode(world: World): Promise<string[]> {
   await repair(world, dead.id);
   // What is emptied is moved whether or not lost copies are rebuilt.
   await changeSettings(world, { 'offline-replica-rebuilding': false });
-  await openPlaces(world);
+  if (!(await openPlaces(world)).has(dead.id)) return [];
   const left = () => replicas.by('node', dead.id).filter(({ volumeId }) => isIdle(world, volumeId));
   await world.runUntil(async () => left().length === 0, EMPTYING_SECONDS);
   return left().map(
