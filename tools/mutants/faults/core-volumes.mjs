@@ -209,4 +209,23 @@ export const CORE_VOLUME_FAULTS = [
     changes: [{ find: "volume.robustness !== 'healthy'", replace: "volume.robustness === 'faulted'" }],
     foundBy: 'packages/core/src/lifecycle/plan-scheduled-verification.test.ts',
   },
+  {
+    name: 'set-back-copies-believed',
+    breaks: 'the copies on a disk that was set back are given up where another is full',
+    file: 'packages/core/src/lifecycle/plan-set-back.ts',
+    changes: [
+      {
+        find: 'return others.some((other) => isHealthy(other)',
+        replace: 'return others.length > 64 && others.some((other) => isHealthy(other)',
+      },
+    ],
+    foundBy: 'packages/core/src/lifecycle/plan-set-back.test.ts',
+  },
+  {
+    name: 'attach-shows-stale-health',
+    breaks: 'an attach that waits shows what has become of the copies',
+    file: 'packages/core/src/lifecycle/plan-status.ts',
+    changes: [{ find: "healthy: ['degraded', 'unknown', 'faulted'],", replace: 'healthy: [],' }],
+    foundBy: 'packages/core/src/lifecycle/plan-status.test.ts',
+  },
 ];
