@@ -75,7 +75,8 @@ export async function buildPackageOf(copy, file, limitMs) {
 async function runBounded(copy, args, { cwd, limitMs }) {
   const temporary = path.join(copy, 'tmp');
   const outputFile = path.join(temporary, 'output.txt');
-  const { NODE_OPTIONS: _, JEST_WORKER_ID: __, ...inherited } = process.env;
+  // What the run that this is a part of chooses, and its worker, are none of this run's concern.
+  const { NODE_OPTIONS: _, JEST_WORKER_ID: __, HOLDFAST_TEST_SCOPE: ___, ...inherited } = process.env;
   const env = {
     ...inherited,
     NO_COLOR: '1',
