@@ -1,9 +1,18 @@
 import type { VolumeView } from '@holdfast/control/ports/store.js';
 import { Bug } from '@holdfast/core/model/faults.js';
-import type { SnapshotId, VolumeId } from '@holdfast/core/model/ids.js';
+import type { DiskId, SnapshotId, VolumeId } from '@holdfast/core/model/ids.js';
+import { isHealthy } from '@holdfast/core/model/replica.js';
 import { endpointOf, holderOf } from '@holdfast/core/model/volume-lifecycle.js';
 import type { SimEngine } from './sim-engine.js';
 import type { World } from './world.js';
+
+/** A user has accepted what a disk holds: of volumes without a full copy elsewhere it is all that is left. */
+export function settleForDisk(clients: readonly SimClient[], diskId: DiskId, { store }: World): void {
+  for (const client of clients) {
+    const full = store.tables.replicas.by('volume', client.volumeId).filter(isHealthy);
+    if (full.length > 0 && full.every((replica) => replica.diskId === diskId)) client.settleFor();
+  }
+}
 
 /** A client of a volume, which remembers what was acknowledged. */
 export class SimClient {

@@ -138,7 +138,7 @@ export function addDiskAccept(disk: Command): void {
       const context = new Context(command);
       const { node, disk: found } = await diskOf(context, nodeName, name);
       await context.confirm(
-        `This takes ${found.path} of node ${node.name} for the true disk. Its copies count as they are, and what was written since that state is lost`,
+        `This takes ${found.path} of node ${node.name} for the true disk. What was written since its state is lost where no other full copy of a volume is left; other copies on it are built anew`,
       );
       await doneOf(context.api.POST(`${DISK}/accept`, { params: { path: pathOf(node, found) } }));
       print(`${node.name}/${found.name} is accepted; it is used from its agent's next report`);

@@ -22,7 +22,7 @@ import { isActiveRebuild } from '@holdfast/core/model/rebuild.js';
 import { isHealthy, type Replica } from '@holdfast/core/model/replica.js';
 import { followingValue, overridesFrom } from '@holdfast/core/model/volume-overrides.js';
 import { NO_FAULTS } from '../faults.js';
-import type { SimClient } from '../sim-client.js';
+import { type SimClient, settleForDisk } from '../sim-client.js';
 import type { World } from '../world.js';
 import { changeSettings } from './sim-settings.js';
 
@@ -76,12 +76,7 @@ async function settleDisks(world: World, clients: readonly SimClient[]): Promise
   const { disks } = await store.loadFleet(clusterId);
   for (const { id: diskId } of disks.filter(isSetBack)) {
     await tolerated(() => acceptDisk(useCases, { clusterId, diskId }));
-    for (const client of clients) {
-      const { replicas } = await client.view();
-      const full = replicas.filter(isHealthy);
-      // The user goes on with what the disk holds where no other full copy is left.
-      if (full.every((replica) => replica.diskId === diskId)) client.settleFor();
-    }
+    settleForDisk(clients, diskId, world);
   }
 }
 

@@ -141,15 +141,6 @@ export class SimObjects {
     }
   }
 
-  /** A user has accepted what a disk holds: of volumes without another full copy all that is left. */
-  settleForDisk(diskId: DiskId): void {
-    const { replicas } = this.world.store.tables;
-    for (const client of this.clients()) {
-      const full = replicas.by('volume', client.volumeId).filter(isHealthy);
-      if (full.length > 0 && full.every((replica) => replica.diskId === diskId)) client.settleFor();
-    }
-  }
-
   nodeWith(disk: SimDisk): SimNode | undefined {
     return this.world.nodes.find(({ disks }) => disks.includes(disk));
   }

@@ -31,6 +31,7 @@ import { StorageFault } from '@holdfast/core/model/faults.js';
 import { ScenarioError } from '@holdfast/scenario/driver.js';
 import type { NodeGiven } from '@holdfast/scenario/given.js';
 import type { StepHandlers } from '@holdfast/scenario/steps.js';
+import { settleForDisk } from '../sim-client.js';
 import { DAMAGE } from '../sim-copy.js';
 import type { SimObjects } from './sim-objects.js';
 import { changeSettings } from './sim-settings.js';
@@ -239,7 +240,8 @@ function nodeSteps(
     acceptDisk: async (disk) => {
       const diskId = objects.diskId(disk);
       await acceptDisk(useCases, { clusterId, diskId });
-      if (world.store.tables.disks.get(diskId)?.acceptedNodeId !== undefined) objects.settleForDisk(diskId);
+      if (world.store.tables.disks.get(diskId)?.acceptedNodeId !== undefined)
+        settleForDisk(objects.clients(), diskId, world);
       world.fleet.stirAll();
     },
     removeDisk: async (disk) => {
