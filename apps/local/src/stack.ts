@@ -42,8 +42,8 @@ const REATTACH_TIMEOUT_MS = 30_000;
 const AGENT_STOP_MS = 8_000;
 const SERVICE_STOP_MS = 4_000;
 
-/** A developer who has mended what kept a service from starting does not wait for it. */
-const DEVELOPMENT_PAUSE_MS_MAX = 1_000;
+/** Longest pause before a service is restarted during development: each saved file ends it, and its developer waits for it. */
+const DEVELOPMENT_PAUSE_MS_MAX = 100;
 
 /** What names a provider that users sign in by: one may be tried on this machine. */
 const OIDC_VARIABLES = [

@@ -31,10 +31,20 @@ const STABLE_AFTER_MS = 15_000;
 export class SupervisedProcess {
   private child: ChildProcess | undefined;
   private stopping = false;
-  private pauseMs = RESTART_PAUSE_MS;
+  private pauseMs: number;
   private restartTimer: NodeJS.Timeout | undefined;
 
-  constructor(private readonly spec: ProcessSpec) {}
+  constructor(private readonly spec: ProcessSpec) {
+    this.pauseMs = this.firstPauseMs;
+  }
+
+  private get firstPauseMs(): number {
+    return Math.min(RESTART_PAUSE_MS, this.pauseMsMax);
+  }
+
+  private get pauseMsMax(): number {
+    return this.spec.restartPauseMsMax ?? RESTART_PAUSE_MAX_MS;
+  }
 
   get pid(): number | undefined {
     return this.child?.pid;
@@ -83,9 +93,9 @@ export class SupervisedProcess {
     this.child = undefined;
     this.spec.onExit?.(how);
     if (this.stopping || this.spec.restart === 'never') return;
-    if (Date.now() - startedAt > STABLE_AFTER_MS) this.pauseMs = RESTART_PAUSE_MS;
+    if (Date.now() - startedAt > STABLE_AFTER_MS) this.pauseMs = this.firstPauseMs;
     this.restartTimer = setTimeout(() => this.start(), this.pauseMs);
-    this.pauseMs = Math.min(this.pauseMs * 2, this.spec.restartPauseMsMax ?? RESTART_PAUSE_MAX_MS);
+    this.pauseMs = Math.min(this.pauseMs * 2, this.pauseMsMax);
   }
 }
 
