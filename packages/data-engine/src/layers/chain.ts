@@ -82,12 +82,27 @@ export class Chain {
     );
   }
 
+  /** The extents that a layer holds, for readers that check what the disk gives for them. */
   extents(offset: number, lengthBytes: number, extentsMax: number): Extent[] {
     const extents: Extent[] = [];
     for (const { first, count, owner } of this.segments(offset, lengthBytes)) {
       const start = Math.max(offset, first * BLOCK_BYTES);
       const end = Math.min(offset + lengthBytes, (first + count) * BLOCK_BYTES);
       if (!addExtent(extents, end - start, owner !== undefined, extentsMax)) break;
+    }
+    return extents;
+  }
+
+  /** As `extents`, for users: what was trimmed over an older layer is a hole to them. */
+  shownExtents(offset: number, lengthBytes: number, extentsMax: number): Extent[] {
+    const extents: Extent[] = [];
+    let at = offset;
+    for (const { first, count, owner } of this.segments(offset, lengthBytes)) {
+      for (const run of shownRuns(owner, first, count)) {
+        const end = Math.min(offset + lengthBytes, (run.first + run.count) * BLOCK_BYTES);
+        if (!addExtent(extents, end - at, run.isData, extentsMax)) return extents;
+        at = end;
+      }
     }
     return extents;
   }
@@ -113,6 +128,19 @@ export class Chain {
       if (run.held) return { first, count, owner: layer };
     }
     return { first, count, owner: undefined };
+  }
+}
+
+/** Runs of blocks of one layer, or of none, by whether they are data to a user. */
+function* shownRuns(
+  owner: Layer | undefined,
+  first: number,
+  count: number,
+): Generator<{ first: number; count: number; isData: boolean }> {
+  for (let at = first; at < first + count; ) {
+    const run = owner?.zeroedRunAt(at, first + count - at) ?? { count, held: true };
+    yield { first: at, count: run.count, isData: !run.held };
+    at += run.count;
   }
 }
 

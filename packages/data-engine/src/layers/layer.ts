@@ -20,11 +20,13 @@ import {
 } from '../nbd/export.js';
 import { alignDown, alignUp } from '../protocol/blocks.js';
 import { corrupt } from '../protocol/replica-faults.js';
-import { BlockMap, blocksOf, pagesOf } from './block-map.js';
+import { BlockMap, type BlockRun, blocksOf, pagesOf } from './block-map.js';
 import { MapFile, mapFileBytes } from './map-file.js';
 import { blocksIn, type Run, type Stretch, stretchesOf } from './stretches.js';
 
 export class Layer {
+  /** Held blocks that are known to be zeros: trimmed over older data. Empty after a restart, which is only less precise. */
+  private readonly zeroed: BlockMap;
   /** True while written data is not covered by a flush. */
   private dataDirty = false;
   /**
@@ -40,7 +42,9 @@ export class Layer {
     private readonly data: CopyFile,
     private readonly mapFile: MapFile,
     readonly map: BlockMap,
-  ) {}
+  ) {
+    this.zeroed = new BlockMap(map.blockCount);
+  }
 
   static async create(files: CopyFiles, file: string, sizeBytes: number): Promise<Layer> {
     const map = new BlockMap(blocksOf(sizeBytes));
@@ -175,13 +179,13 @@ export class Layer {
 
   /** Sets the map's bit after the data is written: until then readers, and a concurrent flush, see the old block. */
   async write(payload: Payload, position: number, lengthBytes: number, isAlone = false): Promise<void> {
+    let isWhole = false;
     try {
       await this.data.write(payload, position, isAlone);
+      isWhole = true;
     } finally {
-      // Set after the write: a flush that began meanwhile does not cover it, and must not clear the flag.
-      this.dataDirty = true;
+      this.wrote(position, lengthBytes, isWhole);
     }
-    this.map.setRange(position / BLOCK_BYTES, lengthBytes / BLOCK_BYTES);
   }
 
   /** The same without a promise. The listener is told of its end, maybe before this returns. */
@@ -192,8 +196,7 @@ export class Layer {
       return;
     }
     this.data.beginWrite(payload, offset, alone, (failure) => {
-      this.dataDirty = true;
-      if (failure === undefined) this.map.setRange(offset / BLOCK_BYTES, lengthBytes / BLOCK_BYTES);
+      this.wrote(offset, lengthBytes, failure === undefined);
       listener.written(tag, failure);
     });
   }
@@ -203,12 +206,20 @@ export class Layer {
     try {
       if (this.data.writeNow?.(payload, position) !== true) return false;
     } catch (error) {
-      this.dataDirty = true;
+      this.wrote(position, lengthBytes, false);
       throw error;
     }
-    this.dataDirty = true;
-    this.map.setRange(position / BLOCK_BYTES, lengthBytes / BLOCK_BYTES);
+    this.wrote(position, lengthBytes);
     return true;
+  }
+
+  /** Notes that a write has ended. A failed one may have written a part. */
+  private wrote(position: number, lengthBytes: number, isWhole = true): void {
+    // Set after the write: a flush that began meanwhile does not cover it, and must not clear the flag.
+    this.dataDirty = true;
+    const [first, count] = [position / BLOCK_BYTES, lengthBytes / BLOCK_BYTES];
+    if (this.zeroed.heldBlocks > 0) this.zeroed.clearRange(first, count);
+    if (isWhole) this.map.setRange(first, count);
   }
 
   /** Zeroes a range. `held: false` is for the lowest layer, where no older data could show through. */
@@ -219,8 +230,16 @@ export class Layer {
     } finally {
       this.dataDirty = true;
     }
-    if (held) this.map.setRange(position / BLOCK_BYTES, lengthBytes / BLOCK_BYTES);
-    else this.map.clearRange(position / BLOCK_BYTES, lengthBytes / BLOCK_BYTES);
+    const [first, count] = [position / BLOCK_BYTES, lengthBytes / BLOCK_BYTES];
+    if (held) this.map.setRange(first, count);
+    else this.map.clearRange(first, count);
+    if (held && mayPunch) this.zeroed.setRange(first, count);
+    else this.zeroed.clearRange(first, count);
+  }
+
+  /** The run of blocks at `first` that are all known to be zeros (`held`), or all not. */
+  zeroedRunAt(first: number, limit: number): BlockRun {
+    return this.zeroed.runAt(first, limit);
   }
 
   /** Frees the space of a range that a newer layer holds. */
@@ -270,6 +289,7 @@ export class Layer {
     await this.mapFile.syncData();
     // Last: after a failure the next try has to extend the files again.
     this.map.grow(blocks);
+    this.zeroed.grow(blocks);
   }
 
   /** The state of both files as one text, which differs after any change. */

@@ -53,7 +53,9 @@ describe('layers', () => {
     await replica.flush();
     expect((await read(await reopen(), 0, 5 * BLOCK)).equals(expected)).toBe(true);
     expect(replica.extents(0, 8 * BLOCK, 10)).toEqual([
-      { lengthBytes: 4 * BLOCK, allocated: true },
+      { lengthBytes: 2 * BLOCK, allocated: true },
+      { lengthBytes: BLOCK, allocated: false },
+      { lengthBytes: BLOCK, allocated: true },
       { lengthBytes: 4 * BLOCK, allocated: false },
     ]);
   });
@@ -77,6 +79,13 @@ describe('layers', () => {
     }
     expect((await read(replica, 0, model.length)).equals(model)).toBe(true);
     expect(await deviceChecksum(replica)).toBe(checksumOfBytes(model));
+    let offset = 0;
+    for (const { lengthBytes, allocated } of replica.extents(0, model.length, 4096)) {
+      const bytes = model.subarray(offset, offset + lengthBytes);
+      if (!allocated) expect(bytes.every((byte) => byte === 0)).toBe(true);
+      offset += lengthBytes;
+    }
+    expect(offset).toBe(model.length);
   });
 
   test('merging layers changes nothing that can be read, and leaves no files behind', async () => {

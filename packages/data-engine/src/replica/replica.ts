@@ -283,7 +283,7 @@ export class Replica {
   }
 
   extents(offset: number, lengthBytes: number, extentsMax: number): Extent[] {
-    return this.state.chain.extents(offset, lengthBytes, extentsMax);
+    return this.state.chain.shownExtents(offset, lengthBytes, extentsMax);
   }
 
   async flush(): Promise<void> {
