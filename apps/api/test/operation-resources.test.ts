@@ -57,7 +57,7 @@ describe('an expansion', () => {
       state: 'queued',
       steps: [{ name: 'queued', state: 'current' }, { name: 'running' }],
       progress: { done: null, total: 2 * GIB, unit: 'bytes' },
-      cancellable: false,
+      cancellable: true,
       finishedAt: null,
     });
     await asWorker(`layer_task = NULL, size_bytes = ${2 * GIB}`);
@@ -71,6 +71,16 @@ describe('an expansion', () => {
     const message = 'the expand was given up: no space';
     await asWorker('layer_task = NULL', { type: 'VolumeTaskFailed', message });
     expect(await follow(answer)).toMatchObject({ state: 'failed', message });
+  });
+
+  test('is cancelled as an operation, which then says so, and takes no space any more', async () => {
+    const { id } = await follow(await expand());
+    expect(await api.call('POST', `${operations}/${id}/cancel`)).toMatchObject({
+      status: 200,
+      body: { kind: 'expand', state: 'cancelled' },
+    });
+    expect((await api.call('GET', path)).body).toMatchObject({ task: null });
+    expect((await follow(await expand())).state).toBe('queued');
   });
 
   test('of a volume that is deleted meanwhile is cancelled, and the deletion is one of its own', async () => {

@@ -3,7 +3,7 @@ import { cloneVolume } from '@holdfast/control/use-cases/clone-volume.js';
 import { requestAttach } from '@holdfast/control/use-cases/request-attach.js';
 import { requestDelete } from '@holdfast/control/use-cases/request-delete.js';
 import { requestDetach } from '@holdfast/control/use-cases/request-detach.js';
-import { requestExpand } from '@holdfast/control/use-cases/request-expand.js';
+import { cancelExpand, requestExpand } from '@holdfast/control/use-cases/request-expand.js';
 import { requestReplicaRemoval } from '@holdfast/control/use-cases/request-replica-removal.js';
 import {
   requestHash,
@@ -321,6 +321,35 @@ describe('expand', () => {
       ]);
     },
   );
+
+  test('one that is cancelled gives back what was booked; a copy that has grown meanwhile has the volume grow', async () => {
+    await aServedVolume();
+    const engine = world.node('node-1').engines.get(client.volumeId);
+    if (engine === undefined) throw new Error('no engine serves the volume');
+    const { expand } = engine.layers;
+    engine.layers.expand = () => {
+      throw new StorageFault('agent.refused', { publicMessage: 'not now' });
+    };
+    await requestExpand(world.useCases, { ...key(), sizeBytes: 2 * GIB });
+    await world.run(2);
+    await cancelExpand(world.useCases, key());
+    await cancelExpand(world.useCases, key());
+    expect((await client.view()).volume.task).toBeUndefined();
+    expect([await size(), await booked()]).toEqual([GIB, 3 * GIB]);
+    expect(events('VolumeTaskCancelled')).toHaveLength(1);
+
+    // The engine's answer is lost, and the cancellation comes before the next try.
+    engine.layers.expand = (...asked: Parameters<typeof expand>) => {
+      expand.apply(engine.layers, asked);
+      throw new StorageFault('agent.unreachable', { publicMessage: 'the answer was lost' });
+    };
+    await requestExpand(world.useCases, { ...key(), sizeBytes: 2 * GIB });
+    await world.run(2);
+    await cancelExpand(world.useCases, key());
+    await requestSnapshot(world.useCases, { ...key(), name: 'has the layers read' });
+    await world.run(15);
+    expect([await size(), await booked()]).toEqual([2 * GIB, 6 * GIB]);
+  });
 
   // As after the restore of a backup from before an expansion. A snapshot has the layers read.
   test.each<{ what: string; limit: number | undefined; sizes: number[]; event: string }>([

@@ -3,6 +3,7 @@ import { cancelRebuild } from '@holdfast/control/use-cases/cancel-rebuild.js';
 import { cancelDrain } from '@holdfast/control/use-cases/drain-node.js';
 import { patchDisk } from '@holdfast/control/use-cases/patch-disk.js';
 import { patchNode } from '@holdfast/control/use-cases/patch-node.js';
+import { cancelExpand } from '@holdfast/control/use-cases/request-expand.js';
 import { cancelVerify } from '@holdfast/control/use-cases/request-verify.js';
 import { StorageFault } from '@holdfast/core/model/faults.js';
 import { asId } from '@holdfast/core/model/ids.js';
@@ -22,6 +23,8 @@ export async function cancelOperation(caller: Tenant, operation: Operation): Pro
       return cancelRebuild(ports, { volumeId, rebuildId: asId(target.id) });
     case 'verify':
       return cancelVerify(ports, { volumeId: asId(target.id) });
+    case 'expand':
+      return cancelExpand(ports, { volumeId: asId(target.id) });
     case 'drain':
       return cancelDrain(ports, { clusterId, nodeId: asId(target.id) });
     case 'evict': {

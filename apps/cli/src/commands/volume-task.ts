@@ -8,7 +8,7 @@ import type { Volume } from '../types.js';
 import { waitFor } from '../wait.js';
 import { find } from './find-snapshot.js';
 
-/** Waits until the volume has no layer task any more. Fails with the reason of a task that was given up. */
+/** Waits until the volume has no layer task any more. Fails with the reason of a task that was given up or cancelled. */
 export async function waitForTask(context: Context, key: VolumeKey, what: string): Promise<Volume> {
   const { clusterId, volumeId } = key;
   const started = context.now;
@@ -18,7 +18,10 @@ export async function waitForTask(context: Context, key: VolumeKey, what: string
     context.timeoutMs,
     what,
   );
-  const query = { filter: `volumeId=${volumeId} AND type=VolumeTaskFailed`, limit: 1 };
+  const query = {
+    filter: `volumeId=${volumeId} AND type in (VolumeTaskFailed, VolumeTaskCancelled)`,
+    limit: 1,
+  };
   const failures = await bodyOf(
     context.api.GET('/clusters/{clusterId}/events', { params: { path: { clusterId }, query } }),
   );
@@ -36,7 +39,9 @@ export function addResize(volume: Command): void {
     .argument('<volume>', 'name or id')
     .requiredOption('--size <size>', 'the new size: bytes, or with Ki, Mi, Gi, Ti')
     .option('--no-wait', 'return before all copies have grown')
-    .description('make a volume larger, attached or not; clients go on meanwhile')
+    .description(
+      'make a volume larger, attached or not; clients go on meanwhile (cancelled by: holdfast operation cancel)',
+    )
     .action(async (name: string, options: { size: string; wait: boolean }, command: Command) => {
       const context = new Context(command);
       const path = await context.volumeKey(name);

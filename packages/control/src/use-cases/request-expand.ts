@@ -1,4 +1,6 @@
+import { expansionCancelled } from '@holdfast/core/lifecycle/conclude-layer-task.js';
 import type { VolumeId } from '@holdfast/core/model/ids.js';
+import { layerTaskOf } from '@holdfast/core/model/volume-task.js';
 import { decideExpansion } from '@holdfast/core/policy/decide-expansion.js';
 import { changeVolume, taskPatch } from './snapshots.js';
 import { faultOf, type UseCasePorts } from './use-case.js';
@@ -30,4 +32,12 @@ export function requestExpand(
     },
     ifVersion,
   );
+}
+
+/** Cancels an expansion and returns what is booked for it. Without one nothing changes. @throws StorageFault `volume.not_found` */
+export function cancelExpand(ports: UseCasePorts, input: { volumeId: VolumeId }): Promise<void> {
+  return changeVolume(ports, input.volumeId, (view) => {
+    const task = layerTaskOf(view.volume);
+    return task?.kind === 'expand' ? expansionCancelled(view, task, ports.clock.now()) : [];
+  });
 }

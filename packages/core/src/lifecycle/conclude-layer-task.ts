@@ -57,6 +57,24 @@ export function layerTaskRefused(view: VolumeView, task: LayerTask, error: Refus
   ];
 }
 
+/**
+ * Changes of an expansion that a user cancels. If the engine has grown the copies in the meantime, the volume has the larger size all the
+ * same: copies only grow (`size-of-copies.ts`).
+ */
+export function expansionCancelled(
+  view: VolumeView,
+  task: LayerTask & { kind: 'expand' },
+  now: Date,
+): Change[] {
+  const { id: volumeId, name } = view.volume;
+  const message = `the expansion of volume ${name} was cancelled`;
+  return [
+    { kind: 'volume.patch', volumeId, patch: { task: undefined } },
+    ...view.replicas.map((replica) => givenBack(view, replica, task.fromBytes)),
+    { kind: 'event', event: volumeEvent(view, now, { type: 'VolumeTaskCancelled', message }) },
+  ];
+}
+
 /** Returns the space that was booked for an expansion that does not happen. */
 function givenBack({ fleet }: VolumeView, { id, diskId, sizeBytes }: Replica, fromBytes: number): Change {
   const booking =

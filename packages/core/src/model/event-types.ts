@@ -112,6 +112,7 @@ export const EVENT_TYPES = {
   VolumeReverted: info('volume', 'it holds what the snapshot holds'),
   VolumePurged: info('volume', 'deleted layers are merged away'),
   VolumeTaskFailed: warning('volume', 'a purge, a revert or an expansion failed'),
+  VolumeTaskCancelled: info('volume', 'a user has cancelled its expansion'),
   VolumeSalvaged: warning('volume', 'it goes on with the copies that a user named'),
   SalvageRefused: warning('volume', 'the copies that a user named can not be gone on with'),
   EpochRaised: warning('volume', 'copies were found that know a higher epoch than the database'),

@@ -26,7 +26,7 @@ export const OPERATION_KINDS = {
   rebuild: { steps: REBUILD_PHASES, cancelledBy: 'rebuild:write' },
   purge: { steps: ['queued', 'running'] },
   revert: { steps: ['queued', 'running'] },
-  expand: { steps: ['queued', 'running'] },
+  expand: { steps: ['queued', 'running'], cancelledBy: 'volume:write' },
   clone: { steps: ['queued', 'running'] },
   verify: { steps: ['running'], cancelledBy: 'volume:write' },
   salvage: { steps: ['running'] },
