@@ -82,6 +82,9 @@ describe('readConfig', () => {
       'HOLDFAST_NBD_TLS_KEY  a PEM file, needed where HOLDFAST_NBD_TLS is require',
     );
     expect(() => readConfig({ ...tls, HOLDFAST_NBD_TLS_CA: 'ca.pem' })).toThrow('HOLDFAST_NBD_TLS_CA');
+    expect(() => readConfig({ ...tls, HOLDFAST_NBD_TLS: 'allow', HOLDFAST_NBD_TLS_KEY: undefined })).toThrow(
+      'HOLDFAST_NBD_TLS_KEY',
+    );
     expect(() => readConfig({ ...tls, HOLDFAST_NBD_TLS: 'on' })).toThrow('HOLDFAST_NBD_TLS');
   });
 

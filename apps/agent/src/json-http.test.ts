@@ -1,3 +1,4 @@
+import http from 'node:http';
 import net, { type AddressInfo } from 'node:net';
 import { afterAll, expect, test } from '@jest/globals';
 import { postJson } from './json-http.js';
@@ -24,4 +25,23 @@ test('a call that waits for a free connection to a silent peer ends within its o
   expect(performance.now() - startedAtMs).toBeLessThan(15_000);
   for (const socket of sockets) socket.destroy();
   await Promise.all(slow);
+});
+
+test.each([
+  { what: 'longer than any agent sends', bytes: 4 * 1024 * 1024 + 3, outcome: 'agent.unreachable' },
+  { what: 'as long as the limit', bytes: 4 * 1024 * 1024, outcome: 200 },
+])('an answer $what', async ({ bytes, outcome }) => {
+  const server = http.createServer((_request, response) => {
+    response.on('error', () => undefined);
+    response.end(`"${'x'.repeat(bytes - 2)}"`);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+  const answer = await postJson(url, undefined, {}, 60_000).then(
+    ({ status }) => status,
+    ({ code }) => code,
+  );
+  server.closeAllConnections();
+  server.close();
+  expect(answer).toBe(outcome);
 });

@@ -27,7 +27,7 @@ function agent() {
   return first;
 }
 
-type Shown = { cert?: string; key?: string };
+type Shown = { cert?: string; key?: string; agent?: https.Agent };
 
 async function call(path: string, shown: Shown | undefined, method = 'GET'): Promise<number> {
   const { controlUrl, controlSecret } = agent().beat.node;
@@ -80,6 +80,24 @@ test('takes commands to a copy from nodes of its cluster only, and asks for the 
   const worker = await makeWorkerCertificate(authority, LIFE);
   const shown = { cert: worker.certificatePem, key: worker.keyPem };
   expect(await call(command, shown, 'POST')).toBe(403);
+});
+
+test('takes none on a connection that outlives the certificate of its node', async () => {
+  const { authority, clusterId } = cluster.api;
+  const connections = new https.Agent({ keepAlive: true, maxSockets: 1 });
+  const life = { now: new Date(), notAfter: new Date(Date.now() + 5_000) };
+  const shown = { ...(await nodeOf(authority, clusterId, life)), agent: connections };
+  const command = `${COPY}/commands/open`;
+  try {
+    expect(await call(command, shown, 'POST')).toBe(401);
+    await eventually(
+      'the certificate has ended',
+      () => call(command, shown, 'POST'),
+      (status) => status === 403,
+    );
+  } finally {
+    connections.destroy();
+  }
 });
 
 async function nodeOf(authority: Authority, clusterId: string, life = LIFE): Promise<Shown> {

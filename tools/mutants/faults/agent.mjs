@@ -130,14 +130,14 @@ export const AGENT_FAULTS = [
     breaks: 'a message is whole only with all its pages',
     file: 'apps/agent/src/http/message-pages.ts',
     changes: [{ find: 'pages.length === 0 || pages.includes(undefined)', replace: 'pages.length === 0' }],
-    foundBy: 'apps/agent/src/large-commands.test.ts',
+    foundBy: 'apps/agent/src/http/message-pages.test.ts',
   },
   {
     name: 'long-messages-without-a-bound',
     breaks: 'a bounded number of long messages is under way',
     file: 'apps/agent/src/http/message-pages.ts',
     changes: [{ find: 'if (this.messages.size >= MESSAGES_MAX) throw tooMany();', replace: '' }],
-    foundBy: 'apps/agent/src/large-commands.test.ts',
+    foundBy: 'apps/agent/src/http/message-pages.test.ts',
   },
   {
     name: 'expired-certificate-commands',

@@ -1,5 +1,6 @@
 import { EventEmitter, once } from 'node:events';
 import net from 'node:net';
+import { StorageFault } from '@holdfast/core/model/faults.js';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { type Channel, IpcPeer } from './ipc-peer.js';
 
@@ -56,4 +57,30 @@ test('a connection that is passed along is closed where nobody takes it', async 
   await expect(new IpcPeer<Methods, Methods>(near).call('take', null, served)).rejects.toThrow();
   client.resume();
   await closed;
+});
+
+test('a call to a process that ends fails, and so does a later one', async () => {
+  const emitter = new EventEmitter();
+  const near: Channel = Object.assign(emitter, {
+    send: (_message: unknown, _handle: unknown, callback: (error: Error | null) => void) => {
+      callback(null);
+      return true;
+    },
+  });
+  const peer = new IpcPeer<Methods, Methods>(near);
+  const call = peer.call('take', null);
+  emitter.emit('disconnect');
+  await expect(call).rejects.toMatchObject({ code: 'agent.unreachable' });
+  await expect(peer.call('take', null)).rejects.toMatchObject({ code: 'agent.unreachable' });
+});
+
+test('a fault keeps its code and the epoch that it names', async () => {
+  const [near, far] = channelPair();
+  new IpcPeer<Methods, Methods>(far).handle('take', async () => {
+    throw new StorageFault('engine.stale_epoch', { publicMessage: 'too old', context: { newest: 7 } });
+  });
+  await expect(new IpcPeer<Methods, Methods>(near).call('take', null)).rejects.toMatchObject({
+    code: 'engine.stale_epoch',
+    details: { context: { newest: 7 } },
+  });
 });

@@ -34,6 +34,21 @@ test.each([
     token: TOKEN,
     status: 200,
   },
+  { from: 'this machine', remoteAddress: '127.0.0.1', headers: {}, token: undefined, status: 200 },
+  {
+    from: 'a proxy on this machine',
+    remoteAddress: '127.0.0.1',
+    headers: { 'x-forwarded-for': '10.0.0.7' },
+    token: undefined,
+    status: 403,
+  },
+  {
+    from: 'a proxy that names its caller as the standard says',
+    remoteAddress: '127.0.0.1',
+    headers: { forwarded: 'for=10.0.0.7' },
+    token: undefined,
+    status: 403,
+  },
   {
     from: 'this machine, where a token is set',
     remoteAddress: '127.0.0.1',
