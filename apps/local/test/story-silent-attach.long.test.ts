@@ -39,26 +39,6 @@ beforeAll(async () => {
 afterEach(() => signal('SIGCONT'));
 afterAll(async () => cluster?.destroy());
 
-function signal(name: NodeJS.Signals): void {
-  try {
-    process.kill(-cluster.agent('node-2').pid, name);
-  } catch {
-    // It was killed, and is not there to go on.
-  }
-}
-
-/** Just after a heartbeat, so that the node counts as alive for as long as it can. */
-async function afterHeartbeat(): Promise<void> {
-  const heardAt = async () =>
-    (await cluster.call<Node>('GET', `/nodes/${cluster.agent('node-2').nodeId}`)).body.lastHeartbeatAt;
-  const before = await heardAt();
-  await eventually('the next heartbeat', heardAt, (at) => at !== before);
-}
-
-async function volume(name: string): Promise<Volume> {
-  return cluster.cliJson<Volume>('volume', 'get', name);
-}
-
 const attach = (name: string) => cluster.cli('volume', 'attach', name, '--node', 'node-2');
 
 test('a node that stands still: the reason is told while it counts as alive, and the command ends once it does not', async () => {
@@ -112,3 +92,23 @@ test('an agent that is killed: the command ends with the reason at once', async 
   expect(exitCode).toBe(CONFLICT);
   expect(stderr).toMatch(/node-2.*(nothing listens|does not answer|not ready)/);
 });
+
+function signal(name: NodeJS.Signals): void {
+  try {
+    process.kill(-cluster.agent('node-2').pid, name);
+  } catch {
+    // It was killed, and is not there to go on.
+  }
+}
+
+/** Just after a heartbeat, so that the node counts as alive for as long as it can. */
+async function afterHeartbeat(): Promise<void> {
+  const heardAt = async () =>
+    (await cluster.call<Node>('GET', `/nodes/${cluster.agent('node-2').nodeId}`)).body.lastHeartbeatAt;
+  const before = await heardAt();
+  await eventually('the next heartbeat', heardAt, (at) => at !== before);
+}
+
+async function volume(name: string): Promise<Volume> {
+  return cluster.cliJson<Volume>('volume', 'get', name);
+}
