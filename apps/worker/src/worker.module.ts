@@ -35,6 +35,8 @@ const CONFIG = Symbol('config');
 const WORKER = Symbol('worker');
 /** A reconciler holds a connection only for the moment of a load or a commit, so few serve many. */
 const CONNECTIONS_MAX = 10;
+/** For requests about volumes that are there: runs of creations, of which many wait at once, would else be before them at each load. */
+const REQUEST_CONNECTIONS_MAX = 6;
 /** For what keeps data safe, and nothing else: however many requests wait for a connection, none of this does. */
 const SAFETY_CONNECTIONS_MAX = 6;
 
@@ -99,10 +101,14 @@ function openWorker(config: WorkerConfig): Worker {
     applicationName: 'worker-safety',
   });
   const safetyScope = systemScope(safetyPool);
+  const requestPool = createPool(config.databaseUrl, {
+    connectionsMax: REQUEST_CONNECTIONS_MAX,
+    applicationName: 'worker-requests',
+  });
   const backend = openBackend(config);
   const queue = new WakeQueue(backend, (error) => log.warn({ err: error }, 'the queue failed'));
   const agents = new HttpAgentClient(undefined, workerCertificate(scope));
-  // Fleets are read in turns, so each of the two has its own reader.
+  // Fleets are read in turns, so each of the three has its own reader.
   const storeOf = (of: Scope) => new PostgresStore(of, { fleets: new FleetReader() });
   const ports = {
     store: storeOf(scope),
@@ -116,6 +122,7 @@ function openWorker(config: WorkerConfig): Worker {
   const metrics: WorkerMetrics = new WorkerMetrics(scope, () => runtime.longRuns());
   const runtime = new ReconcileRuntime({
     ports,
+    requests: { ...ports, store: storeOf(systemScope(requestPool)) },
     safety: { ...ports, store: storeOf(safetyScope) },
     queue,
     backend,
@@ -152,7 +159,7 @@ function openWorker(config: WorkerConfig): Worker {
     await agents.close();
     await queue.close();
     await backend.close();
-    await Promise.all([pool.end(), safetyPool.end()]);
+    await Promise.all([pool.end(), requestPool.end(), safetyPool.end()]);
   };
   return { log, health, runtime, webhooks, alerts, capacity, close };
 }

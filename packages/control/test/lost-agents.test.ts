@@ -1,5 +1,6 @@
 /** Agents that are found to be gone, or to give no answer, before they have been silent for long. */
 import type { AgentAnswer, MissedAgents, MissedNode } from '@holdfast/control/ports/missed-agents.js';
+import type { WakeUp } from '@holdfast/control/ports/queue.js';
 import { LostAgents } from '@holdfast/control/reconcilers/find-lost-agents.js';
 import { conditionOf } from '@holdfast/core/model/condition.js';
 import { asId, type NodeId } from '@holdfast/core/model/ids.js';
@@ -12,10 +13,12 @@ import { afterEach, beforeEach, expect, test } from '@jest/globals';
 let world: World;
 let noted: string[];
 let errors: unknown[];
+let woken: WakeUp[];
 beforeEach(async () => {
   world = await aWorld();
   noted = [];
   errors = [];
+  woken = [];
 });
 afterEach(async () => {
   expect(await checkWorld(world)).toEqual([]);
@@ -39,7 +42,8 @@ function workerThatMisses(
     ask: ({ controlUrl }) => ask(nodes.find(({ node }) => node.controlUrl === controlUrl)?.node.name ?? ''),
     noteUnanswered: async ({ node }) => void noted.push(node.name),
   };
-  return new LostAgents({ store: world.store, missed: ports }, (error) => errors.push(error));
+  const queue = { wake: async (wakeUp: WakeUp) => void woken.push(wakeUp) };
+  return new LostAgents({ store: world.store, missed: ports, queue }, (error) => errors.push(error));
 }
 
 async function lookFor(nodes: readonly MissedNode[], answer: AgentAnswer): Promise<void> {
@@ -164,3 +168,20 @@ function anAnswerToCome() {
   });
   return { answer, give: (what: AgentAnswer) => give(what) };
 }
+
+test('the cluster of a node that is silent for long looks at it once a second, and not before', async () => {
+  const { node, at } = await missed('node-1');
+  const heardMs = node.lastHeartbeatAt?.getTime() ?? at.getTime();
+  const list: MissedNode[] = [];
+  const worker = workerThatMisses(list, async () => 'silent');
+  const wokenAfter = async (silentMs: number) => {
+    list.splice(0, 1, { node, at: new Date(heardMs + silentMs) });
+    await worker.look();
+    await worker.settled();
+    return woken.splice(0).length;
+  };
+  const looks = [4_900, 5_400, 5_900, 6_400, 6_900, 7_400];
+  const times: number[] = [];
+  for (const silentMs of looks) times.push(await wokenAfter(silentMs));
+  expect(times).toEqual([0, 1, 0, 1, 0, 1]);
+});

@@ -57,7 +57,7 @@ afterEach(() => open?.());
 
 describe('WatchedDisk', () => {
   test('a disk that answers is reported as it is', async () => {
-    expect(await disk.report(0)).toEqual(report);
+    expect(await disk.report(0)).toMatchObject(report);
     expect(await disk.problem()).toBeUndefined();
   });
 
@@ -84,7 +84,7 @@ describe('WatchedDisk', () => {
     await disk.report(0);
     const before = calls;
     for (nowMs = 1_000; nowMs <= HUNG_MS; nowMs += 1_000) {
-      expect(await disk.report(0)).toEqual(report);
+      expect(await disk.report(0)).toMatchObject(report);
       expect(await disk.problem()).toMatchObject({ reason: 'DiskSlow' });
     }
     expect(calls).toBe(before);
@@ -92,6 +92,24 @@ describe('WatchedDisk', () => {
     peers = [{ oldestMs: 0, tookMs: [3, 4] }];
     expect(await disk.report(0)).toMatchObject({ ready: false, reason: 'DiskHung' });
     expect(disk.answers.tookMs).toHaveLength(1);
+  });
+
+  test('the report says how it has answered in the last two minutes, and for how long a call has been owed', async () => {
+    await disk.report(0);
+    nowMs = 119_000;
+    expect(await disk.report(0)).toMatchObject({ answers: { calls: 2, oldestMs: 0 } });
+    nowMs = 121_000;
+    hang();
+    await disk.report(0);
+    nowMs = 124_000;
+    // The first call is older than what is told of.
+    expect(await disk.report(0)).toMatchObject({
+      ready: true,
+      answers: { calls: 1, maxMs: 0, oldestMs: 3_000 },
+    });
+    open();
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(await disk.report(0)).toMatchObject({ answers: { calls: 3, maxMs: 3_000, oldestMs: 0 } });
   });
 
   test('a disk that has not answered since the start of the agent is not ready, and says how long it has been waited for', async () => {
@@ -111,7 +129,7 @@ describe('WatchedDisk', () => {
     open();
     gate = Promise.resolve();
     await new Promise((resolve) => setImmediate(resolve));
-    expect(await disk.report(0)).toEqual(report);
+    expect(await disk.report(0)).toMatchObject(report);
   });
 });
 

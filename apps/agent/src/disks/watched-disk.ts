@@ -5,7 +5,14 @@
  * Whether it is then slow or hangs is core's rule (`disk-answers.ts`). A slow one is reported as it was last: it stays in use.
  */
 import type { DiskReport } from '@holdfast/core/model/agent-protocol.js';
-import { answersText, type DiskAnswers, judgePace, SLOW_MS } from '@holdfast/core/model/disk-answers.js';
+import {
+  answersText,
+  answerTimes,
+  type DiskAnswers,
+  type DiskAnswerTimes,
+  judgePace,
+  SLOW_MS,
+} from '@holdfast/core/model/disk-answers.js';
 import { StorageFault } from '@holdfast/core/model/faults.js';
 import type { DiskId } from '@holdfast/core/model/ids.js';
 import type { DiskStore } from '@holdfast/data-engine/disk/disk-store.js';
@@ -15,6 +22,9 @@ import type { StoredStamp } from './stored-stamp.js';
 
 /** How many of the last calls tell how the disk answers: the heartbeat makes about one each second. */
 const CALLS_KEPT = 32;
+/** What users are told of: two minutes, or less where more calls were made. */
+const TOLD_MS = 120_000;
+const TOLD_CALLS_MAX = 256;
 
 export class DiskOwesAnswer extends StorageFault {
   /** @param isHung false: it is slow, and stays in use */
@@ -40,6 +50,7 @@ export class WatchedDisk implements Disk {
   private readonly underWay = new Set<{ sinceMs: number }>();
   private lastReport: DiskReport | undefined;
   private readonly tookMs: number[] = [];
+  private readonly told: { endedAtMs: number; tookMs: number }[] = [];
   private readonly peers: () => readonly DiskAnswers[];
   private readonly nowMs: () => number;
   private readonly limitMs: number;
@@ -59,6 +70,13 @@ export class WatchedDisk implements Disk {
     const [oldest] = this.underWay;
     const oldestMs = oldest === undefined ? 0 : this.nowMs() - oldest.sinceMs;
     return { oldestMs, tookMs: this.tookMs };
+  }
+
+  /** How it has answered in the last minutes. */
+  private get times(): DiskAnswerTimes {
+    const sinceMs = this.nowMs() - TOLD_MS;
+    const recent = this.told.filter(({ endedAtMs }) => endedAtMs >= sinceMs);
+    return answerTimes({ oldestMs: this.answers.oldestMs, tookMs: recent.map(({ tookMs }) => tookMs) });
   }
 
   get diskId(): DiskId {
@@ -117,9 +135,9 @@ export class WatchedDisk implements Disk {
   async report(nowMs: number): Promise<DiskReport> {
     try {
       this.lastReport = await this.bounded(() => this.disk.report(nowMs));
-      return this.lastReport;
+      return { ...this.lastReport, answers: this.times };
     } catch (error) {
-      if (error instanceof DiskOwesAnswer) return this.owedReport();
+      if (error instanceof DiskOwesAnswer) return { ...this.owedReport(), answers: this.times };
       throw error;
     }
   }
@@ -137,7 +155,11 @@ export class WatchedDisk implements Disk {
 
   private ended(call: { sinceMs: number }): void {
     this.underWay.delete(call);
-    this.tookMs.push(this.nowMs() - call.sinceMs);
+    const endedAtMs = this.nowMs();
+    const tookMs = endedAtMs - call.sinceMs;
+    this.told.push({ endedAtMs, tookMs });
+    if (this.told.length > TOLD_CALLS_MAX) this.told.shift();
+    this.tookMs.push(tookMs);
     if (this.tookMs.length > CALLS_KEPT) this.tookMs.shift();
   }
 

@@ -1,4 +1,5 @@
-import { aHeartbeat } from '@holdfast/testkit/builders.js';
+import { asId, type DiskId } from '@holdfast/core/model/ids.js';
+import { aDiskReport, aHeartbeat } from '@holdfast/testkit/builders.js';
 import { afterEach, expect, test } from '@jest/globals';
 import Fastify, { type FastifyInstance } from 'fastify';
 import { AgentMetrics } from './agent-metrics.js';
@@ -23,6 +24,26 @@ test('tells of the last heartbeat', async () => {
   expect(body).toContain('holdfast_agent_heartbeats_total 2\n');
   expect(body).toContain('holdfast_agent_replicas 0\n');
   expect(body).toContain('holdfast_process_cpu_seconds_total ');
+});
+
+test('tells how disks answer, of the slowest ones only', async () => {
+  const metrics = serve();
+  const heartbeat = aHeartbeat('node-1');
+  const disk = aDiskReport(asId<DiskId>('disk'));
+  const answers = { calls: 9, p50Ms: 1, p99Ms: 20, maxMs: 3_000, oldestMs: 0 };
+  const disks = Array.from({ length: 70 }, (_, at) => ({
+    ...disk,
+    name: `disk-${at}`,
+    answers: { ...answers, oldestMs: at === 69 ? 2_500 : 0 },
+  }));
+  metrics.noteHeartbeat({ ...heartbeat, disks });
+  const { body } = await server.inject('/metrics');
+  expect(body).toContain('holdfast_agent_disk_answer_seconds{disk="disk-69",quantile="0.99"} 0.02\n');
+  expect(body).toContain('holdfast_agent_disk_answer_seconds{disk="disk-0",quantile="1"} 3\n');
+  expect(body).toContain('holdfast_agent_disk_oldest_call_seconds{disk="disk-69"} 2.5\n');
+  expect(body.match(/^holdfast_agent_disk_answer_seconds\{/gm)).toHaveLength(3 * 64);
+  metrics.noteHeartbeat({ ...heartbeat, disks: [] });
+  expect((await server.inject('/metrics')).body).not.toMatch(/^holdfast_agent_disk_answer_seconds\{/m);
 });
 
 test.each([

@@ -114,6 +114,24 @@ export const diskSchema = z
         '`Ready`: it can be read and written. `Schedulable`: it has room under the limits of the cluster. ' +
           '`DirectIo`: data goes past the page cache.',
       ),
+    answers: z
+      .object({
+        calls: z.int().describe('Calls of two minutes that ended, of which at most 256 are kept.'),
+        p50Ms: z.int().describe('Milliseconds that half of them took at most.'),
+        p99Ms: z.int().describe('Milliseconds that 99 of 100 took at most.'),
+        maxMs: z.int().describe('Milliseconds that the slowest took.'),
+        oldestMs: z
+          .int()
+          .describe(
+            'Milliseconds that the oldest call that has not ended has been waiting by now; 0: none has for over two seconds.',
+          ),
+        at: time.describe(
+          'When the agent said so. It says so again when a disk becomes four times as slow or fast, and every five minutes.',
+        ),
+      })
+      .meta({ id: 'DiskAnswers' })
+      .nullable()
+      .describe('How it has answered its agent lately; null: its agent does not say.'),
     addedAt: time
       .nullable()
       .describe(

@@ -1,6 +1,7 @@
 import type { StorageDisk, StorageNode } from '@holdfast/core/model/node.js';
 import { isEvictingPolicy } from '@holdfast/core/model/node-drain.js';
 import { shownNodeConditions } from '@holdfast/core/policy/node-conditions.js';
+import { systemClock } from '@holdfast/database/clock-and-random.js';
 import type { NodeWithStorage } from '@holdfast/database/queries/nodes.js';
 import type { z } from 'zod';
 import { conditionView, isoOrNull } from '../platform/schemas.js';
@@ -65,8 +66,17 @@ export function diskView(disk: StorageDisk): DiskView {
     storageScheduled: disk.storageScheduledBytes,
     writtenBytes: disk.writtenBytes,
     conditions: disk.conditions.map(conditionView),
+    answers: answersView(disk.answers),
     addedAt: disk.addedAt?.toISOString() ?? null,
     removalRequestedAt: disk.removalRequestedAt?.toISOString() ?? null,
     version: disk.version,
   };
+}
+
+/** A call that was owed then is owed still: its end is reported at once. */
+function answersView(answers: StorageDisk['answers']): DiskView['answers'] {
+  if (answers === undefined) return null;
+  const { at, oldestMs, ...times } = answers;
+  const sinceMs = Math.max(0, systemClock.now().getTime() - at.getTime());
+  return { ...times, oldestMs: oldestMs === 0 ? 0 : oldestMs + sinceMs, at: at.toISOString() };
 }

@@ -11,7 +11,7 @@ import { collect, given } from '../output/options.js';
 import { parseSize } from '../output/quantities.js';
 import type { Disk, Node } from '../types.js';
 import { waitFor } from '../wait.js';
-import { diskStatus } from './disk-text.js';
+import { describeDisk, diskStatus } from './disk-text.js';
 
 const DISKS = '/clusters/{clusterId}/nodes/{nodeId}/disks';
 const DISK = `${DISKS}/{diskId}` as const;
@@ -61,6 +61,20 @@ export function addDiskAdd(disk: Command): void {
           EXIT.unsatisfied,
           `disk ${now.name} of ${node.name} is not ready: ${readiness(now)?.message ?? 'its agent says nothing of it'}`,
         );
+    });
+}
+
+export function addDiskGet(disk: Command): void {
+  disk
+    .command('get')
+    .argument('<node>', 'name or id of the node')
+    .argument('<disk>', 'name or id')
+    .description('one disk: how full it is, and how fast it answers')
+    .action(async (nodeName: string, name: string, _options: object, command: Command) => {
+      const context = new Context(command);
+      const { node, disk: found } = await diskOf(context, nodeName, name);
+      const now = await bodyOf(context.api.GET(DISK, { params: { path: pathOf(node, found) } }));
+      print(formatItem(now, () => describeDisk(now, node.name), context.output));
     });
 }
 

@@ -1,4 +1,5 @@
 import { formatBytes } from '@holdfast/core/model/bytes.js';
+import { durationText } from '@holdfast/core/model/disk-answers.js';
 import { Command } from 'commander';
 import { Context, print } from '../context.js';
 import { formatList } from '../output/format.js';
@@ -6,7 +7,7 @@ import { labelsText } from '../output/labels.js';
 import { isTrue } from '../output/states.js';
 import type { Column } from '../output/table.js';
 import type { Disk, Node } from '../types.js';
-import { addDiskAccept, addDiskAdd, addDiskRemove, addDiskSet, disksOf } from './disk-change.js';
+import { addDiskAccept, addDiskAdd, addDiskGet, addDiskRemove, addDiskSet, disksOf } from './disk-change.js';
 import { directIoRefusal, diskStatus } from './disk-text.js';
 
 type Row = Disk & { nodeName: string };
@@ -26,6 +27,12 @@ const COLUMNS: Column<Row>[] = [
   { header: 'id', cell: (disk) => disk.id, wide: true },
   { header: 'labels', cell: (disk) => labelsText(disk.labels), wide: true },
   { header: 'folder', cell: (disk) => disk.path, wide: true },
+  {
+    header: 'answers within',
+    cell: ({ answers }) => (answers === null ? '-' : durationText(answers.p99Ms)),
+    align: 'right',
+    wide: true,
+  },
   { header: 'note', cell: (disk) => directIoRefusal(disk) ?? '', wide: true },
 ];
 
@@ -41,6 +48,7 @@ export function diskCommand(): Command {
       const perNode = await Promise.all(nodes.map((node) => rowsOf(context, node)));
       print(formatList(perNode.flat(), COLUMNS, context.output));
     });
+  addDiskGet(disk);
   addDiskAdd(disk);
   addDiskSet(disk);
   addDiskRemove(disk);

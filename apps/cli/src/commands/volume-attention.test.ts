@@ -1,7 +1,8 @@
+import { NODE_UNANSWERING } from '@holdfast/core/policy/decide-attach.js';
 import { COPIES_MISSING } from '@holdfast/core/policy/decide-salvage.js';
 import { expect, test } from '@jest/globals';
 import type { Volume } from '../types.js';
-import { isAttachSettled } from './volume-attention.js';
+import { isAttachSettled, waitTeller } from './volume-attention.js';
 
 type Shown = Parameters<typeof isAttachSettled>[0];
 
@@ -31,10 +32,35 @@ test.each<{ name: string; volume: Shown; settled: boolean }>([
   },
   { name: 'hears of too few copies so far', volume: attaching({ attention: fewAnswer }), settled: false },
   {
+    name: 'has a node that missed a heartbeat',
+    volume: attaching({ attention: attention(NODE_UNANSWERING, ['look at it']) }),
+    settled: false,
+  },
+  {
     name: 'hears of too few copies and is faulted',
     volume: attaching({ attention: fewAnswer, robustness: 'faulted' }),
     settled: true,
   },
 ])('a volume that $name: the command ends is $settled', ({ volume, settled }) => {
   expect(isAttachSettled(volume)).toBe(settled);
+});
+
+test('what it waits for is said when it begins, then every five seconds, and at once when it is something else', () => {
+  const said: string[] = [];
+  let nowMs = Date.parse('2026-01-01T12:00:03.000Z');
+  const tell = waitTeller(
+    (text) => said.push(text),
+    () => nowMs,
+  );
+  const at = (seconds: number, code: string) => {
+    nowMs += seconds * 1000;
+    // Only these fields are read.
+    tell({ name: 'pg', attention: attention(code, []) } as unknown as Volume);
+  };
+  at(0, 'x');
+  at(4, 'x');
+  at(1, 'x');
+  at(0, 'y');
+  tell({ name: 'pg', attention: null } as unknown as Volume);
+  expect(said).toEqual(['pg waits (3 s): so it is', 'pg waits (8 s): so it is', 'pg waits (8 s): so it is']);
 });

@@ -16,7 +16,7 @@ import type { NewVolume, Volume } from '../types.js';
 import { waitFor } from '../wait.js';
 import { describeVolumeExplanation } from './explanation-text.js';
 import { printAttached } from './volume-attached.js';
-import { attentionError, isAttachSettled, needsPerson } from './volume-attention.js';
+import { attentionError, isAttachSettled, needsPerson, waitTeller } from './volume-attention.js';
 import { addMoveReplica, addRemoveReplica } from './volume-move.js';
 import { addSalvage } from './volume-salvage.js';
 import { addSet, addSettings, DATA_LOCALITIES, DISK_CHOICES } from './volume-set.js';
@@ -196,9 +196,14 @@ function addAttach(volume: Command): void {
       const body = options.node === undefined ? {} : { nodeId: (await context.node(options.node)).id };
       let current = await bodyOf(context.api.POST(`${VOLUME}/attach`, { params: { path }, body }));
       if (options.wait) {
+        const tell = waitTeller(remark, Date.now);
         current = await waitFor(
           () => context.readVolume(path),
-          isAttachSettled,
+          (answer) => {
+            if (isAttachSettled(answer)) return true;
+            tell(answer);
+            return false;
+          },
           context.timeoutMs,
           'attaching',
         );

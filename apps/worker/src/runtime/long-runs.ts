@@ -15,7 +15,7 @@ export type LongRunLimits = {
   readonly runsMax: number;
 };
 
-const LIMITS: LongRunLimits = { slotMs: 250, runsMax: 128 };
+export const LIMITS: LongRunLimits = { slotMs: 250, runsMax: 128 };
 
 export type LongRunHooks = {
   /** Wakes the subject of a run again: a wake-up came while the run went on without a slot. */

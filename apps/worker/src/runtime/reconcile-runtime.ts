@@ -24,18 +24,25 @@ import type { WakeQueue } from '@holdfast/jobs/wake-queue.js';
 import { WakeWorkers } from '@holdfast/jobs/wake-workers.js';
 import { inSpan } from '@holdfast/tracing/spans.js';
 import type { Logger } from 'pino';
-import { LongRuns } from './long-runs.js';
+import { LIMITS, LongRuns } from './long-runs.js';
 import { Repeat } from './repeat.js';
 
 /** Volumes worked on at once, beside those that wait for slow agents. Creations come in thousands, and each of their steps is short. */
 const VOLUME_CONCURRENCY: Readonly<Record<Lane, number>> = { safety: 16, request: 16, bulk: 8 };
 /** A cluster's work is short and guarded by one version, so more would only collide. */
 const CLUSTER_CONCURRENCY = 2;
+/**
+ * How long a run of a creation holds its slot. On a busy machine each takes longer than others' runs may: without their slots they would be
+ * as many as one organization may have, and all others would be loaded, told to wait, and loaded again.
+ */
+const BULK_SLOT_MS = 2_000;
 const LONG_RUN_FAILED = 'a run that took long failed';
 
 export type RuntimeParts = {
-  /** What users' requests and creations are worked on with. */
+  /** What creations and what follows from settings are worked on with. */
   ports: ReconcilerPorts;
+  /** The same with connections and fleets of its own: for requests about volumes that are there. */
+  requests: ReconcilerPorts;
   /** The same with connections that nothing else uses: for clusters, lost nodes, and volumes whose data is at stake. */
   safety: ReconcilerPorts;
   queue: WakeQueue;
@@ -72,16 +79,17 @@ export class ReconcileRuntime {
     this.relay = new OutboxRelay(outbox, queue, (error) => this.warn(error, 'the relay failed'));
     this.sweeps = this.sweepsOf();
     const onLookError = (error: unknown) => this.warn(error, 'agents could not be looked for');
-    this.lost = new LostAgents({ store: safety.store, missed: parts.missed }, onLookError);
+    this.lost = new LostAgents({ store: safety.store, missed: parts.missed, queue }, onLookError);
     this.looking = new Repeat(() => this.lost.look(), LOOKING_INTERVAL_MS, onLookError);
   }
 
   private longRunsOf(lane: Lane): LongRuns {
     const { queue } = this.parts;
-    return new LongRuns({
-      wakeAgain: (id) => queue.wake({ kind: 'volume', volumeId: asId(id), lane }),
-      onError: (error) => this.warn(error, LONG_RUN_FAILED),
-    });
+    const hooks = {
+      wakeAgain: (id: string) => queue.wake({ kind: 'volume', volumeId: asId(id), lane }),
+      onError: (error: unknown) => this.warn(error, LONG_RUN_FAILED),
+    };
+    return new LongRuns(hooks, lane === 'bulk' ? { ...LIMITS, slotMs: BULK_SLOT_MS } : LIMITS);
   }
 
   /** One for the clusters and one for each lane: a walk over many volumes keeps none of the others waiting. */
@@ -102,7 +110,8 @@ export class ReconcileRuntime {
   }
 
   private portsOf(lane: Lane): ReconcilerPorts {
-    return lane === 'safety' ? this.parts.safety : this.parts.ports;
+    const { safety, requests, ports } = this.parts;
+    return { safety, request: requests, bulk: ports }[lane];
   }
 
   async start(): Promise<void> {

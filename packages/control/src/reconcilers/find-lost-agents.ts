@@ -6,10 +6,11 @@
  */
 import { withCondition } from '@holdfast/core/model/condition.js';
 import { isFault } from '@holdfast/core/model/faults.js';
-import type { NodeId } from '@holdfast/core/model/ids.js';
+import type { ClusterId, NodeId } from '@holdfast/core/model/ids.js';
 import { nodeReadyCondition } from '@holdfast/core/policy/node-conditions.js';
 import { readinessEvent } from '@holdfast/core/policy/node-events.js';
 import type { MissedAgents, MissedNode } from '../ports/missed-agents.js';
+import type { Queue } from '../ports/queue.js';
 import type { Store } from '../ports/store.js';
 
 /** How often agents are looked for. With the silence before and what follows, users see the loss within five seconds. */
@@ -17,10 +18,20 @@ export const LOOKING_INTERVAL_MS = 500;
 /** Agents that are asked at once: a site that is cut off would else be one connection for each of its nodes. The rest follow. */
 const ASKED_MAX = 100;
 
-type Ports = { store: Pick<Store, 'commit'>; missed: MissedAgents };
+/**
+ * Silence from which on a cluster may have to judge it: the smallest `agent-heartbeat-timeout`. The sweep alone would come up to five
+ * seconds after the timeout.
+ */
+const JUDGED_AFTER_MS = 5_000;
+/** How often the cluster of a silent node looks at it then: a tenth of the usual timeout. */
+const JUDGED_INTERVAL_MS = 1_000;
+
+type Ports = { store: Pick<Store, 'commit'>; missed: MissedAgents; queue: Pick<Queue, 'wake'> };
 
 export class LostAgents {
   private readonly asked = new Map<NodeId, Promise<void>>();
+  /** When the clusters of silent nodes were woken last, by the clock that stamps heartbeats. */
+  private wokenAt: ReadonlyMap<ClusterId, Date> = new Map();
 
   constructor(
     private readonly ports: Ports,
@@ -29,7 +40,9 @@ export class LostAgents {
 
   /** Asks each missed agent that is not being asked. Waits for no answer: silent ones would hold up the next look at all others. */
   async look(): Promise<void> {
-    for (const missed of await this.ports.missed.list(ASKED_MAX)) {
+    const all = await this.ports.missed.list(ASKED_MAX);
+    await this.wakeClusters(all);
+    for (const missed of all) {
       const { id } = missed.node;
       if (this.asked.size >= ASKED_MAX) return;
       if (this.asked.has(id)) continue;
@@ -39,6 +52,20 @@ export class LostAgents {
         judged.finally(() => this.asked.delete(id)),
       );
     }
+  }
+
+  /** Clusters judge their own nodes, by their own timeouts. Those without a silent node are forgotten. */
+  private async wakeClusters(all: readonly MissedNode[]): Promise<void> {
+    const wokenAt = new Map<ClusterId, Date>();
+    for (const { node, at } of all) {
+      const silentMs = at.getTime() - (node.lastHeartbeatAt?.getTime() ?? 0);
+      if (silentMs < JUDGED_AFTER_MS || wokenAt.has(node.clusterId)) continue;
+      const before = this.wokenAt.get(node.clusterId);
+      const isDue = before === undefined || at.getTime() - before.getTime() >= JUDGED_INTERVAL_MS;
+      if (isDue) await this.ports.queue.wake({ kind: 'cluster', clusterId: node.clusterId });
+      wokenAt.set(node.clusterId, isDue ? at : before);
+    }
+    this.wokenAt = wokenAt;
   }
 
   /** Until all that are being asked have been judged. */

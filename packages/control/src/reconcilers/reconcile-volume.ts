@@ -100,5 +100,5 @@ function doStep(
   step: Exclude<Step, { kind: 'idle' }>,
 ): Promise<StepOutcome> {
   const work = executeStep(ports, view, step);
-  return isDetachForced(view.volume) ? work : unlessForced(ports, view.volume.id, work);
+  return isDetachForced(view.volume) ? work : unlessForced(ports, { volumeId: view.volume.id, step }, work);
 }

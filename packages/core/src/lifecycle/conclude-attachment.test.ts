@@ -79,7 +79,7 @@ describe('a start on a node', () => {
       name: 'that has missed a heartbeat names the node',
       silentSeconds: 3,
       volume: {},
-      says: 'the volume waits for node a',
+      says: 'node a has not answered since',
     },
     {
       name: 'that a start has found silent is told already',

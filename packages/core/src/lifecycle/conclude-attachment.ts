@@ -32,6 +32,7 @@ import {
   surveyOf,
   type VolumeEndpoint,
 } from '../model/volume-lifecycle.js';
+import { NODE_UNANSWERING } from '../policy/decide-attach.js';
 import { COPIES_MISSING } from '../policy/decide-salvage.js';
 import { isMissed } from '../policy/node-liveness.js';
 import { isFaulted } from './decide-start.js';
@@ -132,19 +133,19 @@ export function startRefused(
 }
 
 /**
- * Says before a start that its node has missed a heartbeat: the calls to it may then take their whole time, and users wait. What a start
- * that was tried has found stands already.
+ * Says that the node of a start has missed a heartbeat, before the start and while its calls are on their way: they may take their whole
+ * time, and users wait. What a start that was tried has found stands already.
  */
 export function startAwaitsNode({ volume, fleet }: VolumeView, nodeId: NodeId, now: Date): Change[] {
   const node = nodeById(fleet, nodeId);
   const isSilent = node !== undefined && fleet.listening !== undefined && isMissed(node, fleet.listening);
   if (!isSilent || volume.attention !== undefined) return [];
-  const { name } = node;
+  const { name, lastHeartbeatAt: since = now } = node;
   const attention = {
-    code: 'NodeUnanswering',
-    message: `the volume waits for node ${name}, which has missed a heartbeat: its engine is started there when it answers`,
+    code: NODE_UNANSWERING,
+    message: `node ${name} has not answered since ${since.toISOString()}: the volume is attached there when it does`,
     cures: [`look at node ${name}, and start its agent`, 'detach the volume, and attach it on another node'],
-    since: now,
+    since,
   };
   return [patchOf(volume, { attention })];
 }

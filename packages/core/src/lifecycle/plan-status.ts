@@ -134,16 +134,23 @@ function holderUnreachable(view: VolumeView): Omit<Attention, 'since'> | undefin
   if (holder !== undefined && isNodeReady(holder)) return undefined;
 
   const name = nodeName(fleet, holderId);
-  const action = volume.lifecycle.state === 'detaching' ? 'can not be detached' : 'hangs';
   return {
     code: HOLDER_UNREACHABLE,
-    message: `the volume ${action}: its engine is on node ${name}, which does not answer`,
+    message: unreachableText(volume, name),
     cures: [
       ...comingFailover(view),
       ...curesElsewhere(view),
       `start the agent on ${name}: the volume then goes on`,
     ],
   };
+}
+
+function unreachableText({ lifecycle }: VolumeView['volume'], node: string): string {
+  // A start may have reached the node and been answered too late, so that an engine may run there.
+  if (lifecycle.state === 'attaching')
+    return `the volume is not attached: node ${node}, which is to serve it, does not answer`;
+  const action = lifecycle.state === 'detaching' ? 'can not be detached' : 'hangs';
+  return `the volume ${action}: its engine is on node ${node}, which does not answer`;
 }
 
 /** The time is not named: it would be another one for each volume with the same policy. */

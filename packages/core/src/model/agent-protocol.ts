@@ -95,6 +95,22 @@ export const stampReportSchema = z
   })
   .describe('Which state of the disk this is. Left out by older agents.');
 
+const answerMs = z.int().min(0).max(Number.MAX_SAFE_INTEGER);
+
+const diskAnswersSchema = z.object({
+  calls: z
+    .int()
+    .min(0)
+    .max(Number.MAX_SAFE_INTEGER)
+    .describe('Calls of the last two minutes that ended, of which at most 256 are kept.'),
+  p50Ms: answerMs.describe('Milliseconds that half of them took at most.'),
+  p99Ms: answerMs.describe('Milliseconds that 99 of 100 took at most.'),
+  maxMs: answerMs.describe('Milliseconds that the slowest took.'),
+  oldestMs: answerMs.describe(
+    'Milliseconds that the oldest call that has not ended has been waiting; 0: none is, or for no longer than two seconds.',
+  ),
+});
+
 export const diskReportSchema = z.object({
   diskId: diskId.describe("Id from the disk's identity file, made when an agent first took the disk."),
   name: z.string().min(1).max(128).describe('Unique on the node.'),
@@ -126,6 +142,7 @@ export const diskReportSchema = z.object({
     .optional()
     .describe('The id under which a user added it. Another disk than that was found at its path.'),
   stamp: stampReportSchema.optional(),
+  answers: diskAnswersSchema.optional().describe('How it has answered lately. Left out by older agents.'),
 });
 
 export const replicaReportSchema = z.object({

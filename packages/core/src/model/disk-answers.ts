@@ -42,15 +42,75 @@ function answersAtOnce({ oldestMs, tookMs }: DiskAnswers): boolean {
 
 /** The age of the oldest call and the distribution of those that ended, for people. */
 export function answersText({ oldestMs, tookMs }: DiskAnswers): string {
-  const waiting = `a call has been waiting for it for ${seconds(oldestMs)}`;
+  const waiting = `a call has been waiting for it for ${durationText(oldestMs)}`;
   if (tookMs.length === 0) return waiting;
   const sorted = [...tookMs].sort((a, b) => a - b);
   const median = sorted[Math.floor((sorted.length - 1) / 2)] ?? 0;
   const slowest = sorted.at(-1) ?? 0;
   const count = tookMs.length;
-  return `${waiting}; of the last ${count} that ended half took at most ${seconds(median)}, the slowest ${seconds(slowest)}`;
+  return `${waiting}; of the last ${count} that ended half took at most ${durationText(median)}, the slowest ${durationText(slowest)}`;
 }
 
-function seconds(ms: number): string {
+/** `12 ms`, `3.4 s`. */
+export function durationText(ms: number): string {
   return ms < 1_000 ? `${Math.round(ms)} ms` : `${(ms / 1_000).toFixed(1)} s`;
+}
+
+/** How a disk has answered in the last minutes, as its agent reports it. */
+export type DiskAnswerTimes = {
+  /** Calls that ended. */
+  readonly calls: number;
+  /** What half of them, 99 of 100, and all took at most; 0 where there were none. */
+  readonly p50Ms: number;
+  readonly p99Ms: number;
+  readonly maxMs: number;
+  /** How long the oldest call that has not ended has been waiting; 0: none is. */
+  readonly oldestMs: number;
+};
+
+/** Whole milliseconds, rounded up, so that what took a moment is no 0. A call that has just begun is no news. */
+export function answerTimes({ oldestMs, tookMs }: DiskAnswers): DiskAnswerTimes {
+  const sorted = [...tookMs].sort((a, b) => a - b);
+  const at = (share: number) => Math.ceil(sorted[Math.ceil(sorted.length * share) - 1] ?? 0);
+  return {
+    calls: sorted.length,
+    p50Ms: at(0.5),
+    p99Ms: at(0.99),
+    maxMs: at(1),
+    oldestMs: oldestMs > SLOW_MS ? Math.ceil(oldestMs) : 0,
+  };
+}
+
+/** Below this all disks answer at once, as far as users are concerned. */
+const AT_ONCE_MS = 100;
+/** A disk that is four times as slow as it was is worth a report; one that is a little slower is not, or each report would be news. */
+const NEWS_FACTOR = 4;
+
+/**
+ * What of the times is news, as numbers that stay equal until then. The numbers themselves change with every call, and a report that has changed is
+ * sent in full (docs/adr/0344-a-report-that-holds-is-not-sent-again.md).
+ */
+export function answerNews({ p50Ms, p99Ms, maxMs, oldestMs }: DiskAnswerTimes): number[] {
+  const step = (ms: number) =>
+    ms <= AT_ONCE_MS ? 0 : Math.ceil(Math.log(ms / AT_ONCE_MS) / Math.log(NEWS_FACTOR));
+  return [step(p50Ms), step(p99Ms), step(maxMs), oldestMs === 0 ? 0 : 1];
+}
+
+/** The same for people; `undefined` where nothing is known. */
+export function answerTimesText({
+  calls,
+  p50Ms,
+  p99Ms,
+  maxMs,
+  oldestMs,
+}: DiskAnswerTimes): string | undefined {
+  const took =
+    calls === 0
+      ? []
+      : [
+          `half within ${durationText(p50Ms)}, 99 of 100 within ${durationText(p99Ms)}, the slowest ${durationText(maxMs)}`,
+        ];
+  const waiting = oldestMs === 0 ? [] : [`a call has been waiting for ${durationText(oldestMs)}`];
+  const parts = [...took, ...waiting];
+  return parts.length === 0 ? undefined : parts.join('; ');
 }

@@ -1,4 +1,5 @@
 import { type Condition } from './condition.js';
+import type { DiskAnswerTimes } from './disk-answers.js';
 import type { DiskRivals, DiskStamp } from './disk-stamp.js';
 import type { ClusterId, DiskId, NodeId, VolumeId } from './ids.js';
 import type { Labels } from './labels.js';
@@ -127,6 +128,8 @@ export type StorageDisk = {
   acceptedNodeId?: NodeId | undefined;
   /** Other nodes that have reported a disk of this identity. */
   rivals?: DiskRivals | undefined;
+  /** How it has answered, as of the report that was stored at that time; `undefined`: its agent does not say. */
+  answers?: (DiskAnswerTimes & { readonly at: Date }) | undefined;
   /** The disk whose identity this one has too; `undefined`: it is the only one, or the one that is in use. */
   duplicateOf?: DiskId | undefined;
   version: number;

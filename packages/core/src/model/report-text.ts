@@ -1,9 +1,11 @@
 /** What an agent compares of its reports, and what it says of one that still holds (docs/adr/0344-a-report-that-holds-is-not-sent-again.md). */
+
 import type { DiskReport, Heartbeat, HeartbeatRepeat } from './agent-protocol.js';
+import { answerNews } from './disk-answers.js';
 
 /**
  * All that a report says, as a text that is equal for reports that say the same. Of stamps only what does not advance is in it: those
- * are sent with each repeated heartbeat until they are confirmed.
+ * are sent with each repeated heartbeat until they are confirmed. Of the times of a disk's answers only what is news is in it.
  */
 export function reportText({ node, disks, replicas, engines }: Heartbeat): string {
   return JSON.stringify([
@@ -15,10 +17,11 @@ export function reportText({ node, disks, replicas, engines }: Heartbeat): strin
 }
 
 function withoutAdvance(disk: DiskReport) {
-  const { stamp } = disk;
-  if (stamp === undefined) return disk;
+  const { stamp, answers } = disk;
+  const told = { ...disk, answers: answers === undefined ? undefined : answerNews(answers) };
+  if (stamp === undefined) return told;
   return {
-    ...disk,
+    ...told,
     stamp: { isOpen: stamp.isOpen, fileId: stamp.fileId ?? null, hasOne: stamp.id !== null },
   };
 }

@@ -3,6 +3,12 @@ import { ALLOWED, type Decision, type Refusal, refuse, unchanged } from './decis
 import { refusalWhileDeleting, refusalWhileFilling } from './refusals.js';
 
 /**
+ * Code of what keeps an attach waiting while its node has missed a heartbeat and is not judged yet. It ends within
+ * `agent-heartbeat-timeout`: the node answers, or it counts as dead.
+ */
+export const NODE_UNANSWERING = 'NodeUnanswering';
+
+/**
  * May the volume be attached on this node? Only one node at a time serves it. The worker's own attachment, to rebuild missing
  * copies, is no obstacle: a user's takes it over.
  *

@@ -1,3 +1,4 @@
+import type { DiskAnswerTimes } from '@holdfast/core/model/disk-answers.js';
 import type { DiskRivals, DiskStamp } from '@holdfast/core/model/disk-stamp.js';
 import type { DiskId, NodeId } from '@holdfast/core/model/ids.js';
 import type { Labels } from '@holdfast/core/model/labels.js';
@@ -41,6 +42,7 @@ export const DISKS: Table<StorageDisk> = {
     column('acceptedNodeId', 'accepted_node_id'),
     column('rivals', 'rivals', asJson),
     column('duplicateOf', 'duplicate_of'),
+    column('answers', 'answers', asJson),
   ],
 };
 
@@ -69,6 +71,7 @@ export type DiskRow = {
   accepted_node_id: NodeId | null;
   rivals: DiskRivals | null;
   duplicate_of: DiskId | null;
+  answers: (DiskAnswerTimes & { at: string }) | null;
   version: number;
 };
 
@@ -98,6 +101,7 @@ export function readDisk(row: DiskRow): StorageDisk {
     acceptedNodeId: orUndefined(row.accepted_node_id),
     rivals: orUndefined(row.rivals),
     duplicateOf: orUndefined(row.duplicate_of),
+    answers: row.answers === null ? undefined : { ...row.answers, at: new Date(row.answers.at) },
     version: row.version,
   };
 }

@@ -53,6 +53,7 @@ export async function storeDisks(context: HeartbeatContext): Promise<StoredDisks
   const ended = await endRows(context, settled);
   const stays = ofNode.filter(({ id }) => !ended.has(id));
   await storeReports(context, [...effective, ...unreportedDisks(effective, stays)], known);
+  await storeAnswers(context, effective);
   await storeStamps(context, held.stamps);
   await storeDuplicates(context, duplicates);
   const single = settled.flatMap(({ disk }) => disk.duplicateOf ?? []);
@@ -98,6 +99,22 @@ async function storeReports(
   await wakeVolumesOf(
     context,
     changed.filter(({ concernsReplicas }) => concernsReplicas).map(({ row }) => row.id),
+  );
+}
+
+/** No decision depends on how fast a disk answers, so the version stays. The rows are locked, in order, since they were read. */
+async function storeAnswers(
+  { sql, nodeId, now }: HeartbeatContext,
+  reports: readonly DiskReport[],
+): Promise<void> {
+  const told = reports.flatMap(({ diskId: id, answers }) =>
+    answers === undefined ? [] : [{ id, answers: { ...answers, at: now.toISOString() } }],
+  );
+  if (told.length === 0) return;
+  await sql.query(
+    `UPDATE disk d SET answers = x.answers FROM jsonb_to_recordset($2::jsonb) AS x(id uuid, answers jsonb)
+     WHERE d.id = x.id AND d.node_id = $1`,
+    [nodeId, asJson(told)],
   );
 }
 

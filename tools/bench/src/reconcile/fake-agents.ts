@@ -15,6 +15,8 @@ const ENGINE = /^\/v1\/engines\/([0-9a-f-]{36})(?:\/commands\/([a-z-]+))?/;
 export type FakeAgents = {
   /** Where the agent of a node is reached. */
   urlOf(node: number): string;
+  /** From now on the node's agent takes calls and answers none, as that of a machine that stands still. */
+  hang(node: number): void;
   /** Calls that were answered so far. */
   calls(): number;
   /** The report of the engine that was started last. */
@@ -23,6 +25,7 @@ export type FakeAgents = {
 };
 
 export async function startFakeAgents(): Promise<FakeAgents> {
+  const hung = new Set<string>();
   let calls = 0;
   let last: EngineReport | undefined;
   const answer = (method: string, path: string, body: unknown): unknown => {
@@ -35,10 +38,13 @@ export async function startFakeAgents(): Promise<FakeAgents> {
     if (volumeId !== undefined) return { reply: command === 'layers' ? NO_LAYERS : null };
     const [, replicaId] = REPLICA.exec(path) ?? [];
     if (replicaId === undefined) return {};
+    // Nothing is kept, so a copy that is to be deleted is gone already.
+    if (method === 'GET') return { state: 'absent' };
     // What a new volume's copies hold before their first attachment.
     return { record: { epoch: 0, dataGeneration: 0, members: [replicaId] }, clean: true, writtenBytes: 0 };
   };
   const server = http.createServer((request, response) => {
+    if (hung.has(request.socket.localAddress ?? '')) return;
     let text = '';
     request.setEncoding('utf8');
     request.on('data', (chunk) => (text += chunk));
@@ -55,7 +61,8 @@ export async function startFakeAgents(): Promise<FakeAgents> {
   if (address === null || typeof address === 'string') throw new Error('the agents have no port');
   return {
     // Linux answers for all of 127.0.0.0/8; 127.0.x.x is left to what listens on the usual address.
-    urlOf: (node) => `http://127.1.${node >> 8}.${node & 255}:${address.port}`,
+    urlOf: (node) => `http://${hostOf(node)}:${address.port}`,
+    hang: (node) => hung.add(hostOf(node)),
     calls: () => calls,
     lastEngine: () => last,
     async stop() {
@@ -64,6 +71,10 @@ export async function startFakeAgents(): Promise<FakeAgents> {
       await once(server, 'close');
     },
   };
+}
+
+function hostOf(node: number): string {
+  return `127.1.${node >> 8}.${node & 255}`;
 }
 
 const NO_LAYERS = {

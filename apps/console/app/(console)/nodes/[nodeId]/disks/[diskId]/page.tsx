@@ -1,5 +1,6 @@
 'use client';
 import { formatBytes } from '@holdfast/core/model/bytes.js';
+import { durationText } from '@holdfast/core/model/disk-answers.js';
 import { CopyText } from '@holdfast/ui/copy-text.js';
 import { Panel } from '@holdfast/ui/panel.js';
 import Link from 'next/link';
@@ -81,6 +82,7 @@ function DiskDetail({ disk, nodeName }: { disk: Disk; nodeName: string }) {
         <div className="flex min-w-0 flex-col gap-4">
           <ConditionsPanel conditions={disk.conditions} />
           <Space disk={disk} />
+          <Answers disk={disk} />
           <Panel title="What it is">
             <FactsList
               facts={{
@@ -130,6 +132,26 @@ function Space({ disk }: { disk: Disk }) {
           }}
         />
       </div>
+    </Panel>
+  );
+}
+
+/** How fast it answers its agent: where volumes are slow, this tells whether the disk is the reason. */
+function Answers({ disk: { answers } }: { disk: Disk }) {
+  return (
+    <Panel title="Answers to its agent">
+      {answers === null ? (
+        <p className="text-muted">Its agent does not say.</p>
+      ) : (
+        <FactsList
+          facts={{
+            'Half within': durationText(answers.p50Ms),
+            '99 of 100 within': durationText(answers.p99Ms),
+            Slowest: durationText(answers.maxMs),
+            'Oldest open call': answers.oldestMs === 0 ? 'none over 2 s' : durationText(answers.oldestMs),
+          }}
+        />
+      )}
     </Panel>
   );
 }
