@@ -4,6 +4,7 @@
  */
 import { hugePagesReady } from '../../src/disk/huge-pages.js';
 import { simulate } from './sim-run.js';
+import { installSystem } from './sim-system.js';
 
 /** Lines of a failed run's story that are printed. */
 const LINES_MAX = 300;
@@ -14,6 +15,7 @@ if (disks !== 'any' && disks !== 'folder' && disks !== 'block')
   throw new RangeError(`there are no disks of the kind ${disks}`);
 
 // Real time ends that wait: a seed that was the first of its process would be another run than later ones.
+installSystem();
 await hugePagesReady();
 for (let seed = first; seed <= last; seed += step) {
   const { failure, story, events } = await simulate(seed, { faultsMax, only, disks });

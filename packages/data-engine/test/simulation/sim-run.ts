@@ -14,6 +14,7 @@ import { type Placed, type Serving, SimControl } from './sim-control.js';
 import { SimFaults } from './sim-faults.js';
 import { SimNet } from './sim-net.js';
 import { type DiskKind, SimNode } from './sim-node.js';
+import { forgetMounts } from './sim-system.js';
 import { World } from './world.js';
 
 const BLOCK_BYTES = 4096;
@@ -68,6 +69,7 @@ export async function simulate(seed: number, limits: Limits): Promise<Outcome> {
     return { failure, story: world.story, events: world.events };
   } finally {
     ids.restore();
+    forgetMounts();
   }
 }
 
