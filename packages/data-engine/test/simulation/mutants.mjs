@@ -141,6 +141,77 @@ export const MUTANTS = [
     ],
   },
   {
+    name: 'background-sync-error-swallowed',
+    seed: 1,
+    faults: ['writebackFails', 'syncFails', 'powerCut'],
+    disks: 'folder',
+    hole: 'a sync that a file began in the background fails, and nobody is told: later flushes are answered',
+    changes: [
+      {
+        file: `${REPLICA}/replica-state.ts`,
+        find: 'files.onLost = (failure) => this.fail(failure);',
+        replace: '',
+      },
+      {
+        file: `${REPLICA}/replica-state.ts`,
+        find: 'return this.failure !== undefined || this.files.hasFailed;',
+        replace: 'return this.failure !== undefined;',
+      },
+      {
+        file: 'data-engine/src/disk/block-file.ts',
+        find: 'private readonly syncs = new SharedFlush(() => this.syncOnce());',
+        replace: `private readonly syncs = new SharedFlush(
+    () => this.syncOnce(),
+    () => false,
+  );`,
+      },
+    ],
+  },
+  {
+    name: 'failed-clear-undone-in-memory',
+    seed: 1,
+    faults: ['syncFails', 'writebackFails', 'slowTakeover', 'blackout', 'powerCut'],
+    disks: 'folder',
+    hole: 'marks whose clearing failed to be stored are set in memory again, as if the disk had them',
+    changes: [
+      {
+        file: `${REPLICA}/intent-map.ts`,
+        find: 'this.storing = stored.catch(() => undefined);',
+        replace:
+          'this.storing = stored.catch(() => { for (const region of cleared) setBit(this.durable, region); });',
+      },
+      {
+        file: `${REPLICA}/intent-map.ts`,
+        find: 'if (!isOutOfSpace(error)) this.onLost(error);',
+        replace: '',
+      },
+      {
+        file: `${REPLICA}/replica-state.ts`,
+        find: 'intent.onLost = (failure) => this.fail(failure);',
+        replace: '',
+      },
+      {
+        file: `${REPLICA}/replica-state.ts`,
+        find: 'files.onLost = (failure) => this.fail(failure);',
+        replace: '',
+      },
+    ],
+  },
+  {
+    name: 'hole-in-a-map-is-nothing',
+    seed: 1,
+    faults: ['mapHole', 'killEngine'],
+    disks: 'folder',
+    hole: 'zeros at the start of a map are believed: the layer holds nothing there',
+    changes: [
+      {
+        file: `${LAYERS}/map-file.ts`,
+        find: 'index === undefined ? isOld',
+        replace: 'index === undefined ? true',
+      },
+    ],
+  },
+  {
     name: 'one-epoch-two-grants',
     seed: 44,
     faults: ['loseTakeover'],

@@ -31,6 +31,9 @@ type CallKind = keyof DiskFaults | 'disk' | 'memory';
 /** How an opening of a file writes. */
 export type Writing = { readonly isDirect: boolean; readonly unitBytes: number };
 
+/** What one opening of a file knows of failed writes; a text is written anew as a whole each time. */
+export type Opening = { told: number; readonly isText: boolean };
+
 /** One process's view of the disk: where it is in the process's file system, and what the process has learnt of it. */
 type Mounted = { readonly path: string; readonly known: KnownDisk };
 
@@ -43,7 +46,7 @@ export class SimDisk {
   onFailure: () => void = () => undefined;
   /** Called when space was freed. */
   onPunch: () => void = () => undefined;
-  /** Called when a process is told that a sync has failed, of data or of names. */
+  /** Called when a process is told that a sync of a copy's data or map has failed. */
   onSyncFailed: () => void = () => undefined;
   private freeBytes = Number.POSITIVE_INFINITY;
   private readonly mounts = new WeakMap<Life, Mounted>();
@@ -110,14 +113,16 @@ export class SimDisk {
     if (this.takeFault(kind)) throw failure('EIO');
   }
 
-  async sync(life: Life, file: SimFile, opening: { told: number }): Promise<void> {
+  async sync(life: Life, file: SimFile, opening: Opening): Promise<void> {
     const begun = file.beginSync();
     const isBad = this.takeFault('sync');
     await this.call(life, 'disk', () => {
       const { succeed, fail } = begun();
       if (isBad) fail();
       else succeed();
-      if (file.tellLoss(opening)) this.failSync(life);
+      if (!file.tellLoss(opening)) return;
+      if (!opening.isText) life.later(0, () => this.onSyncFailed());
+      throw failure('EIO');
     });
   }
 
@@ -125,14 +130,9 @@ export class SimDisk {
     const succeed = folder.beginSync();
     const isBad = this.takeFault('sync');
     await this.call(life, 'disk', () => {
-      if (isBad) this.failSync(life);
+      if (isBad) throw failure('EIO');
       succeed();
     });
-  }
-
-  private failSync(life: Life): never {
-    life.later(0, () => this.onSyncFailed());
-    throw failure('EIO');
   }
 
   /**

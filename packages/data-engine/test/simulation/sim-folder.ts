@@ -44,6 +44,14 @@ export class SimFolder {
     }
   }
 
+  /** The files that are in the folder and below now, with their names. */
+  *namedFiles(): Generator<readonly [name: string, file: SimFile]> {
+    for (const [name, node] of this.names) {
+      if (node instanceof SimFile) yield [name, node];
+      else yield* node.namedFiles();
+    }
+  }
+
   powerCut(random: SeededRandom, keepsSome: boolean): void {
     for (const node of new Set([...this.names.values(), ...this.stored.values()]))
       node.powerCut(random, keepsSome);

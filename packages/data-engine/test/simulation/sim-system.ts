@@ -9,7 +9,7 @@ import fsPromises from 'node:fs/promises';
 import os from 'node:os';
 import { nativeCalls } from '../../src/disk/native-calls.js';
 import { pageCache } from '../../src/disk/page-cache.js';
-import { failure, type SimDisk } from './sim-disk.js';
+import { failure, type Opening, type SimDisk } from './sim-disk.js';
 import { SimFile } from './sim-file.js';
 import { SimFolder, type SimNode } from './sim-folder.js';
 import type { Life } from './world.js';
@@ -24,12 +24,8 @@ const UNCACHED_ONE_IN = 2;
 const DROPPED_ONE_IN = 16;
 
 type Mount = { readonly number: number; readonly disk: SimDisk; readonly life: Life };
-type Opened = Mount & {
-  readonly node: SimNode;
-  readonly isDirect: boolean;
-  readonly unitBytes: number;
-  told: number;
-};
+type Opened = Mount &
+  Opening & { readonly node: SimNode; readonly isDirect: boolean; readonly unitBytes: number };
 type OpenedFile = Opened & { readonly node: SimFile };
 type Done = (error: Error | null, result?: unknown) => void;
 
@@ -274,6 +270,7 @@ async function openAt(path: string, flags: number): Promise<number> {
       node,
       isDirect,
       unitBytes: disk.unitOf(name, isDirect),
+      isText: !/\.(img|map|sums)$|^device$/.test(name),
       told: node instanceof SimFile ? node.toldAtOpening() : 0,
     });
     return lastDescriptor;
