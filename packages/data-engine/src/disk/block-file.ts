@@ -37,6 +37,7 @@ import {
   type WriteEnd,
   writeFully,
 } from './file-calls.js';
+import { forgetCached } from './page-cache.js';
 import { punchHole, reserveSpace } from './punch-hole.js';
 import { ALLOWANCE_OF_PROCESS, type DiskAllowance, WriteBackBudget } from './write-back-budget.js';
 
@@ -328,7 +329,7 @@ export class BlockFile implements CopyFile {
       ended(false, 0);
       const failure = lost(error, this.path);
       this.onLost(failure);
-      await this.cached?.forget();
+      await forgetCached(this.fd);
       throw failure;
     }
   }

@@ -60,15 +60,6 @@ export class CachedFile {
     return fs.writevSync(this.fd, payload, position) === payloadLength(payload);
   }
 
-  /**
-   * Drops what is in memory and not waiting to be written, so that later reads see what the disk holds: after a failed sync the
-   * kernel keeps bytes that it could not write and takes them for written.
-   */
-  async forget(): Promise<void> {
-    await pageCache.load();
-    pageCache.forget(this.fd);
-  }
-
   close(): Promise<void> {
     return closeFile(this.fd);
   }

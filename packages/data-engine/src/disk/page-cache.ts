@@ -48,6 +48,15 @@ export const pageCache = {
 };
 
 /**
+ * Drops what is in memory and not waiting to be written, through whichever opening it got there, so that later reads see what the disk
+ * holds: after a failed sync the kernel keeps bytes that it could not write and takes them for written.
+ */
+export async function forgetCached(fd: number): Promise<void> {
+  await pageCache.load();
+  pageCache.forget(fd);
+}
+
+/**
  * The kernel's `struct iovec`: address and length. One shared instance is enough, because each call ends before the
  * next.
  */
