@@ -53,6 +53,13 @@ export class SimDevice {
     return BlockStore.on(await opening);
   }
 
+  /** Ends a process's opening, as the last copy that uses it does. */
+  async letGo(life: Life): Promise<void> {
+    const there = await this.opened.get(life)?.catch(() => undefined);
+    this.opened.delete(life);
+    there?.abandon();
+  }
+
   forgetLocks(): void {
     this.locks.clear();
   }

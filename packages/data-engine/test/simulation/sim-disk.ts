@@ -118,7 +118,7 @@ export class SimDisk {
     const isBad = this.takeFault('sync');
     await this.call(life, 'disk', () => {
       const { succeed, fail } = begun();
-      if (isBad) fail();
+      if (isBad) fail(this.world.random);
       else succeed();
       if (!file.tellLoss(opening)) return;
       if (!opening.isText) life.later(0, () => this.onSyncFailed());
@@ -225,7 +225,9 @@ export class SimDisk {
   failWriteback(): boolean {
     const files = [...this.root.files()];
     const first = this.world.random.below(Math.max(1, files.length));
-    const isLost = [...files.slice(first), ...files.slice(0, first)].some((file) => file.failWriteback());
+    const isLost = [...files.slice(first), ...files.slice(0, first)].some((file) =>
+      file.failWriteback(this.world.random),
+    );
     if (isLost) this.onFailure();
     return isLost;
   }

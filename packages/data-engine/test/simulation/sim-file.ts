@@ -90,9 +90,13 @@ export class SimFile {
    */
   preview(position: number, bytes: Buffer): () => void {
     const before = Buffer.alloc(bytes.length);
+    const { losses } = this;
     this.readMedium(before, position);
     apply(this.medium, { position, bytes });
-    return () => apply(this.medium, { position, bytes: before });
+    return () => {
+      // Pages that were dropped meanwhile took it with them.
+      if (this.losses === losses) apply(this.medium, { position, bytes: before });
+    };
   }
 
   /** Frees space: it reads as zeros, and a power cut may undo that. */
@@ -126,7 +130,7 @@ export class SimFile {
   }
 
   /** Determines what a sync that begins now covers. */
-  beginSync(): () => { succeed: () => void; fail: () => void } {
+  beginSync(): () => { succeed: () => void; fail: (random: SeededRandom) => void } {
     const covered = new Set(this.pending.filter(({ hasEnded }) => hasEnded));
     const { sizeBytes } = this;
     return () => ({
@@ -135,15 +139,15 @@ export class SimFile {
         this.pending = this.pending.filter((write) => !covered.has(write));
         this.storedBytes = sizeBytes;
       },
-      fail: () => this.drop(covered),
+      fail: (random) => this.drop(covered, random),
     });
   }
 
   /** The kernel writes pages of its own accord, and fails. @returns false if it had none to write */
-  failWriteback(): boolean {
+  failWriteback(random: SeededRandom): boolean {
     const covered = new Set(this.pending.filter(({ hasEnded }) => hasEnded));
     if (covered.size === 0) return false;
-    this.drop(covered);
+    this.drop(covered, random);
     return true;
   }
 
@@ -182,7 +186,10 @@ export class SimFile {
     return image;
   }
 
-  private drop(covered: ReadonlySet<Pending>): void {
+  /** Some of the writes have reached the disk nevertheless, in any number. */
+  private drop(tried: ReadonlySet<Pending>, random: SeededRandom): void {
+    const covered = new Set([...tried].filter(() => !random.chance(2)));
+    for (const write of this.pending) if (tried.has(write) && !covered.has(write)) apply(this.stored, write);
     const shown = new Map<number, Buffer>();
     for (const { position, bytes } of covered) {
       for (const page of pagesOf(position, bytes.length)) {
@@ -190,7 +197,7 @@ export class SimFile {
         if (now !== undefined) shown.set(page, now);
       }
     }
-    this.pending = this.pending.filter((write) => !covered.has(write));
+    this.pending = this.pending.filter((write) => !tried.has(write));
     this.medium = copyOf(this.stored);
     for (const write of this.pending) apply(this.medium, write);
     for (const [page, bytes] of shown) this.ghosts.set(page, bytes);

@@ -420,7 +420,7 @@ function numberIn(bytes: Buffer, spot: number): number | undefined {
 }
 
 /** Replaces random ids by seeded ones: the code under test orders copies by them. */
-function seededIds(world: World): { restore: () => void } {
+export function seededIds(world: World): { restore: () => void } {
   const real = {
     randomUUID: crypto.randomUUID,
     randomBytes: crypto.randomBytes,

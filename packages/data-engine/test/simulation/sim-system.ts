@@ -171,9 +171,10 @@ function replacePathCalls(): void {
       }),
     rm: (path, options) =>
       onFolder(path as string, (folder, name, { disk }) => {
-        const node = folder.get(name);
-        if (node !== undefined) remove(folder, name, disk);
-        else if ((options as { force?: boolean } | undefined)?.force !== true) throw failure('ENOENT');
+        if (folder.get(name) === undefined) throw failure('ENOENT');
+        remove(folder, name, disk);
+      }).catch((error: unknown) => {
+        if ((options as { force?: boolean } | undefined)?.force !== true) throw error;
       }),
     readdir: (path) =>
       onPath(path as string, (node) => {
