@@ -8,6 +8,7 @@ import { compile, search } from './simulation/runner.mjs';
 
 /** For more: `node tools/data-path-search.mjs --seeds 1..2000`, as each night does (.github/workflows/nightly.yml). */
 const SEEDS = 80;
+const COPY_SEEDS = 2_000;
 /** Seeds tried from the known one on. A change elsewhere in the data path may make these miss: then all are tried. */
 const TRIES = 20;
 const MUTANT_SEEDS = 2_000;
@@ -18,6 +19,14 @@ test(`nothing acknowledged is lost in ${SEEDS} lives of a volume`, async () => {
   const [first] = failures;
   expect(first && `${first.failure}\n${first.story.join('\n')}`).toBeUndefined();
   expect(seeds).toBe(SEEDS);
+});
+
+test(`a single copy keeps what it has acknowledged in ${COPY_SEEDS} lives`, async () => {
+  const args = ['1000', 'any', 'copy'];
+  const { seeds, failures } = await search({ folder: compile(), first: 1, last: COPY_SEEDS, args });
+  const [first] = failures;
+  expect(first && `${first.failure}\n${first.story.join('\n')}`).toBeUndefined();
+  expect(seeds).toBe(COPY_SEEDS);
 });
 
 /** For the others: `node tools/data-path-search.mjs --mutant <name>`. */

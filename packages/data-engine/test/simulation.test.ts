@@ -7,6 +7,7 @@ import { MUTANTS, QUICK_SEED_MAX } from './simulation/mutants.mjs';
 import { compile, search } from './simulation/runner.mjs';
 
 const SEEDS = 20;
+const COPY_SEEDS = 60;
 /** A change elsewhere in the data path may make the known seed miss: then these are tried too. */
 const TRIES = 20;
 
@@ -16,6 +17,14 @@ test(`nothing acknowledged is lost in ${SEEDS} lives of a volume`, async () => {
   const [first] = failures;
   expect(first && `${first.failure}\n${first.story.join('\n')}`).toBeUndefined();
   expect(seeds).toBe(SEEDS);
+});
+
+test(`a single copy keeps what it has acknowledged in ${COPY_SEEDS} lives`, async () => {
+  const args = ['1000', 'any', 'copy'];
+  const { seeds, failures } = await search({ folder: compile(), first: 1, last: COPY_SEEDS, args });
+  const [first] = failures;
+  expect(first && `${first.failure}\n${first.story.join('\n')}`).toBeUndefined();
+  expect(seeds).toBe(COPY_SEEDS);
 });
 
 /** For the others: `node tools/data-path-search.mjs --mutant <name>`. */

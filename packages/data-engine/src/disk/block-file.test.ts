@@ -257,6 +257,26 @@ describe('a direct file whose small writes go through the page cache', () => {
     }
     expect(file.readCachedNow(inMemory, 0)).toBe(false);
   });
+
+  test('so it does where the sync was that of an opening which has cached nothing', async () => {
+    await file.write([Buffer.alloc(128 * KIB, 5)], 0);
+    await file.syncData();
+    expect(file.readCachedNow(inMemory, 0)).toBe(true);
+    // As the metadata of a block disk has one, beside that of the data, and a copy that was just opened.
+    const other = await BlockFile.open(file.path, { direct: false });
+    const { fdatasync } = nodeFs;
+    nodeFs.fdatasync = Object.assign(
+      (_: number, done: (error: Error) => void) => setImmediate(() => done(new Error('EIO'))),
+      { __promisify__: fdatasync.__promisify__ },
+    );
+    try {
+      await expect(other.syncData()).rejects.toThrow('may be lost');
+    } finally {
+      nodeFs.fdatasync = fdatasync;
+      await other.close();
+    }
+    expect(file.readCachedNow(inMemory, 0)).toBe(false);
+  });
 });
 
 test('a buffer that was given back is given out again', () => {

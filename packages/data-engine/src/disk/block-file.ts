@@ -13,7 +13,7 @@ import path from 'node:path';
 import { KIB, MIB } from '@holdfast/core/model/bytes.js';
 import { SharedFlush } from '../base/shared-flush.js';
 import { systemCode } from '../base/system-error.js';
-import { SYSTEM_TIME } from '../base/time.js';
+import { SYSTEM_TIME, type Time } from '../base/time.js';
 import { type Payload, payloadLength } from '../nbd/export.js';
 import {
   ALIGNMENT_BYTES,
@@ -24,7 +24,7 @@ import {
   leaseCopies,
 } from './aligned-buffers.js';
 import { CachedFile } from './cached-file.js';
-import { DISK_PACE } from './disk-pace.js';
+import { DISK_PACE, type DiskPace } from './disk-pace.js';
 import type { CopyFile } from './disk-store.js';
 import {
   beginWriting,
@@ -37,8 +37,9 @@ import {
   type WriteEnd,
   writeFully,
 } from './file-calls.js';
+import { forgetCached } from './page-cache.js';
 import { punchHole, reserveSpace } from './punch-hole.js';
-import { WriteBackBudget } from './write-back-budget.js';
+import { ALLOWANCE_OF_PROCESS, type DiskAllowance, WriteBackBudget } from './write-back-budget.js';
 
 /** Shared zeros, written where holes can't be punched. */
 const ZEROS = alignedBytes(MIB);
@@ -55,6 +56,15 @@ const CACHED_WRITE_BYTES_MAX = MIB;
  */
 const GAP_BYTES_MAX = 512 * KIB;
 
+/** What a process has learnt of its one disk, and the clock that it learns by. */
+export type KnownDisk = {
+  readonly pace: DiskPace;
+  readonly allowance: DiskAllowance;
+  readonly time: Pick<Time, 'nowMs'>;
+};
+
+const DISK_OF_PROCESS: KnownDisk = { pace: DISK_PACE, allowance: ALLOWANCE_OF_PROCESS, time: SYSTEM_TIME };
+
 export type BlockFileOptions = {
   /** Uses direct I/O. The caller has probed that the file system supports it (`direct-io.ts`). */
   direct: boolean;
@@ -64,6 +74,8 @@ export type BlockFileOptions = {
   reserved?: boolean;
   /** Called once, when a sync of the file has failed, whoever asked for it. */
   onLost?: (failure: Error) => void;
+  /** Left out: the disk of this process. */
+  disk?: KnownDisk;
 };
 const { O_CREAT, O_DIRECT, O_EXCL, O_RDWR } = fs.constants;
 const BUFFERED: BlockFileOptions = { direct: false, reserved: false };
@@ -81,7 +93,8 @@ export class BlockFile implements CopyFile {
   private openingCached: Promise<CachedFile> | undefined;
   /** Every sync of the file: the kernel reports an error to one of two that run at once, and the other would succeed. */
   private readonly syncs = new SharedFlush(() => this.syncOnce());
-  private readonly writeBack = new WriteBackBudget();
+  private readonly writeBack: WriteBackBudget;
+  private readonly disk: KnownDisk;
   private readonly direct: boolean;
   private readonly cachesSmallWrites: boolean;
   private readonly reserved: boolean;
@@ -97,6 +110,8 @@ export class BlockFile implements CopyFile {
     this.cachesSmallWrites = cachesSmallWrites;
     this.reserved = reserved;
     this.onLost = onLost;
+    this.disk = options.disk ?? DISK_OF_PROCESS;
+    this.writeBack = new WriteBackBudget(this.disk.allowance);
   }
 
   static async open(file: string, options = BUFFERED): Promise<BlockFile> {
@@ -157,8 +172,8 @@ export class BlockFile implements CopyFile {
     if (cached.readNow(buffer, position)) return true;
     return (
       isAlone &&
-      DISK_PACE.mayWait(buffer.length) &&
-      DISK_PACE.wait(() => cached.readWaiting(buffer, position))
+      this.disk.pace.mayWait(buffer.length) &&
+      this.disk.pace.wait(() => cached.readWaiting(buffer, position))
     );
   }
 
@@ -235,8 +250,8 @@ export class BlockFile implements CopyFile {
 
   /** Writes on the event loop; false if a thread has to, because the disk is slow or took only a part. */
   private isWrittenWaiting([piece]: Payload, position: number): boolean {
-    if (piece === undefined || !DISK_PACE.mayWait(piece.length)) return false;
-    const count = DISK_PACE.wait(() => fs.writeSync(this.fd, piece, 0, piece.length, position));
+    if (piece === undefined || !this.disk.pace.mayWait(piece.length)) return false;
+    const count = this.disk.pace.wait(() => fs.writeSync(this.fd, piece, 0, piece.length, position));
     return count === piece.length;
   }
 
@@ -251,8 +266,8 @@ export class BlockFile implements CopyFile {
       lengthBytes > CACHED_WRITE_BYTES_MAX
     )
       return false;
-    if (!DISK_PACE.mayCopy(lengthBytes) || !this.writeBack.take(lengthBytes)) return false;
-    const isWhole = DISK_PACE.copy(() => cached.writeNow(payload, position));
+    if (!this.disk.pace.mayCopy(lengthBytes) || !this.writeBack.take(lengthBytes)) return false;
+    const isWhole = this.disk.pace.copy(() => cached.writeNow(payload, position));
     this.syncIfWanted();
     return isWhole;
   }
@@ -305,15 +320,16 @@ export class BlockFile implements CopyFile {
 
   private async syncOnce(): Promise<void> {
     const ended = this.writeBack.beginSync();
-    const fromMs = SYSTEM_TIME.nowMs();
+    const { time } = this.disk;
+    const fromMs = time.nowMs();
     try {
       await syncFile(this.fd);
-      ended(true, SYSTEM_TIME.nowMs() - fromMs);
+      ended(true, time.nowMs() - fromMs);
     } catch (error) {
       ended(false, 0);
       const failure = lost(error, this.path);
       this.onLost(failure);
-      await this.cached?.forget();
+      await forgetCached(this.fd);
       throw failure;
     }
   }
@@ -361,7 +377,7 @@ export class BlockFile implements CopyFile {
     if (O_DIRECT === undefined) return undefined;
     try {
       const fd = await openFile(this.path, fs.constants.O_RDONLY | O_DIRECT);
-      return new BlockFile(fd, this.path, { direct: true });
+      return new BlockFile(fd, this.path, { direct: true, disk: this.disk });
     } catch (error) {
       if (systemCode(error) === 'EINVAL') return undefined;
       throw error;
@@ -380,7 +396,7 @@ export class BlockFile implements CopyFile {
 
   /** A thread begins to work for this file. @returns to be called when it has ended */
   private begin(lengthBytes = 0): () => void {
-    const threadEnded = DISK_PACE.beginThreaded(lengthBytes);
+    const threadEnded = this.disk.pace.beginThreaded(lengthBytes);
     this.running += 1;
     return () => {
       threadEnded();

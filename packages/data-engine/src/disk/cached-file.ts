@@ -5,34 +5,15 @@
 
 import fs from 'node:fs';
 import { KIB } from '@holdfast/core/model/bytes.js';
-import type { KoffiFunc } from 'koffi';
 import { type Payload, payloadLength } from '../nbd/export.js';
 import { beginWriting, closeFile, openFile, readFully, type WriteEnd } from './file-calls.js';
+import { pageCache } from './page-cache.js';
 
-/** RWF_NOWAIT of linux/fs.h: fail instead of waiting for the disk or a lock. */
-const NO_WAIT = 0x8;
-const EAGAIN = 11;
-/** POSIX_FADV_DONTNEED of fcntl.h: clean pages of the range are dropped. */
-const NOT_NEEDED = 4;
 /**
  * Largest read without a thread, in bytes. Copying more would block the event loop for longer than waking a thread
  * takes.
  */
 const READ_NOW_BYTES_MAX = 128 * KIB;
-
-type PreadV = KoffiFunc<
-  (fd: number, vectors: Uint8Array, count: number, position: number, flags: number) => number
->;
-type Advise = KoffiFunc<(fd: number, position: number, lengthBytes: number, advice: number) => number>;
-type Calls = {
-  preadv2: PreadV;
-  advise: Advise;
-  errno: () => number;
-  address: (memory: Uint8Array) => bigint;
-};
-
-let calls: Calls | undefined;
-let loading: Promise<void> | undefined;
 
 export class CachedFile {
   /** False once the file system has said that it does not support RWF_NOWAIT. */
@@ -47,7 +28,7 @@ export class CachedFile {
   /** Fills the buffer; bytes past the end of the file read as zeros. */
   read(buffer: Buffer, position: number): Promise<void> {
     // Loads the native module at the first read: a process whose copies are never read does without it.
-    void load();
+    void pageCache.load();
     return readFully(this.fd, buffer, position, 1);
   }
 
@@ -55,11 +36,9 @@ export class CachedFile {
    * Fills the buffer from the page cache. False if some bytes are not cached; the buffer's content is then undefined.
    */
   readNow(buffer: Buffer, position: number): boolean {
-    if (calls === undefined || !this.knowsWhatIsCached || buffer.length > READ_NOW_BYTES_MAX) return false;
-    vector[0] = addressOf(buffer.buffer, calls) + BigInt(buffer.byteOffset);
-    vector[1] = BigInt(buffer.length);
-    const count = calls.preadv2(this.fd, vectorBytes, 1, position, NO_WAIT);
-    if (count < 0 && calls.errno() !== EAGAIN) this.knowsWhatIsCached = false;
+    if (!this.knowsWhatIsCached || buffer.length > READ_NOW_BYTES_MAX) return false;
+    const count = pageCache.readNow(this.fd, buffer, position);
+    if (count === undefined) this.knowsWhatIsCached = false;
     return count === buffer.length;
   }
 
@@ -81,55 +60,7 @@ export class CachedFile {
     return fs.writevSync(this.fd, payload, position) === payloadLength(payload);
   }
 
-  /**
-   * Drops what is in memory and not waiting to be written, so that later reads see what the disk holds: after a failed sync the
-   * kernel keeps bytes that it could not write and takes them for written.
-   */
-  async forget(): Promise<void> {
-    await load();
-    calls?.advise(this.fd, 0, 0, NOT_NEEDED);
-  }
-
   close(): Promise<void> {
     return closeFile(this.fd);
-  }
-}
-
-/**
- * The kernel's `struct iovec`: address and length. One shared instance is enough, because each call ends before the
- * next.
- */
-const vector = new BigUint64Array(2);
-const vectorBytes = new Uint8Array(vector.buffer);
-/** Address of each memory. Safe to cache: a memory that a `Buffer` is cut from never moves. */
-const addresses = new WeakMap<ArrayBufferLike, bigint>();
-
-function addressOf(memory: ArrayBufferLike, { address }: Calls): bigint {
-  let known = addresses.get(memory);
-  if (known === undefined) {
-    known = address(new Uint8Array(memory));
-    addresses.set(memory, known);
-  }
-  return known;
-}
-
-function load(): Promise<void> {
-  loading ??= loadCalls();
-  return loading;
-}
-
-async function loadCalls(): Promise<void> {
-  try {
-    const { default: koffi } = await import('koffi');
-    const libc = koffi.load('libc.so.6');
-    const preadv2: PreadV = libc.func(
-      'int64_t preadv2(int fd, void *vectors, int count, int64_t position, int flags)',
-    );
-    const advise: Advise = libc.func(
-      'int posix_fadvise64(int fd, int64_t position, int64_t length, int advice)',
-    );
-    calls = { preadv2, advise, errno: () => koffi.errno(), address: koffi.address };
-  } catch {
-    // No prebuilt binary for this platform, or another C library: threads read everything.
   }
 }

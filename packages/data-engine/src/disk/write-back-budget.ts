@@ -24,7 +24,7 @@ const MOST = 4096;
 export class DiskAllowance {
   allowed = FIRST;
 }
-const OF_PROCESS = new DiskAllowance();
+export const ALLOWANCE_OF_PROCESS = new DiskAllowance();
 
 export class WriteBackBudget {
   /** Cost of all that was ever taken, and of what of it a sync has covered. */
@@ -32,7 +32,7 @@ export class WriteBackBudget {
   private durable = 0;
   private syncs = 0;
 
-  constructor(private readonly disk = OF_PROCESS) {}
+  constructor(private readonly disk = ALLOWANCE_OF_PROCESS) {}
 
   /** May so many bytes be written into memory? If so they wait from now on, until a sync that begins later has ended. */
   take(lengthBytes: number): boolean {

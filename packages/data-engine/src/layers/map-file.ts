@@ -90,7 +90,7 @@ export class MapFile {
 
   private async loadPages(map: BlockMap, isOld: boolean): Promise<void> {
     const batch = Buffer.alloc(Math.min(MIB, mapFileBytes(map.pageCount)));
-    const unmarked: number[] = [];
+    const unmarked: MapPage[] = [];
     const totalBytes = mapFileBytes(map.pageCount);
     for (let at = 0; at < totalBytes; at += batch.length) {
       const part = batch.subarray(0, Math.min(batch.length, totalBytes - at));
@@ -103,7 +103,7 @@ export class MapFile {
         if (index === undefined) this.marks.set(groupAt(position), bytes);
         else {
           map.loadPage(index, bytes);
-          if (!this.isMarked(index)) unmarked.push(index);
+          if (!this.isMarked(index)) unmarked.push({ index, bytes });
         }
       }
     }
@@ -112,10 +112,9 @@ export class MapFile {
       await this.file.syncData();
     }
     if (unmarked.length === 0) return;
-    // An earlier process was interrupted after storing pages without their mark: they may be in the page cache only.
-    await this.file.syncData();
-    await this.mark(unmarked);
-    await this.file.syncData();
+    // An earlier process was interrupted before their mark was there: they may be in the page cache only, or torn. What a marked page
+    // lacks is damage, so they are stored whole first.
+    await this.store(unmarked);
   }
 
   /** @returns `undefined` if the page was never stored */

@@ -15,6 +15,8 @@ type Block = {
   /** The oldest write that a read may show: now, and after a crash. */
   floor: number;
   durableFloor: number;
+  /** The writes that have left zeros, in order: a read can't tell them apart. */
+  zeroed: number[];
 };
 
 /** Snapshot of the floors: what a flush that begins now covers once it is answered. */
@@ -26,7 +28,12 @@ export class BlockHistory {
   private losses = 0;
 
   constructor(count: number) {
-    this.blocks = Array.from({ length: count }, () => ({ written: 0, floor: 0, durableFloor: 0 }));
+    this.blocks = Array.from({ length: count }, () => ({
+      written: 0,
+      floor: 0,
+      durableFloor: 0,
+      zeroed: [0],
+    }));
   }
 
   get loss(): number {
@@ -38,6 +45,13 @@ export class BlockHistory {
     const found = this.block(block);
     found.written += 1;
     return found.written;
+  }
+
+  /** @returns the number of the write, after which the block holds zeros */
+  zeroing(block: number): number {
+    const write = this.writing(block);
+    this.block(block).zeroed.push(write);
+    return write;
   }
 
   wrote(block: number, write: number, isForGood: boolean): void {
@@ -58,10 +72,11 @@ export class BlockHistory {
     }
   }
 
-  /** Checks the write that a read has shown against the floors at its start. */
-  read(block: number, write: number, atBegin: Floors): Violation | undefined {
+  /** Checks the write that a read has shown, 0 for zeros, against the floors at its start. */
+  read(block: number, shown: number, atBegin: Floors): Violation | undefined {
     const found = this.block(block);
     const least = atBegin[block] ?? 0;
+    const write = shown === 0 ? (found.zeroed.find((zeroed) => zeroed >= least) ?? 0) : shown;
     if (write > found.written) return { block, what: `shows write ${write}, which was never asked for` };
     if (write < least) return { block, what: `shows write ${write}, though write ${least} was there before` };
     found.floor = Math.max(found.floor, write);

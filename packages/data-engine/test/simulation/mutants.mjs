@@ -6,7 +6,7 @@ const LAYERS = 'data-engine/src/layers';
 const ENGINE = 'data-engine/src/engine';
 
 /** Mutants that are found by this seed are tried in each quick test run. */
-export const QUICK_SEED_MAX = 5;
+export const QUICK_SEED_MAX = 13;
 
 /**
  * `{ name, seed, faults, hole, changes }`: `hole` says in one sentence what is wrong then, `seed` is the first one that finds it,
@@ -16,7 +16,7 @@ export const QUICK_SEED_MAX = 5;
 export const MUTANTS = [
   {
     name: 'sync-past-the-queue',
-    seed: 137,
+    seed: 194,
     faults: ['blackoutWhenOwed'],
     hole: 'a flush that finds another one under way is answered before it is true',
     changes: [
@@ -25,14 +25,14 @@ export const MUTANTS = [
   },
   {
     name: 'punch-before-durable',
-    seed: 6,
+    seed: 317,
     faults: ['blackoutAtPunch'],
     hole: 'a purge gives a block back before what replaces it in the head is durable',
     changes: [{ file: `${LAYERS}/purge-layer.ts`, find: 'await head.flush();', replace: '' }],
   },
   {
     name: 'block-disk-notes-early',
-    seed: 17,
+    seed: 12,
     faults: ['blackoutWhenOwed'],
     disks: 'block',
     hole: 'on a block disk a write is noted before it is done, and a sync that began in between takes the note away',
@@ -51,7 +51,7 @@ export const MUTANTS = [
   },
   {
     name: 'marks-cleared-without-proof',
-    seed: 6,
+    seed: 682,
     faults: ['slowTakeover'],
     hole: 'marks are cleared before resync has looked at them, or while a drop is not marked yet',
     changes: [
@@ -67,7 +67,7 @@ export const MUTANTS = [
   },
   {
     name: 'late-message-clears-newer-marks',
-    seed: 3,
+    seed: 19,
     faults: ['holdCommand'],
     hole: 'a message that clears marks and comes late takes those of newer changes',
     changes: [
@@ -80,7 +80,7 @@ export const MUTANTS = [
   },
   {
     name: 'an-older-engine-takes-the-copy',
-    seed: 1,
+    seed: 10,
     faults: ['commandStorm', 'slowTakeover', 'isolateEngine'],
     hole: 'a copy that a newer engine has opened is opened by an older one, whose command was late',
     changes: [
@@ -93,7 +93,7 @@ export const MUTANTS = [
   },
   {
     name: 'done-twice',
-    seed: 3,
+    seed: 13,
     faults: ['doubleInRebuild'],
     hole: 'a command that is delivered twice is done twice',
     changes: [
@@ -124,7 +124,7 @@ export const MUTANTS = [
   },
   {
     name: 'a-failed-sync-is-forgotten',
-    seed: 149,
+    seed: 155,
     faults: ['syncFails', 'killEngine', 'powerCut'],
     hole: 'a flush after one that failed succeeds without the data',
     changes: [
@@ -141,8 +141,79 @@ export const MUTANTS = [
     ],
   },
   {
+    name: 'background-sync-error-swallowed',
+    seed: 86,
+    faults: ['writebackFails', 'syncFails', 'powerCut'],
+    disks: 'folder',
+    hole: 'a sync that a file began in the background fails, and nobody is told: later flushes are answered',
+    changes: [
+      {
+        file: `${REPLICA}/replica-state.ts`,
+        find: 'files.onLost = (failure) => this.fail(failure);',
+        replace: '',
+      },
+      {
+        file: `${REPLICA}/replica-state.ts`,
+        find: 'return this.failure !== undefined || this.files.hasFailed;',
+        replace: 'return this.failure !== undefined;',
+      },
+      {
+        file: 'data-engine/src/disk/block-file.ts',
+        find: 'private readonly syncs = new SharedFlush(() => this.syncOnce());',
+        replace: `private readonly syncs = new SharedFlush(
+    () => this.syncOnce(),
+    () => false,
+  );`,
+      },
+    ],
+  },
+  {
+    name: 'failed-clear-undone-in-memory',
+    seed: 39,
+    faults: ['syncFails', 'writebackFails', 'slowTakeover', 'blackout', 'powerCut'],
+    disks: 'folder',
+    hole: 'marks whose clearing failed to be stored are set in memory again, as if the disk had them',
+    changes: [
+      {
+        file: `${REPLICA}/intent-map.ts`,
+        find: 'this.storing = stored.catch(() => undefined);',
+        replace:
+          'this.storing = stored.catch(() => { for (const region of cleared) setBit(this.durable, region); });',
+      },
+      {
+        file: `${REPLICA}/intent-map.ts`,
+        find: 'if (!isOutOfSpace(error)) this.onLost(error);',
+        replace: '',
+      },
+      {
+        file: `${REPLICA}/replica-state.ts`,
+        find: 'intent.onLost = (failure) => this.fail(failure);',
+        replace: '',
+      },
+      {
+        file: `${REPLICA}/replica-state.ts`,
+        find: 'files.onLost = (failure) => this.fail(failure);',
+        replace: '',
+      },
+    ],
+  },
+  {
+    name: 'hole-in-a-map-is-nothing',
+    seed: 72,
+    faults: ['mapHole', 'killEngine'],
+    disks: 'folder',
+    hole: 'zeros at the start of a map are believed: the layer holds nothing there',
+    changes: [
+      {
+        file: `${LAYERS}/map-file.ts`,
+        find: 'index === undefined ? isOld',
+        replace: 'index === undefined ? true',
+      },
+    ],
+  },
+  {
     name: 'one-epoch-two-grants',
-    seed: 44,
+    seed: 41,
     faults: ['loseTakeover'],
     hole: 'a database that lost commits grants one epoch twice, and a copy serves both',
     changes: [
@@ -155,7 +226,7 @@ export const MUTANTS = [
   },
   {
     name: 'set-back-and-believed',
-    seed: 18,
+    seed: 6,
     faults: ['rollBack', 'killEngine'],
     hole: 'a copy that was put back to an earlier state is taken for current because the newest record names it',
     changes: [
@@ -168,7 +239,7 @@ export const MUTANTS = [
   },
   {
     name: 'reads-without-a-lease',
-    seed: 10,
+    seed: 4,
     faults: ['isolateEngine'],
     hole: 'an engine that was cut off answers reads for ever',
     changes: [
@@ -186,7 +257,7 @@ export const MUTANTS = [
   },
   {
     name: 'torn-reads',
-    seed: 87,
+    seed: 12,
     faults: ['killHost'],
     hole: 'a read beside a write of the same block shows half of it',
     changes: [
@@ -204,7 +275,7 @@ export const MUTANTS = [
   },
   {
     name: 'removed-whatever-it-is',
-    seed: 10,
+    seed: 108,
     faults: ['replaceLate'],
     hole: 'a worker that stood still removes a copy that has become current again',
     changes: [

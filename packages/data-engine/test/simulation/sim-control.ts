@@ -401,6 +401,13 @@ export class SimControl {
     });
     if (lost === undefined) return;
     const { replicaId } = lost.address;
+    if (await lost.node.isCorrupt(replicaId)) {
+      // As a worker does with a copy that its disk can't give any more.
+      this.world.note(`${lost.node.name}'s copy is corrupt, and given up`);
+      this.copies = this.copies.filter((copy) => copy !== lost);
+      await Promise.race([lost.node.discard(replicaId), this.life.time.sleep(CALL_MS)]);
+      return;
+    }
     const options = {
       purgesFirst: true,
       fastRebuild: true,

@@ -8,31 +8,35 @@ import { recoverOwners } from '../../src/disk/block/recover.js';
 import { freeRoots } from '../../src/disk/block/stored-copy.js';
 import type { DiskStore } from '../../src/disk/disk-store.js';
 import { SimFile } from './sim-file.js';
+import type { SimFolder } from './sim-folder.js';
 import type { Life, World } from './world.js';
 
-/** How calls of a process reach the disk behind the device. */
-interface Calls {
+/** The disk that the device is in. */
+interface Behind {
   readonly world: World;
-  call<T>(life: Life, kind: 'read' | 'write' | 'other', work: () => T): Promise<T>;
-  write(life: Life, file: SimFile, position: number, bytes: Buffer, isDirect: boolean): Promise<void>;
-  sync(life: Life, file: SimFile): Promise<void>;
+  readonly root: SimFolder;
+  openDevice(life: Life, direct: boolean): Promise<BlockDevice>;
 }
 
+/** Name of the device in the disk's root. */
+export const DEVICE_NAME = 'device';
 const DEVICE_BYTES = 96 * 1024 * 1024;
 const DISK_ID = '00000000-0000-4000-8000-000000000001';
 
 type Held = { readonly holder: object; kind: 'shared' | 'exclusive' };
 
 export class SimDevice {
-  file = new SimFile(DEVICE_BYTES, true);
   private readonly locks = new Map<number, Held[]>();
   private readonly opened = new WeakMap<Life, Promise<BlockDisk>>();
 
-  constructor(private readonly disk: Calls) {
+  constructor(private readonly disk: Behind) {
     const layout = layoutOf(DISK_ID, DEVICE_BYTES);
-    this.file.write(0, superblockOf(layout)).hasEnded = true;
-    this.file.write(rootOffset(0, 0), freeRoots(layout)).hasEnded = true;
-    this.file.beginSync()().succeed();
+    const file = new SimFile(DEVICE_BYTES, true);
+    file.write(0, superblockOf(layout)).hasEnded = true;
+    file.write(rootOffset(0, 0), freeRoots(layout)).hasEnded = true;
+    file.beginSync()().succeed();
+    disk.root.change([{ name: DEVICE_NAME, node: file }]);
+    disk.root.beginSync()();
   }
 
   /** One opening per process, as `shared-disks.ts` keeps it; a new one after a failed sync. */
@@ -49,35 +53,21 @@ export class SimDevice {
     return BlockStore.on(await opening);
   }
 
-  powerCut(keepsSome: boolean): void {
+  /** Ends a process's opening, as the last copy that uses it does. */
+  async letGo(life: Life): Promise<void> {
+    const there = await this.opened.get(life)?.catch(() => undefined);
+    this.opened.delete(life);
+    there?.abandon();
+  }
+
+  forgetLocks(): void {
     this.locks.clear();
-    this.file.powerCut(this.disk.world.random, keepsSome);
   }
 
   private devices(life: Life): BlockDevices {
     return {
-      open: async (_, direct) => this.opening(life, direct),
+      open: (_, direct) => this.disk.openDevice(life, direct),
       locks: async () => this.locksOf(life),
-    };
-  }
-
-  private opening(life: Life, direct: boolean): BlockDevice {
-    const { disk } = this;
-    const read = (buffer: Buffer, position: number) =>
-      direct ? this.file.readMedium(buffer, position) : this.file.readCache(buffer, position);
-    return {
-      readInto: (buffer, position) => disk.call(life, 'read', () => read(buffer, position)),
-      readCached: (buffer, position) => disk.call(life, 'read', () => read(buffer, position)),
-      readCachedNow: (buffer, position) => {
-        if (disk.world.random.chance(2)) return false;
-        read(buffer, position);
-        return true;
-      },
-      write: (payload, position) => disk.write(life, this.file, position, Buffer.concat(payload), direct),
-      zero: (position, lengthBytes) =>
-        disk.write(life, this.file, position, Buffer.alloc(lengthBytes), direct),
-      syncData: () => disk.sync(life, this.file),
-      close: async () => undefined,
     };
   }
 

@@ -1,34 +1,76 @@
 /**
- * Simulated disk of a node: files that a process reaches through calls that take time, and that may be slow, fail, or
- * find the disk full. Kept as folders of files (`FolderStore`'s kind) and as one device for a block disk.
+ * Simulated disk of a node: folders and files, and one device for a block disk. Processes reach them by system calls that take time, and
+ * that may be slow, fail, be done in part, or find the disk full (`sim-system.ts`).
  */
-import type { CopyFile, CopyFiles, DiskStore, FileUse } from '../../src/disk/disk-store.js';
-import { SimDevice } from './sim-device.js';
-import { SimFile } from './sim-file.js';
+
+import type { KnownDisk } from '../../src/disk/block-file.js';
+import { BlockFile } from '../../src/disk/block-file.js';
+import { DiskPace } from '../../src/disk/disk-pace.js';
+import type { DiskStore } from '../../src/disk/disk-store.js';
+import { FolderStore } from '../../src/disk/folder/folder-store.js';
+import { DiskAllowance } from '../../src/disk/write-back-budget.js';
+import { DEVICE_NAME, SimDevice } from './sim-device.js';
+import { PAGE_BYTES, SECTOR_BYTES, SimFile } from './sim-file.js';
+import { SimFolder } from './sim-folder.js';
+import { mount } from './sim-system.js';
 import type { Life, World } from './world.js';
 
-/** Unit of atomic writes in bytes: with direct I/O a block, otherwise a sector. */
-const BLOCK_BYTES = 4096;
-const SECTOR_BYTES = 512;
-
-type Folder = { names: Map<string, SimFile>; storedNames: Map<string, SimFile>; texts: Map<string, string> };
+/** Longest time of a call that only changes or reads the kernel's memory, however slow the disk is. */
+const IN_MEMORY_MS_MAX = 2;
+/** One call in so many is done in part, as a kernel may do each. */
+const PARTIAL_ONE_IN = 24;
+/** What may be left of a full disk: it refuses somewhere in the middle of what comes. */
+const LEFT_PAGES_MAX = 6;
 
 /** Faults of the next calls, each applied once. */
 export type DiskFaults = { read: boolean; write: boolean; sync: boolean };
 
+/** What a call to a disk is. `memory` ends at once, however slow the disk is. */
+type CallKind = keyof DiskFaults | 'disk' | 'memory';
+
+/** How an opening of a file writes. */
+export type Writing = { readonly isDirect: boolean; readonly unitBytes: number };
+
+/** What one opening of a file knows of failed writes; a text is written anew as a whole each time. */
+export type Opening = { told: number; readonly isText: boolean };
+
+/** One process's view of the disk: where it is in the process's file system, and what the process has learnt of it. */
+type Mounted = { readonly path: string; readonly known: KnownDisk };
+
 export class SimDisk {
-  readonly folders = new Map<string, Folder>();
+  root = new SimFolder();
   readonly device: SimDevice;
   faults: DiskFaults = { read: false, write: false, sync: false };
-  isFull = false;
   slowestMs = 2;
   /** Called when a write or a sync fails: the process may lose what it has not made durable. */
   onFailure: () => void = () => undefined;
   /** Called when space was freed. */
   onPunch: () => void = () => undefined;
+  /** Called when a process is told that a sync of a copy's data or map has failed. */
+  onSyncFailed: () => void = () => undefined;
+  private freeBytes = Number.POSITIVE_INFINITY;
+  private readonly mounts = new WeakMap<Life, Mounted>();
 
-  constructor(readonly world: World) {
+  /** @param tearsBlocks data may be torn at sectors too, as no disk promises more; a volume's own check has whole blocks */
+  constructor(
+    readonly world: World,
+    private readonly tearsBlocks = false,
+  ) {
     this.device = new SimDevice(this);
+  }
+
+  /** Unit at which a power cut may tear what is written to a file through the page cache or past it. */
+  unitOf(name: string, isDirect: boolean): number {
+    const isData = name.endsWith('.img') || (name === DEVICE_NAME && isDirect);
+    return isData && !this.tearsBlocks ? PAGE_BYTES : SECTOR_BYTES;
+  }
+
+  get isFull(): boolean {
+    return this.freeBytes !== Number.POSITIVE_INFINITY;
+  }
+
+  set isFull(isFull: boolean) {
+    this.freeBytes = isFull ? this.world.random.below(LEFT_PAGES_MAX) * PAGE_BYTES : Number.POSITIVE_INFINITY;
   }
 
   /**
@@ -37,18 +79,19 @@ export class SimDisk {
    */
   call<T>(
     life: Life,
-    kind: keyof DiskFaults | 'other',
+    kind: CallKind,
     work: () => T,
     atDeath: { mayBeDone: boolean; isNot?: () => void } = { mayBeDone: true },
   ): Promise<T> {
     const { world } = this;
+    const slowestMs = kind === 'memory' ? Math.min(IN_MEMORY_MS_MAX, this.slowestMs) : this.slowestMs;
     return new Promise((resolve, reject) => {
       const perform = () => {
-        if (kind !== 'other' && this.takeFault(kind)) throw failure('EIO');
+        if (kind !== 'memory' && kind !== 'disk') this.failIfDue(kind);
         return work();
       };
       if (!life.isAlive) return;
-      const cancel = world.after(world.duration(0.02, this.slowestMs), () => {
+      const cancel = world.after(world.duration(0.02, slowestMs), () => {
         forget();
         try {
           const result = perform();
@@ -65,44 +108,58 @@ export class SimDisk {
     });
   }
 
-  async sync(life: Life, file: SimFile): Promise<void> {
+  /** @throws an error with the code `EIO` if the next call of this kind is to fail */
+  failIfDue(kind: keyof DiskFaults): void {
+    if (this.takeFault(kind)) throw failure('EIO');
+  }
+
+  async sync(life: Life, file: SimFile, opening: Opening): Promise<void> {
     const begun = file.beginSync();
     const isBad = this.takeFault('sync');
-    await this.call(life, 'other', () => {
+    await this.call(life, 'disk', () => {
       const { succeed, fail } = begun();
-      if (!isBad) return succeed();
-      fail();
+      if (isBad) fail(this.world.random);
+      else succeed();
+      if (!file.tellLoss(opening)) return;
+      if (!opening.isText) life.later(0, () => this.onSyncFailed());
       throw failure('EIO');
     });
   }
 
+  async syncFolder(life: Life, folder: SimFolder): Promise<void> {
+    const succeed = folder.beginSync();
+    const isBad = this.takeFault('sync');
+    await this.call(life, 'disk', () => {
+      if (isBad) throw failure('EIO');
+      succeed();
+    });
+  }
+
   /**
-   * A concurrent reader may see half of a write in flight; a power cut keeps whole sectors of it, or whole blocks of
-   * data.
+   * A concurrent reader may see half of a write in flight; a power cut keeps whole units of it.
+   *
+   * @returns how many bytes were written: fewer where the disk is full, or the kernel stops half-way
    */
-  async write(life: Life, file: SimFile, position: number, bytes: Buffer, isDirect: boolean): Promise<void> {
-    const requireSpace = () => {
-      if (this.isFull && file.needsSpace(position, bytes.length)) throw failure('ENOSPC');
-    };
+  async write(life: Life, file: SimFile, position: number, bytes: Buffer, writing: Writing): Promise<number> {
+    const kind = writing.isDirect ? 'disk' : 'memory';
     const half = Math.floor(bytes.length / 1024) * 512;
     let undo: () => void = () => undefined;
     if (half > 0) {
       const showHalf = () => {
-        requireSpace();
+        // Space of the whole write: what a reader sees of it has its place.
+        if (this.roomFor(file, position, bytes.length) < bytes.length) return;
         undo = file.preview(position, bytes.subarray(0, half));
       };
-      await this.call(life, 'other', showHalf, { mayBeDone: false });
+      await this.call(life, kind, showHalf, { mayBeDone: false });
     }
+    const isPartial = this.world.random.chance(PARTIAL_ONE_IN);
     try {
-      await this.call(
+      return await this.call(
         life,
         'write',
         () => {
-          requireSpace();
-          const written = file.write(position, bytes, isDirect ? BLOCK_BYTES : SECTOR_BYTES);
-          // Only a power cut can end a write in the middle.
-          written.hasEnded = !life.lostPower;
-          if (written.hasEnded) written.endedAtMs = this.world.nowMs;
+          undo();
+          return this.writeAtOnce(file, position, bytes, writing, isPartial, !life.lostPower);
         },
         { mayBeDone: true, isNot: () => undo() },
       );
@@ -112,52 +169,109 @@ export class SimDisk {
     }
   }
 
+  /** Only a power cut can end a write in the middle, which is then not ended. */
+  writeAtOnce(
+    file: SimFile,
+    position: number,
+    bytes: Buffer,
+    { unitBytes }: Writing,
+    isPartial = false,
+    hasEnded = true,
+  ): number {
+    const room = this.roomFor(file, position, bytes.length);
+    if (room === 0 && bytes.length > 0) throw failure('ENOSPC');
+    const units = Math.floor(bytes.length / PAGE_BYTES);
+    const partBytes =
+      isPartial && units > 1 ? (1 + this.world.random.below(units - 1)) * PAGE_BYTES : bytes.length;
+    const count = Math.min(room, partBytes);
+    this.freeBytes -= [...file.pagesWithoutSpace(position, count)].length * PAGE_BYTES;
+    const written = file.write(position, bytes.subarray(0, count), unitBytes);
+    written.hasEnded = hasEnded;
+    if (hasEnded) written.endedAtMs = this.world.nowMs;
+    return count;
+  }
+
+  /** How many bytes from the position on find space. */
+  private roomFor(file: SimFile, position: number, lengthBytes: number): number {
+    if (!this.isFull) return lengthBytes;
+    let free = this.freeBytes;
+    for (const page of file.pagesWithoutSpace(position, lengthBytes)) {
+      free -= PAGE_BYTES;
+      if (free < 0) return Math.max(0, page * PAGE_BYTES - position);
+    }
+    return lengthBytes;
+  }
+
+  /** Preallocates the file's space. A kernel that finds too little for it may have taken a part. */
+  reserve(file: SimFile, position: number, lengthBytes: number): void {
+    const room = this.roomFor(file, position, lengthBytes);
+    if (room < lengthBytes) throw failure('ENOSPC');
+    this.freeBytes -= [...file.pagesWithoutSpace(position, lengthBytes)].length * PAGE_BYTES;
+    file.reserve(position + lengthBytes);
+  }
+
+  punch(file: SimFile, position: number, lengthBytes: number): void {
+    const before = file.allocatedBytes;
+    file.punch(position, lengthBytes).hasEnded = true;
+    this.giveBack(before - file.allocatedBytes);
+    this.onPunch();
+  }
+
+  giveBack(bytes: number): void {
+    this.freeBytes += bytes;
+  }
+
+  /** The kernel writes pages of some file of its own accord, and fails. @returns false if none has anything to write */
+  failWriteback(): boolean {
+    const files = [...this.root.files()];
+    const first = this.world.random.below(Math.max(1, files.length));
+    const isLost = [...files.slice(first), ...files.slice(0, first)].some((file) =>
+      file.failWriteback(this.world.random),
+    );
+    if (isLost) this.onFailure();
+    return isLost;
+  }
+
   /** True if a power cut now would lose bytes whose write had ended by that time. */
   owesSync(byMs: number): boolean {
-    if (this.device.file.owesSync(byMs)) return true;
-    return [...this.folders.values()].some(({ names }) =>
-      [...names.values()].some((file) => file.owesSync(byMs)),
-    );
+    return [...this.root.files()].some((file) => file.owesSync(byMs));
   }
 
   /** @param keepsSome false for the worst case: everything that no sync has covered is lost */
   powerCut(keepsSome: boolean): void {
-    const { random } = this.world;
     this.faults = { read: false, write: false, sync: false };
-    for (const folder of this.folders.values()) {
-      const names = new Set([...folder.names.keys(), ...folder.storedNames.keys()]);
-      const kept = new Map<string, SimFile>();
-      for (const name of names) {
-        const [now, stored] = [folder.names.get(name), folder.storedNames.get(name)];
-        const found = now === stored || (keepsSome && random.chance(2)) ? now : stored;
-        if (found !== undefined) kept.set(name, found);
-      }
-      for (const file of new Set([...folder.names.values(), ...folder.storedNames.values()]))
-        file.powerCut(random, keepsSome);
-      folder.names = kept;
-      folder.storedNames = new Map(kept);
-    }
-    this.device.powerCut(keepsSome);
+    this.device.forgetLocks();
+    this.root.powerCut(this.world.random, keepsSome);
   }
 
   /** A copy of the current content, for restoring the machine later. */
-  image(): Pick<SimDisk, 'folders'> & { device: SimFile } {
-    const folders = new Map<string, Folder>();
-    for (const [id, folder] of this.folders) {
-      const names = new Map([...folder.names].map(([name, file]) => [name, file.image()]));
-      folders.set(id, { names, storedNames: new Map(names), texts: new Map(folder.texts) });
-    }
-    return { folders, device: this.device.file.image() };
+  image(): SimFolder {
+    return this.root.image();
   }
 
-  restore({ folders, device }: ReturnType<SimDisk['image']>): void {
-    this.folders.clear();
-    for (const [id, folder] of folders) this.folders.set(id, folder);
-    this.device.file = device;
+  restore(image: SimFolder): void {
+    this.root = image;
   }
 
   folderStore(life: Life): DiskStore {
-    return new SimFolderStore(this, life);
+    const { path, known } = this.mounted(life);
+    return new FolderStore(path, known);
+  }
+
+  /** The device as a process opens it. */
+  openDevice(life: Life, direct: boolean): Promise<BlockFile> {
+    const { path, known } = this.mounted(life);
+    return BlockFile.open(`${path}/${DEVICE_NAME}`, { direct, disk: known });
+  }
+
+  private mounted(life: Life): Mounted {
+    let mounted = this.mounts.get(life);
+    if (mounted === undefined) {
+      const known = { pace: new DiskPace(life.time), allowance: new DiskAllowance(), time: life.time };
+      mounted = { path: mount(this, life), known };
+      this.mounts.set(life, mounted);
+    }
+    return mounted;
   }
 
   private takeFault(kind: keyof DiskFaults): boolean {
@@ -168,7 +282,7 @@ export class SimDisk {
   }
 }
 
-function failure(code: string): Error {
+export function failure(code: string): NodeJS.ErrnoException {
   return Object.assign(new Error(`${code}: simulated`), { code });
 }
 
@@ -178,224 +292,5 @@ function attempt(work: () => unknown): void {
     work();
   } catch {
     // Reports to a dead process: ignored.
-  }
-}
-
-class SimFolderStore implements DiskStore {
-  readonly kind = 'filesystem';
-
-  constructor(
-    private readonly disk: SimDisk,
-    private readonly life: Life,
-  ) {}
-
-  async create(replicaId: string, fill: (files: CopyFiles) => Promise<void>): Promise<void> {
-    const folder: Folder = { names: new Map(), storedNames: new Map(), texts: new Map() };
-    await fill(new SimCopyFiles(this.disk, this.life, folder));
-    await this.disk.call(this.life, 'other', () => {
-      folder.storedNames = new Map(folder.names);
-      this.disk.folders.set(replicaId, folder);
-    });
-  }
-
-  async open(replicaId: string): Promise<CopyFiles> {
-    return new SimCopyFiles(this.disk, this.life, this.folder(replicaId));
-  }
-
-  async readText(replicaId: string, name: string): Promise<string | undefined> {
-    return this.folder(replicaId).texts.get(name);
-  }
-
-  async remove(replicaId: string): Promise<void> {
-    this.disk.folders.delete(replicaId);
-  }
-
-  async list(): Promise<string[]> {
-    return [...this.disk.folders.keys()].sort();
-  }
-
-  async allocatedBytes(): Promise<number> {
-    return 0;
-  }
-
-  async usedBytes(): Promise<number> {
-    return 0;
-  }
-
-  async close(): Promise<void> {
-    // No-op: nothing stays open between calls.
-  }
-
-  private folder(replicaId: string): Folder {
-    const folder = this.disk.folders.get(replicaId);
-    if (folder === undefined) throw failure('ENOENT');
-    return folder;
-  }
-}
-
-class SimCopyFiles implements CopyFiles {
-  readonly kind = 'filesystem';
-  hasFailed = false;
-  onLost: (failure: Error) => void = () => undefined;
-
-  constructor(
-    private readonly disk: SimDisk,
-    private readonly life: Life,
-    private readonly folder: Folder,
-  ) {}
-
-  async createFile(name: string, sizeBytes: number, use: FileUse): Promise<CopyFile> {
-    return this.disk.call(this.life, 'other', () => {
-      if (this.folder.names.has(name)) throw failure('EEXIST');
-      if (this.disk.isFull && use.kind === 'map') throw failure('ENOSPC');
-      const file = new SimFile(sizeBytes, use.kind === 'map');
-      this.folder.names.set(name, file);
-      return this.opened(file, name, use);
-    });
-  }
-
-  async openFile(name: string, use: FileUse): Promise<CopyFile> {
-    return this.disk.call(this.life, 'other', () => {
-      const file = this.folder.names.get(name);
-      if (file === undefined) throw failure('ENOENT');
-      return this.opened(file, name, use);
-    });
-  }
-
-  async syncNames(): Promise<void> {
-    const names = new Map(this.folder.names);
-    await this.disk.call(this.life, 'other', () => {
-      this.folder.storedNames = names;
-    });
-  }
-
-  async keepOnly(names: ReadonlySet<string>): Promise<void> {
-    await this.disk.call(this.life, 'other', () => {
-      for (const name of [...this.folder.names.keys()]) if (!names.has(name)) this.folder.names.delete(name);
-    });
-  }
-
-  async readText(name: string): Promise<string | undefined> {
-    return this.disk.call(this.life, 'other', () => this.folder.texts.get(name));
-  }
-
-  /** Atomic and durable; a power cut during it leaves either the old or the new text. */
-  async writeText(name: string, text: string): Promise<void> {
-    await this.disk.call(this.life, 'write', () => void this.folder.texts.set(name, text));
-  }
-
-  async close(): Promise<void> {
-    // No-op: the folder itself is not held open.
-  }
-
-  private opened(file: SimFile, name: string, use: FileUse): SimCopyFile {
-    return new SimCopyFile(this.disk, this.life, file, name, use, (failure) => {
-      this.hasFailed = true;
-      this.onLost(failure);
-    });
-  }
-}
-
-class SimCopyFile implements CopyFile {
-  readonly gapBytesMax = 4 * BLOCK_BYTES;
-  private isClosed = false;
-  private hasLost = false;
-
-  constructor(
-    private readonly disk: SimDisk,
-    private readonly life: Life,
-    private readonly file: SimFile,
-    readonly name: string,
-    private readonly use: FileUse,
-    private readonly onLost: (failure: Error) => void,
-  ) {}
-
-  readInto(buffer: Buffer, position: number): Promise<void> {
-    return this.call('read', () => this.readNow(buffer, position));
-  }
-
-  readStored(buffer: Buffer, position: number): Promise<void> {
-    return this.call('read', () => this.file.readMedium(buffer, position));
-  }
-
-  readCached(buffer: Buffer, position: number): Promise<void> {
-    return this.call('read', () => this.readNow(buffer, position));
-  }
-
-  readCachedNow(buffer: Buffer, position: number): boolean {
-    if (this.disk.world.random.chance(2)) return false;
-    this.readNow(buffer, position);
-    return true;
-  }
-
-  async write(payload: readonly Buffer[], position: number): Promise<void> {
-    this.requireOpen();
-    await this.disk.write(this.life, this.file, position, Buffer.concat(payload), this.isDirect);
-  }
-
-  async zero(position: number, lengthBytes: number, mayPunch: boolean): Promise<void> {
-    this.requireOpen();
-    if (!mayPunch)
-      return this.disk.write(this.life, this.file, position, Buffer.alloc(lengthBytes), this.isDirect);
-    await this.call('write', () => {
-      this.file.punch(position, lengthBytes).hasEnded = true;
-      this.disk.onPunch();
-    });
-  }
-
-  forget(position: number, lengthBytes: number): Promise<void> {
-    return this.zero(position, lengthBytes, true);
-  }
-
-  resize(sizeBytes: number): Promise<void> {
-    return this.call('write', () => {
-      if (this.disk.isFull && this.file.isReserved && sizeBytes > this.file.sizeBytes)
-        throw failure('ENOSPC');
-      this.file.resize(sizeBytes);
-    });
-  }
-
-  /** After one failure every later call fails, as in a production file. */
-  async syncData(): Promise<void> {
-    this.requireOpen();
-    if (this.hasLost) throw failure('EIO');
-    try {
-      await this.disk.sync(this.life, this.file);
-    } catch (error) {
-      this.hasLost = true;
-      if (error instanceof Error) this.onLost(error);
-      throw error;
-    }
-  }
-
-  sizeBytes(): Promise<number> {
-    return this.call('other', () => this.file.sizeBytes);
-  }
-
-  changeTime(): Promise<string> {
-    return this.call('other', () => String(this.file.changes));
-  }
-
-  async close(): Promise<void> {
-    this.isClosed = true;
-  }
-
-  private get isDirect(): boolean {
-    return this.use.kind === 'data';
-  }
-
-  /** Data bypasses the page cache; metadata does not. */
-  private readNow(buffer: Buffer, position: number): void {
-    if (this.isDirect) this.file.readMedium(buffer, position);
-    else this.file.readCache(buffer, position);
-  }
-
-  private call<T>(kind: 'read' | 'write' | 'other', work: () => T): Promise<T> {
-    this.requireOpen();
-    return this.disk.call(this.life, kind, work);
-  }
-
-  private requireOpen(): void {
-    if (this.isClosed) throw new Error(`${this.name} is closed`);
   }
 }

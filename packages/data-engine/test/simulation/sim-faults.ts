@@ -38,6 +38,8 @@ const FAULTS = {
   stopHost: 2,
   stopEngine: 2,
   syncFails: 3,
+  writebackFails: 3,
+  mapHole: 1,
   writeFails: 1,
   readFails: 1,
   fillDisk: 3,

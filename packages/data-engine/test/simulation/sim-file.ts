@@ -1,19 +1,20 @@
 /**
- * Simulated bytes of one file or device: as the medium has them now, as a power cut would leave them, and as the page
- * cache has them where it differs.
+ * Simulated bytes of one file or device: as the kernel shows them now, as a power cut would leave them, and as the page
+ * cache shows them where its pages could not be written.
  *
  * A write is in flight until it has ended, then pending until a sync that began after its end has succeeded. A power
- * cut keeps or loses each pending write independently. A failed sync drops the writes that it covered, as Linux does:
- * the page cache still shows them.
+ * cut keeps any part of the pending writes. Pages that the kernel fails to write are dropped and count as clean, as on Linux: each opening of the
+ * file is told of it by one sync, the next sync succeeds without them, and meanwhile the page cache goes on showing them.
  */
 import type { SeededRandom } from '@holdfast/testkit/seeded-random.js';
 
-const PAGE_BYTES = 4096;
+export const PAGE_BYTES = 4096;
+export const SECTOR_BYTES = 512;
 
 type Pending = {
   readonly position: number;
   readonly bytes: Buffer;
-  /** Unit at which a power cut may tear the write, if it has not ended. */
+  /** Unit at which a power cut may tear the write. */
   readonly unitBytes: number;
   hasEnded: boolean;
   /** When the write ended; absent for freed space. */
@@ -30,13 +31,18 @@ export class SimFile {
   private storedBytes: number;
   /** Change counter, like a file's change time. */
   changes = 0;
+  /** How often pages were dropped, and whether a sync has told that of the last time: else the next opening is told. */
+  private losses = 0;
+  private isLossTold = true;
+  /** Below this offset the file has its space, whatever was written. */
+  private reservedBytes = 0;
 
   constructor(
     public sizeBytes: number,
-    /** Preallocated: all of its space is taken, whatever was written. */
-    readonly isReserved: boolean,
+    isReserved = false,
   ) {
     this.storedBytes = sizeBytes;
+    if (isReserved) this.reservedBytes = sizeBytes;
   }
 
   readMedium(buffer: Buffer, position: number): void {
@@ -47,21 +53,27 @@ export class SimFile {
     read(buffer, position, (page) => this.ghosts.get(page) ?? this.medium.get(page));
   }
 
-  /** True if a write there would have to allocate space. */
-  needsSpace(position: number, lengthBytes: number): boolean {
-    if (this.isReserved) return false;
-    for (let page = Math.floor(position / PAGE_BYTES); page * PAGE_BYTES < position + lengthBytes; page += 1)
-      if (!this.medium.has(page)) return true;
-    return false;
+  /** Pages of the range that have no space yet, in order. */
+  *pagesWithoutSpace(position: number, lengthBytes: number): Generator<number> {
+    for (const page of pagesOf(position, lengthBytes))
+      if (page * PAGE_BYTES >= this.reservedBytes && !this.medium.has(page)) yield page;
   }
 
-  /** Puts a write into the medium's cache; the caller reports its end. */
+  get allocatedBytes(): number {
+    return this.medium.size * PAGE_BYTES;
+  }
+
+  reserve(endBytes: number): void {
+    this.reservedBytes = Math.max(this.reservedBytes, endBytes);
+    this.changes += 1;
+  }
+
+  /** Puts a write into the kernel's view; the caller reports its end. */
   write(position: number, bytes: Buffer, unitBytes = PAGE_BYTES): Pending {
     const write = { position, bytes: Buffer.from(bytes), unitBytes, hasEnded: false };
     this.pending.push(write);
     apply(this.medium, write);
-    for (let page = Math.floor(position / PAGE_BYTES); page * PAGE_BYTES < position + bytes.length; page += 1)
-      this.ghosts.delete(page);
+    for (const page of pagesOf(position, bytes.length)) this.ghosts.delete(page);
     this.sizeBytes = Math.max(this.sizeBytes, position + bytes.length);
     this.changes += 1;
     return write;
@@ -78,9 +90,13 @@ export class SimFile {
    */
   preview(position: number, bytes: Buffer): () => void {
     const before = Buffer.alloc(bytes.length);
+    const { losses } = this;
     this.readMedium(before, position);
     apply(this.medium, { position, bytes });
-    return () => apply(this.medium, { position, bytes: before });
+    return () => {
+      // Pages that were dropped meanwhile took it with them.
+      if (this.losses === losses) apply(this.medium, { position, bytes: before });
+    };
   }
 
   /** Frees space: it reads as zeros, and a power cut may undo that. */
@@ -92,13 +108,29 @@ export class SimFile {
   }
 
   resize(sizeBytes: number): void {
-    if (sizeBytes < this.sizeBytes) this.punch(sizeBytes, this.sizeBytes - sizeBytes).hasEnded = true;
+    if (sizeBytes < this.sizeBytes) {
+      this.punch(sizeBytes, this.sizeBytes - sizeBytes).hasEnded = true;
+      this.reservedBytes = Math.min(this.reservedBytes, sizeBytes);
+    }
     this.sizeBytes = sizeBytes;
     this.changes += 1;
   }
 
+  /** What a new opening of the file has been told of. */
+  toldAtOpening(): number {
+    return this.isLossTold ? this.losses : this.losses - 1;
+  }
+
+  /** True once for each opening that has not been told of the last loss. */
+  tellLoss(opening: { told: number }): boolean {
+    if (opening.told === this.losses) return false;
+    opening.told = this.losses;
+    this.isLossTold = true;
+    return true;
+  }
+
   /** Determines what a sync that begins now covers. */
-  beginSync(): () => { succeed: () => void; fail: () => void } {
+  beginSync(): () => { succeed: () => void; fail: (random: SeededRandom) => void } {
     const covered = new Set(this.pending.filter(({ hasEnded }) => hasEnded));
     const { sizeBytes } = this;
     return () => ({
@@ -107,46 +139,70 @@ export class SimFile {
         this.pending = this.pending.filter((write) => !covered.has(write));
         this.storedBytes = sizeBytes;
       },
-      fail: () => this.forget(covered),
+      fail: (random) => this.drop(covered, random),
     });
+  }
+
+  /** The kernel writes pages of its own accord, and fails. @returns false if it had none to write */
+  failWriteback(random: SeededRandom): boolean {
+    const covered = new Set(this.pending.filter(({ hasEnded }) => hasEnded));
+    if (covered.size === 0) return false;
+    this.drop(covered, random);
+    return true;
+  }
+
+  /** Drops pages that count as clean: where writing them has failed, the disk's content shows. */
+  forgetCached(): void {
+    this.ghosts = new Map();
+  }
+
+  /** Bytes that the disk has lost: they read as zeros from now on, as if they had never been written. */
+  rot(position: number, lengthBytes: number): void {
+    for (const pages of [this.stored, this.medium, this.ghosts])
+      for (const page of pagesOf(position, lengthBytes)) pages.delete(page);
+    this.changes += 1;
   }
 
   powerCut(random: SeededRandom, keepsSome: boolean): void {
     const kept = this.pending.filter(() => keepsSome && random.chance(2));
     const size = keepsSome && random.chance(2) ? this.sizeBytes : this.storedBytes;
-    for (const write of kept) apply(this.stored, write.hasEnded ? write : torn(write, random));
+    for (const write of kept) for (const part of partsKept(write, random)) apply(this.stored, part);
     this.pending = [];
     this.ghosts = new Map();
     this.medium = copyOf(this.stored);
     this.sizeBytes = size;
     this.storedBytes = size;
+    this.losses = 0;
+    this.isLossTold = true;
   }
 
   /** A copy of the medium's current content, for restoring it later. */
   image(): SimFile {
-    const image = new SimFile(this.sizeBytes, this.isReserved);
+    const image = new SimFile(this.sizeBytes);
+    image.reservedBytes = this.reservedBytes;
     image.stored = copyOf(this.medium);
     image.medium = copyOf(this.medium);
     image.changes = this.changes;
     return image;
   }
 
-  private forget(covered: ReadonlySet<Pending>): void {
+  /** Some of the writes have reached the disk nevertheless, in any number. */
+  private drop(tried: ReadonlySet<Pending>, random: SeededRandom): void {
+    const covered = new Set([...tried].filter(() => !random.chance(2)));
+    for (const write of this.pending) if (tried.has(write) && !covered.has(write)) apply(this.stored, write);
     const shown = new Map<number, Buffer>();
     for (const { position, bytes } of covered) {
-      for (
-        let page = Math.floor(position / PAGE_BYTES);
-        page * PAGE_BYTES < position + bytes.length;
-        page += 1
-      ) {
+      for (const page of pagesOf(position, bytes.length)) {
         const now = this.medium.get(page);
         if (now !== undefined) shown.set(page, now);
       }
     }
-    this.pending = this.pending.filter((write) => !covered.has(write));
+    this.pending = this.pending.filter((write) => !tried.has(write));
     this.medium = copyOf(this.stored);
     for (const write of this.pending) apply(this.medium, write);
     for (const [page, bytes] of shown) this.ghosts.set(page, bytes);
+    this.losses += 1;
+    this.isLossTold = false;
   }
 }
 
@@ -155,11 +211,26 @@ function copyOf(pages: Pages): Pages {
   return new Map(pages);
 }
 
-function torn(write: Pending, random: SeededRandom): Pending {
-  const { unitBytes } = write;
-  const units = Math.floor(write.bytes.length / unitBytes);
-  return { ...write, bytes: write.bytes.subarray(0, random.below(units + 1) * unitBytes) };
+function* pagesOf(position: number, lengthBytes: number): Generator<number> {
+  for (let page = Math.floor(position / PAGE_BYTES); page * PAGE_BYTES < position + lengthBytes; page += 1)
+    yield page;
 }
+
+/** What a power cut keeps of a write: most often all, else its first part, or any of its units. */
+function partsKept(write: Pending, random: SeededRandom): Pick<Pending, 'position' | 'bytes'>[] {
+  const { unitBytes, position, bytes } = write;
+  const units = Math.floor(bytes.length / unitBytes);
+  const isTorn = !write.hasEnded || random.chance(3);
+  if (!isTorn) return [write];
+  if (units > UNITS_MAX || random.chance(2))
+    return [{ position, bytes: bytes.subarray(0, random.below(units + 1) * unitBytes) }];
+  return Array.from({ length: units }, (_, unit) => unit * unitBytes)
+    .filter(() => random.chance(2))
+    .map((at) => ({ position: position + at, bytes: bytes.subarray(at, at + unitBytes) }));
+}
+
+/** Of longer writes the first part is kept: to draw for each unit of them would take most of a run's time. */
+const UNITS_MAX = 64;
 
 function apply(pages: Pages, { position, bytes }: Pick<Pending, 'position' | 'bytes'>): void {
   for (let done = 0; done < bytes.length; ) {

@@ -1,7 +1,7 @@
 /** Simulated node: its disk, the process that serves its copies, and the processes of its engines. */
 import type { ReplicaState } from '@holdfast/core/model/agent-protocol.js';
 import type { CopyRecord } from '@holdfast/core/model/copy-record.js';
-import { StorageFault } from '@holdfast/core/model/faults.js';
+import { isFault, StorageFault } from '@holdfast/core/model/faults.js';
 import type { ConnectData } from '../../src/nbd/data-link.js';
 import { COMMAND_TRAITS, type ConnectControl } from '../../src/protocol/commands.js';
 import { parseExportName } from '../../src/protocol/export-names.js';
@@ -97,6 +97,24 @@ export class SimNode {
         },
       }),
     );
+  }
+
+  /** True if the copy can't be opened any more, as an agent reports it. */
+  isCorrupt(replicaId: string): Promise<boolean> {
+    const opened = this.copies(replicaId).then(
+      () => false,
+      (error: unknown) => isFault(error, 'replica.corrupt'),
+    );
+    // The process may die over it.
+    return Promise.race([opened, this.world.sleep(SLOW_MS).then(() => false)]);
+  }
+
+  async discard(replicaId: string): Promise<void> {
+    const { service, host } = this;
+    await this.oneAtATime(replicaId, async () => {
+      await service.close(replicaId);
+      await (await this.openDisk(host)).remove(replicaId);
+    });
   }
 
   private async stateOf(replicaId: string): Promise<ReplicaState> {

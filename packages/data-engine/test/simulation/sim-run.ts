@@ -6,6 +6,7 @@
 import crypto from 'node:crypto';
 import { type CopyRecord, copyRecord } from '@holdfast/core/model/copy-record.js';
 import { asId, type NodeId, type ReplicaId, type VolumeId } from '@holdfast/core/model/ids.js';
+import type { ReplicaLink } from '../../src/engine/replica-link.js';
 import { contiguous } from '../../src/nbd/export.js';
 import { Replica } from '../../src/replica/replica.js';
 import { BlockHistory, type Floors } from './block-history.js';
@@ -14,6 +15,7 @@ import { type Placed, type Serving, SimControl } from './sim-control.js';
 import { SimFaults } from './sim-faults.js';
 import { SimNet } from './sim-net.js';
 import { type DiskKind, SimNode } from './sim-node.js';
+import { forgetMounts } from './sim-system.js';
 import { World } from './world.js';
 
 const BLOCK_BYTES = 4096;
@@ -30,8 +32,8 @@ const RUN_MS_MAX = 3_600_000;
 const PAUSES_MS = [6, 60, 600] as const;
 /** Weighted kinds of requests; some users flush more often than they write. */
 const REQUESTS = [
-  { write: 10, read: 6, flush: 4 },
-  { write: 4, read: 3, flush: 8 },
+  { write: 10, read: 6, flush: 4, zero: 1 },
+  { write: 4, read: 3, flush: 8, zero: 1 },
 ] as const;
 const FEW_SPOTS = 3;
 /** Maximum requests per user: enough to last while faults occur, and few enough for a thousand runs in a minute. */
@@ -68,6 +70,7 @@ export async function simulate(seed: number, limits: Limits): Promise<Outcome> {
     return { failure, story: world.story, events: world.events };
   } finally {
     ids.restore();
+    forgetMounts();
   }
 }
 
@@ -82,6 +85,8 @@ class SimRun {
   /** Blocks that users write in this run: all, or a few over and over. */
   private readonly spots: readonly number[];
   private faults: SimFaults | undefined;
+  /** Copies whose disk failed to sync while they counted, and the connection that they were used by. */
+  private readonly failedLinks = new WeakMap<ReplicaLink, unknown>();
 
   constructor(
     private readonly world: World,
@@ -108,6 +113,7 @@ class SimRun {
     world.note(`${count} copies on ${kind} disks`);
     const control = await this.create();
     this.control = control;
+    for (const node of this.nodes.values()) node.disk.onSyncFailed = () => this.noteFailedSync(node);
     const running = control.run();
     running.catch((error: unknown) => {
       this.failure = error instanceof Error ? error : new Error(String(error));
@@ -166,6 +172,22 @@ class SimRun {
     );
   }
 
+  /**
+   * A copy whose disk has failed to sync is no copy any more, for the engines that have it: only a rebuild makes it one again. The last one
+   * may be opened anew, which shows what its disk has, where nothing acknowledged was to be stored.
+   */
+  private noteFailedSync(node: SimNode): void {
+    const id = this.control?.copies.find((copy) => copy.node === node)?.address.replicaId;
+    for (const serving of [this.control?.serving, this.control?.replaced?.serving]) {
+      const link = id === undefined ? undefined : serving?.engine.copies.find(id);
+      if (link?.mode === 'RW') this.failedLinks.set(link, link.client);
+    }
+  }
+
+  private isFailed(link: ReplicaLink): boolean {
+    return this.failedLinks.get(link) === link.client;
+  }
+
   // What users do
 
   private async user(number: number): Promise<void> {
@@ -212,11 +234,30 @@ class SimRun {
     if (fua) this.faults?.flushed(begunAtMs);
   }
 
+  /** Gives blocks up, or writes zeros over them: either way they read as zeros. */
+  private async zero({ engine }: Serving): Promise<void> {
+    const { random } = this.world;
+    const spot = random.pick(this.spots);
+    const number = this.history.zeroing(spot);
+    const at = (SPOTS[spot] ?? 0) * BLOCK_BYTES;
+    const { loss } = this.history;
+    const fua = random.chance(6);
+    if (random.chance(2)) await engine.device.trim(at, BLOCK_BYTES, { fua });
+    else await engine.device.writeZeroes(at, BLOCK_BYTES, { fua, mayPunch: random.chance(2) });
+    if (loss === this.history.loss || fua) this.history.wrote(spot, number, fua);
+  }
+
   private async flush({ engine }: Serving): Promise<void> {
     const covered = this.history.floors();
     const { loss } = this.history;
     const begunAtMs = this.world.nowMs;
+    const failed = engine.copies.withMode('RW').filter((link) => this.isFailed(link));
     await engine.device.flush();
+    const counting = failed.find((link) => link.mode === 'RW' && this.isFailed(link));
+    if (counting !== undefined)
+      throw new Wrong(
+        `a flush is answered, and copy ${counting.replicaId.slice(0, 4)} counts, whose disk has failed to sync`,
+      );
     if (loss !== this.history.loss) return;
     this.history.flushed(covered);
     this.faults?.flushed(begunAtMs);
@@ -379,7 +420,7 @@ function numberIn(bytes: Buffer, spot: number): number | undefined {
 }
 
 /** Replaces random ids by seeded ones: the code under test orders copies by them. */
-function seededIds(world: World): { restore: () => void } {
+export function seededIds(world: World): { restore: () => void } {
   const real = {
     randomUUID: crypto.randomUUID,
     randomBytes: crypto.randomBytes,

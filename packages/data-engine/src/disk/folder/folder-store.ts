@@ -1,7 +1,7 @@
 /** Store of copies in a folder of a file system: a directory for each copy, with plain files in it. */
 import fs from 'node:fs/promises';
 import path from 'node:path';
-import { BlockFile, type BlockFileOptions } from '../block-file.js';
+import { BlockFile, type BlockFileOptions, type KnownDisk } from '../block-file.js';
 import type { CopyFile, CopyFiles, DiskStore, FileUse } from '../disk-store.js';
 import { syncDirectory } from '../durable-file.js';
 import { takesDirectIo } from './direct-io.js';
@@ -18,18 +18,24 @@ import { SpareText } from './spare-text.js';
 export class FolderStore implements DiskStore {
   readonly kind = 'filesystem';
 
-  constructor(private readonly diskPath: string) {}
+  /** @param known what the process knows of the disk; left out: it has one disk only, as hosts of copies do */
+  constructor(
+    private readonly diskPath: string,
+    private readonly known?: KnownDisk,
+  ) {}
 
   create(replicaId: string, fill: (files: CopyFiles) => Promise<void>): Promise<void> {
-    return makeReplicaDirectory(this.diskPath, replicaId, (directory) => fill(new FolderFiles(directory)));
+    return makeReplicaDirectory(this.diskPath, replicaId, (directory) =>
+      fill(new FolderFiles(directory, this.known)),
+    );
   }
 
   async open(replicaId: string): Promise<CopyFiles> {
-    return new FolderFiles(replicaDirectory(this.diskPath, replicaId));
+    return new FolderFiles(replicaDirectory(this.diskPath, replicaId), this.known);
   }
 
   readText(replicaId: string, name: string): Promise<string | undefined> {
-    return new FolderFiles(replicaDirectory(this.diskPath, replicaId)).readText(name);
+    return new FolderFiles(replicaDirectory(this.diskPath, replicaId), this.known).readText(name);
   }
 
   remove(replicaId: string): Promise<void> {
@@ -59,7 +65,10 @@ export class FolderFiles implements CopyFiles {
   onLost: (failure: Error) => void = () => undefined;
   private hasLost = false;
 
-  constructor(private readonly directory: string) {}
+  constructor(
+    private readonly directory: string,
+    private readonly known?: KnownDisk,
+  ) {}
 
   get hasFailed(): boolean {
     return this.hasLost;
@@ -117,7 +126,8 @@ export class FolderFiles implements CopyFiles {
       this.hasLost = true;
       this.onLost(failure);
     };
-    return { direct, cachesSmallWrites: direct, reserved: kind === 'map', onLost };
+    const options = { direct, cachesSmallWrites: direct, reserved: kind === 'map', onLost };
+    return this.known === undefined ? options : { ...options, disk: this.known };
   }
 
   private pathOf(name: string): string {

@@ -1,5 +1,8 @@
 /** Faults of disks: calls fail or are slow, a disk is full, or goes back to what it held earlier. */
+import { INTENT_FILE } from '../../../src/replica/intent-map.js';
 import type { FaultStage } from './fault-stage.js';
+
+const HOLE_BYTES = 8192;
 
 export function diskFaults(stage: FaultStage) {
   /** Restoring two machines could leave no copy that knows the newer state. */
@@ -33,6 +36,29 @@ export function diskFaults(stage: FaultStage) {
 
   const syncFails = () => {
     stage.someNode.disk.faults.sync = true;
+  };
+
+  /** The kernel writes back what is in memory and fails, while nobody waits for it; else the next sync does. */
+  const writebackFails = () => {
+    const { disk } = stage.someNode;
+    if (!disk.failWriteback()) disk.faults.sync = true;
+  };
+
+  /** A disk that has lost the start of a copy's maps, which reads as zeros. Of one copy only, and while another one is current. */
+  let hasHole = false;
+  const mapHole = () => {
+    const node = stage.someNode;
+    if (hasHole || node.isDown || !stage.control.canDoWithout(node)) return;
+    const maps = [...node.disk.root.namedFiles()].filter(
+      ([name]) => name.endsWith('.map') && name !== INTENT_FILE,
+    );
+    if (maps.length === 0) return;
+    hasHole = true;
+    stage.world.note(`  on ${node.name}`);
+    stage.lose(node);
+    node.host.kill();
+    for (const [, file] of maps) file.rot(0, HOLE_BYTES);
+    node.restartHost();
   };
 
   const writeFails = () => {
@@ -79,5 +105,15 @@ export function diskFaults(stage: FaultStage) {
     });
   };
 
-  return { fullInRebuild, syncFails, writeFails, readFails, fillDisk, slowDisk, rollBack };
+  return {
+    fullInRebuild,
+    syncFails,
+    writebackFails,
+    mapHole,
+    writeFails,
+    readFails,
+    fillDisk,
+    slowDisk,
+    rollBack,
+  };
 }
