@@ -128,6 +128,7 @@ export const FAULTS = {
   'store.unavailable': { kind: 'unavailable', retry: 'backoff' },
   'agent.unreachable': { kind: 'unavailable', retry: 'backoff' },
   'agent.refused': { kind: 'conflict', retry: 'backoff' },
+  'agent.state_damaged': { kind: 'conflict', retry: 'never' },
   'engine.not_found': { kind: 'not-found', retry: 'never' },
   'engine.stale_epoch': { kind: 'conflict', retry: 'never' },
   'engine.record_refused': { kind: 'forbidden', retry: 'never' },

@@ -57,6 +57,7 @@ export class SimDevice {
   private devices(life: Life): BlockDevices {
     return {
       open: async (_, direct) => this.opening(life, direct),
+      sizeBytes: async () => DEVICE_BYTES,
       locks: async () => this.locksOf(life),
     };
   }
