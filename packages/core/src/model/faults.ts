@@ -135,6 +135,7 @@ export const FAULTS = {
   'engine.no_replica': { kind: 'unavailable', retry: 'backoff' },
   'engine.busy': { kind: 'conflict', retry: 'backoff' },
   'replica.corrupt': { kind: 'conflict', retry: 'never' },
+  'replica.only_current': { kind: 'conflict', retry: 'backoff' },
   'replica.in_use': { kind: 'conflict', retry: 'backoff' },
   'replica.rebuilding': { kind: 'conflict', retry: 'backoff' },
   'replica.state_changed': { kind: 'conflict', retry: 'never' },
