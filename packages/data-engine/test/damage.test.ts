@@ -6,9 +6,11 @@ import fs from 'node:fs/promises';
 import path from 'node:path';
 import { type Density, harm, sourcesThatStore } from '@holdfast/testkit/damage.js';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { blockDiskAt, formatBlockDisk } from '../src/disk/block/format-block-disk.js';
+import { openDiskStore } from '../src/disk/open-disk-store.js';
 import { fastFolder, NO_STRUCTURE, STRUCTURES, WHOLE } from './stored-structures.js';
 
-/** `damage.long.test.ts` takes every byte. */
+/** Every byte of each head, and others at a distance: all bytes of all structures would take minutes. */
 const DENSITY: Density = { headBytes: 600, flipStride: 29, cutStride: 509 };
 
 let folder: string;
@@ -27,6 +29,14 @@ test.each(WHOLE)('$name, read with all of the disk', async (structure) => {
   const density = { headBytes: 0, flipStride: 311, cutStride: 4 * 2 ** 20, windowBytesMin: 4096 };
   const { wrong } = await harm(structure, await structure.make(folder), density);
   expect(wrong).toEqual([]);
+});
+
+test('a block disk that ends before its size is refused, also where what is cut off was never written', async () => {
+  const file = path.join(folder, 'blocks');
+  await formatBlockDisk(file, 32 * 2 ** 20);
+  await fs.truncate(file, 32 * 2 ** 20 - 4096);
+  await expect(blockDiskAt(file)).rejects.toMatchObject({ code: 'disk.wrong_identity' });
+  await expect(openDiskStore(file)).rejects.toMatchObject({ code: 'disk.wrong_identity' });
 });
 
 test('each source that stores something is in a row of the table', () => {
