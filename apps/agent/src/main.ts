@@ -1,4 +1,5 @@
 /** Entry of the agent process. */
+import { isFault, type StorageFault } from '@holdfast/core/model/faults.js';
 import { errorSerializers } from '@holdfast/tracing/source-positions.js';
 import { traceOfLine } from '@holdfast/tracing/spans.js';
 import { startTracing } from '@holdfast/tracing/start-tracing.js';
@@ -53,6 +54,11 @@ async function main(): Promise<void> {
 }
 
 main().catch((error: unknown) => {
-  console.error(error);
+  console.error(isFault(error) ? refusal(error) : error);
   process.exit(1);
 });
+
+/** What the operator can do something about, without our own lines in it. */
+function refusal({ code, message, details }: StorageFault): string {
+  return [`${code}: ${message}`, ...(details.cures ?? [])].join('; ');
+}

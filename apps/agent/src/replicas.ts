@@ -14,6 +14,7 @@ import type {
 } from '@holdfast/core/model/agent-protocol.js';
 import { BLOCK_BYTES } from '@holdfast/core/model/bytes.js';
 import type { CopyDescription } from '@holdfast/core/model/copy-description.js';
+import { type RemovalClaim, requireRemovable } from '@holdfast/core/model/copy-removal.js';
 import { isFault, StorageFault } from '@holdfast/core/model/faults.js';
 import { asId, type ReplicaId, type VolumeId } from '@holdfast/core/model/ids.js';
 import { systemCode } from '@holdfast/data-engine/base/system-error.js';
@@ -22,7 +23,7 @@ import type { CommandName } from '@holdfast/data-engine/protocol/commands.js';
 import type { ReplicaExportName } from '@holdfast/data-engine/protocol/export-names.js';
 import { loadMetadata, type ReplicaMetadata } from '@holdfast/data-engine/replica/metadata.js';
 import { Replica } from '@holdfast/data-engine/replica/replica.js';
-import { isExpected, removeIf } from '@holdfast/data-engine/replica-server/removal.js';
+import { removeIf } from '@holdfast/data-engine/replica-server/removal.js';
 import { type CopyUse, holderProof } from '@holdfast/identity/copy-secret.js';
 import type { Logger } from 'pino';
 import { admitsTo, copyUse } from './copy-access.js';
@@ -194,10 +195,10 @@ export class Replicas {
    * Removes the copy if its state is still the expected one; without an expectation, if it never became a member of its
    * volume or can't be read.
    *
-   * @throws StorageFault `agent.refused` when its state has changed; `agent.unreachable` when its host is silent
+   * @throws StorageFault `agent.refused` when its state has changed; `replica.only_current`; `agent.unreachable` when its host is silent
    */
-  remove(replicaId: string, expected?: ReplicaState): Promise<void> {
-    return this.oneAtATime(replicaId, () => this.removeIf(replicaId, (found) => isExpected(found, expected)));
+  remove(replicaId: string, claim: RemovalClaim = {}): Promise<void> {
+    return this.oneAtATime(replicaId, () => this.removeIf(replicaId, claim));
   }
 
   /**
@@ -205,19 +206,20 @@ export class Replicas {
    *
    * @throws StorageFault `agent.refused` when it is another one, or has been used since; `disk.not_ready`
    */
-  removeOrphan(replicaId: string, { diskId, volumeId, record }: RemoveOrphan): Promise<void> {
+  removeOrphan(replicaId: string, { diskId, volumeId, record, because }: RemoveOrphan): Promise<void> {
     return this.oneAtATime(replicaId, async () => {
       const known = this.known.get(replicaId);
       if (known === undefined) return;
       await known.disk.requireUsable();
       const isOfThere = known.disk.diskId === diskId && known.metadata.volumeId === volumeId;
-      const reported: ReplicaState = { state: 'present', record };
-      await this.removeIf(replicaId, (found) => isOfThere && isExpected(found, reported));
+      // One of another volume, or on another disk, is in no state that was reported.
+      const expected: ReplicaState = isOfThere ? { state: 'present', record } : { state: 'absent' };
+      await this.removeIf(replicaId, { expected, because });
     });
   }
 
-  private removeIf(replicaId: string, mayGo: (found: ReplicaState) => boolean): Promise<void> {
-    return removeIf(mayGo, {
+  private removeIf(replicaId: string, claim: RemovalClaim): Promise<void> {
+    return removeIf((found) => requireRemovable(asId(replicaId), found, claim), {
       state: () => this.stateOf(replicaId),
       letGo: () => this.letGo(replicaId),
       discard: () => this.discard(replicaId),

@@ -7,7 +7,7 @@ import { holderOf } from '@holdfast/core/model/volume-lifecycle.js';
 import type { SimClient } from '@holdfast/simulator/sim-client.js';
 import { attach, aVolumeIn, aWorld } from '@holdfast/simulator/test-world.js';
 import type { World } from '@holdfast/simulator/world.js';
-import { beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, jest, test } from '@jest/globals';
 
 let world: World;
 let client: SimClient;
@@ -68,6 +68,22 @@ describe('a copy that outlived its volume', () => {
     await world.run(40);
     expect(copiesOn('node-3')).toBe(0);
     expect(types()).toEqual(['OrphanFound', 'OrphanRemoved']);
+  });
+
+  test('of a volume that this database never heard of stays, whatever the setting, and goes when a person says so', async () => {
+    world.store.setSetting(world.clusterId, 'orphan-resource-auto-deletion', 'replica-data');
+    world.store.setSetting(world.clusterId, 'orphan-resource-auto-deletion-grace-period', 0);
+    // A database that was restored from before the volume was made knows of no deletion either.
+    const restored = jest.spyOn(world.store, 'loadFoundCopies').mockResolvedValue([]);
+    await leaveCopyOnNode3();
+    await world.run(120);
+    expect(copiesOn('node-3')).toBe(1);
+    const { id, removal } = await onlyOrphan();
+    expect(removal?.trouble?.message).toContain('the only one that is current');
+    restored.mockRestore();
+    await requestOrphanRemoval(world.useCases, { orphanId: id });
+    await world.run(60);
+    expect(copiesOn('node-3')).toBe(0);
   });
 
   test('whose disk is of another cluster is told of with that cluster, and the setting does not remove it', async () => {

@@ -10,6 +10,7 @@ import type {
   StartEngineReply,
 } from '@holdfast/core/model/agent-protocol.js';
 import type { CopyDescription } from '@holdfast/core/model/copy-description.js';
+import { type RemovalClaim, requireRemovable } from '@holdfast/core/model/copy-removal.js';
 import {
   ENGINE_COMMANDS,
   type EngineAsk,
@@ -78,13 +79,8 @@ export class SimAgentClient implements AgentClient {
     return { ...own, grantId: grantId ?? null, volume: volume ?? null };
   }
 
-  async deleteReplica(agent: AgentTarget, replicaId: ReplicaId, expected?: ReplicaState): Promise<void> {
-    const found = await this.describeReplica(agent, replicaId);
-    if (found.state === 'absent') return;
-    const wanted = expected ?? { state: 'present', record: null };
-    if (JSON.stringify(found) !== JSON.stringify(wanted)) {
-      throw new StorageFault('agent.refused', { publicMessage: 'the copy has changed' });
-    }
+  async deleteReplica(agent: AgentTarget, replicaId: ReplicaId, claim: RemovalClaim = {}): Promise<void> {
+    requireRemovable(replicaId, await this.describeReplica(agent, replicaId), claim);
     this.reach(agent).copies.delete(replicaId);
   }
 
@@ -92,12 +88,12 @@ export class SimAgentClient implements AgentClient {
     const { copies } = this.reach(agent);
     const copy = copies.get(replicaId);
     if (copy === undefined) return;
-    const isSame =
-      copy.volumeId === orphan.volumeId &&
-      copy.diskId === orphan.diskId &&
-      copy.record?.epoch === orphan.record?.epoch &&
-      copy.record?.dataGeneration === orphan.record?.dataGeneration;
-    if (!isSame) throw new StorageFault('agent.refused', { publicMessage: 'it is another copy by now' });
+    const isOfThere = copy.volumeId === orphan.volumeId && copy.diskId === orphan.diskId;
+    const expected: ReplicaState = isOfThere
+      ? { state: 'present', record: orphan.record }
+      : { state: 'absent' };
+    const found: ReplicaState = { state: 'present', record: copy.record ?? null };
+    requireRemovable(replicaId, found, { expected, because: orphan.because });
     this.told.onOrphan(copy);
     copies.delete(replicaId);
   }

@@ -11,7 +11,7 @@ import { blockDiskAt, formatBlockDisk } from '@holdfast/data-engine/disk/block/f
 import type { DiskStore } from '@holdfast/data-engine/disk/disk-store.js';
 import { type Disk, type DiskProblem, fullness, requireUsable, USED_PAUSE_MS, unreadable } from './disk.js';
 import type { KnownDisks } from './known-disks.js';
-import { deviceId, fileIdOf, type StoredStamp, stampIn } from './stored-stamp.js';
+import { deviceId, fileIdOf, noteOfStamp, type StoredStamp, stampIn } from './stored-stamp.js';
 
 const READ_ONLY_CODES: readonly (string | undefined)[] = ['EROFS', 'EACCES', 'EPERM'];
 
@@ -109,7 +109,7 @@ export class BlockDisk implements Disk {
   }
 
   writeStamp(stamp: StoredStamp): Promise<void> {
-    return writeDiskNote(this.path, JSON.stringify(stamp));
+    return writeDiskNote(this.path, noteOfStamp(stamp));
   }
 
   async fileId(): Promise<string | undefined> {

@@ -1,6 +1,7 @@
 /** A folder disk of this node: a folder on a file system, its identity and its capacity. */
 import fs from 'node:fs/promises';
 import type { DiskReport } from '@holdfast/core/model/agent-protocol.js';
+import { isFault } from '@holdfast/core/model/faults.js';
 import type { DiskId } from '@holdfast/core/model/ids.js';
 import { systemCode } from '@holdfast/data-engine/base/system-error.js';
 import type { DiskStore } from '@holdfast/data-engine/disk/disk-store.js';
@@ -58,7 +59,13 @@ export class FolderDisk implements Disk {
 
   /** The reason why the disk can't be used now; `undefined` for a usable disk. */
   async problem(): Promise<DiskProblem | undefined> {
-    const found = await readIdentity(this.path).catch((error: unknown) => String(error));
+    let found: DiskId | undefined;
+    try {
+      found = await readIdentity(this.path);
+    } catch (error) {
+      const message = error instanceof Error ? error.message : String(error);
+      return { reason: isFault(error) ? 'DiskSwapped' : 'DiskUnreadable', message };
+    }
     if (found === undefined) {
       const message = `${this.path} holds no disk: it is not mounted, or it was emptied`;
       return { reason: 'DiskMissing', message };

@@ -6,9 +6,12 @@ import { StorageFault } from '@holdfast/core/model/faults.js';
 import { asId, type DiskId, isId } from '@holdfast/core/model/ids.js';
 import { systemCode } from '@holdfast/data-engine/base/system-error.js';
 import { writeDurably } from '@holdfast/data-engine/disk/durable-file.js';
+import { openJson, sealJson } from '@holdfast/data-engine/disk/sealed-json.js';
 
 const IDENTITY_FILE = 'holdfast-disk.json';
-const IDENTITY_FORMAT = 1;
+/** Format 2 has a checksum. A disk that has an identity of format 1 keeps it: its file's inode tells the disk from a copy of it. */
+const IDENTITY_FORMAT = 2;
+const OLDEST_FORMAT = 1;
 
 /**
  * @returns `undefined` where there is no identity file
@@ -39,20 +42,12 @@ export async function makeIdentity(
   diskId = asId<DiskId>(crypto.randomUUID()),
 ): Promise<DiskId> {
   await fs.mkdir(folder, { recursive: true, mode: 0o700 });
-  const identity = { format: IDENTITY_FORMAT, diskId };
-  await writeDurably(path.join(folder, IDENTITY_FILE), `${JSON.stringify(identity)}\n`);
+  await writeDurably(path.join(folder, IDENTITY_FILE), sealJson({ format: IDENTITY_FORMAT, diskId }));
   return diskId;
 }
 
 function diskIdIn(text: string): DiskId | undefined {
-  let stored: unknown;
-  try {
-    stored = JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-  if (typeof stored !== 'object' || stored === null) return undefined;
-  if (!('diskId' in stored) || !('format' in stored)) return undefined;
-  const { diskId, format } = stored;
-  return format === IDENTITY_FORMAT && typeof diskId === 'string' && isId(diskId) ? asId(diskId) : undefined;
+  const { diskId, format } = openJson(text, IDENTITY_FORMAT) ?? {};
+  const isKnown = format === IDENTITY_FORMAT || format === OLDEST_FORMAT;
+  return isKnown && typeof diskId === 'string' && isId(diskId) ? asId(diskId) : undefined;
 }

@@ -7,17 +7,22 @@
 import fs from 'node:fs/promises';
 import path from 'node:path';
 import { asId, type DiskId, isId } from '@holdfast/core/model/ids.js';
-import { systemCode } from '@holdfast/data-engine/base/system-error.js';
 import { writeDurably } from '@holdfast/data-engine/disk/durable-file.js';
+import { openJson, sealJson } from '@holdfast/data-engine/disk/sealed-json.js';
 import { z } from 'zod';
+import { stateDamaged, textOf } from '../state-files.js';
 
 const FILE = 'disks.json';
+/** Format 2 has a checksum. */
+const FORMAT = 2;
+const DAMAGE_CURE =
+  'see that all disks of this node are mounted, remove the file and start the agent: it reads from the disks which they are';
 const diskId = z
   .string()
   .refine(isId)
   .transform((text) => asId<DiskId>(text));
 const storedSchema = z.object({
-  format: z.literal(1),
+  format: z.union([z.literal(1), z.literal(FORMAT)]),
   disks: z.record(z.string(), diskId),
   added: z
     .array(
@@ -46,13 +51,12 @@ export class KnownDisks {
 
   static async load(stateDirectory: string): Promise<KnownDisks> {
     const file = path.join(stateDirectory, FILE);
-    try {
-      const { disks, ...lists } = storedSchema.parse(JSON.parse(await fs.readFile(file, 'utf8')));
-      return new KnownDisks(file, new Map(Object.entries(disks)), lists);
-    } catch (error) {
-      if (systemCode(error) === 'ENOENT') return new KnownDisks(file, new Map());
-      throw new Error(`${file} is not readable: ${error}`);
-    }
+    const text = await textOf(file);
+    if (text === undefined) return new KnownDisks(file, new Map());
+    const { data, error } = storedSchema.safeParse(openJson(text, FORMAT));
+    if (data === undefined) throw stateDamaged(file, DAMAGE_CURE, error);
+    const { format: _, disks, ...lists } = data;
+    return new KnownDisks(file, new Map(Object.entries(disks)), lists);
   }
 
   get path(): string {
@@ -102,6 +106,6 @@ export class KnownDisks {
   private async write(): Promise<void> {
     const disks = Object.fromEntries([...this.byFolder].sort(([a], [b]) => (a < b ? -1 : 1)));
     await fs.mkdir(path.dirname(this.file), { recursive: true, mode: 0o700 });
-    await writeDurably(this.file, `${JSON.stringify({ format: 1, disks, ...this.lists }, null, 2)}\n`);
+    await writeDurably(this.file, sealJson({ format: FORMAT, disks, ...this.lists }));
   }
 }

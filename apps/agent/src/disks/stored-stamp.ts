@@ -7,12 +7,15 @@ import { StorageFault } from '@holdfast/core/model/faults.js';
 import { isId } from '@holdfast/core/model/ids.js';
 import { systemCode } from '@holdfast/data-engine/base/system-error.js';
 import { writeDurably } from '@holdfast/data-engine/disk/durable-file.js';
+import { openJson, sealJson } from '@holdfast/data-engine/disk/sealed-json.js';
 import { z } from 'zod';
 
 const STAMP_FILE = 'holdfast-stamp.json';
 
+/** Format of the file in a folder. A block disk's note has checksums of its own (`disk-note.ts`), and format 1. */
+const SEALED_FORMAT = 2;
+
 const storedSchema = z.object({
-  format: z.literal(1),
   id: z.string().refine(isId),
   generation: z.number().int().positive(),
   trail: z.array(z.string().refine(isId)).max(STAMP_TRAIL_MAX),
@@ -23,13 +26,15 @@ export type StoredStamp = Readonly<z.output<typeof storedSchema>>;
 
 /** The stamp that follows, with an id made by chance. */
 export function storedStampAfter(before: StoredStamp | undefined, isOpen: boolean): StoredStamp {
-  return { format: 1, ...stampAfter(before, isOpen, crypto.randomUUID()) };
+  return stampAfter(before, isOpen, crypto.randomUUID());
 }
 
 /** @throws StorageFault `disk.wrong_identity` for a stamp that Holdfast did not write */
 export function stampIn(text: string, where: string): StoredStamp {
   try {
-    return storedSchema.parse(JSON.parse(text));
+    const { format, ...stamp } = openJson(text, SEALED_FORMAT) ?? {};
+    if (format !== 1 && format !== SEALED_FORMAT) throw new Error('it is damaged, or of an unknown format');
+    return storedSchema.parse(stamp);
   } catch (cause) {
     throw new StorageFault('disk.wrong_identity', {
       publicMessage: `${where} holds no stamp of Holdfast`,
@@ -50,7 +55,12 @@ export async function readFolderStamp(folder: string): Promise<StoredStamp | und
 }
 
 export function writeFolderStamp(folder: string, stamp: StoredStamp): Promise<void> {
-  return writeDurably(path.join(folder, STAMP_FILE), `${JSON.stringify(stamp)}\n`);
+  return writeDurably(path.join(folder, STAMP_FILE), sealJson({ format: SEALED_FORMAT, ...stamp }));
+}
+
+/** The stamp as a block disk's note has it. */
+export function noteOfStamp(stamp: StoredStamp): string {
+  return JSON.stringify({ format: 1, ...stamp });
 }
 
 /** Inode and time of birth of a file. A disk that is mounted elsewhere keeps them; a copy of its files does not. */

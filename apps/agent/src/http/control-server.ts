@@ -175,7 +175,7 @@ function replicaRoutes(scope: FastifyInstance, { replicas }: ControlServerOption
   );
   scope.delete('/v1/replicas/:replicaId', async ({ params, body }) => {
     const stated = body === undefined || body === null ? undefined : check(removeReplicaSchema, body);
-    await replicas.remove(check(replicaParams, params).replicaId, stated?.expected);
+    await replicas.remove(check(replicaParams, params).replicaId, stated);
     return {};
   });
   scope.post('/v1/replicas/:replicaId/remove-orphan', async ({ params, body }) => {

@@ -16,19 +16,28 @@ export class OwnIdentity {
 
   /**
    * @returns the same value until the identity changes
-   * @throws StorageFault `agent.unreachable` while this node has no certificate
+   * @throws StorageFault `agent.unreachable` while this node has no certificate; `agent.state_damaged`
    */
   async current(): Promise<StoredIdentity> {
     const nowMs = performance.now();
     if (this.known !== undefined && nowMs < this.readAtMs + READ_AGAIN_MS) return this.known;
-    const identity = await (await IdentityFolder.open(this.stateDirectory)).read();
-    // A file that can't be read now is no reason to do without what was read before.
+    const identity = await this.read();
     if (identity !== undefined && !isSame(identity, this.known)) this.known = identity;
     this.readAtMs = nowMs;
     if (this.known !== undefined) return this.known;
     throw new StorageFault('agent.unreachable', {
       publicMessage: 'this node has no certificate yet, without which other nodes do not hear it',
     });
+  }
+
+  /** A file that can't be read now is no reason to do without what was read before. */
+  private async read(): Promise<StoredIdentity | undefined> {
+    try {
+      return await (await IdentityFolder.open(this.stateDirectory)).read();
+    } catch (error) {
+      if (this.known === undefined) throw error;
+      return this.known;
+    }
   }
 }
 

@@ -2,9 +2,16 @@
 import fs from 'node:fs/promises';
 import path from 'node:path';
 import { writeDurably } from '@holdfast/data-engine/disk/durable-file.js';
+import { openJson, sealJson } from '@holdfast/data-engine/disk/sealed-json.js';
 import { z } from 'zod';
+import { stateDamaged, textOf } from '../state-files.js';
+
+/** Files of format 2 have a checksum; earlier ones name no format. */
+const FORMAT = 2;
+const DAMAGE_CURE = 'remove the file, and start the agent with a join token for this node';
 
 const storedSchema = z.object({
+  format: z.literal(FORMAT).optional(),
   nodeId: z.string(),
   clusterId: z.string(),
   keyPem: z.string(),
@@ -16,7 +23,7 @@ const storedSchema = z.object({
   lifeMs: z.number(),
 });
 
-export type StoredIdentity = z.infer<typeof storedSchema>;
+export type StoredIdentity = Omit<z.infer<typeof storedSchema>, 'format'>;
 
 /** Reads and replaces the identity. Each file is replaced at once and readable by its owner only. */
 export class IdentityFolder {
@@ -28,18 +35,21 @@ export class IdentityFolder {
     return new IdentityFolder(folder);
   }
 
-  /** @returns `undefined` where the agent has not joined yet, or the file is none of ours */
+  /**
+   * @returns `undefined` where the agent has not joined yet
+   * @throws StorageFault `agent.state_damaged`: a node that has joined must not join again as if it were new
+   */
   async read(): Promise<StoredIdentity | undefined> {
-    const text = await fs.readFile(this.file, 'utf8').catch(() => '');
-    try {
-      return storedSchema.parse(JSON.parse(text));
-    } catch {
-      return undefined;
-    }
+    const text = await textOf(this.file);
+    if (text === undefined) return undefined;
+    const { data, error } = storedSchema.safeParse(openJson(text, FORMAT));
+    if (data === undefined) throw stateDamaged(this.file, DAMAGE_CURE, error);
+    const { format: _, ...identity } = data;
+    return identity;
   }
 
   async write(identity: StoredIdentity): Promise<void> {
-    await writeDurably(this.file, `${JSON.stringify(identity, null, 2)}\n`);
+    await writeDurably(this.file, sealJson({ format: FORMAT, ...identity }));
     await fs.rm(this.nextKeyFile, { force: true });
   }
 
@@ -48,11 +58,11 @@ export class IdentityFolder {
    * though its answer was lost.
    */
   async nextKey(make: () => string): Promise<string> {
-    const kept = await fs.readFile(this.nextKeyFile, 'utf8').catch(() => '');
-    if (kept.includes('PRIVATE KEY')) return kept;
-    const key = make();
-    await writeDurably(this.nextKeyFile, key);
-    return key;
+    const kept = await textOf(this.nextKeyFile);
+    if (kept !== undefined) return keyIn(kept, this.nextKeyFile);
+    const keyPem = make();
+    await writeDurably(this.nextKeyFile, sealJson({ format: FORMAT, keyPem }));
+    return keyPem;
   }
 
   private get file(): string {
@@ -62,4 +72,16 @@ export class IdentityFolder {
   private get nextKeyFile(): string {
     return path.join(this.folder, 'next-key.pem');
   }
+}
+
+/** Earlier versions kept the key as it is. @throws StorageFault `agent.state_damaged` */
+function keyIn(text: string, file: string): string {
+  if (isWholeKey(text)) return text;
+  const keyPem = openJson(text, FORMAT)?.keyPem;
+  if (typeof keyPem === 'string') return keyPem;
+  throw stateDamaged(file, DAMAGE_CURE);
+}
+
+function isWholeKey(text: string): boolean {
+  return text.startsWith('-----BEGIN') && text.trimEnd().endsWith('PRIVATE KEY-----');
 }

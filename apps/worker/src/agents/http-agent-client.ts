@@ -17,6 +17,7 @@ import {
   verificationReplySchema,
 } from '@holdfast/core/model/agent-protocol.js';
 import { type CopyDescription, copyDescriptionSchema } from '@holdfast/core/model/copy-description.js';
+import type { RemovalClaim } from '@holdfast/core/model/copy-removal.js';
 import {
   ENGINE_COMMANDS,
   type EngineAsk,
@@ -98,10 +99,10 @@ export class HttpAgentClient implements AgentClient {
     return this.ask(agent, { method: 'GET', path, timeoutMs }, copyDescriptionSchema);
   }
 
-  async deleteReplica(agent: AgentTarget, replicaId: ReplicaId, expected?: ReplicaState): Promise<void> {
+  async deleteReplica(agent: AgentTarget, replicaId: ReplicaId, claim?: RemovalClaim): Promise<void> {
     const { callMs: timeoutMs } = this.timeouts;
     const path = `/v1/replicas/${replicaId}`;
-    const stated = expected === undefined ? {} : { body: { expected } };
+    const stated = claim === undefined ? {} : { body: claim };
     await this.send(agent, { method: 'DELETE', path, timeoutMs, ...stated });
   }
 

@@ -9,6 +9,7 @@ import type {
   StartEngineReply,
 } from '@holdfast/core/model/agent-protocol.js';
 import type { CopyDescription } from '@holdfast/core/model/copy-description.js';
+import type { RemovalClaim } from '@holdfast/core/model/copy-removal.js';
 import type { EngineAsk, EngineCommandName, EngineReply } from '@holdfast/core/model/engine-commands.js';
 import type { ReplicaId, VolumeId } from '@holdfast/core/model/ids.js';
 import type { StorageNode } from '@holdfast/core/model/node.js';
@@ -30,9 +31,10 @@ export interface AgentClient {
   describeCopy(agent: AgentTarget, replicaId: ReplicaId): Promise<CopyDescription>;
   /**
    * Removes a copy that is still what is expected; without that, only one that never became a member, or can't be read.
-   * @throws StorageFault `agent.refused` when it has changed: look again
+   * @throws StorageFault `agent.refused` when it has changed: look again; `replica.only_current` where it says that nothing else is current,
+   *   and nothing says that its data is elsewhere or given up
    */
-  deleteReplica(agent: AgentTarget, replicaId: ReplicaId, expected?: ReplicaState): Promise<void>;
+  deleteReplica(agent: AgentTarget, replicaId: ReplicaId, claim?: RemovalClaim): Promise<void>;
   /** Removes an orphan. @throws StorageFault `agent.refused` when it is another one than was reported */
   removeOrphan(agent: AgentTarget, replicaId: ReplicaId, orphan: RemoveOrphan): Promise<void>;
   /** Fences the copy at the epoch and says what it holds. */

@@ -6,12 +6,14 @@
  * after the claim leaves it for the next pass; one after the removal leaves a row that the next report takes away.
  */
 import { type OrphanStep, otherClusterOf, planOrphans } from '@holdfast/core/lifecycle/plan-orphans.js';
+import { removalReason } from '@holdfast/core/lifecycle/plan-removal.js';
 import { formatBytes } from '@holdfast/core/model/bytes.js';
 import type { CopyDescription } from '@holdfast/core/model/copy-description.js';
+import type { RemovalReason } from '@holdfast/core/model/copy-removal.js';
 import type { ClusterEvent } from '@holdfast/core/model/event.js';
 import { isFault } from '@holdfast/core/model/faults.js';
 import type { ClusterId, NodeId } from '@holdfast/core/model/ids.js';
-import type { OrphanInContext } from '@holdfast/core/model/orphan.js';
+import type { OrphanInContext, OrphanRemoval } from '@holdfast/core/model/orphan.js';
 import type { Change, CommitGuard } from '../ports/store.js';
 import { agentOf, type ReconcilerPorts } from './reconciler-ports.js';
 
@@ -108,6 +110,7 @@ async function remove(
       volumeId: orphan.volumeId,
       diskId: orphan.diskId,
       record: orphan.record ?? null,
+      because: await reasonFor(ports, item, removal),
     });
   } catch (error) {
     if (!isFault(error)) throw error;
@@ -125,6 +128,24 @@ async function remove(
     },
   ]);
   return 'removed';
+}
+
+/**
+ * What its agent is told of why it may go. The setting gives no data up: the volume that was deleted was given up by a person, and of one
+ * that exists others hold the data. Of a volume that this database never heard of, it may be all that is left.
+ */
+async function reasonFor(
+  { store }: ReconcilerPorts,
+  { orphan }: OrphanInContext,
+  { by }: OrphanRemoval,
+): Promise<RemovalReason | undefined> {
+  if (by === 'person') return { kind: 'given-up' };
+  const { clusterId, volumeId, id } = orphan;
+  const volume = (await store.loadVolume(volumeId))?.volume;
+  if (volume !== undefined) return removalReason(volume);
+  const found = await store.loadFoundCopies(clusterId, { volumeId });
+  const wasDeleted = found.some(({ orphan: copy, deletedAt }) => copy.id === id && deletedAt !== undefined);
+  return wasDeleted ? { kind: 'given-up' } : undefined;
 }
 
 function guardOf({ orphan }: OrphanInContext): CommitGuard {

@@ -4,6 +4,7 @@ import {
   replicaDropped,
   replicaProvisioned,
 } from '@holdfast/core/lifecycle/conclude-replica.js';
+import { removalReason } from '@holdfast/core/lifecycle/plan-removal.js';
 import type { StepOf } from '@holdfast/core/lifecycle/step.js';
 import { describeVolume } from '@holdfast/core/model/copy-description.js';
 import { isFault, StorageFault } from '@holdfast/core/model/faults.js';
@@ -100,7 +101,7 @@ async function deleteAsPlanned(
       publicMessage: 'the volume has changed since this was planned',
     });
   }
-  await ports.agents.deleteReplica(agent, replicaId, found);
+  await ports.agents.deleteReplica(agent, replicaId, { expected: found, because: removalReason(now.volume) });
 }
 
 export async function removeReplica(

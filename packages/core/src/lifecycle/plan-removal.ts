@@ -4,8 +4,10 @@
  *
  * Runs last, so that a copy goes only when nothing is left to repair.
  */
+import type { RemovalReason } from '../model/copy-removal.js';
 import { isFailed, isHealthy, REBUILD_RETRIES_MAX, type Replica } from '../model/replica.js';
 import type { VolumeView } from '../model/views.js';
+import type { Volume } from '../model/volume.js';
 import {
   activeRebuild,
   isAwaitingRebuild,
@@ -13,6 +15,7 @@ import {
   isReachable,
   lastingCopies,
 } from '../model/volume-facts.js';
+import { isDeleting } from '../model/volume-lifecycle.js';
 import { decideRemoval } from '../policy/decide-removal.js';
 import { decideSurplus } from '../policy/decide-surplus.js';
 import type { Step } from './step.js';
@@ -100,6 +103,16 @@ function planGivenUp(view: VolumeView, now: Date): Step | undefined {
   if (given === undefined) return undefined;
   const nodeId = isReachable(given, view.fleet) ? given.nodeId : undefined;
   return { kind: 'remove-replica', replicaId: given.id, nodeId };
+}
+
+/**
+ * What the agent that deletes a copy is told of why it may: a copy that calls itself the only one that is current believes no less.
+ *
+ * A volume that has no record was never attached, and its copies hold nothing.
+ */
+export function removalReason(volume: Volume): RemovalReason | undefined {
+  if (isDeleting(volume)) return { kind: 'given-up' };
+  return volume.record === undefined ? undefined : { kind: 'superseded', record: volume.record };
 }
 
 function isOutOfTries({ failedAt, rebuildRetryCount }: Replica): boolean {

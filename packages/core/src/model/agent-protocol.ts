@@ -515,6 +515,12 @@ export const rebuildOptionsSchema = z.object({
 
 // Commands to a running engine: `engine-commands.ts`.
 
+/** Why a copy may go that calls itself the only one that is current. */
+const removalReasonSchema = z.discriminatedUnion('kind', [
+  z.object({ kind: z.literal('superseded'), record: copyRecordSchema }),
+  z.object({ kind: z.literal('given-up') }),
+]);
+
 /**
  * POST /v1/replicas/{id}/remove-orphan: removes a copy that the control plane does not know, if it is still the one that
  * was reported: on that disk, of that volume, with that record. 200 also when there is none.
@@ -523,6 +529,7 @@ export const removeOrphanSchema = z.object({
   volumeId,
   diskId,
   record: copyRecordSchema.nullable(),
+  because: removalReasonSchema.optional(),
 });
 
 /**
@@ -561,7 +568,11 @@ export const replicaStateSchema = z.discriminatedUnion('state', [
  * none, 409 `agent.refused` when it is something else by now. Without a body only a copy goes that never became a member
  * of its volume, or that can't be read.
  */
-export const removeReplicaSchema = z.object({ expected: replicaStateSchema });
+export const removeReplicaSchema = z.object({
+  expected: replicaStateSchema,
+  /** 409 `replica.only_current` without it, where the copy names itself the only member. Control planes of older versions leave it out. */
+  because: removalReasonSchema.optional(),
+});
 
 /** Any refusal: HTTP status as the fault's kind says, and this body. `code` is one of FAULTS. */
 export const agentProblemSchema = z.object({

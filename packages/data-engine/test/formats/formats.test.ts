@@ -35,6 +35,7 @@ const FORMATS = [
   { kind: 'copy', format: 4 },
   { kind: 'block-disk', format: 2 },
   { kind: 'block-disk', format: 3 },
+  { kind: 'block-disk', format: 4 },
 ] as const;
 type Kind = (typeof FORMATS)[number]['kind'];
 

@@ -371,7 +371,7 @@ export class SimControl {
     if (this.isCurrent(address.replicaId)) return;
     await this.life.time.sleep(this.world.duration(100, 20_000));
     await call(() =>
-      node.remove(address.replicaId, expected, () => {
+      node.remove(address.replicaId, { expected }, () => {
         this.world.note(`${node.name}'s copy is removed`);
         if (this.isCurrent(address.replicaId))
           this.onViolation(`the current copy of ${node.name} is removed`);

@@ -67,6 +67,7 @@ export class SimDevice {
   private devices(life: Life): BlockDevices {
     return {
       open: (_, direct) => this.disk.openDevice(life, direct),
+      sizeBytes: async () => DEVICE_BYTES,
       locks: async () => this.locksOf(life),
     };
   }

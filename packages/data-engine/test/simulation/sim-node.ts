@@ -1,12 +1,14 @@
 /** Simulated node: its disk, the process that serves its copies, and the processes of its engines. */
 import type { ReplicaState } from '@holdfast/core/model/agent-protocol.js';
 import type { CopyRecord } from '@holdfast/core/model/copy-record.js';
+import { type RemovalClaim, requireRemovable } from '@holdfast/core/model/copy-removal.js';
 import { isFault, StorageFault } from '@holdfast/core/model/faults.js';
+import { asId } from '@holdfast/core/model/ids.js';
 import type { ConnectData } from '../../src/nbd/data-link.js';
 import { COMMAND_TRAITS, type ConnectControl } from '../../src/protocol/commands.js';
 import { parseExportName } from '../../src/protocol/export-names.js';
 import { loadMetadata } from '../../src/replica/metadata.js';
-import { isExpected, removeIf } from '../../src/replica-server/removal.js';
+import { removeIf } from '../../src/replica-server/removal.js';
 import { openExport } from '../../src/replica-server/replica-exports.js';
 import { noteConnection, ReplicaService } from '../../src/replica-server/replica-service.js';
 import { SimDisk } from './sim-disk.js';
@@ -85,10 +87,10 @@ export class SimNode {
   }
 
   /** Removes a copy as an agent does; calls `onGone` before anything else can happen. */
-  remove(replicaId: string, expected: ReplicaState, onGone: () => void): Promise<void> {
+  remove(replicaId: string, claim: RemovalClaim, onGone: () => void): Promise<void> {
     const { service, host } = this;
     return this.oneAtATime(replicaId, () =>
-      removeIf((found) => isExpected(found, expected), {
+      removeIf((found) => requireRemovable(asId(replicaId), found, claim), {
         state: () => this.stateOf(replicaId),
         letGo: () => service.close(replicaId),
         discard: async () => {

@@ -5,6 +5,7 @@
 import fs from 'node:fs';
 import { BlockFile } from '../block-file.js';
 import { closeFile, openFile } from '../file-calls.js';
+import { sizeOf } from './device-size.js';
 import { FileLocks } from './file-locks.js';
 
 /** One opening of the file or device. */
@@ -20,12 +21,14 @@ export type DeviceLocks = Pick<FileLocks, 'try' | 'take' | 'release' | 'abandon'
 export interface BlockDevices {
   /** @param direct with direct I/O; fails with the code `EINVAL` where that is not supported */
   open(path: string, direct: boolean): Promise<BlockDevice>;
+  sizeBytes(path: string): Promise<number>;
   /** @throws StorageFault `disk.not_ready` on a platform without such locks */
   locks(path: string): Promise<DeviceLocks>;
 }
 
 export const SYSTEM_DEVICES: BlockDevices = {
   open: (path, direct) => BlockFile.open(path, { direct }),
+  sizeBytes: sizeOf,
   locks: async (path) => {
     const fd = await openFile(path, fs.constants.O_RDWR);
     try {

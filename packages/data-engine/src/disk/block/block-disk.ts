@@ -12,7 +12,7 @@ import { systemCode } from '../../base/system-error.js';
 import { alignedBytes } from '../aligned-buffers.js';
 import { BLOCK_SEALED_BYTES } from '../sealed-block.js';
 import { type BlockDevice, type BlockDevices, type DeviceLocks, SYSTEM_DEVICES } from './block-devices.js';
-import { type Layout, layoutIn, PROBE_OFFSET } from './layout.js';
+import { damagedDisk, type Layout, layoutIn, PROBE_OFFSET } from './layout.js';
 
 const IN_USE_LOCK = 0;
 const SPACE_LOCK = 1;
@@ -65,6 +65,7 @@ export class BlockDisk {
     const opened: Closable[] = [plain];
     try {
       const layout = await readLayout(plain, path);
+      requireWhole(layout, await devices.sizeBytes(path));
       const tried = await openDirect(path, devices);
       const direct = tried ?? (await devices.open(path, false));
       opened.push(direct);
@@ -152,6 +153,16 @@ export async function readLayout(file: BlockDevice, path: string): Promise<Layou
   const layout = layoutIn(block);
   if (layout !== undefined) return layout;
   throw new StorageFault('disk.wrong_identity', { publicMessage: `${path} is no block disk of Holdfast` });
+}
+
+/**
+ * What lies past the end of a file reads as zeros, so a disk that was cut off would read as one whose end is blank.
+ *
+ * @throws StorageFault `disk.wrong_identity`
+ */
+export function requireWhole(layout: Layout, sizeBytes: number): void {
+  if (sizeBytes >= layout.sizeBytes) return;
+  throw damagedDisk(`it has ${sizeBytes} bytes instead of ${layout.sizeBytes}`);
 }
 
 /** Probes direct I/O with a real write and read: some file systems accept the flag and refuse the transfer. */

@@ -5,7 +5,7 @@ import { MIB } from '@holdfast/core/model/bytes.js';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { readDiskNote, writeDiskNote } from './disk-note.js';
 import { blockDiskAt, formatBlockDisk } from './format-block-disk.js';
-import { PROBE_OFFSET } from './layout.js';
+import { NOTE_OFFSETS } from './layout.js';
 
 let base: string;
 let disk: string;
@@ -28,13 +28,38 @@ test('the newest note is read, and the disk stays what it is', async () => {
   expect(await blockDiskAt(disk)).toBe(diskId);
 });
 
+/** Puts bytes of an earlier state of the disk back, as a write that was torn leaves them. */
+async function tear(before: Buffer, from: number, to: number): Promise<void> {
+  const file = await fs.open(disk, 'r+');
+  await file.write(before, from, to - from, from);
+  await file.close();
+}
+
 test('a note that was torn leaves the one before', async () => {
   await writeDiskNote(disk, 'one');
   await writeDiskNote(disk, 'two');
-  const file = await fs.open(disk, 'r+');
-  await file.write(Buffer.alloc(512, 0xff), 0, 512, PROBE_OFFSET + 2 * 4096 + 512);
-  await file.close();
-  expect(await readDiskNote(disk)).toBe('one');
+  const before = await fs.readFile(disk);
+  await writeDiskNote(disk, 'three');
+  await tear(before, NOTE_OFFSETS[0] + 512, NOTE_OFFSETS[0] + 4096);
+  expect(await readDiskNote(disk)).toBe('two');
+  await writeDiskNote(disk, 'four');
+  expect(await readDiskNote(disk)).toBe('four');
+});
+
+test('a note that was damaged is not taken for one that was never written, nor for the one before', async () => {
+  for (const text of ['one', 'two']) await writeDiskNote(disk, text);
+  const [first, second] = NOTE_OFFSETS;
+  for (const [from, to] of [
+    [first, first + 512],
+    [second, second + 4096],
+    [first, second + 4096],
+  ] as const) {
+    const before = await fs.readFile(disk);
+    await tear(Buffer.alloc(before.length), from, to);
+    await expect(readDiskNote(disk)).rejects.toMatchObject({ code: 'disk.wrong_identity' });
+    await tear(before, from, to);
+  }
+  expect(await readDiskNote(disk)).toBe('two');
 });
 
 test('a note longer than a block is refused', async () => {

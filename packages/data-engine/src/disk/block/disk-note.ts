@@ -1,23 +1,34 @@
 /**
- * A block disk's note: a short text of the agent in two blocks behind the probe block. A/B slots: each note is written over the older
- * of the two, so that a torn write leaves the one before.
+ * A block disk's note: a short text of the agent in two blocks behind the probe block. A sealed pair (`sealed-pair.ts`): each note is
+ * written over the older of the two, so that a torn write leaves the one before, and damage is told from that. It is there, empty, from
+ * when the disk is formatted.
+ *
+ * Disks of formats 2 and 3 have notes of an earlier kind, of which a damaged one was not told from none (`old-disk-note.ts`).
  */
 import { StorageFault } from '@holdfast/core/model/faults.js';
 import { BlockFile } from '../block-file.js';
-import { BLOCK_SEALED_BYTES, CONTENT_BYTES, isSealed, seal } from '../sealed-block.js';
-import { PROBE_OFFSET } from './layout.js';
+import { SectorSeals } from '../sealed-sectors.js';
+import type { BlockDevice } from './block-devices.js';
+import { readLayout } from './block-disk.js';
+import { damagedDisk, FIRST_SEALED_NOTE, type Layout, NOTE_OFFSETS } from './layout.js';
+import { newestOldNote, writeOldNote } from './old-disk-note.js';
+import { next, readPair, SECTORS_PER_SIDE, SIDE_BYTES, SIDE_CONTENT_BYTES, whichOf } from './sealed-pair.js';
 
-const MAGIC = 'HOLDFAST-NOTE-1\n';
-const NUMBER_AT = MAGIC.length;
-const LENGTH_AT = NUMBER_AT + 8;
-const TEXT_AT = LENGTH_AT + 4;
-const SIDES = [PROBE_OFFSET + BLOCK_SEALED_BYTES, PROBE_OFFSET + 2 * BLOCK_SEALED_BYTES] as const;
+const TEXT_AT = 4;
+/** Longest note, in bytes. */
+const NOTE_BYTES_MAX = SIDE_CONTENT_BYTES - TEXT_AT;
 
-/** @returns `undefined` for a disk that never had one */
+type Note = { sequence: number; text: string | undefined };
+
+/**
+ * @returns `undefined` for a disk that never had one
+ * @throws StorageFault `disk.wrong_identity` where it is not what was written there
+ */
 export async function readDiskNote(path: string): Promise<string | undefined> {
   const file = await BlockFile.open(path);
   try {
-    return (await newestNote(file))?.text;
+    const layout = await readLayout(file, path);
+    return isSealed(layout) ? (await readNote(file, layout)).text : await oldNoteText(file, layout);
   } finally {
     await file.close();
   }
@@ -25,39 +36,81 @@ export async function readDiskNote(path: string): Promise<string | undefined> {
 
 export async function writeDiskNote(path: string, text: string): Promise<void> {
   const bytes = Buffer.from(text);
-  if (bytes.length > CONTENT_BYTES - TEXT_AT) {
+  if (bytes.length > NOTE_BYTES_MAX) {
     throw new StorageFault('disk.no_space', { publicMessage: `a note of ${bytes.length} bytes is too long` });
   }
   const file = await BlockFile.open(path);
   try {
-    const before = await newestNote(file);
-    const block = Buffer.alloc(BLOCK_SEALED_BYTES);
-    block.write(MAGIC, 0, 'latin1');
-    block.writeBigUInt64LE((before?.number ?? 0n) + 1n, NUMBER_AT);
-    block.writeUInt32LE(bytes.length, LENGTH_AT);
-    bytes.copy(block, TEXT_AT);
-    seal(block);
-    await file.write([block], before?.side === 0 ? SIDES[1] : SIDES[0]);
+    const layout = await readLayout(file, path);
+    if (isSealed(layout)) await writeNote(file, layout, next((await readNote(file, layout)).sequence), text);
+    else await writeOldNote(file, bytes);
     await file.syncData();
   } finally {
     await file.close();
   }
 }
 
-async function newestNote(
-  file: BlockFile,
-): Promise<{ number: bigint; text: string; side: 0 | 1 } | undefined> {
-  const found = await Promise.all(([0, 1] as const).map((side) => noteAt(file, side)));
-  const [one, other] = found;
-  if (one === undefined || other === undefined) return one ?? other;
-  return other.number > one.number ? other : one;
+/** Writes the empty note of a new disk; durable with the next sync. */
+export async function writeEmptyNote(file: BlockDevice, layout: Layout): Promise<void> {
+  for (const sequence of [0, 1]) await writeNote(file, layout, sequence, '');
 }
 
-async function noteAt(file: BlockFile, side: 0 | 1) {
-  const block = Buffer.alloc(BLOCK_SEALED_BYTES);
-  await file.readInto(block, SIDES[side]);
-  if (block.toString('latin1', 0, MAGIC.length) !== MAGIC || !isSealed(block)) return undefined;
-  const length = block.readUInt32LE(LENGTH_AT);
-  const text = block.toString('utf8', TEXT_AT, TEXT_AT + Math.min(length, CONTENT_BYTES - TEXT_AT));
-  return { number: block.readBigUInt64LE(NUMBER_AT), text, side };
+/**
+ * Writes what a disk of an earlier format has for a note as today's. At any moment one of the two blocks has the text in one of the two
+ * kinds, so that a crash loses nothing.
+ */
+export async function renewNote(file: BlockDevice, layout: Layout): Promise<void> {
+  const old = await newestOldNote(file);
+  const text = (await oldNoteText(file, layout)) ?? '';
+  // Over the older of the two first.
+  const sequence = old?.side === 1 ? 2 : 1;
+  await writeNote(file, layout, sequence, text);
+  await file.syncData();
+  await writeNote(file, layout, sequence - 1, '');
+  await file.syncData();
+}
+
+/** A note of the earlier kind, or one of today's that an interrupted renewal has left. */
+async function oldNoteText(file: BlockDevice, layout: Layout): Promise<string | undefined> {
+  const old = await newestOldNote(file);
+  if (old !== undefined) return old.text;
+  const pair = await pairOf(file, layout);
+  const content =
+    pair.kind === 'held' ? pair.content : pair.kind === 'damaged' ? pair.left?.content : undefined;
+  return content && textIn(content);
+}
+
+async function readNote(file: BlockDevice, layout: Layout): Promise<Note> {
+  const pair = await pairOf(file, layout);
+  if (pair.kind !== 'held') throw damagedDisk('its note is not what was written there');
+  return { sequence: pair.sequence, text: textIn(pair.content) };
+}
+
+async function pairOf(file: BlockDevice, layout: Layout) {
+  const blocks = [Buffer.alloc(SIDE_BYTES), Buffer.alloc(SIDE_BYTES)] as const;
+  const found = (which: 0 | 1) => ({ block: blocks[which], firstSector: which * SECTORS_PER_SIDE });
+  for (const which of [0, 1] as const) await file.readInto(blocks[which], NOTE_OFFSETS[which]);
+  return readPair(sealsOf(layout), [found(0), found(1)], false);
+}
+
+function textIn(content: Buffer): string | undefined {
+  const length = Math.min(content.readUInt32LE(0), NOTE_BYTES_MAX);
+  return length === 0 ? undefined : content.toString('utf8', TEXT_AT, TEXT_AT + length);
+}
+
+async function writeNote(file: BlockDevice, layout: Layout, sequence: number, text: string): Promise<void> {
+  const content = Buffer.alloc(SIDE_CONTENT_BYTES);
+  content.writeUInt32LE(Buffer.byteLength(text), 0);
+  content.write(text, TEXT_AT);
+  const which = whichOf(sequence);
+  const block = sealsOf(layout).seal(content, which * SECTORS_PER_SIDE, sequence);
+  await file.write([block], NOTE_OFFSETS[which]);
+}
+
+function sealsOf({ diskId }: Layout): SectorSeals {
+  return new SectorSeals(`note ${diskId}`);
+}
+
+function isSealed({ format }: Layout): boolean {
+  return format >= FIRST_SEALED_NOTE;
 }

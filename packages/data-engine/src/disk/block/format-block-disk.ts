@@ -1,15 +1,16 @@
 /** Formats an empty file or device as a block disk. Anything else is refused: it is never overwritten. */
 import crypto from 'node:crypto';
 import { constants } from 'node:fs';
-import fs from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { CLUSTER_BYTES, MIB, SECTOR_BYTES } from '@holdfast/core/model/bytes.js';
+import { CLUSTER_BYTES, MIB } from '@holdfast/core/model/bytes.js';
 import { StorageFault } from '@holdfast/core/model/faults.js';
-import { systemCode } from '../../base/system-error.js';
 import { BlockFile } from '../block-file.js';
 import { syncDirectory } from '../durable-file.js';
 import { closeFile, openFile, resizeFile, syncFile } from '../file-calls.js';
 import { BLOCK_SEALED_BYTES } from '../sealed-block.js';
+import { requireWhole } from './block-disk.js';
+import { sizeOf } from './device-size.js';
+import { writeEmptyNote } from './disk-note.js';
 import { DISK_BYTES_MIN, layoutIn, layoutOf, rootOffset, superblockOf } from './layout.js';
 import { freeRoots } from './stored-copy.js';
 
@@ -23,13 +24,17 @@ const HEAD_BYTES = MIB;
  * @throws StorageFault `disk.wrong_identity` for anything else, or a damaged disk
  */
 export async function blockDiskAt(path: string): Promise<string | undefined> {
-  if ((await sizeOf(path)) === 0) return undefined;
+  const sizeBytes = await sizeOf(path);
+  if (sizeBytes === 0) return undefined;
   const file = await BlockFile.open(path);
   try {
     const superblock = Buffer.alloc(BLOCK_SEALED_BYTES);
     await file.readInto(superblock, 0);
     const layout = layoutIn(superblock);
-    if (layout !== undefined) return layout.diskId;
+    if (layout !== undefined) {
+      requireWhole(layout, sizeBytes);
+      return layout.diskId;
+    }
     const head = Buffer.alloc(HEAD_BYTES);
     await file.readInto(head, 0);
     if (head.every((byte) => byte === 0)) return undefined;
@@ -70,6 +75,7 @@ export async function formatBlockDisk(
     // Clears roots and owners of an earlier disk. A new file reads as zeros anyway.
     if (!isNew) await file.zero(CLUSTER_BYTES, layout.clustersOffset - CLUSTER_BYTES, false);
     await file.write([freeRoots(layout)], rootOffset(0, 0));
+    await writeEmptyNote(file, layout);
     await file.syncData();
     await file.write([superblockOf(layout)], 0);
     await file.syncData();
@@ -106,23 +112,4 @@ async function preallocate(file: string, sizeBytes: number): Promise<void> {
     await closeFile(fd);
   }
   await syncDirectory(dirname(file));
-}
-
-/** Size in bytes; 0 if the file is missing or empty. */
-async function sizeOf(path: string): Promise<number> {
-  try {
-    const found = await fs.stat(path);
-    return found.isBlockDevice() ? await deviceBytes(found.rdev) : found.size;
-  } catch (error) {
-    if (systemCode(error) === 'ENOENT') return 0;
-    throw error;
-  }
-}
-
-async function deviceBytes(rdev: number): Promise<number> {
-  // Splits a device number as glibc does.
-  const major = (rdev >>> 8) & 0xfff;
-  const minor = (rdev & 0xff) | ((rdev >>> 12) & 0xfff00);
-  const sectors = await fs.readFile(`/sys/dev/block/${major}:${minor}/size`, 'utf8');
-  return Number(sectors) * SECTOR_BYTES;
 }

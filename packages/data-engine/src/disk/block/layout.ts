@@ -16,11 +16,18 @@ import { BLOCK_SEALED_BYTES, isSealed, seal } from '../sealed-block.js';
 import { isUuid } from '../stored-values.js';
 import { SIDE_BYTES } from './sealed-pair.js';
 
-/** Version 3: no root is blank. A disk of version 2 gets its roots when the first process opens it (`recover.ts`). */
-export const FORMAT_VERSION = 3;
+/**
+ * Version 4: the note is a sealed pair, and never blank. Version 3: no root is blank. A disk of an earlier version gets what it lacks when
+ * the first process opens it (`recover.ts`).
+ */
+export const FORMAT_VERSION = 4;
+export const FIRST_SEALED_NOTE = 4;
+/** The first version whose roots are never blank. */
+export const FIRST_FULL_ROOTS = 3;
 const OLDEST_VERSION = 2;
 const MAGIC = 'HOLDFAST-BLOCKS\n';
 export const PROBE_OFFSET = BLOCK_SEALED_BYTES;
+export const NOTE_OFFSETS = [2 * BLOCK_SEALED_BYTES, 3 * BLOCK_SEALED_BYTES] as const;
 const ROOTS_OFFSET = CLUSTER_BYTES;
 /** Maximum number of copies. An owner is 16 bits, and 1,024 copies are far above what a node is asked to serve. */
 const SLOTS_MAX = 1024;
@@ -34,8 +41,8 @@ const CLUSTERS_MAX = 2 ** 32 - 16;
 const RESERVE_MAX = 256;
 
 export type Layout = {
-  /** True for a disk of version 2, whose roots may be blank. */
-  readonly isOld: boolean;
+  /** The version that the superblock names. */
+  readonly format: number;
   readonly diskId: string;
   readonly sizeBytes: number;
   /** Number of copies that the disk can hold. */
@@ -47,14 +54,14 @@ export type Layout = {
   readonly reserve: number;
 };
 
-export function layoutOf(diskId: string, sizeBytes: number, isOld = false): Layout {
+export function layoutOf(diskId: string, sizeBytes: number, format = FORMAT_VERSION): Layout {
   const slots = Math.min(SLOTS_MAX, Math.max(SLOTS_MIN, Math.floor(sizeBytes / BYTES_PER_SLOT)));
   const ownersOffset = up(ROOTS_OFFSET + slots * 2 * SIDE_BYTES);
   const most = Math.floor((sizeBytes - ownersOffset) / (CLUSTER_BYTES + 2));
   const clustersOffset = up(ownersOffset + most * 2);
   const clusterCount = Math.min(CLUSTERS_MAX, Math.floor((sizeBytes - clustersOffset) / CLUSTER_BYTES));
   const reserve = Math.min(RESERVE_MAX, Math.floor(clusterCount / 64));
-  return { isOld, diskId, sizeBytes, slots, ownersOffset, clustersOffset, clusterCount, reserve };
+  return { format, diskId, sizeBytes, slots, ownersOffset, clustersOffset, clusterCount, reserve };
 }
 
 export function rootOffset(slot: number, which: 0 | 1): number {
@@ -82,7 +89,7 @@ export function superblockOf({ diskId, sizeBytes }: Layout): Buffer {
  */
 export function layoutIn(block: Buffer): Layout | undefined {
   if (block.toString('latin1', 0, MAGIC.length) !== MAGIC) return undefined;
-  if (!isSealed(block)) throw damaged('its superblock has a wrong checksum');
+  if (!isSealed(block)) throw damagedDisk('its superblock has a wrong checksum');
   const format = block.readUInt32LE(16);
   if (format < OLDEST_VERSION || format > FORMAT_VERSION || block.readUInt32LE(20) !== CLUSTER_BYTES) {
     throw new StorageFault('replica.format_unknown', {
@@ -91,11 +98,11 @@ export function layoutIn(block: Buffer): Layout | undefined {
     });
   }
   const diskId = block.toString('latin1', 32, 68);
-  if (!isUuid(diskId)) throw damaged('its superblock names no disk');
-  return layoutOf(diskId, Number(block.readBigUInt64LE(24)), format !== FORMAT_VERSION);
+  if (!isUuid(diskId)) throw damagedDisk('its superblock names no disk');
+  return layoutOf(diskId, Number(block.readBigUInt64LE(24)), format);
 }
 
-function damaged(what: string): StorageFault {
+export function damagedDisk(what: string): StorageFault {
   return new StorageFault('disk.wrong_identity', { publicMessage: `the block disk is damaged: ${what}` });
 }
 

@@ -9,11 +9,12 @@ import { blake3Of } from '../../base/blake3.js';
 import type { BlockDisk } from './block-disk.js';
 import { ClusterOwners } from './cluster-owners.js';
 import { SlotRoots } from './copy-root.js';
-import { rootOffset, superblockOf } from './layout.js';
+import { renewNote } from './disk-note.js';
+import { FIRST_FULL_ROOTS, FORMAT_VERSION, rootOffset, superblockOf } from './layout.js';
 import { clustersOf, readCatalog, readMaps, readSlot, writeRoot } from './stored-copy.js';
 
 export async function recoverOwners(disk: BlockDisk): Promise<void> {
-  if (disk.layout.isOld) await renew(disk);
+  if (disk.layout.format < FORMAT_VERSION) await renew(disk);
   const owners = new Uint16Array(disk.layout.clusterCount);
   for (let slot = 0; slot < disk.layout.slots; slot += 1) {
     // If two copies name the same cluster, only one becomes its owner; opening the copies detects both.
@@ -25,16 +26,21 @@ export async function recoverOwners(disk: BlockDisk): Promise<void> {
   await new ClusterOwners(disk).write(owners);
 }
 
-/** Gives a disk of version 2 the roots that it lacks, durably before its superblock says that none is blank. */
+/** Gives a disk of an earlier version what it lacks, durably before its superblock says that nothing of that is blank. */
 async function renew(disk: BlockDisk): Promise<void> {
+  await renewNote(disk.plain, disk.layout);
+  if (disk.layout.format < FIRST_FULL_ROOTS) await fillRoots(disk);
+  await disk.plain.write([superblockOf(disk.layout)], 0);
+  await disk.sync();
+}
+
+async function fillRoots(disk: BlockDisk): Promise<void> {
   const { diskId, slots } = disk.layout;
   for (let slot = 0; slot < slots; slot += 1) {
     const found = await readSlot(disk, slot);
     if (found.kind !== 'free' || found.generation > 0) continue;
     await disk.plain.write([new SlotRoots(diskId, slot).encodeFree(diskId)], rootOffset(slot, 0));
   }
-  await disk.sync();
-  await disk.plain.write([superblockOf(disk.layout)], 0);
   await disk.sync();
 }
 

@@ -8,7 +8,7 @@ import type { BlockDisk } from './block-disk.js';
 import { type Catalog, decodeCatalog } from './catalog.js';
 import { ClusterMap, PAGES_PER_CLUSTER, type StoredPage, sideInCluster } from './cluster-map.js';
 import { type CopyRoot, SlotRoots, type SlotState } from './copy-root.js';
-import { clusterOffset, type Layout, rootOffset } from './layout.js';
+import { clusterOffset, FIRST_FULL_ROOTS, type Layout, rootOffset } from './layout.js';
 import { SIDE_BYTES } from './sealed-pair.js';
 
 export type FoundRoot = Extract<SlotState, { kind: 'root' }>;
@@ -21,7 +21,7 @@ const READ_PAUSE_MS = 5;
 export async function readSlot(disk: BlockDisk, slot: number): Promise<SlotState> {
   const roots = new SlotRoots(disk.layout.diskId, slot);
   for (let reads = 1; ; reads += 1) {
-    const state = roots.decode(await readRoots(disk, slot), disk.layout.isOld);
+    const state = roots.decode(await readRoots(disk, slot), disk.layout.format < FIRST_FULL_ROOTS);
     if (state.kind !== 'damaged' || reads === READS_MAX) return state;
     await pause(READ_PAUSE_MS);
   }
