@@ -184,8 +184,8 @@ export const AGENT_FAULTS = [
     file: 'apps/agent/src/identity/stored-identity.ts',
     changes: [
       {
-        find: 'return storedSchema.parse(JSON.parse(text));',
-        replace: 'storedSchema.parse(JSON.parse(text)); return undefined;',
+        find: '...identity } = data;\n    return identity;',
+        replace: '...identity } = data;\n    void identity;\n    return undefined;',
       },
     ],
     foundBy: 'apps/agent/test/identity.test.ts',

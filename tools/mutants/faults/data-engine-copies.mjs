@@ -23,7 +23,7 @@ export const COPY_FAULTS = [
     name: 'blank-roots-are-a-free-slot',
     breaks: 'zeros where the roots of a copy were are damage',
     file: 'packages/data-engine/src/disk/block/stored-copy.ts',
-    changes: [{ find: 'disk.layout.isOld);', replace: 'true);' }],
+    changes: [{ find: 'disk.layout.format < FIRST_FULL_ROOTS);', replace: 'true);' }],
     foundBy: 'packages/data-engine/src/replica/rot.test.ts',
   },
   {

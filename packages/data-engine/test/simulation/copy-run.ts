@@ -16,7 +16,7 @@ import { type Contents, SectorModel } from './sector-model.js';
 import { SimDisk } from './sim-disk.js';
 import { SECTOR_BYTES } from './sim-file.js';
 import { seededIds } from './sim-run.js';
-import { forgetMounts } from './sim-system.js';
+import { forgetMounts, mount } from './sim-system.js';
 import { Life, World } from './world.js';
 
 const BLOCK_BYTES = 4096;
@@ -83,7 +83,7 @@ class CopyRun {
     private readonly world: World,
     disks: 'any' | 'folder' | 'block',
   ) {
-    this.disk = new SimDisk(world, true);
+    this.disk = new SimDisk(world, mount, true);
     const drawn = world.random.chance(4) ? 'block' : 'folder';
     this.kind = disks === 'any' ? drawn : disks;
     this.life = new Life(world, 'host');

@@ -12,7 +12,6 @@ import { DiskAllowance } from '../../src/disk/write-back-budget.js';
 import { DEVICE_NAME, SimDevice } from './sim-device.js';
 import { PAGE_BYTES, SECTOR_BYTES, SimFile } from './sim-file.js';
 import { SimFolder } from './sim-folder.js';
-import { mount } from './sim-system.js';
 import type { Life, World } from './world.js';
 
 /** Longest time of a call that only changes or reads the kernel's memory, however slow the disk is. */
@@ -37,6 +36,9 @@ export type Opening = { told: number; readonly isText: boolean };
 /** One process's view of the disk: where it is in the process's file system, and what the process has learnt of it. */
 type Mounted = { readonly path: string; readonly known: KnownDisk };
 
+/** Gives a process a path of its own to the disk (`sim-system.ts`). */
+export type Mount = (disk: SimDisk, life: Life) => string;
+
 export class SimDisk {
   root = new SimFolder();
   readonly device: SimDevice;
@@ -54,6 +56,7 @@ export class SimDisk {
   /** @param tearsBlocks data may be torn at sectors too, as no disk promises more; a volume's own check has whole blocks */
   constructor(
     readonly world: World,
+    private readonly mount: Mount,
     private readonly tearsBlocks = false,
   ) {
     this.device = new SimDevice(this);
@@ -268,7 +271,7 @@ export class SimDisk {
     let mounted = this.mounts.get(life);
     if (mounted === undefined) {
       const known = { pace: new DiskPace(life.time), allowance: new DiskAllowance(), time: life.time };
-      mounted = { path: mount(this, life), known };
+      mounted = { path: this.mount(this, life), known };
       this.mounts.set(life, mounted);
     }
     return mounted;

@@ -14,6 +14,7 @@ import { noteConnection, ReplicaService } from '../../src/replica-server/replica
 import { SimDisk } from './sim-disk.js';
 import { type End, SimLink } from './sim-link.js';
 import type { SimNet } from './sim-net.js';
+import { mount } from './sim-system.js';
 import { Life, type World } from './world.js';
 
 export type DiskKind = 'folder' | 'block';
@@ -43,7 +44,7 @@ export class SimNode {
     readonly kind: DiskKind,
     private readonly nodes: ReadonlyMap<string, SimNode>,
   ) {
-    this.disk = new SimDisk(world);
+    this.disk = new SimDisk(world, mount);
     this.host = new Life(world, `host of ${name}`);
     this.service = this.serve();
   }
