@@ -19,7 +19,7 @@ beforeEach(async () => {
 });
 afterEach(() => fs.rm(folder, { recursive: true, force: true }));
 
-test.each(STRUCTURES)('$name', async (structure) => {
+test.each(STRUCTURES)('$name is never believed when it is damaged', async (structure) => {
   const { wrong, count } = await harm(structure, await structure.make(folder), DENSITY);
   expect(wrong).toEqual([]);
   expect(count).toBeGreaterThan(100);

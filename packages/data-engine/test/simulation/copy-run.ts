@@ -123,7 +123,7 @@ class CopyRun {
     if (work === undefined) await this.die(random.chance(2));
     else if (isCut) {
       const dying = this.world.sleep(this.world.duration(0.1, random.pick([3, 20, 100])));
-      // What a dying process is still told of is nobody's: its promises are kept, if they were given before.
+      // What a dying process still hears counts for nothing: its promises are kept, if they were given before.
       await Promise.race([work, dying]);
       await this.die(random.chance(2));
       work.catch(() => undefined);

@@ -280,7 +280,7 @@ export const MUTANTS = [
     hole: 'a worker that stood still removes a copy that has become current again',
     changes: [
       {
-        file: 'data-engine/src/replica-server/removal.ts',
+        file: 'core/src/model/copy-removal.ts',
         find: 'if (expected !== undefined) return sameState(found, expected);',
         replace: 'if (expected !== undefined) return true;',
       },

@@ -191,7 +191,7 @@ function replacePathCalls(): void {
     stat: (path) =>
       onPath(path as string, (node, { number }) => {
         if (node === undefined) throw failure('ENOENT');
-        // Of each process its own: what one has found out of a disk while it died is nobody's knowledge.
+        // Of each process its own: what a process finds out of a disk while it dies is lost with it.
         return {
           dev: FIRST_DESCRIPTOR + number,
           isDirectory: () => node instanceof SimFolder,

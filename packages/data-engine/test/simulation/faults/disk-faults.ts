@@ -38,7 +38,7 @@ export function diskFaults(stage: FaultStage) {
     stage.someNode.disk.faults.sync = true;
   };
 
-  /** The kernel writes back what is in memory and fails, while nobody waits for it; else the next sync does. */
+  /** The kernel writes back what is in memory and fails, while no call waits for it; else the next sync does. */
   const writebackFails = () => {
     const { disk } = stage.someNode;
     if (!disk.failWriteback()) disk.faults.sync = true;
