@@ -54,7 +54,9 @@ export class SharedFlush {
         throw error;
       })
       .finally(() => {
-        if (this.running === running) this.running = undefined;
+        // While another one waits to begin, it takes this one's place: a call in between that began its own would take the dirty
+        // state, and those that wait would be answered by a flush that finds nothing to do.
+        if (this.running === running && this.next === undefined) this.running = undefined;
       });
     this.running = running;
     return running;

@@ -88,6 +88,11 @@ export class BlockFile implements CopyFile {
   private running = 0;
   private closing: (() => void) | undefined;
   private closed = false;
+  /**
+   * A process that has died may have been the only one to hear of a failed sync: the kernel then keeps bytes that the disk lacks, takes them
+   * for written, and reports a success to later openings. So they are dropped after the first sync of each opening.
+   */
+  private mayShowLostBytes = false;
   /** The same file through the page cache, for reads of users; opened at the first such read. */
   private cached: CachedFile | undefined;
   private openingCached: Promise<CachedFile> | undefined;
@@ -116,7 +121,9 @@ export class BlockFile implements CopyFile {
 
   static async open(file: string, options = BUFFERED): Promise<BlockFile> {
     const flags = O_RDWR | (options.direct ? O_DIRECT : 0);
-    return new BlockFile(await openFile(file, flags), file, options);
+    const opened = new BlockFile(await openFile(file, flags), file, options);
+    opened.mayShowLostBytes = true;
+    return opened;
   }
 
   /** Creates the file with its full length, sparse unless it is `reserved`. Fails if it exists. */
@@ -324,6 +331,8 @@ export class BlockFile implements CopyFile {
     const fromMs = time.nowMs();
     try {
       await syncFile(this.fd);
+      if (this.mayShowLostBytes) await forgetCached(this.fd);
+      this.mayShowLostBytes = false;
       ended(true, time.nowMs() - fromMs);
     } catch (error) {
       ended(false, 0);

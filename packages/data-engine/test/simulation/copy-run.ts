@@ -363,7 +363,7 @@ class CopyRun {
         if (error instanceof Wrong) throw error;
         world.note(`it can't be opened: ${messageOf(error)}`);
         if (this.hasHole && isFault(error, 'replica.corrupt')) return this.make();
-        const isListed = (await (await this.openDisk()).list()).includes(this.replicaId);
+        const isListed = await this.isListed();
         // The process died while it was being made.
         if (!isListed && this.isMaking) return this.make();
         if (!isListed || attempt >= MAY_FAIL_OPENINGS)
@@ -373,6 +373,18 @@ class CopyRun {
       }
     }
     if (random.chance(3)) this.heal();
+  }
+
+  /** Does the disk have the copy? Its next call may fail as well. */
+  private async isListed(): Promise<boolean> {
+    for (let attempt = 0; ; attempt += 1) {
+      try {
+        return (await (await this.openDisk()).list()).includes(this.replicaId);
+      } catch (error) {
+        this.world.note(`the disk can't be opened: ${messageOf(error)}`);
+        if (attempt >= MAY_FAIL_OPENINGS) throw new Wrong(`the disk can't be opened: ${messageOf(error)}`);
+      }
+    }
   }
 
   private async openOnce(): Promise<void> {
