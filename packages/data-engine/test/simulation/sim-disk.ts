@@ -84,6 +84,7 @@ export class SimDisk {
     life: Life,
     kind: CallKind,
     work: () => T,
+    /** What a call that has failed, or was not made, leaves is `isNot`'s to undo: its process may be gone. */
     atDeath: { mayBeDone: boolean; isNot?: () => void } = { mayBeDone: true },
   ): Promise<T> {
     const { world } = this;
@@ -100,13 +101,13 @@ export class SimDisk {
           const result = perform();
           life.later(0, () => resolve(result));
         } catch (error) {
+          atDeath.isNot?.();
           life.later(0, () => reject(error));
         }
       });
       const forget = life.onDeath(() => {
         cancel();
-        if (atDeath.mayBeDone && world.random.chance(2)) attempt(perform);
-        else atDeath.isNot?.();
+        if (!(atDeath.mayBeDone && world.random.chance(2) && attempt(perform))) atDeath.isNot?.();
       });
     });
   }
@@ -147,6 +148,10 @@ export class SimDisk {
     const kind = writing.isDirect ? 'disk' : 'memory';
     const half = Math.floor(bytes.length / 1024) * 512;
     let undo: () => void = () => undefined;
+    const undoOnce = () => {
+      undo();
+      undo = () => undefined;
+    };
     if (half > 0) {
       const showHalf = () => {
         // Space of the whole write: what a reader sees of it has its place.
@@ -156,20 +161,15 @@ export class SimDisk {
       await this.call(life, kind, showHalf, { mayBeDone: false });
     }
     const isPartial = this.world.random.chance(PARTIAL_ONE_IN);
-    try {
-      return await this.call(
-        life,
-        'write',
-        () => {
-          undo();
-          return this.writeAtOnce(file, position, bytes, writing, isPartial, !life.lostPower);
-        },
-        { mayBeDone: true, isNot: () => undo() },
-      );
-    } catch (error) {
-      undo();
-      throw error;
-    }
+    return this.call(
+      life,
+      'write',
+      () => {
+        undoOnce();
+        return this.writeAtOnce(file, position, bytes, writing, isPartial, !life.lostPower);
+      },
+      { mayBeDone: true, isNot: undoOnce },
+    );
   }
 
   /** Only a power cut can end a write in the middle, which is then not ended. */
@@ -290,10 +290,12 @@ export function failure(code: string): NodeJS.ErrnoException {
 }
 
 /** Runs an action for a process that is dead: an error has no receiver. */
-function attempt(work: () => unknown): void {
+/** @returns false if it failed, which its process is too dead to hear */
+function attempt(work: () => unknown): boolean {
   try {
     work();
+    return true;
   } catch {
-    // Reports to a dead process: ignored.
+    return false;
   }
 }
