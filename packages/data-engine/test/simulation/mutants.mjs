@@ -10,7 +10,7 @@ export const QUICK_SEED_MAX = 13;
 
 /**
  * `{ name, seed, faults, hole, changes }`: `hole` says in one sentence what is wrong then, `seed` is the first one that finds it,
- * `faults` are the kinds of faults that show it soonest, and `changes` are the text replacements that cause it. `isByHand`: another
+ * `faults` are the kinds of faults that show it soonest (`copy`: the lives of a single copy), and `changes` are the text replacements that cause it. `isByHand`: another
  * rule covers most of it, so that it takes more seeds than a run of the tests has time for, and has no `seed`.
  */
 export const MUTANTS = [
@@ -21,6 +21,28 @@ export const MUTANTS = [
     hole: 'a flush that finds another one under way is answered before it is true',
     changes: [
       { file: `${LAYERS}/layer.ts`, find: 'return this.flushes.run();', replace: 'return this.store();' },
+    ],
+  },
+  {
+    name: 'flush-begun-in-between',
+    seed: 1575,
+    faults: ['copy'],
+    hole: 'a flush begins between the end of one and the begin of the one that waits behind it',
+    changes: [
+      {
+        file: 'data-engine/src/base/shared-flush.ts',
+        find: 'this.running === running && this.next === undefined',
+        replace: 'this.running === running',
+      },
+    ],
+  },
+  {
+    name: 'bytes-that-a-dead-process-knew-lost',
+    seed: 950,
+    faults: ['copy'],
+    hole: 'a copy believes what the page cache shows, though a process that has died was told that the disk lacks it',
+    changes: [
+      { file: 'data-engine/src/disk/block-file.ts', find: 'opened.mayShowLostBytes = true;', replace: '' },
     ],
   },
   {
