@@ -50,7 +50,7 @@ describe('a write that no disk has room for', () => {
       rebuildId,
       target: target.address,
       sourceReplicaIds: [],
-      options: { ...OPTIONS, bandwidthBytesPerSecond: 4 * MIB },
+      options: { ...OPTIONS, bandwidthBytesPerSecond: MIB / 16 },
     });
     await until(engine, () => modes(engine).includes('WO'));
     for (const link of engine.copies.withMode('RW')) fillUp(link, 0);
