@@ -1,8 +1,8 @@
 // Search for broken promises in the simulated data path: `node tools/data-path-search.mjs --seeds 1..2000 [--mutant
 // <name>] [--workers 2] [--all]`. Simulates a volume's engine, copies and disks, each seed another run of users and
 // faults, until one breaks a promise. A failing run is made smaller: the fewest faults with which the same seed still
-// fails. `--faults N` replays a seed with at most so many; `--only a,b` takes some kinds of faults only. Where a mutant
-// is named, the default is the mutant's own kinds.
+// fails. `--faults N` replays a seed with at most so many; `--only a,b` takes some kinds of faults only, and
+// `--only copy` the lives of a single copy. Where a mutant is named, the default is the mutant's own kinds.
 import { parseArgs } from 'node:util';
 import { build, install, requireSupportedPlatform } from './bootstrap.mjs';
 
