@@ -281,7 +281,16 @@ describe('a cancel that names an attempt', () => {
     await command('pull', {
       epoch: 5,
       rebuildId,
-      sources: [{ replicaId: 'source', nodeId: 'node', nbdHost: 'source', nbdPort: 1, secret: 'secret' }],
+      sources: [
+        {
+          replicaId: 'source',
+          nodeId: 'node',
+          nbdHost: 'source',
+          nbdPort: 1,
+          secret: 'secret',
+          controlUrl: 'http://source',
+        },
+      ],
       layers: [{ id, name, method: 'full', reason: '', heldBytes: MIB, ranges: null }],
       blockHash: 'blake3',
       tuning: { bandwidthBytesPerSecond: null, paused: false },
