@@ -47,15 +47,6 @@ function hang(methods: readonly (keyof AgentClient)[]): void {
   world.reconcilers = { ...world.reconcilers, agents: hanging };
 }
 
-/** @throws Error where the work waits for a call that is never answered: the test is to fail then, not to hang */
-async function inTime<T>(work: Promise<T>): Promise<T> {
-  const late = AbortSignal.timeout(STUCK_MAX_MS);
-  const isLate = once(late, 'abort').then(() => {
-    throw new Error('it waits for a call that is never answered');
-  });
-  return Promise.race([work, isLate]);
-}
-
 const volume = async () => (await client.view()).volume;
 
 async function takeOver(): Promise<void> {
@@ -89,3 +80,12 @@ describe('when the holder does not answer', () => {
     expect((await volume()).lifecycle.state).toBe('detached');
   });
 });
+
+/** @throws Error where the work waits for a call that is never answered: the test is to fail then, not to hang */
+async function inTime<T>(work: Promise<T>): Promise<T> {
+  const late = AbortSignal.timeout(STUCK_MAX_MS);
+  const isLate = once(late, 'abort').then(() => {
+    throw new Error('it waits for a call that is never answered');
+  });
+  return Promise.race([work, isLate]);
+}

@@ -30,15 +30,7 @@ beforeEach(async () => {
   const volumeId = crypto.randomUUID();
   const spec = { replicaId, volumeId, diskId: volumeId, sizeBytes: SIZE, secret: 'secret' };
   await Replica.create(disk, { ...spec, record: recordOf(0, 0) });
-  // Sources of pulls: connecting to one takes until the test loses it.
-  const connecting = new Promise<never>((_, reject) => {
-    loseSource = reject;
-  });
-  connecting.catch(() => undefined);
-  const unasked = () => {
-    throw new Error('no source is connected');
-  };
-  service = new ReplicaService(unasked, { connectData: () => connecting });
+  service = new ReplicaService(unasked, { connectData: connectUntilLost });
   await service.open(disk, replicaId);
   ({ replica } = await service.find(replicaId));
   await command('open', { epoch: 5 });
@@ -324,3 +316,14 @@ describe('a purge beside a change of the layers', () => {
     await expect(command('revert', again)).rejects.toMatchObject({ code: 'snapshot.not_found' });
   });
 });
+
+/** Connecting to a source of a pull takes until the test loses it. */
+function connectUntilLost(): Promise<never> {
+  return new Promise((_, reject) => {
+    loseSource = reject;
+  });
+}
+
+function unasked(): never {
+  throw new Error('no source is connected');
+}
