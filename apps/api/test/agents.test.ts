@@ -314,6 +314,23 @@ test('a disk of a node that does not answer is taken over by a node that proves 
   expect(await holderAfter(holderProof(secret, claimant.nodeId))).toBe(claimant.nodeId);
 });
 
+test('a disk of another cluster is taken over by no node, silent as its own may be', async () => {
+  const nodeId = await api.node('far-away', 'zone-a');
+  const clusterId = String((await api.call('POST', '/clusters', { body: { name: 'far-away' } })).body.id);
+  const { rows } = await api.owner.query('SELECT id FROM disk WHERE node_id = $1', [nodeId]);
+  const diskId = asId<DiskId>(String(rows[0].id));
+  await api.owner.query(
+    `UPDATE node SET cluster_id = $2, conditions = replace(conditions::text, 'True', 'False')::jsonb WHERE id = $1`,
+    [nodeId, clusterId],
+  );
+  await api.owner.query('UPDATE disk SET cluster_id = $2 WHERE id = $1', [diskId, clusterId]);
+  const claimant = await api.agent('claimant-here');
+  const beat = aHeartbeat('claimant-here', { disks: [aDiskReport(diskId)] });
+  expect((await claimant.beat(beat)).status).toBe(200);
+  const disks = await api.owner.query('SELECT node_id, cluster_id FROM disk WHERE id = $1', [diskId]);
+  expect(disks.rows).toEqual([{ node_id: nodeId, cluster_id: clusterId }]);
+});
+
 describe('a heartbeat is refused', () => {
   test("under another node's name, three hundred names at once included", async () => {
     const agent = await api.agent('one-node');

@@ -6,6 +6,8 @@ import { makeNodesReady } from '@holdfast/testkit/test-database.js';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { type Answer, ApiFixture } from './api-fixture.js';
 
+const DAY_MS = 24 * 3_600_000;
+
 let api: ApiFixture;
 let pool: Pool;
 let alerts: string;
@@ -178,6 +180,10 @@ describe('a silence', () => {
     { name: 'of no field', wrong: { matcher: 'colour=red' } },
     { name: 'that is over', wrong: { endsAt: '2020-01-01T00:00:00Z' } },
     { name: 'for ever', wrong: { endsAt: '2100-01-01T00:00:00Z' } },
+    {
+      name: 'for a day more than ninety',
+      wrong: { endsAt: new Date(Date.now() + 91 * DAY_MS).toISOString() },
+    },
     {
       name: 'that ends before it begins',
       wrong: { startsAt: new Date(Date.now() + 7_200_000).toISOString() },

@@ -15,11 +15,22 @@ type Message = {
 /** A client of the stream that keeps what it has got, and can be waited on. */
 export class EventStreamClient {
   readonly messages: Message[] = [];
+  /** Resolves when the server has ended it. */
+  readonly ended: Promise<void>;
+  hasEnded = false;
   private buffer = '';
   private waiting: (() => void)[] = [];
 
   constructor(private readonly request: http.ClientRequest) {
+    let end: () => void = () => undefined;
+    this.ended = new Promise((resolve) => {
+      end = resolve;
+    });
     request.on('response', (response) => {
+      response.on('close', () => {
+        this.hasEnded = true;
+        end();
+      });
       response.setEncoding('utf8');
       response.on('data', (text: string) => this.take(text));
       response.on('error', () => {});

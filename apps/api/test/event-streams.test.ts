@@ -72,6 +72,20 @@ describe('a stream of all clusters', () => {
   });
 });
 
+test('a stream ends when the roles of its token change, by the check that ends those of revoked tokens', async () => {
+  const made = async () =>
+    (await api.call('POST', '/tokens', { body: { name: 'streams', role: 'admin' } })).body;
+  const [changed, revoked] = [await made(), await made()];
+  const ofChanged = await follow({ token: String(changed.token) });
+  const ofRevoked = await follow({ token: String(revoked.token) });
+  await api.owner.query(`UPDATE token SET role = 'viewer' WHERE id = $1`, [changed.id]);
+  expect((await api.call('DELETE', `/tokens/${revoked.id}`)).status).toBe(204);
+  await ofRevoked.ended;
+  // One more answer from the same process: by then what it ended before has arrived.
+  expect((await api.call('GET', '/sessions/current')).status).toBe(200);
+  expect(ofChanged.hasEnded).toBe(true);
+});
+
 describe('a stream with a filter', () => {
   test('has the events that it names, and no changes', async () => {
     const stream = await follow({ filter: 'severity=error OR type=Wanted', clusterId: api.seed.clusterId });

@@ -68,6 +68,17 @@ describe('volumes by a grant', () => {
     expect(cluster.storage).toMatchObject({ scheduled: 2 * GIB });
   });
 
+  test('a grant is changed and ended under its current tag only', async () => {
+    const { id } = await grant();
+    const path = `${grants}/${id}`;
+    const { etag } = (await api.call('GET', path)).headers;
+    const headers = { 'if-match': String(etag) };
+    const limit = (volumesMax: number) => api.call('PATCH', path, { body: { volumes: volumesMax }, headers });
+    expect(await limit(5)).toMatchObject({ status: 200 });
+    expect(await limit(6)).toMatchObject({ status: 412, body: { code: 'request.stale' } });
+    expect(await api.call('DELETE', path, { headers })).toMatchObject({ status: 412 });
+  });
+
   test('attach, snapshot, expand, schedule and delete work as in an own cluster', async () => {
     await grant();
     const path = `${volumes}/${(await create()).body.id}`;

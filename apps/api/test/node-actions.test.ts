@@ -221,6 +221,8 @@ describe('drain', () => {
       status: 200,
       body: want,
     });
+    for (const policy of ['block-if-contains-last-replica', 'allow-if-replica-is-stopped'])
+      expect((await api.call('POST', `${path}/drain-plan`, { body: { policy } })).body.policy).toBe(policy);
     const query = `query ($clusterId: ID!, $nodeId: ID!) {
       drainPlan(clusterId: $clusterId, nodeId: $nodeId, input: { policy: "always-allow" }) { isPossible volumeCount } }`;
     const { body } = await api.graphql(query, { clusterId: api.seed.clusterId, nodeId });

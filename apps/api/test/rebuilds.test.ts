@@ -52,6 +52,18 @@ test('a rebuild is paused, resumed and limited, and its own limit is taken off',
   expect(await limit(null)).toMatchObject({ status: 200, body: { bandwidthBytesPerSecond: null } });
 });
 
+test('a change under a tag that is not the current one is refused, and changes nothing', async () => {
+  const { etag } = (await api.call('GET', path)).headers;
+  const limit = (tag: unknown, mibPerSecond: number) =>
+    api.call('PATCH', path, {
+      body: { bandwidthBytesPerSecond: mibPerSecond * MIB },
+      headers: { 'if-match': String(tag) },
+    });
+  expect(await limit(etag, 60)).toMatchObject({ status: 200 });
+  expect(await limit(etag, 70)).toMatchObject({ status: 412, body: { code: 'request.stale' } });
+  expect((await api.call('GET', path)).body.bandwidthBytesPerSecond).toBe(60 * MIB);
+});
+
 test('one that has ended can not be paused any more', async () => {
   await api.owner.query(`UPDATE rebuild SET state = 'succeeded', finished_at = now() WHERE id = $1`, [
     REBUILD,

@@ -17,9 +17,9 @@ afterAll(() => api?.stop());
 const at = (rest = '') => `/clusters/${api.seed.clusterId}/recoveries${rest}`;
 
 /** A copy of a volume that the database does not know, as its agent has described it. */
-async function orphanOf(volumeId: string, clusterId: string, members?: string[]): Promise<string> {
+async function orphanOf(volumeId: string, clusterId: string, others: string[] = []): Promise<string> {
   const replicaId = randomUUID();
-  const record = { epoch: 4, dataGeneration: 2, members: members ?? [replicaId] };
+  const record = { epoch: 4, dataGeneration: 2, members: [replicaId, ...others] };
   const { organizationId, projectId } = api.seed;
   const volume = {
     ...{ name: `lost-${volumeId.slice(0, 8)}`, clusterId, organizationId, projectId },
@@ -79,6 +79,8 @@ test('one of another cluster, one that misses a member and an unknown one are re
   const absent = randomUUID();
   await orphanOf(torn, api.seed.clusterId, [absent]);
   expect((await api.call('POST', at(`/${torn}`), { body: {} })).body.code).toBe('recovery.refused');
+  const consent = { body: { acceptsMissing: true } };
+  expect(await api.call('POST', at(`/${torn}`), consent)).toMatchObject({ status: 200, body: { id: torn } });
   const unknown = await api.call('POST', at(`/${randomUUID()}`), { body: {} });
   expect([unknown.status, unknown.body.code]).toEqual([404, 'recovery.not_found']);
 });

@@ -135,6 +135,29 @@ describe('ETag and If-Match', () => {
     expect(await patch(`"other", ${headers.etag}, ${now.etag}`)).toMatchObject({ status: 200 });
   });
 
+  test('an action answers with the tag of what it has left, which the next change can name', async () => {
+    const { id } = await api.createVolume();
+    const path = `${api.volumes}/${id}`;
+    await api.owner.query(`UPDATE volume SET state = 'detached' WHERE id = $1`, [id]);
+    const attached = await api.call('POST', `${path}/attach`, { body: {} });
+    expect(attached).toMatchObject({ status: 202, headers: { etag: `"${attached.body.version}"` } });
+    const headers = { 'if-match': String(attached.headers.etag) };
+    expect(await api.call('PATCH', path, { body: { numberOfReplicas: 2 }, headers })).toMatchObject({
+      status: 200,
+    });
+  });
+
+  test('of a setting is checked when it is set and when it is reset', async () => {
+    const path = `/clusters/${api.seed.clusterId}/settings/event-retention-days`;
+    const { etag } = (await api.call('GET', path)).headers;
+    const headers = { 'if-match': String(etag) };
+    const set = () => api.call('PUT', path, { body: { value: 8 }, headers });
+    expect(await set()).toMatchObject({ status: 200, body: { value: 8 } });
+    expect(await set()).toMatchObject({ status: 412, body: { code: 'request.stale' } });
+    expect(await api.call('DELETE', path, { headers })).toMatchObject({ status: 412 });
+    expect(await api.call('GET', path)).toMatchObject({ body: { value: 8 } });
+  });
+
   test('of a copy is what dropping and moving it compare', async () => {
     await api.node('node-tags', 'zone-tags');
     const { id, replicas } = await api.createVolume();

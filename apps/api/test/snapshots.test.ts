@@ -142,6 +142,21 @@ describe('snapshots', () => {
     expect((await api.call('GET', path)).body.items).toHaveLength(1);
   });
 
+  test('a repeat of a request whose process died before it answered has the snapshot that was taken', async () => {
+    const volume = await anAttachedVolume();
+    const path = `${pathOf(volume)}/snapshots`;
+    const key = `died-${volume.id}`;
+    const take = () => post(path, { name: 'once' }, { 'idempotency-key': key });
+    const first = await take();
+    // As if no answer had been stored, and the lock's time had passed.
+    await api.owner.query(
+      `UPDATE idempotency_key SET status = NULL, body = NULL, locked_until = now() - interval '1 s' WHERE key = $1`,
+      [key],
+    );
+    expect(await take()).toMatchObject({ status: 201, body: { id: first.body.id } });
+    expect((await api.call('GET', path)).body.items).toHaveLength(1);
+  });
+
   test('another volume does not have them', async () => {
     const [volume, other] = [await anAttachedVolume(), await anAttachedVolume()];
     const { body } = await post(`${pathOf(volume)}/snapshots`, { name: 's' });

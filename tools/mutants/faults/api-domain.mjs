@@ -21,7 +21,7 @@ export const API_DOMAIN_FAULTS = [
     changes: [
       {
         find: 'return riskView(clusterRisk(facts));',
-        replace: 'return riskView(clusterRisk({ ...facts, causes: [] }));',
+        replace: 'return riskView(clusterRisk({ ...facts, volumes: [], unread: 0 }));',
       },
     ],
     foundBy: 'apps/api/test/cluster-risk.test.ts',
@@ -56,7 +56,7 @@ export const API_DOMAIN_FAULTS = [
     breaks: 'an action whose work goes on answers 202',
     file: 'apps/api/src/actions/serve-action.ts',
     changes: [{ find: 'isDone === undefined || !isDone(view, body)', replace: 'isDone === undefined' }],
-    foundBy: 'apps/api/test/rebuilds.test.ts',
+    foundBy: 'apps/api/test/volumes.test.ts',
   },
   {
     name: 'agent-sends-calls-elsewhere',
@@ -145,7 +145,7 @@ export const API_DOMAIN_FAULTS = [
         replace: 'if (addressRanges === undefined || addressRanges.length > 0) return;',
       },
     ],
-    foundBy: 'apps/api/test/limited-tokens.test.ts',
+    foundBy: 'apps/api/test/tokens.test.ts',
   },
   {
     name: 'cluster-without-a-grant',
@@ -198,7 +198,7 @@ export const API_DOMAIN_FAULTS = [
     breaks: 'a stream whose reader takes nothing is cut off',
     file: 'apps/api/src/events/bounded-response.ts',
     changes: [{ find: 'if (response.writableLength > BUFFERED_BYTES_MAX) response.destroy();', replace: '' }],
-    foundBy: 'apps/api/test/event-streams.test.ts',
+    foundBy: 'apps/api/src/events/bounded-response.test.ts',
   },
   {
     name: 'streams-of-one-organization',

@@ -26,7 +26,7 @@ export const API_NODE_FAULTS = [
         replace: "otherwise: HealthCheck['status'] = 'degraded'",
       },
     ],
-    foundBy: 'apps/api/test/health.test.ts',
+    foundBy: 'apps/api/src/health/readiness.test.ts',
   },
   {
     name: 'lagging-outbox-is-fine',
@@ -51,6 +51,7 @@ export const API_NODE_FAULTS = [
       },
     ],
     foundBy: 'apps/api/test/built/operations.test.ts',
+    onDist: true,
   },
   {
     name: 'refusals-are-not-counted',
@@ -63,6 +64,7 @@ export const API_NODE_FAULTS = [
       },
     ],
     foundBy: 'apps/api/test/built/operations.test.ts',
+    onDist: true,
   },
   {
     name: 'silent-node-is-shown-as-ready',
@@ -154,6 +156,6 @@ export const API_NODE_FAULTS = [
     changes: [
       { find: '[node, policy, view, tenant.now]', replace: "[node, 'always-allow', view, tenant.now]" },
     ],
-    foundBy: 'apps/api/test/placements.test.ts',
+    foundBy: 'apps/api/test/node-actions.test.ts',
   },
 ];

@@ -124,11 +124,16 @@ export const API_PLATFORM_FAULTS = [
     foundBy: 'apps/api/test/rebuilds.test.ts',
   },
   {
-    name: 'setting-is-not-checked',
-    breaks: 'a setting that is out of bounds is refused',
+    name: 'setting-under-a-stale-version',
+    breaks: 'a setting is changed under the version of its cluster',
     file: 'apps/api/src/settings/write-setting.ts',
-    changes: [{ find: 'value: parseSettingValue(path.name, value), ifVersion', replace: 'value, ifVersion' }],
-    foundBy: 'apps/api/test/requests.test.ts',
+    changes: [
+      {
+        find: 'value: parseSettingValue(path.name, value), ifVersion',
+        replace: 'value: parseSettingValue(path.name, value), ifVersion: undefined',
+      },
+    ],
+    foundBy: 'apps/api/test/repeated-and-conditional-requests.test.ts',
   },
   {
     name: 'retried-snapshot-is-taken-twice',
@@ -177,7 +182,7 @@ export const API_PLATFORM_FAULTS = [
     breaks: 'the address of a volume is for those who may change it',
     file: 'apps/api/src/volumes/volume.view.ts',
     changes: [{ find: 'if (!mayWrite) return { nbdUri: null };', replace: '' }],
-    foundBy: 'apps/api/test/project-roles.test.ts',
+    foundBy: 'apps/api/test/volumes.test.ts',
   },
   {
     name: 'places-of-another-organization',

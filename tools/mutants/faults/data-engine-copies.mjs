@@ -148,7 +148,7 @@ export const COPY_FAULTS = [
         replace: 'if (target === undefined) throw snapshotNotFound();',
       },
     ],
-    foundBy: 'packages/data-engine/src/engine/volume-snapshots.test.ts',
+    foundBy: 'packages/data-engine/src/layers/layer-tree.test.ts',
   },
   {
     name: 'thaws-a-layer-that-others-need',
@@ -195,7 +195,7 @@ export const COPY_FAULTS = [
     breaks: 'no write begins while a change has the copy to itself',
     file: 'packages/data-engine/src/replica/write-gate.ts',
     changes: [{ find: 'if (this.exclusive !== undefined) return this.enterLater();', replace: '' }],
-    foundBy: 'packages/data-engine/src/replica/replica.test.ts',
+    foundBy: 'packages/data-engine/src/replica/write-gate.test.ts',
   },
   {
     name: 'damaged-marks-are-believed',
@@ -207,7 +207,7 @@ export const COPY_FAULTS = [
         replace: "if (SEALS.statesOf(stored, 0).every((state) => typeof state !== 'number'))",
       },
     ],
-    foundBy: 'packages/data-engine/src/replica/rot.test.ts',
+    foundBy: 'packages/data-engine/src/replica/intent-map.test.ts',
   },
   {
     name: 'revert-trusts-changed-layers',

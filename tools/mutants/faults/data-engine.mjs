@@ -45,7 +45,7 @@ export const DATA_ENGINE_FAULTS = [
         replace: 'type === Command.Write && lengthBytes > 16 * PAYLOAD_BYTES_MAX',
       },
     ],
-    foundBy: 'packages/data-engine/src/nbd/hostile-clients.test.ts',
+    foundBy: 'packages/data-engine/src/nbd/requests.test.ts',
   },
   {
     name: 'unread-replies-without-a-bound',
@@ -133,7 +133,7 @@ export const DATA_ENGINE_FAULTS = [
         replace: 'if (epoch < this.epoch) throw staleEpoch(this.epoch, epoch);',
       },
     ],
-    foundBy: 'packages/data-engine/src/engine/fencing.test.ts',
+    foundBy: 'packages/data-engine/src/replica-server/late-commands.test.ts',
   },
   {
     name: 'cancel-ends-a-later-pull',
@@ -159,7 +159,7 @@ export const DATA_ENGINE_FAULTS = [
       block(earlier, entry);`,
       },
     ],
-    foundBy: 'packages/data-engine/src/engine/random-operations.test.ts',
+    foundBy: 'packages/data-engine/src/engine/range-locks.test.ts',
   },
   {
     name: 'half-of-the-members-goes-on-alone',
@@ -171,7 +171,7 @@ export const DATA_ENGINE_FAULTS = [
         replace: '',
       },
     ],
-    foundBy: 'packages/data-engine/src/engine/takeover.test.ts',
+    foundBy: 'packages/data-engine/src/engine/grants.test.ts',
   },
   {
     name: 'lease-survives-a-lost-member',

@@ -33,7 +33,7 @@ export const DATABASE_FAULTS = [
     changes: [
       { find: 'storage_scheduled_bytes + $2 <= $3 AND', replace: 'storage_scheduled_bytes <= $3 AND' },
     ],
-    foundBy: 'packages/database/src/creation/booking-check.test.ts',
+    foundBy: 'packages/database/src/store/postgres-store.test.ts',
   },
   {
     name: 'booked-under-old-settings',
@@ -64,7 +64,7 @@ export const DATABASE_FAULTS = [
     breaks: 'a page of due volumes begins behind the last of the one before',
     file: 'packages/database/src/store/due-volumes.ts',
     changes: [{ find: '(reconcile_due_at, id) > (', replace: '(reconcile_due_at, id) >= (' }],
-    foundBy: 'packages/database/src/store/due-volumes.test.ts',
+    foundBy: 'packages/database/src/store/postgres-store.test.ts',
   },
   {
     name: 'due-mark-lost-to-an-older-look',
@@ -148,7 +148,7 @@ export const DATABASE_FAULTS = [
     changes: [
       { find: 'const isProven = holdsCopies(context, row.id, copies);', replace: 'const isProven = true;' },
     ],
-    foundBy: 'packages/database/src/store/postgres-store.test.ts',
+    foundBy: 'apps/api/test/agents.test.ts',
   },
   {
     name: 'disk-moves-across-clusters',
@@ -160,7 +160,7 @@ export const DATABASE_FAULTS = [
         replace: 'if (from === undefined) return undefined;',
       },
     ],
-    foundBy: 'packages/database/src/store/postgres-store.test.ts',
+    foundBy: 'apps/api/test/agents.test.ts',
   },
   {
     name: 'orphan-is-a-known-replica',

@@ -67,7 +67,7 @@ test.each<{ name: ClusterMetric; part: Partial<ClusterFigures>; want: Record<str
     name: 'holdfast_disk_usage_bytes',
     part: {
       disks: [
-        { cluster: 'c', node: 'n', disk: 'd', capacity: 100, available: 30, reserved: 0, scheduled: 0 },
+        { cluster: 'c', node: 'n', disk: 'd', capacity: 100, available: 30, reserved: 20, scheduled: 0 },
       ],
     },
     want: { 'c n d': 70 },

@@ -81,6 +81,26 @@ describe('marks of the write-intent maps', () => {
     expect(engine.report().replicas).toHaveLength(3);
   });
 
+  test('stay until what they cover is durable on every copy', async () => {
+    const volume = await cluster(2);
+    const gate = holding('none of them');
+    const engine = await volume.start(1, { connectControl: gate.connectControl });
+    await write(engine, 0, Buffer.alloc(4096, 1));
+    const { device } = engine;
+    const flush = device.flush.bind(device);
+    let refusals = 0;
+    engine.tick(performance.now() + 20_000);
+    device.flush = async () => {
+      refusals += 1;
+      throw new Error('the disk refuses');
+    };
+    await until(engine, () => refusals > 0 || gate.seen.includes('clear-intent'));
+    expect(gate.seen).not.toContain('clear-intent');
+    expect([await marks(volume, 0), await marks(volume, 1)]).toEqual([[0], [0]]);
+    device.flush = flush;
+    await cleared(engine, gate);
+  });
+
   test('of cold regions are cleared while others are changed', async () => {
     const volume = await cluster(2);
     const engine = await volume.start(1);

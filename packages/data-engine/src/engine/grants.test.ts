@@ -56,7 +56,14 @@ describe('an engine that finds half of the last members, and not more', () => {
     });
     const starting = start(volume, FIRST, { replicas: [half.address], confirmRecord: () => asked });
     const [engine] = volume.engines;
-    while (engine?.copies.membership.waiting !== true) await new Promise((resolve) => setTimeout(resolve, 5));
+    const begun = starting.then(() => 'it serves');
+    const isAsking = async () => {
+      while (engine?.copies.membership.waiting !== true)
+        await new Promise((resolve) => setTimeout(resolve, 5));
+      return 'it asks';
+    };
+    expect(await Promise.race([begun, isAsking()])).toBe('it asks');
+    if (engine === undefined) throw new Error('no engine');
     expect(engine.report().state).toBe('waiting-record');
     expect((await half.node.replica(half.address.replicaId)).metadata.record).toEqual(volume.record);
     confirm();

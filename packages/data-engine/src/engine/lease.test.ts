@@ -5,6 +5,7 @@ import { MIB, modes, until, useClusters, write } from '../../test/engine-cluster
 import { SYSTEM_TIME } from '../base/time.js';
 import { contiguous } from '../nbd/export.js';
 import type { Engine } from './engine.js';
+import { Lease } from './lease.js';
 import type { ReplicaLink } from './replica-link.js';
 
 const { cluster } = useClusters();
@@ -117,4 +118,20 @@ test('allocation is queried on a copy that may be read', async () => {
   engine.copies.reads.onlyFrom(linkOf(engine, 1));
   linkOf(engine, 0).client.blockStatus = async (_, lengthBytes) => [{ lengthBytes, allocated: false }];
   expect(await engine.device.blockStatus(8 * MIB, MIB, 8)).toEqual([{ lengthBytes: MIB, allocated: true }]);
+});
+
+test('a lease that holds still ends at once when the members change so that most were not heard', () => {
+  // The casts: of links and of clients a lease needs these only.
+  const heardAt = (heardAtMs: number) => ({ mode: 'RW', client: { heardAtMs } }) as ReplicaLink;
+  let members = [heardAt(1_000), heardAt(1_000), heardAt(0)];
+  const lease = new Lease({
+    members: () => members,
+    timeoutMs: () => TIMEOUT_MS,
+    time: { ...SYSTEM_TIME, nowMs: () => TIMEOUT_MS + 500 },
+    failed: () => undefined,
+  });
+  expect(lease.isValid).toBe(true);
+  members = [heardAt(1_000), heardAt(0)];
+  lease.changed();
+  expect(lease.isValid).toBe(false);
 });

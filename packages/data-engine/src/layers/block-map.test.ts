@@ -10,6 +10,19 @@ test('the next held block is the first one that is held, across pages that were 
   expect(map.nextHeld(4 * BLOCKS_PER_PAGE)).toBeUndefined();
 });
 
+test('a run ends where the next block differs, whether bytes of the map are full, empty or mixed', () => {
+  const held = [...'11111111', ...'00000000', ...'11110000', ...'11111111', ...'11111111', ...'00000001'].map(
+    Number,
+  );
+  const map = new BlockMap(held.length);
+  for (const [block, bit] of held.entries()) if (bit === 1) map.setRange(block, 1);
+  for (const [first, bit] of held.entries()) {
+    const other = held.findIndex((one, at) => at > first && one !== bit);
+    const count = (other === -1 ? held.length : other) - first;
+    expect(map.runAt(first, held.length - first)).toEqual({ first, count, held: bit === 1 });
+  }
+});
+
 describe('pages that are being stored', () => {
   const taken = (map: BlockMap) => {
     const pages = map.takeDirty();

@@ -1,5 +1,13 @@
 import { expect, test } from '@jest/globals';
-import { type LayerMetadata, newHead, withMerged, withSnapshot } from './layer-tree.js';
+import {
+  type LayerMetadata,
+  newHead,
+  withMerged,
+  withoutFreeze,
+  withRemoved,
+  withRevert,
+  withSnapshot,
+} from './layer-tree.js';
 
 const SIZE_BYTES = 2 ** 20;
 const CHECKSUM = {
@@ -30,4 +38,19 @@ test('a layer that took another one in is in its file, and has no checksum until
     [before.at(-1)?.id, undefined],
   ]);
   expect(after[1]).toMatchObject({ parentId: 'a', file: before[1]?.file });
+});
+
+test('a snapshot that was deleted is not reverted to, though its layer is still there', () => {
+  const layers = chainOf('a', 'b');
+  expect(withRevert(layers, 'a', 'next').at(-1)).toMatchObject({ id: 'next', parentId: 'a' });
+  expect(() => withRevert(withRemoved(layers, 'a'), 'a', 'next')).toThrow(
+    expect.objectContaining({ code: 'snapshot.not_found' }),
+  );
+});
+
+test('a freeze is not rolled back where another branch stands on the layer: its content would change', () => {
+  const layers = chainOf('a');
+  expect(withoutFreeze(layers, 'a')).toMatchObject([{ parentId: null, file: layers[0]?.file }]);
+  const branched = withRevert(chainOf('a', 'b'), 'a', 'next');
+  expect(() => withoutFreeze(branched, 'a')).toThrow(expect.objectContaining({ code: 'snapshot.in_use' }));
 });

@@ -6,9 +6,11 @@ import path from 'node:path';
 import { copyRecord } from '@holdfast/core/model/copy-record.js';
 import { asId, type ReplicaId } from '@holdfast/core/model/ids.js';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { stateSoon } from '../../test/held-syncs.js';
 import { contiguous } from '../nbd/export.js';
 import type { Ask, CommandName } from '../protocol/commands.js';
 import { Replica } from '../replica/replica.js';
+import { ReplicaExport } from './replica-exports.js';
 import { ReplicaService } from './replica-service.js';
 
 const MIB = 1024 * 1024;
@@ -19,6 +21,7 @@ const CHANGED = { code: 'replica.state_changed' };
 let disk: string;
 let replicaId: string;
 let service: ReplicaService;
+let loseSource: (reason: Error) => void;
 let replica: Replica;
 
 beforeEach(async () => {
@@ -27,9 +30,7 @@ beforeEach(async () => {
   const volumeId = crypto.randomUUID();
   const spec = { replicaId, volumeId, diskId: volumeId, sizeBytes: SIZE, secret: 'secret' };
   await Replica.create(disk, { ...spec, record: recordOf(0, 0) });
-  service = new ReplicaService(() => {
-    throw new Error('nothing is pulled here');
-  });
+  service = new ReplicaService(unasked, { connectData: connectUntilLost });
   await service.open(disk, replicaId);
   ({ replica } = await service.find(replicaId));
   await command('open', { epoch: 5 });
@@ -111,6 +112,17 @@ describe('a command that waits while the copy is fenced', () => {
     expect(purged).toMatchObject({ status: 'rejected', reason: STALE });
     expect(replica.layer(old.id)?.map.heldBlocks).toBe(held);
   });
+});
+
+test('a connection that was opened before a fence reads, flushes and describes nothing any more', async () => {
+  await write(0, filled(7));
+  const older = new ReplicaExport(replica, 5);
+  expect(contiguous(await older.read(0, 4096)).equals(filled(7))).toBe(true);
+  await replica.fence(6);
+  await expect(older.read(0, 4096)).rejects.toMatchObject(STALE);
+  expect(() => older.readNow(0, 4096)).toThrow(expect.objectContaining(STALE));
+  await expect(older.flush()).rejects.toMatchObject(STALE);
+  await expect(older.blockStatus(0, 4096, 1)).rejects.toMatchObject(STALE);
 });
 
 describe('fences and records at once', () => {
@@ -244,6 +256,49 @@ describe('a command that is delivered twice', () => {
   });
 });
 
+describe('a cancel that names an attempt', () => {
+  test('leaves a later attempt of the same rebuild alone', async () => {
+    const rebuildId = crypto.randomUUID();
+    const base = adopted('base');
+    const { id, name } = base;
+    const headId = crypto.randomUUID();
+    await command('prepare', {
+      epoch: 5,
+      rebuildId,
+      layers: [base],
+      headParentId: id,
+      sizeBytes: SIZE,
+      headId,
+    });
+    await command('pull', {
+      epoch: 5,
+      rebuildId,
+      sources: [
+        {
+          replicaId: 'source',
+          nodeId: 'node',
+          nbdHost: 'source',
+          nbdPort: 1,
+          secret: 'secret',
+          controlUrl: 'http://source',
+        },
+      ],
+      layers: [{ id, name, method: 'full', reason: '', heldBytes: MIB, ranges: null }],
+      blockHash: 'blake3',
+      tuning: { bandwidthBytesPerSecond: null, paused: false },
+      attempt: 2,
+    });
+    const late = await stateSoon(command('cancel-pull', { epoch: 5, rebuildId, attempt: 1 }));
+    loseSource(new Error('the source is lost'));
+    expect(late).toBe('resolved');
+    const wait = { state: 'copying', atMostMs: 5_000 } as const;
+    expect(await command('progress', { epoch: 5, rebuildId, wait })).toMatchObject({
+      state: 'failed',
+      error: { code: 'rebuild.failed', sourceLost: true },
+    });
+  });
+});
+
 describe('a purge beside a change of the layers', () => {
   test('never changes what the device reads, and keeps a layer from being reverted to', async () => {
     const [older, newer] = [layerNamed('older', 'system'), layerNamed('newer', 'system')];
@@ -261,3 +316,14 @@ describe('a purge beside a change of the layers', () => {
     await expect(command('revert', again)).rejects.toMatchObject({ code: 'snapshot.not_found' });
   });
 });
+
+/** Connecting to a source of a pull takes until the test loses it. */
+function connectUntilLost(): Promise<never> {
+  return new Promise((_, reject) => {
+    loseSource = reject;
+  });
+}
+
+function unasked(): never {
+  throw new Error('no source is connected');
+}

@@ -3,9 +3,11 @@ import crypto from 'node:crypto';
 import fs from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
-import { REGION_BYTES } from '@holdfast/core/model/bytes.js';
+import { REGION_BYTES, SECTOR_BYTES } from '@holdfast/core/model/bytes.js';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { HeldSyncs, stateSoon } from '../../test/held-syncs.js';
+import { replicaDirectory } from '../disk/folder/replica-files.js';
+import { SECTOR_CONTENT_BYTES } from '../disk/sealed-sectors.js';
 import { INTENT_FILE } from './intent-map.js';
 import { Replica } from './replica.js';
 
@@ -84,4 +86,16 @@ test('a write waits for the mark of its own region, and not for those ahead of i
   syncs.release();
   await next;
   expect(replica.intentRegions()[0]?.count).toBeGreaterThanOrEqual(4);
+});
+
+test('one damaged sector of the map among valid ones has the copy refused: marks may be missing there', async () => {
+  const sectors = 3;
+  const replica = await copyOf(sectors * 8 * SECTOR_CONTENT_BYTES);
+  const { replicaId } = replica.metadata;
+  await replica.close();
+  open.splice(0);
+  const file = await fs.open(path.join(replicaDirectory(disk, replicaId), INTENT_FILE), 'r+');
+  await file.write(Buffer.from([1]), 0, 1, SECTOR_BYTES + 7);
+  await file.close();
+  await expect(Replica.open(disk, replicaId)).rejects.toMatchObject({ code: 'replica.corrupt' });
 });
