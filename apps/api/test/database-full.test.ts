@@ -13,15 +13,8 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/gl
 import type { Answer } from './api-fixture.js';
 import { OwnApi } from './own-api.js';
 
-const FULL = {
-  status: 503,
-  body: {
-    code: 'store.full',
-    retryable: true,
-    detail: 'the disk of the database is full: nothing was changed',
-    cures: [expect.stringContaining('free space')],
-  },
-};
+const CURES = [expect.stringContaining('free space')];
+const FULL = { status: 503, body: { code: 'store.full', retryable: true, cures: CURES } };
 /** Tables that a creation writes to, and what requests of any kind write. */
 const WRITTEN = [
   'volume',
@@ -59,47 +52,12 @@ afterAll(async () => {
   fs.rmdirSync(small);
 });
 
-const create = (name: string, key?: string): Promise<Answer> =>
-  api.call('POST', api.volumes, {
-    body: { name, size: GIB },
-    ...(key === undefined ? {} : { headers: { 'idempotency-key': key } }),
-  });
-const names = async (): Promise<string[]> => {
-  const { rows } = await api.owner.query<{ name: string }>('SELECT name FROM volume ORDER BY name');
-  return rows.map(({ name }) => name);
-};
-const countOf = async (table: string): Promise<number> => {
-  const { rows } = await api.owner.query<{ count: number }>(`SELECT count(*)::int AS count FROM "${table}"`);
-  return rows[0]?.count ?? 0;
-};
-
-/** A small folder in memory; `undefined` where this process may not mount one. */
-function mountSmall(): string | undefined {
-  const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'holdfast-small-'));
-  fs.chmodSync(folder, 0o755);
-  const mounted = spawnSync('mount', ['-t', 'tmpfs', '-o', `size=${SMALL_BYTES}`, 'tmpfs', folder]);
-  if (mounted.status === 0) return folder;
-  fs.rmdirSync(folder);
-  process.stderr.write('left out: a full tablespace, because this process may not mount a file system\n');
-  return undefined;
-}
-
 describe('while every write finds the disk full', () => {
   beforeAll(async () => {
     await api.owner.query(`CREATE FUNCTION refuse_full() RETURNS trigger LANGUAGE plpgsql AS $$
       BEGIN RAISE EXCEPTION 'could not extend file: No space left on device' USING ERRCODE = 'disk_full'; END $$`);
   });
   afterEach(free);
-
-  async function fill(only = tables): Promise<void> {
-    for (const table of only)
-      await api.owner.query(
-        `CREATE TRIGGER refuse_full BEFORE INSERT OR UPDATE ON "${table}" FOR EACH ROW EXECUTE FUNCTION refuse_full()`,
-      );
-  }
-  async function free(): Promise<void> {
-    for (const table of tables) await api.owner.query(`DROP TRIGGER IF EXISTS refuse_full ON "${table}"`);
-  }
 
   test('reads are answered, changes are refused by a code of their own, and made once there is room', async () => {
     await fill();
@@ -177,3 +135,40 @@ withSmall('while the file system of a table is full', () => {
     await api.owner.query('DROP TABLESPACE small');
   });
 });
+
+async function fill(only = tables): Promise<void> {
+  for (const table of only)
+    await api.owner.query(
+      `CREATE TRIGGER refuse_full BEFORE INSERT OR UPDATE ON "${table}" FOR EACH ROW EXECUTE FUNCTION refuse_full()`,
+    );
+}
+
+async function free(): Promise<void> {
+  for (const table of tables) await api.owner.query(`DROP TRIGGER IF EXISTS refuse_full ON "${table}"`);
+}
+
+function create(name: string, key?: string): Promise<Answer> {
+  const headers = key === undefined ? {} : { headers: { 'idempotency-key': key } };
+  return api.call('POST', api.volumes, { body: { name, size: GIB }, ...headers });
+}
+
+async function names(): Promise<string[]> {
+  const { rows } = await api.owner.query<{ name: string }>('SELECT name FROM volume ORDER BY name');
+  return rows.map(({ name }) => name);
+}
+
+async function countOf(table: string): Promise<number> {
+  const { rows } = await api.owner.query<{ count: number }>(`SELECT count(*)::int AS count FROM "${table}"`);
+  return rows[0]?.count ?? 0;
+}
+
+/** A small folder in memory; `undefined` where this process may not mount one. */
+function mountSmall(): string | undefined {
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'holdfast-small-'));
+  fs.chmodSync(folder, 0o755);
+  const mounted = spawnSync('mount', ['-t', 'tmpfs', '-o', `size=${SMALL_BYTES}`, 'tmpfs', folder]);
+  if (mounted.status === 0) return folder;
+  fs.rmdirSync(folder);
+  process.stderr.write('left out: a full tablespace, because this process may not mount a file system\n');
+  return undefined;
+}

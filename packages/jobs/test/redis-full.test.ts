@@ -2,8 +2,6 @@
  * A Redis that answers, and takes no writes: its memory is full, or its disk refuses its snapshots. What waits in the outbox waits there,
  * and is done by the same processes once Redis takes writes again.
  */
-import fs from 'node:fs';
-import path from 'node:path';
 import type { Outbox } from '@holdfast/control/ports/outbox.js';
 import type { WakeUp } from '@holdfast/control/ports/queue.js';
 import { asId, type VolumeId } from '@holdfast/core/model/ids.js';
@@ -14,42 +12,9 @@ import { type JobBackend, openBackend } from '../src/backend.js';
 import { OutboxRelay } from '../src/outbox-relay.js';
 import { WakeQueue } from '../src/wake-queue.js';
 import { WakeWorkers } from '../src/wake-workers.js';
+import { REDIS_TROUBLES } from './redis-troubles.js';
 
 const withRedis = hasRedis() ? describe : describe.skip;
-const volume = (number: number): WakeUp & { kind: 'volume' } => ({
-  kind: 'volume',
-  volumeId: asId<VolumeId>(`01890000-0000-7000-8000-${String(number).padStart(12, '0')}`),
-});
-
-/** How Redis comes to refuse writes, and to take them again. */
-const TROUBLES: Readonly<Record<string, { begin: () => Promise<void>; end: () => Promise<void> }>> = {
-  OOM: {
-    begin: () => told('CONFIG SET maxmemory 1'),
-    end: () => told('CONFIG SET maxmemory 0'),
-  },
-  MISCONF: {
-    async begin() {
-      // A folder stands where its snapshot would be renamed to.
-      fs.mkdirSync(path.join(redis.directory, 'dump.rdb', 'taken'), { recursive: true });
-      await told('CONFIG SET save "3600 1"');
-      await redis.tell('BGSAVE');
-      await eventually(
-        'the snapshot fails',
-        () => redis.tell('INFO persistence'),
-        (info) => info.includes('rdb_last_bgsave_status:err'),
-      );
-    },
-    async end() {
-      fs.rmSync(path.join(redis.directory, 'dump.rdb'), { recursive: true });
-      await redis.tell('BGSAVE');
-      await eventually(
-        'the snapshot is made',
-        () => redis.tell('INFO persistence'),
-        (info) => info.includes('rdb_last_bgsave_status:ok'),
-      );
-    },
-  },
-};
 
 let redis: RedisServer;
 let backend: JobBackend;
@@ -63,52 +28,9 @@ const errors: unknown[] = [];
 const held = new Map<string, Promise<void>>();
 const releases: (() => void)[] = [];
 
-async function told(command: string): Promise<void> {
-  expect(await redis.tell(command)).toBe('+OK\r\n');
-}
-
-/** Keeps its rows until they are handed over, as the one in Postgres does. */
-const outbox: Outbox = {
-  async drain(limit, handOver) {
-    const batch = rows.slice(0, limit);
-    await handOver(batch);
-    rows.splice(0, batch.length);
-    return batch.length;
-  },
-  listen: async () => ({ close: async () => {} }),
-};
-
 withRedis('a Redis that refuses writes', () => {
-  beforeAll(async () => {
-    redis = await startRedis();
-    backend = openBackend({ databaseUrl: '', redisUrl: redis.url });
-    const onError = (error: unknown) => errors.push(error);
-    queue = new WakeQueue(backend, onError);
-    workers = new WakeWorkers(
-      backend,
-      {
-        volume: {
-          concurrency: { safety: 4, request: 4, bulk: 1 },
-          run: async ({ volumeId }) => {
-            ran.push(volumeId);
-            await held.get(volumeId);
-          },
-        },
-        cluster: { concurrency: 1, run: async () => undefined },
-      },
-      onError,
-    );
-    relay = new OutboxRelay(outbox, queue, onError);
-    await relay.start();
-  });
-  afterAll(async () => {
-    for (const release of releases) release();
-    await relay?.stop();
-    await workers?.close();
-    await queue?.close();
-    await backend?.close();
-    await redis?.stop();
-  });
+  beforeAll(begin);
+  afterAll(end);
 
   const runsOf = (wakeUp: { volumeId: string }) => ran.filter((id) => id === wakeUp.volumeId).length;
   const until = (what: string, passes: () => boolean) =>
@@ -118,10 +40,10 @@ withRedis('a Redis that refuses writes', () => {
       (is) => is,
     );
 
-  test.each(Object.entries(TROUBLES))(
+  test.each(Object.entries(REDIS_TROUBLES))(
     '%s: health says so, nothing is lost, and all goes on without a restart',
     async (name, trouble) => {
-      const first = Object.keys(TROUBLES).indexOf(name) * 10;
+      const first = Object.keys(REDIS_TROUBLES).indexOf(name) * 10;
       const [before, running, waiting] = [volume(first + 1), volume(first + 2), volume(first + 3)];
       rows.push(before);
       await until('a job ran before', () => runsOf(before) === 1);
@@ -130,7 +52,7 @@ withRedis('a Redis that refuses writes', () => {
       await until('a job is running', () => runsOf(running) === 1);
       await expect(backend.ping()).resolves.toBeDefined();
 
-      await trouble.begin();
+      await trouble.begin(redis);
       await expect(backend.ping()).rejects.toThrow(name);
       errors.length = 0;
       rows.push(waiting);
@@ -140,7 +62,7 @@ withRedis('a Redis that refuses writes', () => {
       expect(rows).toEqual([waiting]);
       expect(runsOf(waiting)).toBe(0);
 
-      await trouble.end();
+      await trouble.end(redis);
       await until('what waited is done', () => runsOf(waiting) === 1 && rows.length === 0);
       await expect(backend.ping()).resolves.toBeDefined();
       // The volume whose job could not end is not stuck behind it.
@@ -150,3 +72,53 @@ withRedis('a Redis that refuses writes', () => {
     },
   );
 });
+
+async function begin(): Promise<void> {
+  redis = await startRedis();
+  backend = openBackend({ databaseUrl: '', redisUrl: redis.url });
+  const onError = (error: unknown) => errors.push(error);
+  queue = new WakeQueue(backend, onError);
+  workers = new WakeWorkers(
+    backend,
+    {
+      volume: {
+        concurrency: { safety: 4, request: 4, bulk: 1 },
+        run: async ({ volumeId }) => {
+          ran.push(volumeId);
+          await held.get(volumeId);
+        },
+      },
+      cluster: { concurrency: 1, run: async () => undefined },
+    },
+    onError,
+  );
+  relay = new OutboxRelay(keptOutbox(), queue, onError);
+  await relay.start();
+}
+
+async function end(): Promise<void> {
+  for (const release of releases) release();
+  await relay?.stop();
+  await workers?.close();
+  await queue?.close();
+  await backend?.close();
+  await redis?.stop();
+}
+
+/** Keeps its rows until they are handed over, as the one in Postgres does. */
+function keptOutbox(): Outbox {
+  return {
+    async drain(limit, handOver) {
+      const batch = rows.slice(0, limit);
+      await handOver(batch);
+      rows.splice(0, batch.length);
+      return batch.length;
+    },
+    listen: async () => ({ close: async () => {} }),
+  };
+}
+
+function volume(number: number): WakeUp & { kind: 'volume' } {
+  const volumeId = asId<VolumeId>(`01890000-0000-7000-8000-${String(number).padStart(12, '0')}`);
+  return { kind: 'volume', volumeId };
+}
