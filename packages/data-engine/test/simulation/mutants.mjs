@@ -135,7 +135,7 @@ export const MUTANTS = [
       },
       {
         file: `${REPLICA}/replica.ts`,
-        find: 'if (!isOutOfSpace(error)) this.failed(error);',
+        find: 'if (!isRefusedWrite(error)) this.failed(error);',
         replace: '',
       },
     ],
@@ -182,7 +182,7 @@ export const MUTANTS = [
       },
       {
         file: `${REPLICA}/intent-map.ts`,
-        find: 'if (!isOutOfSpace(error)) this.onLost(error);',
+        find: 'if (!isRefusedWrite(error)) this.onLost(error);',
         replace: '',
       },
       {
