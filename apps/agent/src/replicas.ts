@@ -17,12 +17,12 @@ import type { CopyDescription } from '@holdfast/core/model/copy-description.js';
 import { type RemovalClaim, requireRemovable } from '@holdfast/core/model/copy-removal.js';
 import { isFault, StorageFault } from '@holdfast/core/model/faults.js';
 import { asId, type ReplicaId, type VolumeId } from '@holdfast/core/model/ids.js';
-import { systemCode } from '@holdfast/data-engine/base/system-error.js';
 import type { ExportInfo } from '@holdfast/data-engine/nbd/handshake-frames.js';
 import type { CommandName } from '@holdfast/data-engine/protocol/commands.js';
 import type { ReplicaExportName } from '@holdfast/data-engine/protocol/export-names.js';
 import { loadMetadata, type ReplicaMetadata } from '@holdfast/data-engine/replica/metadata.js';
 import { Replica } from '@holdfast/data-engine/replica/replica.js';
+import { asDiskRefusal } from '@holdfast/data-engine/replica-server/disk-refusals.js';
 import { removeIf } from '@holdfast/data-engine/replica-server/removal.js';
 import { type CopyUse, holderProof } from '@holdfast/identity/copy-secret.js';
 import type { Logger } from 'pino';
@@ -163,7 +163,7 @@ export class Replicas {
       try {
         await Replica.create(disk.path, spec);
       } catch (error) {
-        throw spaceFault(error);
+        throw asDiskRefusal(error);
       }
       await this.learn(disk, spec.replicaId);
     });
@@ -261,11 +261,21 @@ export class Replicas {
     if (known === undefined) return;
     // Asked first: while the disk hangs, this throws and the copy stays known.
     const isAbsent = await known.disk.isAbsent();
-    this.known.delete(replicaId);
-    this.unreadable.delete(replicaId);
     await this.letGo(replicaId);
     // On a disk that is not there nothing can be removed; if the disk returns, the copy on it is an orphan.
-    if (!isAbsent) await (await known.disk.store()).remove(replicaId);
+    if (!isAbsent) await this.removeFrom(known.disk, replicaId);
+    // Only now: the repeat of a removal that has failed would find no copy, and answer that it is gone.
+    this.known.delete(replicaId);
+    this.unreadable.delete(replicaId);
+  }
+
+  /** @throws StorageFault `disk.failed`, or the space that was lacking; the copy may be gone then, or be there whole */
+  private async removeFrom(disk: Disk, replicaId: string): Promise<void> {
+    try {
+      await (await disk.store()).remove(replicaId);
+    } catch (error) {
+      throw asDiskRefusal(error);
+    }
   }
 
   async openAt(replicaId: string, opening: OpenReplica): Promise<OpenReplicaReply> {
@@ -419,14 +429,6 @@ function asFault(error: unknown): StorageFault {
   if (isFault(error)) return error;
   const publicMessage = `the copy can't be read: ${error instanceof Error ? error.message : String(error)}`;
   return new StorageFault('replica.corrupt', { publicMessage, cause: error });
-}
-
-/** The fault of a full disk, or of a size that the file system can't hold: an operator can cure both. */
-function spaceFault(error: unknown): unknown {
-  const code = systemCode(error);
-  if (code !== 'ENOSPC' && code !== 'EDQUOT' && code !== 'EFBIG') return error;
-  const what = code === 'EFBIG' ? 'the file system cannot hold a file of that size' : 'the disk is full';
-  return new StorageFault('disk.no_space', { publicMessage: what, cause: error });
 }
 
 function proofOf(known: Known, nodeId: string): string {

@@ -27,7 +27,7 @@ export interface JobBackend {
   readonly kind: 'redis' | 'postgres';
   queue(name: string, onError: (error: Error) => void): JobQueue;
   worker(name: string, handler: JobHandler, options: WorkerOptions): JobWorker;
-  /** Resolves when it answers. On Postgres there is nothing to ask beside the database itself. */
+  /** Resolves when it takes what is written. On Postgres there is nothing to ask beside the database itself. */
   ping(): Promise<unknown>;
   close(): Promise<void>;
 }
@@ -43,6 +43,9 @@ const LOCK_RENEW_MS = 1_000;
 /** Interval of the search for expired locks: one short query for each queue. */
 const STALLED_INTERVAL_MS = 1_000;
 const SCHEMA = 'bullmq';
+/** What a ping writes, and for how long: it leaves nothing behind. */
+const PING_KEY = 'holdfast-ping';
+const PING_SECONDS = 10;
 /**
  * Jobs only name what has to be looked at, so none waits for the disk: what a failure of Postgres' machine takes, the sweep
  * wakes again. A job whose outbox row is gone for good is kept, since commits keep their order.
@@ -85,7 +88,8 @@ function redisBackend(url: string, caFile: string | undefined): JobBackend {
       if (onIdle !== undefined) worker.on('drained', onIdle);
       return worker;
     },
-    ping: () => connection.ping(),
+    // A server whose memory is full answers every question, and refuses jobs.
+    ping: () => connection.set(PING_KEY, '1', 'EX', PING_SECONDS),
     async close() {
       await connection.quit().catch(() => connection.disconnect());
     },

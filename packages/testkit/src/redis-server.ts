@@ -10,6 +10,9 @@ import { hasPrograms } from './nbd-tools.js';
 
 export type RedisServer = {
   url: string;
+  /** Tells it something by its own words, such as `CONFIG SET maxmemory 1mb`, and returns its answer as it is on the wire. */
+  tell(command: string): Promise<string>;
+  directory: string;
   /** Has it forget everything. */
   forget(): Promise<void>;
   /** Ends the process with all it knew; connections break, and nothing listens until `begin`. */
@@ -58,6 +61,8 @@ export async function startRedis(tls?: RedisTls): Promise<RedisServer> {
   };
   return {
     url: `redis${tls === undefined ? '' : 's'}://127.0.0.1:${port}`,
+    directory,
+    tell: (command) => tell(port, command),
     forget: () => flushAll(port),
     end,
     async begin() {
@@ -90,10 +95,15 @@ function accepts(port: number): Promise<boolean> {
   });
 }
 
-async function flushAll(port: number): Promise<void> {
+async function tell(port: number, command: string): Promise<string> {
   const socket = net.connect(port, '127.0.0.1');
-  socket.write('FLUSHALL\r\n');
+  socket.write(`${command}\r\n`);
   const [answer] = await once(socket, 'data');
   socket.destroy();
-  if (String(answer) !== '+OK\r\n') throw new Error(`Redis answered ${String(answer)}`);
+  return String(answer);
+}
+
+async function flushAll(port: number): Promise<void> {
+  const answer = await tell(port, 'FLUSHALL');
+  if (answer !== '+OK\r\n') throw new Error(`Redis answered ${answer}`);
 }

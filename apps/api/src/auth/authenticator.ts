@@ -1,5 +1,5 @@
 import { faultOf } from '@holdfast/control/use-cases/use-case.js';
-import { StorageFault } from '@holdfast/core/model/faults.js';
+import { isFault, StorageFault } from '@holdfast/core/model/faults.js';
 import type { TokenId } from '@holdfast/core/model/ids.js';
 import { decideAccess } from '@holdfast/core/policy/decide-access.js';
 import { type Action, changesNothing } from '@holdfast/core/policy/permissions.js';
@@ -74,7 +74,12 @@ export class Authenticator {
     if (now.getTime() - (this.lastNotedMs.get(tokenId) ?? 0) < NOTE_INTERVAL_MS) return;
     if (this.lastNotedMs.size >= NOTED_TOKENS_MAX) this.lastNotedMs.clear();
     this.lastNotedMs.set(tokenId, now.getTime());
-    await unsyncedTransaction(scope, (sql) => noteTokenUse(sql, tokenId, now));
+    try {
+      await unsyncedTransaction(scope, (sql) => noteTokenUse(sql, tokenId, now));
+    } catch (error) {
+      // A database without room still answers what is only read; the note is made another time.
+      if (!isFault(error, 'store.full')) throw error;
+    }
   }
 
   private async authenticate(request: FastifyRequest): Promise<UserActor> {

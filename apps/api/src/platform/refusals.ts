@@ -33,6 +33,7 @@ function sharedRefusals(route: RefusingRoute): FaultCode[] {
   const hasKey = method === 'post' && access !== 'public' && access !== 'agent';
   return [
     'store.unavailable',
+    'store.full',
     ...choose(access !== 'public', 'auth.missing', 'auth.forbidden'),
     ...choose(access !== 'public', access === 'agent' ? 'node.identity_refused' : 'auth.invalid'),
     ...choose(access !== 'public' && access !== 'agent', 'request.rate_limited'),

@@ -126,6 +126,7 @@ export const FAULTS = {
   'fleet.inconsistent': { kind: 'invalid', retry: 'never' },
   'store.conflict': { kind: 'conflict', retry: 'backoff' },
   'store.unavailable': { kind: 'unavailable', retry: 'backoff' },
+  'store.full': { kind: 'unavailable', retry: 'backoff' },
   'agent.unreachable': { kind: 'unavailable', retry: 'backoff' },
   'agent.refused': { kind: 'conflict', retry: 'backoff' },
   'agent.state_damaged': { kind: 'conflict', retry: 'never' },

@@ -4,7 +4,16 @@ export function systemCode(error: unknown): string | undefined {
   return typeof error.code === 'string' ? error.code : undefined;
 }
 
-/** True for a write that was refused for lack of space: nothing acknowledged is lost, and a retry may succeed. */
+/**
+ * True for a write that was refused for lack of space: nothing acknowledged is lost, and a retry may succeed. So it is with a size that the
+ * file system has no files of, and where it has become read-only; a failed sync has a code of its own, whatever the kernel called it.
+ */
+export function isRefusedWrite(error: unknown): boolean {
+  const code = systemCode(error);
+  return isOutOfSpace(error) || code === 'EFBIG' || code === 'EROFS';
+}
+
+/** True for want of space, of the disk's or of a quota's. */
 export function isOutOfSpace(error: unknown): boolean {
   const code = systemCode(error);
   return code === 'ENOSPC' || code === 'EDQUOT';

@@ -72,8 +72,12 @@ export interface CopyFiles {
   keepOnly(names: ReadonlySet<string>): Promise<void>;
   /** `undefined` if the text does not exist. */
   readText(name: string): Promise<string | undefined>;
-  /** Replaces a text atomically and durably. */
-  writeText(name: string, text: string): Promise<void>;
+  /**
+   * Replaces a text atomically and durably.
+   *
+   * @param begins called when the new text may be there from now on; what fails before has changed nothing
+   */
+  writeText(name: string, text: string, begins?: () => void): Promise<void>;
   /** The caller has closed the files. */
   close(): Promise<void>;
 }

@@ -8,7 +8,6 @@ import { BLOCK_BYTES } from '@holdfast/core/model/bytes.js';
 import { allEnded } from '../base/all-ended.js';
 import { closeAll } from '../base/close-all.js';
 import { SharedFlush } from '../base/shared-flush.js';
-import { isOutOfSpace } from '../base/system-error.js';
 import { leaseBlocks } from '../disk/aligned-buffers.js';
 import type { CopyFile, CopyFiles, FileUse } from '../disk/disk-store.js';
 import {
@@ -30,12 +29,12 @@ export class Layer {
   /** True while written data is not covered by a flush. */
   private dataDirty = false;
   /**
-   * Not final: a full disk refuses a map page before anything of it is written, so nothing is lost and a retry may
-   * succeed.
+   * Not final: a page of the map that is not written stays dirty, so nothing is lost and a retry may succeed. A sync that has failed
+   * fails again, in the file itself.
    */
   private readonly flushes = new SharedFlush(
     () => this.store(),
-    (error) => !isOutOfSpace(error),
+    () => false,
   );
 
   private constructor(
@@ -259,6 +258,7 @@ export class Layer {
    */
   private async store(): Promise<void> {
     if (!this.dataDirty && !this.map.isDirty) return;
+    const { dataDirty } = this;
     this.dataDirty = false;
     const pages = this.map.takeDirty();
     let isStored = false;
@@ -269,6 +269,8 @@ export class Layer {
     } finally {
       this.map.giveBack(pages);
       if (!isStored) this.map.keepDirty(pages);
+      // Asks the file again, which has not forgotten a sync that failed.
+      if (!isStored) this.dataDirty ||= dataDirty;
     }
   }
 

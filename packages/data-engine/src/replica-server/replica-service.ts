@@ -59,7 +59,11 @@ export class ReplicaService {
 
   /** Opens the copy, unless it is open. */
   async open(diskPath: string, replicaId: string): Promise<void> {
-    await (this.served.get(replicaId) ?? this.serve(replicaId, this.load(diskPath, replicaId)));
+    try {
+      await (this.served.get(replicaId) ?? this.serve(replicaId, this.load(diskPath, replicaId)));
+    } catch (error) {
+      throw asDiskRefusal(error);
+    }
   }
 
   private async load(diskPath: string, replicaId: string): Promise<ServedReplica> {
@@ -97,10 +101,10 @@ export class ReplicaService {
     name: Name,
     ask: Ask<Name>,
   ): Promise<Answer<Name>> {
-    const served = name === 'open' ? await this.findUsable(replicaId) : await this.find(replicaId);
-    // Refuses most late commands early; those that change anything check again at the moment of the effect.
-    if (name !== 'open') served.replica.requireTerm(ask);
     try {
+      const served = name === 'open' ? await this.findUsable(replicaId) : await this.find(replicaId);
+      // Refuses most late commands early; those that change anything check again at the moment of the effect.
+      if (name !== 'open') served.replica.requireTerm(ask);
       return await COMMANDS[name](served, ask);
     } catch (error) {
       throw asDiskRefusal(error);

@@ -8,7 +8,7 @@
  */
 import crypto from 'node:crypto';
 import { REGION_BYTES, SECTOR_BYTES } from '@holdfast/core/model/bytes.js';
-import { isOutOfSpace } from '../base/system-error.js';
+import { isRefusedWrite } from '../base/system-error.js';
 import type { CopyFile, CopyFiles } from '../disk/disk-store.js';
 import { contentOf, SECTOR_CONTENT_BYTES, SectorSeals } from '../disk/sealed-sectors.js';
 import type { IntentMarker } from '../protocol/commands.js';
@@ -262,7 +262,7 @@ export class IntentMap {
       await this.file.write([SEALS.seal(bits, 0, SEQUENCE)], 0);
       await this.file.syncData();
     } catch (error) {
-      if (!isOutOfSpace(error)) this.onLost(error);
+      if (!isRefusedWrite(error)) this.onLost(error);
       throw error;
     }
   }

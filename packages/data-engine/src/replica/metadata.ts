@@ -47,9 +47,14 @@ export type ReplicaMetadata = {
   layers: readonly LayerMetadata[];
 };
 
-export async function saveMetadata(files: CopyFiles, metadata: ReplicaMetadata): Promise<void> {
+/** @param begins see `CopyFiles.writeText` */
+export async function saveMetadata(
+  files: CopyFiles,
+  metadata: ReplicaMetadata,
+  begins?: () => void,
+): Promise<void> {
   const stored = { format: FORMAT_VERSION, ...metadata };
-  await files.writeText(METADATA_TEXT, sealText(`${JSON.stringify(stored, null, 2)}\n`));
+  await files.writeText(METADATA_TEXT, sealText(`${JSON.stringify(stored, null, 2)}\n`), begins);
 }
 
 /**

@@ -6,7 +6,7 @@
  */
 
 import { type Closable, closeAll } from '../base/close-all.js';
-import { isOutOfSpace, systemCode } from '../base/system-error.js';
+import { systemCode } from '../base/system-error.js';
 import type { CopyFiles, DiskStore } from '../disk/disk-store.js';
 import { type OpenDisk, openDiskStore } from '../disk/open-disk-store.js';
 import type { Chain } from '../layers/chain.js';
@@ -136,23 +136,30 @@ export class ReplicaState {
   }
 
   /** Serialised, each on top of the last: two concurrent saves could undo each other's change. */
-  save(change: Partial<ReplicaMetadata>): Promise<void> {
-    return this.update(() => change);
+  save(change: Partial<ReplicaMetadata>, begins?: () => void): Promise<void> {
+    return this.update(() => change, begins);
   }
 
   /**
    * Like `save`, with a change computed from the stored state when its turn comes. If the computation throws, nothing
    * is stored: a check in it can't be overtaken by another save (compare-and-set).
    */
-  update(changeOf: (stored: ReplicaMetadata) => Partial<ReplicaMetadata>): Promise<void> {
+  update(
+    changeOf: (stored: ReplicaMetadata) => Partial<ReplicaMetadata>,
+    begins?: () => void,
+  ): Promise<void> {
     const saved = this.saving.then(async () => {
       if (this.failure !== undefined) throw this.failure.error;
       const next = { ...this.current, ...changeOf(this.current) };
+      let isDoubtful = false;
       try {
-        await saveMetadata(this.files, next);
+        await saveMetadata(this.files, next, () => {
+          isDoubtful = true;
+          begins?.();
+        });
       } catch (error) {
-        // A full disk refuses before anything has changed.
-        if (!isOutOfSpace(error)) this.fail(error);
+        // What a disk refuses before has changed nothing, whatever it says; after that its word is not enough.
+        if (isDoubtful) this.fail(error);
         throw error;
       }
       this.current = next;
@@ -169,16 +176,16 @@ export class ReplicaState {
 
   /** Makes the files match the layers. No write may be in flight. */
   async reshape(change: Pick<ReplicaMetadata, 'layers'> & Partial<ReplicaMetadata>): Promise<void> {
-    let isSaving = false;
+    let isDoubtful = false;
     try {
-      await this.store.change(change.layers, () => {
-        isSaving = true;
-        return this.save(change);
-      });
+      await this.store.change(change.layers, () =>
+        this.save(change, () => {
+          isDoubtful = true;
+        }),
+      );
     } catch (error) {
-      // Removes new files, whose space may be why it failed; but not once the save began, as the metadata may name
-      // them.
-      if (!isSaving) await this.files.keepOnly(filesOf(this.meta)).catch(() => undefined);
+      // Removes new files, whose space may be why it failed; but not once the metadata may name them.
+      if (!isDoubtful) await this.files.keepOnly(filesOf(this.meta)).catch(() => undefined);
       throw error;
     }
     // Ignored: the change is made, and the next open removes what is left.

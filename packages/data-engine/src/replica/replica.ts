@@ -6,7 +6,7 @@
 import { BLOCK_BYTES } from '@holdfast/core/model/bytes.js';
 import { type CopyRecord, compareRecords } from '@holdfast/core/model/copy-record.js';
 import { StorageFault } from '@holdfast/core/model/faults.js';
-import { isOutOfSpace } from '../base/system-error.js';
+import { isRefusedWrite } from '../base/system-error.js';
 import type { DiskStore } from '../disk/disk-store.js';
 import type { OpenDisk } from '../disk/open-disk-store.js';
 import type { Chain } from '../layers/chain.js';
@@ -295,8 +295,8 @@ export class Replica {
       if (this.failure !== undefined) throw this.failure;
       this.flushedChanges = Math.max(this.flushedChanges, changes);
     } catch (error) {
-      // Not final: a full disk refuses before anything is lost, and a retry may succeed.
-      if (!isOutOfSpace(error)) this.failed(error);
+      // Not final: a disk that refuses a write has lost nothing, and a retry may succeed.
+      if (!isRefusedWrite(error)) this.failed(error);
       throw error;
     }
   }

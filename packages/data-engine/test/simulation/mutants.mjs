@@ -157,7 +157,7 @@ export const MUTANTS = [
       },
       {
         file: `${REPLICA}/replica.ts`,
-        find: 'if (!isOutOfSpace(error)) this.failed(error);',
+        find: 'if (!isRefusedWrite(error)) this.failed(error);',
         replace: '',
       },
     ],
@@ -204,7 +204,7 @@ export const MUTANTS = [
       },
       {
         file: `${REPLICA}/intent-map.ts`,
-        find: 'if (!isOutOfSpace(error)) this.onLost(error);',
+        find: 'if (!isRefusedWrite(error)) this.onLost(error);',
         replace: '',
       },
       {

@@ -9,8 +9,10 @@ const QUOTA_PASSED = 'HQ001';
 
 /** Another transaction was in the way, or what a change relies on is gone: reload and decide again. */
 const CONFLICTS = new Set(['40001', '40P01', '55P03', '23001', '23503', '23505']);
-/** Postgres is stopping, starting or full. Class 08 is about broken connections. */
+/** Postgres is stopping or starting, or takes no more connections. Class 08 is about broken connections. */
 const UNAVAILABLE = new Set(['57P01', '57P02', '57P03', '53300', '57014', '25P03']);
+/** A write found no space. Nothing of its transaction is kept. */
+const DISK_FULL = '53100';
 /** Nothing listens, no machine is there, or its name is not known: with a container its name goes too. */
 const BROKEN_SOCKET = new Set([
   'ECONNREFUSED',
@@ -59,6 +61,7 @@ export function translateError(error: unknown): unknown {
     if (code === QUOTA_PASSED) return quotaPassed(error);
     const named = error.constraint === undefined ? undefined : NAME_CONSTRAINTS[error.constraint];
     if (code === '23505' && named !== undefined) return nameTaken(named, error);
+    if (code === DISK_FULL) return full(error);
     if (CONFLICTS.has(code)) return conflict(error.message, error);
     return UNAVAILABLE.has(code) || code.startsWith('08') ? unavailable(error) : error;
   }
@@ -99,6 +102,15 @@ export function conflict(reason: string, cause?: unknown): StorageFault {
   return new StorageFault('store.conflict', {
     publicMessage: 'it was changed at the same moment; try again',
     context: { reason },
+    cause,
+  });
+}
+
+function full(cause: Error): StorageFault {
+  return new StorageFault('store.full', {
+    publicMessage: 'the disk of the database is full: nothing was changed',
+    cures: ['free space on the disk that Postgres writes to, or enlarge it'],
+    context: { reason: cause.message },
     cause,
   });
 }

@@ -10,7 +10,7 @@
 import crypto from 'node:crypto';
 import { CLUSTER_BYTES } from '@holdfast/core/model/bytes.js';
 import { SharedFlush } from '../../base/shared-flush.js';
-import { isOutOfSpace } from '../../base/system-error.js';
+import { isRefusedWrite } from '../../base/system-error.js';
 import { corrupt } from '../../protocol/replica-faults.js';
 import type { CopyFile, CopyFiles, FileUse } from '../disk-store.js';
 import { BlockCopyFile, type FileOwner } from './block-copy-file.js';
@@ -40,7 +40,7 @@ export class BlockCopy implements CopyFiles, FileOwner {
   /** Not final: a full disk refuses a longer catalog before anything of the copy is written, so nothing is lost. */
   private readonly syncing = new SharedFlush(
     () => this.store(),
-    (error) => !isOutOfSpace(error),
+    (error) => !isRefusedWrite(error),
     (failure) => this.lose(failure),
   );
   onLost: (failure: Error) => void = () => undefined;
@@ -152,7 +152,8 @@ export class BlockCopy implements CopyFiles, FileOwner {
     return this.texts.get(name);
   }
 
-  async writeText(name: string, text: string): Promise<void> {
+  /** A disk that refuses a write keeps the root, and with it the text of before; of any other failure nothing is known. */
+  async writeText(name: string, text: string, begins?: () => void): Promise<void> {
     const before = this.texts.get(name);
     this.texts.set(name, text);
     this.isChanged = true;
@@ -161,6 +162,7 @@ export class BlockCopy implements CopyFiles, FileOwner {
     } catch (error) {
       if (before === undefined) this.texts.delete(name);
       else this.texts.set(name, before);
+      if (!isRefusedWrite(error)) begins?.();
       throw error;
     }
   }

@@ -99,8 +99,8 @@ export class FolderFiles implements CopyFiles {
     return this.text(name).read();
   }
 
-  writeText(name: string, text: string): Promise<void> {
-    return this.text(name).replace(text);
+  writeText(name: string, text: string, begins?: () => void): Promise<void> {
+    return this.text(name).replace(text, begins);
   }
 
   async close(): Promise<void> {

@@ -33,11 +33,22 @@ export async function makeReplicaDirectory(
     await fs.mkdir(temporary, { mode: 0o700 });
     await fill(temporary);
     await syncDirectory(temporary);
-    await fs.rename(temporary, replicaDirectory(diskPath, replicaId));
+    await renameUnlessThere(temporary, replicaDirectory(diskPath, replicaId));
   } finally {
     making.delete(temporary);
   }
   await syncDirectory(folder);
+}
+
+/** An earlier request has made the directory, and its answer was an error, or was lost: its copy stays, and this one goes. */
+async function renameUnlessThere(temporary: string, directory: string): Promise<void> {
+  try {
+    await fs.rename(temporary, directory);
+  } catch (error) {
+    const code = systemCode(error);
+    if (code !== 'ENOTEMPTY' && code !== 'EEXIST') throw error;
+    await fs.rm(temporary, { recursive: true, force: true });
+  }
 }
 
 /** Removes a replica. It disappears atomically, however long deleting its files takes. */

@@ -45,17 +45,18 @@ export class SpareText {
    * Replaces the text: after a crash the old or the new one is there, whole. Serialised: two would write into the
    * same spare.
    *
-   * @throws an error with the code `ENOSPC` only when the text has grown past its file, on a full disk; nothing has
-   *   changed then
+   * @param begins called before the names are swapped: what fails before has changed nothing, such as a disk without room for a text that
+   *   has grown past its file
    */
-  replace(text: string): Promise<void> {
-    const replaced = this.replacing.then(() => this.store(text));
+  replace(text: string, begins?: () => void): Promise<void> {
+    const replaced = this.replacing.then(() => this.store(text, begins));
     this.replacing = replaced.catch(() => undefined);
     return replaced;
   }
 
-  private async store(text: string): Promise<void> {
+  private async store(text: string, begins?: () => void): Promise<void> {
     await writeFilled(this.spare, text);
+    begins?.();
     if (!(await exchangeNames(this.spare, this.current))) await fs.rename(this.spare, this.current);
     await syncDirectory(this.directory);
     // On a full disk the spare keeps its size, which is enough for texts as long as this one.
