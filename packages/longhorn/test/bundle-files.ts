@@ -102,7 +102,7 @@ export function mangledYaml(items: readonly Json[]): string {
 type Style = { readonly exponents: boolean };
 
 /** YAML as Go's libraries write it: lists stand under their key without indentation. */
-export function yamlOf(value: Json, style: Style = { exponents: false }): string {
+function yamlOf(value: Json, style: Style = { exponents: false }): string {
   return `${linesOf(value, style).join('\n')}\n`;
 }
 
