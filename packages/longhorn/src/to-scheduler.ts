@@ -50,10 +50,11 @@ export function diskIdOf({ uuid, nodeName, name }: LonghornDisk): string {
 }
 
 export function schedulerSettings({ settings }: LonghornCluster): VectorSettings {
-  const textOf = (name: string, engine: DataEngine = 'v1') => settings.get(name)?.[engine] ?? '';
+  const settingsOf = (engine: DataEngine) => (name: string) => settings.get(name)?.[engine] ?? '';
+  const textOf = settingsOf('v1');
   // As Longhorn has them where nothing is set.
-  const flag = (name: string, otherwise: boolean, engine?: DataEngine) => {
-    const value = textOf(name, engine);
+  const flag = (name: string, otherwise: boolean, engine: DataEngine = 'v1') => {
+    const value = settingsOf(engine)(name);
     return value === '' ? otherwise : value === 'true';
   };
   const whole = (name: string, otherwise: number) => {

@@ -56,22 +56,6 @@ function inspected({ nodes, volume, replicas, settings, change }: Given = {}): I
   return reportSchema.parse(inspectCluster(cluster, 'dump.json', NOW));
 }
 
-const oneDisk = (name: string, replica?: string, part: object = {}) =>
-  aNode(name, {
-    disks: [
-      aDisk(`${name}-d`, {
-        storageMaximum: 100 * GIB,
-        storageAvailable: 90 * GIB,
-        storageReserved: 0,
-        storageScheduled: replica === undefined ? 0 : 10 * GIB,
-        scheduledReplicas: replica === undefined ? {} : { [replica]: 10 * GIB },
-        ...part,
-      }),
-    ],
-  });
-const onDisk = (node: string, part: Partial<VectorReplica> = {}) =>
-  aReplica('v', `r-${node}`, { nodeId: node, diskId: `${node}-d`, ...part });
-
 const said = (report: InspectionReport) =>
   report.findings.map(({ code, object, message }) => `${code} ${object}: ${message}`);
 
@@ -114,6 +98,17 @@ describe('a volume with a copy that has no place', () => {
       numbers: { requiredBytes: 20 * GIB, availableBytes: 12 * GIB, thresholdBytes: 12 * GIB },
     });
     expect(volume?.placement?.cures.join('\n')).toContain('storage-over-provisioning-percentage');
+  });
+
+  test('is told to be cured by freed space, which the recorded condition of the disk does not know yet', () => {
+    const pressed = { storageAvailable: 20 * GIB, schedulable: false, schedulableReason: 'DiskPressure' };
+    const part = given('precheck new replica failed: disks are unavailable');
+    const [volume] = inspected({
+      ...part,
+      nodes: [oneDisk('a', 'r-a'), oneDisk('b', undefined, pressed)],
+    }).volumes;
+    expect(volume?.placement?.cures[0]).toMatch(/^Free .* goes to disk disk-b-d of node b/);
+    expect(volume?.placement?.wouldGoTo).toBeNull();
   });
 
   test('is told to disagree where Longhorn gives another reason', () => {
@@ -306,4 +301,23 @@ function anEngine(name: string, replicaModeMap: Json): Json {
     spec: { volumeName: 'v', active: true },
     status: { replicaModeMap },
   };
+}
+
+function oneDisk(name: string, replica?: string, part: object = {}): VectorNode {
+  return aNode(name, {
+    disks: [
+      aDisk(`${name}-d`, {
+        storageMaximum: 100 * GIB,
+        storageAvailable: 90 * GIB,
+        storageReserved: 0,
+        storageScheduled: replica === undefined ? 0 : 10 * GIB,
+        scheduledReplicas: replica === undefined ? {} : { [replica]: 10 * GIB },
+        ...part,
+      }),
+    ],
+  });
+}
+
+function onDisk(node: string, part: Partial<VectorReplica> = {}): VectorReplica {
+  return aReplica('v', `r-${node}`, { nodeId: node, diskId: `${node}-d`, ...part });
 }
