@@ -14,6 +14,7 @@ const ROOMS = {
   'packages/jobs': ['packages/core', 'packages/control'],
   'packages/api-client': [],
   'packages/ui': [],
+  'packages/longhorn': ['packages/core'],
   'packages/scenario': ['packages/core'],
   'packages/simulator': ['packages/core', 'packages/control', 'packages/scenario'],
   'apps/api': [
@@ -52,6 +53,7 @@ const ROOMS = {
     'packages/core',
     'packages/data-engine/src/nbd',
     'packages/database/src/backup',
+    'packages/longhorn',
     'packages/scenario',
     'packages/simulator',
     'packages/tracing',

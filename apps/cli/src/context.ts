@@ -31,6 +31,17 @@ type GlobalOptions = ConnectionOptions & {
   idempotencyKey?: string;
 };
 
+/** How to print, which commands that ask no API need too. */
+export function outputOf(command: Command): OutputOptions {
+  const options = command.optsWithGlobals<GlobalOptions>();
+  return {
+    output: parseFormat(options.output),
+    headers: options.headers,
+    color: options.color && wantsColor(process.env, process.stdout.isTTY === true),
+    ...(options.columns === undefined ? {} : { columns: columnNames(options.columns) }),
+  };
+}
+
 /** What every command works with: the API, the cluster, and how to print. */
 export class Context {
   readonly api: EndpointClient;
@@ -52,12 +63,7 @@ export class Context {
     this.isSure = options.yes === true || options.dryRun === true || options.curl === true;
     this.mayAsk = options.input;
     this.timeoutMs = parseDurationMs(options.timeout);
-    this.output = {
-      output: parseFormat(options.output),
-      headers: options.headers,
-      color: options.color && wantsColor(process.env, process.stdout.isTTY === true),
-      ...(options.columns === undefined ? {} : { columns: columnNames(options.columns) }),
-    };
+    this.output = outputOf(command);
     this.send = sender({
       apiUrl: this.connection.apiUrl,
       isDryRun: options.dryRun === true,

@@ -18,7 +18,7 @@ export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
 
 export const EXIT_CODE_HELP = `Exit codes
   0    done
-  1    something unexpected
+  1    something unexpected; of longhorn inspect: it found something
   2    wrong usage, or the API refused the input
   3    a precondition or a check does not hold (copies differ, a volume fits nowhere, not all of a simulation fit)
   4    not signed in, or not allowed

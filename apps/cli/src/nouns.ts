@@ -107,6 +107,9 @@ export const NOUNS: readonly Noun[] = [
     "compare the longhorn profile's placements with recorded decisions of Longhorn's scheduler",
     async () => (await import('./commands/conformance.js')).conformanceCommand(),
   ),
+  noun(['longhorn'], 'inspect clusters of Longhorn, from support bundles and dumps', async () =>
+    (await import('./commands/longhorn.js')).longhornCommand(),
+  ),
   noun(['simulate'], 'run scenario files: given, steps and expectations', async () =>
     (await import('./commands/simulate.js')).simulateCommand(),
   ),

@@ -7,8 +7,8 @@ import { asId, type DiskId, type NodeId } from '../../model/ids.js';
 import type { StorageDisk, StorageNode } from '../../model/node.js';
 import type { Replica } from '../../model/replica.js';
 import type { FleetView } from '../../model/views.js';
-import { beginCycle, type PlacementCycle } from '../framework.js';
-import { type PlaceableVolume, placementRequest } from '../placement-request.js';
+import { beginCycle, type PlacementCycle, type SchedulingProfile } from '../framework.js';
+import { type PlaceableVolume, type PlacementRequest, placementRequest } from '../placement-request.js';
 import { HOLDFAST_PROFILE } from '../profile.js';
 import type { CureChange } from './cure-change.js';
 import { emptyDisk, emptyNode, isReadySince } from './new-hardware.js';
@@ -20,14 +20,20 @@ export type PlacementQuestion = {
   readonly replicas: readonly Replica[];
   readonly fleet: FleetView;
   readonly now: Date;
+  /** Whose scheduler is asked; left out: ours. */
+  readonly profile?: SchedulingProfile;
+  /** What that scheduler reads besides of an imported cluster. Asked anew with each change that is tried. */
+  readonly refine?: (request: PlacementRequest, question: PlacementQuestion) => PlacementRequest;
 };
 
 /** Hardware that does not exist yet. Ids are UUIDs, so that no real one is spelled like these. */
 export const NEW_NODE_ID = asId<NodeId>('new-node');
 export const NEW_DISK_ID = asId<DiskId>('new-disk');
 
-export function cycleOf({ volume, replicas, fleet, now }: PlacementQuestion): PlacementCycle {
-  return beginCycle(placementRequest(volume, replicas, fleet), fleet, HOLDFAST_PROFILE, now);
+export function cycleOf(question: PlacementQuestion): PlacementCycle {
+  const { volume, replicas, fleet, now, profile = HOLDFAST_PROFILE, refine } = question;
+  const request = placementRequest(volume, replicas, fleet);
+  return beginCycle(refine === undefined ? request : refine(request, question), fleet, profile, now);
 }
 
 export function withChanges(question: PlacementQuestion, changes: readonly CureChange[]): PlacementQuestion {

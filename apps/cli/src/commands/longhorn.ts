@@ -1,0 +1,66 @@
+import { stat } from 'node:fs/promises';
+import { inspectCluster, isLonghorn } from '@holdfast/longhorn/inspect-cluster.js';
+import { type InspectionReport, SEVERITIES, type Severity } from '@holdfast/longhorn/inspection/report.js';
+import { readCluster } from '@holdfast/longhorn/read-cluster.js';
+import { Command } from 'commander';
+import { outputOf, print } from '../context.js';
+import { CliError, EXIT } from '../exit-codes.js';
+import { formatItem } from '../output/format.js';
+import { inspectionText } from './longhorn-text.js';
+
+type FailOn = Severity | 'never';
+const FAIL_ON: readonly FailOn[] = [...SEVERITIES, 'never'];
+
+/** `holdfast longhorn`: reads clusters of Longhorn from files. Needs no stack, no database and no network. */
+export function longhornCommand(): Command {
+  const command = new Command('longhorn');
+  command
+    .command('inspect')
+    .argument('<path>', 'a support bundle, a dump of kubectl, a system backup, or a folder of any of these')
+    .description('what is wrong with a Longhorn cluster: volumes first, why, and what would help')
+    .option('--fail-on <severity>', `least severity for exit code 1: ${FAIL_ON.join(', ')}`, 'warning')
+    .addHelpText(
+      'after',
+      '\nExit code 0: nothing at or above --fail-on; 1: something; 2: there is nothing of Longhorn that can be read.' +
+        '\nThe form of -o json is docs/longhorn-inspect.schema.json.',
+    )
+    .action(async (path: string, options: { failOn: string }, given: Command) => {
+      const failOn = FAIL_ON.find((one) => one === options.failOn);
+      if (failOn === undefined)
+        throw new CliError(EXIT.usage, `--fail-on takes ${FAIL_ON.join(', ')}, and not ${options.failOn}`);
+      const output = outputOf(given);
+      const report = await inspect(path);
+      print(formatItem(report, () => inspectionText(report, output), output));
+      if (isReached(report, failOn)) process.exitCode = EXIT.unexpected;
+    });
+  return command;
+}
+
+async function inspect(path: string): Promise<InspectionReport> {
+  const entry = await stat(path).catch(() => undefined);
+  if (entry === undefined) throw new CliError(EXIT.usage, `there is no file or folder ${path}`);
+  const cluster = await readCluster(path);
+  if (!isLonghorn(cluster)) {
+    const problems = cluster.problems.map(({ file, line, message }) => `${file}:${line}: ${message}`);
+    throw new CliError(
+      EXIT.usage,
+      `${path} holds no objects of Longhorn that can be read`,
+      problems.slice(0, 5),
+    );
+  }
+  return inspectCluster(cluster, path, timeOf(path) ?? entry.mtime);
+}
+
+/** When a bundle was made, as its name says. */
+function timeOf(path: string): Date | undefined {
+  const found = /_(\d{4}-\d{2}-\d{2}T\d{2})-(\d{2})-(\d{2}Z)/.exec(path);
+  const time = found === null ? undefined : new Date(`${found[1]}:${found[2]}:${found[3]}`);
+  return time === undefined || Number.isNaN(time.getTime()) ? undefined : time;
+}
+
+/** What could not be read counts as a warning: something may be wrong there. */
+function isReached({ summary, problems }: InspectionReport, failOn: FailOn): boolean {
+  if (failOn === 'never') return false;
+  const counts: Record<Severity, number> = { ...summary, warning: summary.warning + problems.length };
+  return SEVERITIES.slice(0, SEVERITIES.indexOf(failOn) + 1).some((severity) => counts[severity] > 0);
+}

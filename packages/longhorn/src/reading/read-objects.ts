@@ -1,0 +1,149 @@
+/** Objects of Kubernetes out of the text of a file, with mangling undone. What is none is a problem with its file and line. */
+import { parseDocument } from 'yaml';
+import { z } from 'zod';
+import { ITEM_BYTES_MAX, NESTING_MAX } from './bounds.js';
+import { isMangled, undoMangling } from './mangling.js';
+import type { ReadProblem } from './problem.js';
+import type { SourceFile } from './source-part.js';
+import { type ItemText, splitItems } from './split-items.js';
+
+export type KubernetesObject = {
+  readonly kind: 'object';
+  readonly group: string;
+  readonly apiVersion: string;
+  /** As the API calls it: `Volume`, `Node`. */
+  readonly type: string;
+  readonly name: string;
+  readonly namespace: string;
+  readonly json: Readonly<Record<string, unknown>>;
+  readonly file: string;
+  readonly line: number;
+};
+
+const record = z.record(z.string(), z.unknown());
+const head = z.object({
+  apiVersion: z.string().default(''),
+  kind: z.string().default(''),
+  metadata: z.object({ name: z.string(), namespace: z.string().nullish() }),
+});
+
+export function* readObjects({ file, text }: SourceFile): Generator<KubernetesObject | ReadProblem> {
+  const splitting = splitItems(text);
+  if (splitting.kind === 'wrong') {
+    const { line, message } = splitting;
+    return yield { kind: 'problem', code: 'format', file, line, message };
+  }
+  const mangled = isMangled(file, text);
+  for (const item of splitting.items) {
+    const parsed = parseItem(file, item);
+    yield parsed.kind === 'problem' ? parsed : objectOf(parsed.value, mangled, file, item);
+  }
+}
+
+type Parsed = { readonly kind: 'parsed'; readonly value: unknown } | ReadProblem;
+
+function parseItem(file: string, { text, line }: ItemText): Parsed {
+  const problem = (code: ReadProblem['code'], message: string, at = line): ReadProblem => ({
+    kind: 'problem',
+    code,
+    file,
+    line: at,
+    message,
+  });
+  if (text.length > ITEM_BYTES_MAX)
+    return problem('bound', `the object is larger than ${ITEM_BYTES_MAX} bytes`);
+  if (nesting(text) > NESTING_MAX)
+    return problem('bound', `the object is nested more than ${NESTING_MAX} deep`);
+  try {
+    if (text.trimStart().startsWith('{')) return { kind: 'parsed', value: JSON.parse(text) };
+    const document = parseDocument(text, { prettyErrors: false, stringKeys: true });
+    const [error] = document.errors;
+    if (error !== undefined) {
+      const at = line + text.slice(0, error.pos[0]).split('\n').length - 1;
+      return problem('format', `this is not YAML: ${firstLine(error.message)}`, at);
+    }
+    // Neither Kubernetes nor the kit writes aliases; a few of them make a text of gigabytes.
+    return { kind: 'parsed', value: document.toJS({ maxAliasCount: 0 }) };
+  } catch (error) {
+    return problem(
+      'format',
+      `this can't be read: ${firstLine(error instanceof Error ? error.message : String(error))}`,
+    );
+  }
+}
+
+function firstLine(text: string): string {
+  return text.split('\n')[0] ?? text;
+}
+
+/** How deep brackets open (JSON and YAML's flow style), or lines are indented, by two and more columns for a level. */
+function nesting(text: string): number {
+  let depth = 0;
+  let deepest = 0;
+  for (const character of text.replaceAll(/"(?:[^"\\\n]|\\.)*"/g, '')) {
+    if (character === '{' || character === '[') depth += 1;
+    else if (character === '}' || character === ']') depth = Math.max(0, depth - 1);
+    deepest = Math.max(deepest, depth);
+  }
+  // Text in a block may be indented as it likes, so that a dash at each level is what counts.
+  const dashes = Math.max(0, ...[...text.matchAll(/^\s*((?:- )+)/gm)].map(([, run = '']) => run.length / 2));
+  return Math.max(deepest, dashes);
+}
+
+/** Typed lists name the kind of their items only once, as `VolumeList`. */
+function objectOf(
+  value: unknown,
+  mangled: boolean,
+  file: string,
+  { line, listKind }: ItemText,
+): KubernetesObject | ReadProblem {
+  const json = record.safeParse(mangled ? undoMangling(value) : value);
+  const known = head.safeParse(json.data);
+  const wrong = (message: string): ReadProblem => ({ kind: 'problem', code: 'format', file, line, message });
+  if (!json.success || !known.success)
+    return wrong('this is not an object of Kubernetes: it has no metadata with a name');
+  const { apiVersion, kind, metadata } = known.data;
+  const type = kind !== '' ? kind : (listKind ?? '').replace(/List$/, '') || typeByFile(file);
+  if (type === '') return wrong('the object does not say of which kind it is');
+  const version = apiVersion !== '' ? apiVersion : versionByFile(file);
+  return {
+    kind: 'object',
+    group: version.includes('/') ? (version.split('/')[0] ?? '') : '',
+    apiVersion: version,
+    type,
+    name: metadata.name,
+    namespace: metadata.namespace ?? '',
+    json: json.data,
+    file,
+    line,
+  };
+}
+
+const TYPE_OF_FILE: Readonly<Record<string, string>> = {
+  volumes: 'Volume',
+  engines: 'Engine',
+  replicas: 'Replica',
+  nodes: 'Node',
+  settings: 'Setting',
+  engineimages: 'EngineImage',
+  instancemanagers: 'InstanceManager',
+  snapshots: 'Snapshot',
+  recurringjobs: 'RecurringJob',
+  backups: 'Backup',
+  backupvolumes: 'BackupVolume',
+  backuptargets: 'BackupTarget',
+  backingimages: 'BackingImage',
+  sharemanagers: 'ShareManager',
+  orphans: 'Orphan',
+  volumeattachments: 'VolumeAttachment',
+};
+
+function typeByFile(file: string): string {
+  const name = /([^/\\]+)\.[a-z]+$/i.exec(file)?.[1] ?? '';
+  return TYPE_OF_FILE[name.toLowerCase()] ?? '';
+}
+
+/** In Longhorn's own bundles the folder says whose objects they are. */
+function versionByFile(file: string): string {
+  return /[/\\]kubernetes[/\\][^/\\]+$/.test(file) ? 'v1' : 'longhorn.io/v1beta1';
+}
