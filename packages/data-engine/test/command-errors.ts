@@ -18,7 +18,7 @@ import { type FileCall, FileTap } from './file-tap.js';
 import type { ReplicaNode, ReplicaNodes } from './replica-node.js';
 
 const KIB = 1024;
-export const SIZE = 4096 * KIB;
+const SIZE = 4096 * KIB;
 const EPOCH = 5;
 /** Where a write lies that is acknowledged and not flushed. */
 const UNFLUSHED_KIB = 512;
@@ -318,7 +318,7 @@ export type RowName = keyof typeof ROWS;
 export const ROW_NAMES = Object.keys(ROWS) as readonly RowName[];
 
 /** What a copy is, as far as its engine relies on it: what it reads as, and what it says of itself. */
-export type State = Readonly<Record<string, unknown>>;
+type State = Readonly<Record<string, unknown>>;
 
 async function stateOf(copy: CopyAtRisk): Promise<State> {
   const replica = await copy.replica();
