@@ -92,6 +92,19 @@ export function heartbeatContract(makeStore: MakeStore): void {
     expect((await fixture.disk()).conditions.map(({ type }) => type)).toEqual(['DirectIo', 'Ready']);
   });
 
+  test('a disk that appears beneath the mount point of a missing one is not ready until that one is taken off', async () => {
+    await fixture.node();
+    const path = '/mnt/a';
+    const found = asId<DiskId>(testId(3002));
+    await beat({ disks: [aDiskReport(DISK, { path, onRootFileSystem: false })] });
+    await beat({ disks: [aDiskReport(found, { path, onRootFileSystem: true })] });
+    const { disks } = await fixture.store.loadFleet(fixture.tenant.clusterId);
+    const readiness = (id: string) =>
+      disks.find((disk) => disk.id === id)?.conditions.find(({ type }) => type === 'Ready');
+    expect(readiness(DISK)).toMatchObject({ status: 'False', reason: 'DiskNotReported' });
+    expect(readiness(found)).toMatchObject({ status: 'False', reason: 'DiskNotMounted' });
+  });
+
   test('it is the same node the next time, and free space is a fact that counts no version up', async () => {
     const nodeId = await fixture.node();
     const before = await fixture.disk();

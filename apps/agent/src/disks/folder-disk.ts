@@ -134,8 +134,13 @@ export class FolderDisk implements Disk {
       const left = Math.max(0, this.maximumBytes - (await this.used(nowMs)));
       const availableBytes = Math.min(left, bavail * bsize);
       const fileSystem = FILE_SYSTEMS[type] ?? `0x${type.toString(16)}`;
-      const directIo = await takesDirectIo(this.path);
-      return { ...common, fileSystem, availableBytes, directIo, ready: true, ...fullness(availableBytes) };
+      const facts = {
+        fileSystem,
+        availableBytes,
+        directIo: await takesDirectIo(this.path),
+        onRootFileSystem: await isOnRootFileSystem(this.path),
+      };
+      return { ...common, ...facts, ready: true, ...fullness(availableBytes) };
     } catch (error) {
       return { ...common, ...unreadable(error) };
     }
@@ -147,4 +152,9 @@ export class FolderDisk implements Disk {
     this.usedBytes = await this.folder.usedBytes();
     return this.usedBytes;
   }
+}
+
+async function isOnRootFileSystem(folder: string): Promise<boolean> {
+  const [own, root] = await Promise.all([fs.stat(folder), fs.stat('/')]);
+  return own.dev === root.dev;
 }

@@ -132,6 +132,10 @@ export const diskReportSchema = z.object({
     .boolean()
     .optional()
     .describe('False where the file system refuses direct I/O: data then goes through the page cache.'),
+  onRootFileSystem: z
+    .boolean()
+    .optional()
+    .describe('True: its folder is on the root file system of the node; false: on another one. Left out by older agents.'),
   copiesListed: z
     .boolean()
     .optional()

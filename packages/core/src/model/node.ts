@@ -89,7 +89,8 @@ export function zoneKey(node: StorageNode): ZoneKey {
   return node.zone ?? '';
 }
 
-export type DiskConditionType = 'Ready' | 'Schedulable' | 'DirectIo' | 'Unique';
+/** `Mounted`: its file system is not the root one, as last reported; without it that is not known, or it is. */
+export type DiskConditionType = 'Ready' | 'Schedulable' | 'DirectIo' | 'Unique' | 'Mounted';
 
 /** One folder (or device) of a node that holds replicas. */
 export type StorageDisk = {

@@ -65,7 +65,7 @@ function isRefuted(verdict: Condition<DiskConditionType>, isDiskReady: boolean):
 
 /** A disk's conditions after a report; the same array when it says nothing new. */
 export function conditionsAfter(
-  report: Pick<DiskReport, 'ready' | 'reason' | 'message' | 'directIo'>,
+  report: Pick<DiskReport, 'ready' | 'reason' | 'message' | 'directIo' | 'onRootFileSystem'>,
   before: StorageDisk['conditions'],
   now: Date,
 ): StorageDisk['conditions'] {
@@ -73,6 +73,8 @@ export function conditionsAfter(
   const reported: DiskCondition[] = [{ type: 'Ready', status: ready ? 'True' : 'False', reason, message }];
   const directIo = directIoCondition(report.directIo);
   if (directIo !== undefined) reported.push(directIo);
+  if (report.onRootFileSystem === false)
+    reported.push({ type: 'Mounted', status: 'True', reason: '', message: '' });
   const refuted = before.find((known) => isRefuted(known, ready));
   const standing = refuted === undefined ? before : before.filter((known) => known !== refuted);
   return reported.reduce((conditions, next) => {

@@ -3,6 +3,7 @@ import type { DiskReport, HeartbeatReply } from '@holdfast/core/model/agent-prot
 import { duplicateRowId } from '@holdfast/core/model/disk-stamp.js';
 import { compareIds, type DiskId, type VolumeId } from '@holdfast/core/model/ids.js';
 import type { StorageDisk } from '@holdfast/core/model/node.js';
+import { belowMountPoints } from '@holdfast/core/policy/below-mount-points.js';
 import { diskEvent, diskRemovedNews } from '@holdfast/core/policy/disk-events.js';
 import { type DiskWishes, type SettledDisk, settledBy, wishesOf } from '@holdfast/core/policy/disk-wishes.js';
 import { isListed } from '@holdfast/core/policy/unreported-copies.js';
@@ -52,7 +53,8 @@ export async function storeDisks(context: HeartbeatContext): Promise<StoredDisks
   );
   const ended = await endRows(context, settled);
   const stays = ofNode.filter(({ id }) => !ended.has(id));
-  await storeReports(context, [...effective, ...unreportedDisks(effective, stays)], known);
+  const visible = belowMountPoints(effective, stays);
+  await storeReports(context, [...visible, ...unreportedDisks(visible, stays)], known);
   await storeAnswers(context, effective);
   await storeStamps(context, held.stamps);
   await storeDuplicates(context, duplicates);

@@ -7,6 +7,7 @@ import { withCondition } from '@holdfast/core/model/condition.js';
 import { duplicateRowId } from '@holdfast/core/model/disk-stamp.js';
 import type { DiskId, NodeId } from '@holdfast/core/model/ids.js';
 import type { StorageDisk } from '@holdfast/core/model/node.js';
+import { belowMountPoints } from '@holdfast/core/policy/below-mount-points.js';
 import { diskEvent, diskRemovedNews } from '@holdfast/core/policy/disk-events.js';
 import {
   duplicateReport,
@@ -42,7 +43,8 @@ export function storeDisks(
   );
   const ended = endDisks(transaction, stored, settled);
   const stays = ofNode.filter(({ id }) => !ended.has(id));
-  for (const report of [...effective, ...unreportedDisks(effective, stays)]) {
+  const visible = belowMountPoints(effective, stays);
+  for (const report of [...visible, ...unreportedDisks(visible, stays)]) {
     storeDisk(transaction, stored, report);
   }
   for (const report of duplicates) tellDuplicate(transaction, stored, report);
