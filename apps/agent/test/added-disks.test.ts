@@ -6,6 +6,7 @@ import { asId, type DiskId } from '@holdfast/core/model/ids.js';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import type { Disk } from '../src/disks/disk.js';
 import type { DiskSet } from '../src/disks/disks.js';
+import { makeIdentity } from '../src/disks/identity.js';
 import { KnownDisks } from '../src/disks/known-disks.js';
 import { copyFor, replicasOn, takeDisks } from './disk-setup.js';
 
@@ -106,6 +107,26 @@ describe('a disk that a user takes off', () => {
     expect((await start()).list).toEqual([]);
     await (await start()).apply({ add: [wishFor(at('configured'))], remove: [] }, EMPTY);
     expect(diskNamed(await start(), 'configured').diskId).toBe(diskId);
+  });
+
+  test('makes way for the one that was mounted over it at a configured path', async () => {
+    const set = await start();
+    const below = diskNamed(set, 'configured');
+    await fs.rename(at('configured'), at('below'));
+    await fs.mkdir(at('configured'));
+    const mounted = await makeIdentity(at('configured'));
+    await set.apply({ add: [], remove: [below.diskId] }, EMPTY);
+    expect(set.list.map(({ diskId }) => diskId)).toEqual([mounted]);
+    expect(diskNamed(await start(), 'configured').diskId).toBe(mounted);
+  });
+
+  test('stays off where what is found at its configured path is no disk', async () => {
+    const set = await start();
+    const { diskId } = diskNamed(set, 'configured');
+    await fs.writeFile(path.join(at('configured'), 'holdfast-disk.json'), '{');
+    await set.apply({ add: [], remove: [diskId] }, EMPTY);
+    expect(set.list).toEqual([]);
+    expect((await start()).list).toEqual([]);
   });
 
   test('is kept while a copy is on it', async () => {

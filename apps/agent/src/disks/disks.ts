@@ -134,12 +134,17 @@ export class DiskSet {
     return disk;
   }
 
+  /** A configured path that by now holds another disk goes on with that one: it was mounted over the disk that is taken off. */
   private async release(disk: Disk): Promise<void> {
-    const isConfigured = this.options.entries.some(({ path: at }) => at === disk.path);
-    await this.options.known.noteRemoved(disk.path, isConfigured);
+    const entry = this.options.entries.find(({ path: at }) => at === disk.path);
+    const isHidden = entry !== undefined && (await disk.problem())?.reason === 'DiskSwapped';
+    await this.options.known.noteRemoved(disk.path, entry !== undefined && !isHidden);
     this.disks.splice(this.disks.indexOf(disk), 1);
     this.addedAs.delete(disk);
     await disk.release();
+    // What is found there may be no disk of ours, or a second one of another.
+    if (isHidden)
+      await this.adopt(entry, disk.name).catch(() => this.options.known.noteRemoved(disk.path, true));
   }
 
   private async report(disk: Disk, nowMs: number): Promise<DiskReport> {

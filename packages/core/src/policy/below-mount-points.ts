@@ -20,7 +20,7 @@ export function belowMountPoints(
     if (hidden === undefined || !report.ready || report.onRootFileSystem !== true) return report;
     const message =
       `it is a folder of the root file system, and ${report.path} was the mount point of disk ${hidden.name} (${hidden.id}), which is ` +
-      'missing. Mount that disk, take this one off the node and add the path again; or take the missing one off, if it was replaced';
+      'missing. Mount that disk and take this one off the node (holdfast disk remove); or take the missing one off, if it was replaced';
     return { ...report, ready: false, reason: 'DiskNotMounted', message };
   });
 }
