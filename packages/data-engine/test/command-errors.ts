@@ -610,7 +610,10 @@ class Cell {
   private async reopen(): Promise<void> {
     const { node } = this.copy;
     const hasEnded = await this.isEnded();
-    const allowed = hasEnded ? [this.counted.before, this.counted.after] : [await this.state()];
+    const either = [this.counted.before, this.counted.after];
+    // What a target has pulled is no promise before the flush that ends the pull.
+    const now = async () => (this.name === 'pull' ? [await this.state(), ...either] : [await this.state()]);
+    const allowed = hasEnded ? either : await now();
     await node.service.close(REPLICA_ID);
     try {
       await node.open(REPLICA_ID);

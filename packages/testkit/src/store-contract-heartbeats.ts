@@ -92,6 +92,14 @@ export function heartbeatContract(makeStore: MakeStore): void {
     expect((await fixture.disk()).conditions.map(({ type }) => type)).toEqual(['DirectIo', 'Ready']);
   });
 
+  test('how fast a disk answers is kept with the time of the report, and counts no version up', async () => {
+    await fixture.node();
+    const { version } = await fixture.disk();
+    const answers = { calls: 3, p50Ms: 1, p99Ms: 20, maxMs: 30, oldestMs: 0 };
+    await beat({ disks: [aDiskReport(DISK, { answers })] });
+    expect((await fixture.disk()).version).toBe(version);
+  });
+
   test('a disk that appears beneath the mount point of a missing one is not ready until that one is taken off', async () => {
     await fixture.node();
     const path = '/mnt/a';

@@ -135,7 +135,9 @@ export const diskReportSchema = z.object({
   onRootFileSystem: z
     .boolean()
     .optional()
-    .describe('True: its folder is on the root file system of the node; false: on another one. Left out by older agents.'),
+    .describe(
+      'True: its folder is on the root file system of the node; false: on another one. Left out by older agents.',
+    ),
   copiesListed: z
     .boolean()
     .optional()
