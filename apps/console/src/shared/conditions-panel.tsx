@@ -18,6 +18,7 @@ const QUESTIONS: Readonly<Record<string, string>> = {
   Schedulable: 'May new copies come?',
   DirectIo: 'Is direct I/O used?',
   Unique: 'Is it the only disk of its identity?',
+  Mounted: 'Is it on a file system of its own?',
 };
 
 const URGENT: ReadonlySet<string> = new Set(['Answering', 'Ready']);
