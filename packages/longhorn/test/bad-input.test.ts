@@ -1,13 +1,13 @@
 /** Input that is no cluster, or only a part of one: what can be read is read, and what can not be is told with its place. */
-import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeEach, expect, test } from '@jest/globals';
 import { readCluster } from '../src/read-cluster.js';
-import { writeFile, writeForm, zipOf } from './bundle-files.js';
+import { writeFile, writeForm } from './bundle-files.js';
 import { objectsOf } from './longhorn-objects.js';
 import { aWorld } from './worlds.js';
+import { zipOf } from './zip-folder.js';
 
 const home = fs.mkdtempSync(path.join(os.tmpdir(), 'longhorn-bad-'));
 afterAll(() => fs.rmSync(home, { recursive: true, force: true }));
@@ -49,15 +49,7 @@ test('a zip bomb is refused by its ratio, and the rest is read', async () => {
   const top = writeForm(folder, 'kit-bundle', lists);
   const bomb = path.join(top, 'yamls/namespaced/longhorn-system/longhorn.io/v1beta2/orphans.yaml');
   writeFile(bomb, ' '.repeat(8 * 1024 * 1024));
-  const zipped = spawnSync('python3', [
-    '-c',
-    'import sys, zipfile, os\nz = zipfile.ZipFile(sys.argv[1], "w", zipfile.ZIP_DEFLATED)\n' +
-      'for f, _, names in os.walk(sys.argv[2]):\n  for n in names: z.write(os.path.join(f, n))\nz.close()',
-    `${top}.zip`,
-    top,
-  ]);
-  expect(zipped.status).toBe(0);
-  const cluster = await readCluster(`${top}.zip`);
+  const cluster = await readCluster(zipOf(top));
   expect(cluster.problems.map(({ message }) => message)).toEqual([
     'the entry grows to more than 200 times its packed size',
   ]);

@@ -1,5 +1,4 @@
 /** Bundles of each generation, dumps and archives, written of objects: with the kit's mangling where the kit writes them. */
-import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
 import type { Json } from './longhorn-objects.js';
@@ -141,12 +140,4 @@ export function writeFile(file: string, text: string): string {
   fs.mkdirSync(path.dirname(file), { recursive: true });
   fs.writeFileSync(file, text);
   return file;
-}
-
-/** A zip archive of the folder, made by a program that is not ours. */
-export function zipOf(folder: string): string {
-  const archive = `${folder}.zip`;
-  const script = 'import shutil, sys; shutil.make_archive(sys.argv[1], "zip", sys.argv[2], sys.argv[3])';
-  execFileSync('python3', ['-c', script, folder, path.dirname(folder), path.basename(folder)]);
-  return archive;
 }

@@ -4,9 +4,10 @@ import os from 'node:os';
 import path from 'node:path';
 import { afterAll, describe, expect, test } from '@jest/globals';
 import { readCluster } from '../src/read-cluster.js';
-import { FORMS, writeForm, zipOf } from './bundle-files.js';
+import { FORMS, writeForm } from './bundle-files.js';
 import { objectsOf, RELEASES } from './longhorn-objects.js';
 import { aWorld, worldRead } from './worlds.js';
+import { zipOf } from './zip-folder.js';
 
 const home = fs.mkdtempSync(path.join(os.tmpdir(), 'longhorn-reading-'));
 afterAll(() => fs.rmSync(home, { recursive: true, force: true }));
