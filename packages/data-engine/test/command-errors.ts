@@ -611,7 +611,7 @@ class Cell {
     const { node } = this.copy;
     const hasEnded = await this.isEnded();
     const either = [this.counted.before, this.counted.after];
-    // What a target has pulled is no promise before the flush that ends the pull.
+    // Pulled data is not acknowledged before the flush at the end of the pull.
     const now = async () => (this.name === 'pull' ? [await this.state(), ...either] : [await this.state()]);
     const allowed = hasEnded ? either : await now();
     await node.service.close(REPLICA_ID);

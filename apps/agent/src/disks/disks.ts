@@ -142,7 +142,7 @@ export class DiskSet {
     this.disks.splice(this.disks.indexOf(disk), 1);
     this.addedAs.delete(disk);
     await disk.release();
-    // What is found there may be no disk of ours, or a second one of another.
+    // The path may hold no Holdfast disk, or a second copy of a known one: then it stays off.
     if (isHidden)
       await this.adopt(entry, disk.name).catch(() => this.options.known.noteRemoved(disk.path, true));
   }

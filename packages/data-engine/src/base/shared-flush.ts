@@ -54,8 +54,8 @@ export class SharedFlush {
         throw error;
       })
       .finally(() => {
-        // While another one waits to begin, it takes this one's place: a call in between that began its own would take the dirty
-        // state, and those that wait would be answered by a flush that finds nothing to do.
+        // While a flush waits to start, `running` stays set until it does. Otherwise a call in between would start its own flush and take
+        // the dirty state: the waiting flush would find nothing to do, and answer its callers before their data is synced.
         if (this.running === running && this.next === undefined) this.running = undefined;
       });
     this.running = running;

@@ -84,7 +84,7 @@ export class SimDisk {
     life: Life,
     kind: CallKind,
     work: () => T,
-    /** What a call that has failed, or was not made, leaves is `isNot`'s to undo: its process may be gone. */
+    /** `isNot` undoes what a call has shown that then failed or was never made: its process may be dead by then. */
     atDeath: { mayBeDone: boolean; isNot?: () => void } = { mayBeDone: true },
   ): Promise<T> {
     const { world } = this;

@@ -79,7 +79,7 @@ function inspect(
         type === 'Scheduled' ? status === 'False' : status === 'True' && type === 'TooManySnapshots',
       )
       .map(({ type, reason, message }) => ({ condition: type, reason, message })),
-    says: sentenceOf(volume, counts, index),
+    says: [sentenceOf(volume, counts, index), ...doubtOf(asked)].join(' '),
     placement: asked === undefined || 'problem' in asked ? null : asked,
     agreement: asked === undefined || 'problem' in asked ? null : agreementOf(volume, asked),
     at: volume.at,
@@ -95,6 +95,13 @@ function sentenceOf(volume: LonghornVolume, counts: VolumeReport['replicas'], in
     .filter((mode) => mode === 'WO').length;
   if (rebuilding > 0) parts.push(`${rebuilding} being rebuilt`);
   return `${parts.join(', ')}.`;
+}
+
+/** Why nothing is said of the volume's placement. */
+function doubtOf(asked: ReturnType<typeof ask> | undefined): string[] {
+  return asked !== undefined && 'problem' in asked
+    ? [`Its placement can't be judged: ${asked.problem}.`]
+    : [];
 }
 
 function ask(
