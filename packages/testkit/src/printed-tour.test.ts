@@ -13,6 +13,7 @@ describe('output is compared with what is printed', () => {
     ['no lines where there may be some', 'a\nb\n', 'a\n…\nb', true],
     ['another pid', 'ready, pid 5\n', 'ready, pid 27325', true],
     ['another age', 'HEARD\n1s ago\n', 'HEARD\n12s ago', true],
+    ['a line of waiting', 'pg-data waits (0 s): waiting a moment\nnbd\n', 'nbd', true],
     ['wider columns', 'NAME      STATE\n', 'NAME  STATE', true],
     ['signs of a pattern', '1 (of 2)\n', '1 (of 3)', false],
   ])('of %s is told whether it is the printed one', (_name, output, printed, want) => {

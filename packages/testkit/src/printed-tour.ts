@@ -23,6 +23,8 @@ export function stepsOf(page: string, section: string): Step[] {
 
 /** Kinds of text that differ each time. The longer ones come first, since an id may be part of them. */
 const VARYING: readonly (readonly [RegExp, string])[] = [
+  // Progress of a command that waits longer than its first few seconds, as on a busy machine.
+  [/^[\w-]+ waits \(\d+ s\): .*\n/gm, ''],
   [/\bnbd:\/\/127\.0\.0\.1:\d+\/([\w-]+)\.[\w-]{36}\.[\w-]+/g, 'nbd://<port>/$1.<export>'],
   [/\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/g, '<id>'],
   [/\b[0-9a-f]{64}\b/g, '<checksum>'],
