@@ -415,7 +415,7 @@ class TroubledCalls {
       });
     }
     const error = new Error(`${trouble}: planted, ${call.kind}`);
-    return Promise.reject(Object.assign(error, { code: trouble, errno: ERRNOS[trouble] }));
+    return Promise.reject(Object.assign(error, { code: trouble, errno: -ERRNOS[trouble] }));
   }
 }
 

@@ -285,7 +285,7 @@ export class FileTap {
         const run = () => real(fd, position, lengthBytes);
         if (file === undefined) return run();
         return this.withPromise({ kind: 'reserve', file, position, lengthBytes }, file.path, run).catch(
-          (error: NodeJS.ErrnoException) => error.errno ?? EIO,
+          (error: NodeJS.ErrnoException) => Math.abs(error.errno ?? EIO),
         );
       };
       return tapped;

@@ -1,10 +1,12 @@
 /** Disks that refuse calls on files: from a chosen call on, by a chosen error. */
 import os from 'node:os';
+import { getSystemErrorName } from 'node:util';
 import { type FileCall, FileTap } from './file-tap.js';
 
-/** Numbers as the kernel's: a native call answers with them. */
+/** Numbers of the kernel's. Node names them as far as it knows them; a native call answers with the number. */
 const ERRORS = { ENOSPC: 28, EDQUOT: 122, EFBIG: 27, EROFS: 30, EIO: 5 } as const;
-type ErrorCode = keyof typeof ERRORS;
+export type ErrorCode = keyof typeof ERRORS;
+export const ERROR_CODES = Object.keys(ERRORS) as ErrorCode[];
 
 /** The disks of a volume's copies, of which some refuse calls. */
 export class RefusingDisks {
@@ -21,7 +23,7 @@ export class RefusingDisks {
     this.tap.uninstall();
   }
 
-  /** From that call on, these disks make none that may need space. */
+  /** From that call on, these disks refuse what the error is about. */
   refuse(of: readonly string[], from: number, code: ErrorCode): void {
     this.calls.clear();
     this.refusal = { of, from, code };
@@ -35,16 +37,22 @@ export class RefusingDisks {
 
   private begin(call: FileCall): undefined {
     const { refusal } = this;
-    if (refusal === undefined || !needsSpace(call)) return undefined;
+    if (refusal === undefined || !isRefused(call, refusal.code)) return undefined;
     const at = pathOf(call);
     const disk = refusal.of.find((one) => at.startsWith(`${one}/`));
     if (disk === undefined) return undefined;
     const count = (this.calls.get(disk) ?? 0) + 1;
     this.calls.set(disk, count);
     if (count < refusal.from) return undefined;
-    const error = new Error(`${refusal.code}: refused, ${call.kind}`);
-    throw Object.assign(error, { code: refusal.code, errno: ERRORS[refusal.code] });
+    const code = getSystemErrorName(-ERRORS[refusal.code]);
+    throw Object.assign(new Error(`${code}: refused, ${call.kind}`), { code, errno: -ERRORS[refusal.code] });
   }
+}
+
+/** A read-only file system refuses each change; an error of the disk is met where space is taken, since one that meets a sync ends the copy. */
+function isRefused(call: FileCall, code: ErrorCode): boolean {
+  if (code !== 'EROFS') return needsSpace(call);
+  return call.kind === 'open' ? needsSpace(call) : call.kind !== 'read' && call.kind !== 'sync';
 }
 
 /** The exchange of two names, what overwrites in place, and what gives space back need none: a full disk makes them. */

@@ -1,6 +1,13 @@
-/** The code of a failed system call (`ENOENT`, `ENOSPC`, …); `undefined` for any other error. */
+import os from 'node:os';
+
+/**
+ * The code of a failed system call (`ENOENT`, `ENOSPC`, …); `undefined` for any other error.
+ *
+ * Node has no name for EDQUOT: its errors say `Unknown system error -122`.
+ */
 export function systemCode(error: unknown): string | undefined {
   if (typeof error !== 'object' || error === null || !('code' in error)) return undefined;
+  if ('errno' in error && error.errno === -os.constants.errno.EDQUOT) return 'EDQUOT';
   return typeof error.code === 'string' ? error.code : undefined;
 }
 

@@ -1,6 +1,7 @@
 /** Freeing and preallocating file space without writing: `fallocate` of Linux. */
 import os from 'node:os';
 import { getSystemErrorName } from 'node:util';
+import { isOutOfSpace, systemCode } from '../base/system-error.js';
 import { nativeCalls } from './native-calls.js';
 
 /** FALLOC_FL_KEEP_SIZE | FALLOC_FL_PUNCH_HOLE of linux/falloc.h. */
@@ -23,6 +24,8 @@ export async function reserveSpace(fd: number, offset: number, lengthBytes: numb
   const errno = await nativeCalls.posixFallocate(fd, offset, lengthBytes);
   if (errno === 0 || UNSUPPORTED.includes(errno)) return;
   const code = getSystemErrorName(-errno);
-  const what = code === 'ENOSPC' || code === 'EDQUOT' ? 'no space left' : 'no space can be reserved';
-  throw Object.assign(new Error(`${code}: ${what} for what describes the data`), { code });
+  const refused = Object.assign(new Error(), { code, errno: -errno });
+  const what = isOutOfSpace(refused) ? 'no space left' : 'no space can be reserved';
+  refused.message = `${systemCode(refused)}: ${what} for what describes the data`;
+  throw refused;
 }

@@ -1,6 +1,6 @@
 /** Fan-out of one change to several copies, with the error of each copy that failed. */
 import { isFault } from '@holdfast/core/model/faults.js';
-import { systemCode } from '../base/system-error.js';
+import { isOutOfSpace } from '../base/system-error.js';
 import { NbdErrno } from '../nbd/constants.js';
 import type { DataLink } from '../nbd/data-link.js';
 import { NbdError } from '../nbd/errors.js';
@@ -76,6 +76,10 @@ export function isAnswer(error: unknown): error is NbdError {
 /** True for any error that means a full disk, however it is reported. */
 export function isNoSpace(error: unknown): boolean {
   if (error instanceof NbdError) return error.errno === NbdErrno.NoSpace;
-  const code = systemCode(error);
-  return isFault(error, 'disk.no_space') || code === 'ENOSPC' || code === 'EDQUOT';
+  return isFault(error, 'disk.no_space') || isOutOfSpace(error);
+}
+
+/** True where a copy's disk has refused a change for want of space, or because its file system is read-only: what it held is unharmed. */
+export function isRefusedChange(error: unknown): boolean {
+  return isNoSpace(error) || (error instanceof NbdError && error.errno === NbdErrno.Perm);
 }

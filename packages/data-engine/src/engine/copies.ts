@@ -23,6 +23,7 @@ import {
   failuresOf,
   isAnswer,
   isNoSpace,
+  isRefusedChange,
   NO_FAILURES,
   WriteToAll,
 } from './changes.js';
@@ -188,15 +189,22 @@ export class Copies {
     return this.takeAnswers(targets, answers);
   }
 
-  /** Judges full copies last: if all current copies are full, or no other one is left, they are kept. */
+  /** Judges copies last whose disks refuse: if all current copies refuse, or no other one is left, they are kept. */
   private takeAnswers(targets: readonly ReplicaLink[], answers: Failures): unknown {
     const current = targets.filter(({ mode }) => mode === 'RW');
-    const areAllFull = current.length > 0 && current.every((link) => isNoSpace(answers.get(link)));
-    const fullLast = [...answers].sort(([, a], [, b]) => Number(isNoSpace(a)) - Number(isNoSpace(b)));
-    for (const [link, error] of fullLast) {
-      if (!areAllFull || link.mode !== 'RW') this.fail(link, error);
+    const refusals = current.flatMap((link) => answers.get(link) ?? []).filter(isRefusedChange);
+    const doAllRefuse = current.length > 0 && refusals.length === current.length;
+    const refusedLast = [...answers].sort(
+      ([, a], [, b]) => Number(isRefusedChange(a)) - Number(isRefusedChange(b)),
+    );
+    for (const [link, error] of refusedLast) {
+      if (!doAllRefuse || link.mode !== 'RW') this.fail(link, error);
     }
-    if (areAllFull) return new NbdError(NbdErrno.NoSpace, 'the disks of all copies are full');
+    if (doAllRefuse) {
+      return refusals.every(isNoSpace)
+        ? new NbdError(NbdErrno.NoSpace, 'the disks of all copies are full')
+        : new NbdError(NbdErrno.Perm, 'the disks of all copies are full or read-only');
+    }
     const left = current.filter(({ mode }) => mode === 'RW');
     const [first] = left;
     return first !== undefined && left.every((link) => answers.has(link)) ? answers.get(first) : undefined;

@@ -4,6 +4,7 @@
  */
 import { decideCorrupted, decideUnproven, type HashedCopy } from '@holdfast/core/model/decide-corrupted.js';
 import { StorageFault } from '@holdfast/core/model/faults.js';
+import { allEnded } from '../base/all-ended.js';
 import type { Time } from '../base/time.js';
 import { chainUpTo, isPurgeable, type LayerFacts } from '../protocol/layers.js';
 import type { Copies } from './copies.js';
@@ -20,9 +21,8 @@ export async function hashSnapshot(
   time: Time,
 ): Promise<void> {
   const current = copies.withMode('RW');
-  const hashed = await Promise.all(
-    current.map((link) => hashOn(link, copies, epoch, snapshotId, force, time)),
-  );
+  // A copy that has failed to hash says so once: one that is not waited for would end the next hashing.
+  const hashed = await allEnded(current.map((link) => hashOn(link, copies, epoch, snapshotId, force, time)));
   const corrupted = decideCorrupted(hashed);
   if (failCopies(copies, current, corrupted, `snapshot ${snapshotId} is damaged on its disk`))
     await copies.membership.recordDurable();
@@ -51,7 +51,8 @@ export async function proveLayers(
     const own = chains.map((chain) => chain?.layers.find(({ id }) => id === layer.id));
     const isDoubted = own.some((one) => one?.isChanged === true) || areUnlike(own);
     if (isPurgeable(layer) || !isDoubted) continue;
-    const hashed = await Promise.all(
+    // A copy that has failed to hash says so once: one that is not waited for would end the next hashing.
+    const hashed = await allEnded(
       copies.withMode('RW').map((link) => hashOn(link, copies, epoch, layer.id, false, time)),
     );
     const message = `it can not prove snapshot ${layer.id}, which the volume is reverted to`;

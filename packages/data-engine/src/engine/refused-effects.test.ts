@@ -81,15 +81,17 @@ describe.each(Object.keys(COMMANDS))('a %s', (name) => {
         );
         const asked = disks.recover();
         expect({ from, modes: modes(engine) }).toEqual({ from, modes: ['RW', 'RW', 'RW'] });
-        if (asked < from) {
-          expect(error).toBeUndefined();
-          break;
-        }
+        if (asked < from) expect(error).toBeUndefined();
+        // What is refused after the change, such as room for the next one, is no error.
+        if (asked < from || (error === undefined && refused.code === 'EROFS' && name !== 'purge')) break;
         // A purge goes on later, and its failure is no error.
         if (name === 'purge') continue;
         refusals += 1;
         expect(error).toMatchObject({ code: expect.stringMatching(/^disk\./) });
-        expect((await engine.snapshots.list()).map(({ id }) => id)).toEqual(before.map(({ id }) => id));
+        const held = (await engine.snapshots.list()).map(({ id }) => id);
+        // What a revert has begun with stays where the disk has become read-only before it could be taken back.
+        const isLeft = refused.code === 'EROFS' && name === 'revert';
+        expect(isLeft ? held.slice(0, before.length) : held).toEqual(before.map(({ id }) => id));
       }
       if (name === 'snapshot' || name === 'expand' || name === 'revert') expect(refusals).toBeGreaterThan(2);
       await expectBytes(engine, 0, data);

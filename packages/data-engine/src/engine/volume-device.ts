@@ -17,7 +17,7 @@ import {
   type ZeroOptions,
 } from '../nbd/export.js';
 import { alignDown, alignUp, isAligned } from '../protocol/blocks.js';
-import { isNoSpace } from './changes.js';
+import { isRefusedChange } from './changes.js';
 import type { Copies } from './copies.js';
 import { equaliseRange, undoRefused } from './equalise.js';
 import { type Batch, Flushing } from './flushing.js';
@@ -308,7 +308,7 @@ export class VolumeDevice implements NbdExport {
     payload?: Payload,
   ): Promise<never> {
     this.changes.refused += 1;
-    if (isNoSpace(error)) await this.takeBack(start, end, offset, payload);
+    if (isRefusedChange(error)) await this.takeBack(start, end, offset, payload);
     else this.dropTargets(error);
     throw error;
   }

@@ -1,5 +1,5 @@
 import { StorageFault } from '@holdfast/core/model/faults.js';
-import { systemCode } from '../base/system-error.js';
+import { isOutOfSpace, systemCode } from '../base/system-error.js';
 import { NbdErrno } from './constants.js';
 
 /** Error of an NBD reply, with its error number. */
@@ -23,11 +23,12 @@ export class ProtocolError extends Error {
 export function errnoOf(error: unknown): number {
   if (error instanceof NbdError) return error.errno;
   if (error instanceof StorageFault) {
-    if (error.code === 'disk.no_space') return NbdErrno.NoSpace;
+    if (error.code === 'disk.no_space' || error.code === 'disk.file_too_large') return NbdErrno.NoSpace;
     if (error.code === 'request.invalid') return NbdErrno.Invalid;
     if (error.code === 'engine.stale_epoch') return NbdErrno.Shutdown;
     return NbdErrno.Io;
   }
-  const code = systemCode(error);
-  return code === 'ENOSPC' || code === 'EDQUOT' ? NbdErrno.NoSpace : NbdErrno.Io;
+  // NBD has no numbers for EDQUOT, EFBIG and EROFS.
+  if (systemCode(error) === 'EFBIG' || isOutOfSpace(error)) return NbdErrno.NoSpace;
+  return systemCode(error) === 'EROFS' ? NbdErrno.Perm : NbdErrno.Io;
 }

@@ -1,5 +1,5 @@
 import { StorageFault } from '@holdfast/core/model/faults.js';
-import { systemCode } from '../base/system-error.js';
+import { isOutOfSpace, systemCode } from '../base/system-error.js';
 import type { PulledLayer } from '../protocol/pull.js';
 
 export function differs(plan: PulledLayer, window: number, what: string): StorageFault {
@@ -12,7 +12,7 @@ export function differs(plan: PulledLayer, window: number, what: string): Storag
 /** Fault of the target's own disk, which no other source would cure. */
 export function diskFault(error: unknown): StorageFault {
   const code = systemCode(error);
-  const full = code === 'ENOSPC' || code === 'EDQUOT';
+  const full = isOutOfSpace(error);
   return new StorageFault(full ? 'disk.no_space' : 'rebuild.failed', {
     publicMessage: full
       ? 'the disk of the target is full'

@@ -45,8 +45,8 @@ export class SpareText {
    * Replaces the text: after a crash the old or the new one is there, whole. Serialised: two would write into the
    * same spare.
    *
-   * @param begins called before the names are swapped: what fails before has changed nothing, such as a disk without room for a text that
-   *   has grown past its file
+   * @param begins called when the names are swapped, or may be: what fails before has changed nothing, such as a disk without room for a
+   *   text that has grown past its file
    */
   replace(text: string, begins?: () => void): Promise<void> {
     const replaced = this.replacing.then(() => this.store(text, begins));
@@ -56,11 +56,21 @@ export class SpareText {
 
   private async store(text: string, begins?: () => void): Promise<void> {
     await writeFilled(this.spare, text);
-    begins?.();
-    if (!(await exchangeNames(this.spare, this.current))) await fs.rename(this.spare, this.current);
+    await this.swap(begins);
     await syncDirectory(this.directory);
     // On a full disk the spare keeps its size, which is enough for texts as long as this one.
     await reserve(this.spare, capacityFor(text)).catch(() => undefined);
+  }
+
+  private async swap(begins?: () => void): Promise<void> {
+    try {
+      if (!(await exchangeNames(this.spare, this.current))) await fs.rename(this.spare, this.current);
+    } catch (error) {
+      // A read-only file system refuses a rename before it looks at the names; of any other failure nothing is known.
+      if (systemCode(error) !== 'EROFS') begins?.();
+      throw error;
+    }
+    begins?.();
   }
 }
 
