@@ -37,9 +37,12 @@ export class RefusingDisks {
 
   private begin(call: FileCall): undefined {
     const { refusal } = this;
-    if (refusal === undefined || !isRefused(call, refusal.code)) return undefined;
+    if (refusal === undefined) return undefined;
     const at = pathOf(call);
-    const disk = refusal.of.find((one) => at.startsWith(`${one}/`));
+    // A block device of which not all is backed by space may refuse any write.
+    const isOfDevice = refusal.of.includes(at) && call.kind === 'write';
+    if (!isOfDevice && !isRefused(call, refusal.code)) return undefined;
+    const disk = refusal.of.find((one) => at === one || at.startsWith(`${one}/`));
     if (disk === undefined) return undefined;
     const count = (this.calls.get(disk) ?? 0) + 1;
     this.calls.set(disk, count);

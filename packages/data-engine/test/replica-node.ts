@@ -178,10 +178,18 @@ export class ReplicaNodes {
   }
 
   async stop(): Promise<void> {
-    for (const node of this.nodes.values()) await node.stop();
-    if (this.folder !== undefined) this.tap?.closeAll(this.folder);
+    await this.removeAll();
     this.tap?.uninstall();
-    if (this.folder !== undefined) await fs.rm(this.folder, { recursive: true, force: true });
+  }
+
+  /** Ends all nodes and gives back the space of their disks. Others may be added then. */
+  async removeAll(): Promise<void> {
+    for (const node of this.nodes.values()) await node.stop();
+    this.nodes.clear();
+    if (this.folder === undefined) return;
+    this.tap?.closeAll(this.folder);
+    await fs.rm(this.folder, { recursive: true, force: true });
+    this.folder = undefined;
   }
 
   private async makeFolder(): Promise<string> {

@@ -22,7 +22,7 @@ export class WorkedVolume {
     const origin = await cluster(1);
     const volume = await cluster(2);
     const replicas = volume.copies.map(({ address }) => address);
-    const spare = await volume.addCopy('spare');
+    const spare = await volume.addCopy(`spare-${crypto.randomUUID()}`);
     const world = new WorkedVolume(volume, await volume.start(1, { replicas }), spare, origin);
     await world.writeOrigin();
     await write(world.engine, 8 * MIB, world.data);
