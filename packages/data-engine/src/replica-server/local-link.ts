@@ -124,8 +124,8 @@ export class LocalLink implements DataLink {
     return this.request(() => this.target.read(offset, lengthBytes));
   }
 
-  readEachInto(reads: readonly PlacedRead[]): Promise<void> {
-    return allEnded(
+  async readEachInto(reads: readonly PlacedRead[]): Promise<void> {
+    await allEnded(
       reads.map(async ({ offset, buffer }) => moveInto(buffer, await this.read(offset, buffer.length))),
     );
   }
