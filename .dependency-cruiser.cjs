@@ -116,6 +116,20 @@ const DATA_ENGINE_FOLDERS = {
   engine: ['base', 'protocol', 'nbd'],
 };
 
+/**
+ * folder of apps/api/src → folders of it that it may import: from what speaks HTTP up to what a process is made of. `main.ts` and
+ * `print-openapi.ts` stand above them all.
+ */
+const API_FOLDERS = {
+  config: [],
+  http: ['config'],
+  access: ['config', 'http'],
+  resources: ['config', 'http', 'access'],
+  graphql: ['config', 'http', 'access', 'resources'],
+  openapi: ['config', 'http', 'access', 'resources'],
+  app: ['config', 'http', 'access', 'resources', 'graphql', 'openapi'],
+};
+
 /** Folders of the console's components that belong to one page, or to the frame around all pages: all but what pages share. */
 const CONSOLE_PAGES = fs
   .readdirSync(path.join(__dirname, 'apps/console/src'), { withFileTypes: true })
@@ -135,15 +149,15 @@ const roomRules = Object.entries(ROOMS).map(([room, allowed]) => ({
 }));
 
 /** One rule for each folder of a package: which other folders of it it may import. */
-const folderRules = (room, folders) =>
+const folderRules = (room, folders, root = `packages/${room}/src`) =>
   Object.entries(folders).map(([folder, allowed]) => ({
     name: `${room}-${folder}`,
     comment: `in ${room}, ${folder} may import only: ${allowed.join(', ') || 'its own files'}`,
     severity: 'error',
-    from: { path: `^packages/${room}/src/${folder}/`, pathNot: TEST },
+    from: { path: `^${root}/${folder}/`, pathNot: TEST },
     to: {
-      path: `^packages/${room}/src/`,
-      pathNot: [folder, ...allowed].map((target) => `^packages/${room}/src/${target}/`),
+      path: `^${root}/`,
+      pathNot: [folder, ...allowed].map((target) => `^${root}/${target}/`),
     },
   }));
 
@@ -158,12 +172,30 @@ const DISK_STORES_APART = {
   },
 };
 
+const API_HTTP_KNOWS_NO_NOUN = {
+  name: 'api-http-knows-no-noun',
+  comment:
+    'what speaks HTTP knows ids, faults and how the database is reached, and nothing of volumes, members or tokens',
+  severity: 'error',
+  from: { path: '^apps/api/src/http/', pathNot: TEST },
+  to: {
+    path: '^packages/',
+    pathNot: [
+      '^packages/core/src/model/(faults|ids|labels)\\.ts$',
+      '^packages/database/src/(clock-and-random|sql/.*|queries/list-rows)',
+      '^packages/identity/',
+    ],
+  },
+};
+
 module.exports = {
   forbidden: [
     ...roomRules,
     ...folderRules('core', CORE_FOLDERS),
     ...folderRules('data-engine', DATA_ENGINE_FOLDERS),
+    ...folderRules('api', API_FOLDERS, 'apps/api/src'),
     DISK_STORES_APART,
+    API_HTTP_KNOWS_NO_NOUN,
     {
       name: 'longhorn-through-its-profile',
       comment:

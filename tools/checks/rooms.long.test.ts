@@ -90,6 +90,42 @@ describe('a room that imports what it may not is told of', () => {
       to: 'packages/core/src/scheduling/b.ts',
     },
     {
+      rule: 'api-http',
+      from: 'apps/api/src/http/a.ts',
+      says: "import '../access/b.js';",
+      to: 'apps/api/src/access/b.ts',
+    },
+    {
+      rule: 'api-access',
+      from: 'apps/api/src/access/c.ts',
+      says: "import '../resources/tokens/b.js';",
+      to: 'apps/api/src/resources/tokens/b.ts',
+    },
+    {
+      rule: 'api-resources',
+      from: 'apps/api/src/resources/tokens/c.ts',
+      says: "import '../../graphql/b.js';",
+      to: 'apps/api/src/graphql/b.ts',
+    },
+    {
+      rule: 'api-graphql',
+      from: 'apps/api/src/graphql/c.ts',
+      says: "import '../openapi/b.js';",
+      to: 'apps/api/src/openapi/b.ts',
+    },
+    {
+      rule: 'api-openapi',
+      from: 'apps/api/src/openapi/c.ts',
+      says: "import '../app/b.js';",
+      to: 'apps/api/src/app/b.ts',
+    },
+    {
+      rule: 'api-http-knows-no-noun',
+      from: 'apps/api/src/http/c.ts',
+      says: "import '../../../../packages/database/src/queries/tokens.js';",
+      to: 'packages/database/src/queries/tokens.ts',
+    },
+    {
       rule: 'longhorn-through-its-profile',
       from: 'packages/core/src/scheduling/a.ts',
       says: "import './longhorn/b.js';",
