@@ -100,6 +100,30 @@ const CORE_FOLDERS = {
   ],
 };
 
+/** folder of packages/core/src/scheduling → folders of it that it may import: what a rule is, the rules, and what asks them. */
+const SCHEDULING_FOLDERS = {
+  framework: [],
+  filters: ['framework'],
+  tiers: ['framework', 'filters'],
+  placement: ['framework', 'filters', 'tiers'],
+  explanation: ['framework', 'filters', 'tiers', 'placement'],
+  index: ['framework', 'filters', 'tiers', 'placement', 'explanation'],
+  simulation: ['framework', 'filters', 'tiers', 'placement', 'explanation', 'index'],
+  longhorn: ['framework', 'filters', 'tiers', 'placement'],
+  conformance: ['framework', 'filters', 'tiers', 'placement', 'longhorn'],
+};
+
+/** folder of packages/database/src → folders of it that it may import, for those that many others stand on. */
+const DATABASE_FOLDERS = {
+  generated: [],
+  plain: ['generated', 'sql'],
+  rows: ['sql'],
+  audit: ['sql'],
+  capacity: ['sql'],
+  store: ['sql', 'rows', 'audit'],
+  queries: ['sql', 'rows', 'audit', 'capacity', 'plain', 'generated', 'store'],
+};
+
 /**
  * folder of packages/data-engine/src → folders of it that it may import. A copy's side goes from disks up to the server
  * that answers for copies; an engine knows of all that only what is said on the wire.
@@ -148,8 +172,8 @@ const roomRules = Object.entries(ROOMS).map(([room, allowed]) => ({
   to: { path: OURS, pathNot: [`^${room}/`, ...allowed.map((target) => `^${target}/`)] },
 }));
 
-/** One rule for each folder of a package: which other folders of it it may import. */
-const folderRules = (room, folders, root = `packages/${room}/src`) =>
+/** One rule for each folder of a package: which other folders of it it may import, and which files all of them may (`shared`). */
+const folderRules = (room, folders, { root = `packages/${room}/src`, shared = [] } = {}) =>
   Object.entries(folders).map(([folder, allowed]) => ({
     name: `${room}-${folder}`,
     comment: `in ${room}, ${folder} may import only: ${allowed.join(', ') || 'its own files'}`,
@@ -157,7 +181,7 @@ const folderRules = (room, folders, root = `packages/${room}/src`) =>
     from: { path: `^${root}/${folder}/`, pathNot: TEST },
     to: {
       path: `^${root}/`,
-      pathNot: [folder, ...allowed].map((target) => `^${root}/${target}/`),
+      pathNot: [...shared, ...[folder, ...allowed].map((target) => `^${root}/${target}/`)],
     },
   }));
 
@@ -193,7 +217,9 @@ module.exports = {
     ...roomRules,
     ...folderRules('core', CORE_FOLDERS),
     ...folderRules('data-engine', DATA_ENGINE_FOLDERS),
-    ...folderRules('api', API_FOLDERS, 'apps/api/src'),
+    ...folderRules('scheduling', SCHEDULING_FOLDERS, { root: 'packages/core/src/scheduling' }),
+    ...folderRules('database', DATABASE_FOLDERS, { shared: ['^packages/database/src/[^/]+$'] }),
+    ...folderRules('api', API_FOLDERS, { root: 'apps/api/src' }),
     DISK_STORES_APART,
     API_HTTP_KNOWS_NO_NOUN,
     {
@@ -203,11 +229,7 @@ module.exports = {
       severity: 'error',
       from: {
         path: '^packages/core/src/',
-        pathNot: [
-          TEST,
-          '^packages/core/src/scheduling/(longhorn|conformance)/',
-          '^packages/core/src/scheduling/(rules|placement-request)\\.ts$',
-        ],
+        pathNot: [TEST, '^packages/core/src/scheduling/(longhorn|conformance)/'],
       },
       to: { path: '^packages/core/src/scheduling/longhorn/' },
     },

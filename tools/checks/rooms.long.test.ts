@@ -126,6 +126,24 @@ describe('a room that imports what it may not is told of', () => {
       to: 'packages/database/src/queries/tokens.ts',
     },
     {
+      rule: 'scheduling-framework',
+      from: 'packages/core/src/scheduling/framework/a.ts',
+      says: "import '../explanation/b.js';",
+      to: 'packages/core/src/scheduling/explanation/b.ts',
+    },
+    {
+      rule: 'scheduling-placement',
+      from: 'packages/core/src/scheduling/placement/a.ts',
+      says: "import '../index/b.js';",
+      to: 'packages/core/src/scheduling/index/b.ts',
+    },
+    {
+      rule: 'database-store',
+      from: 'packages/database/src/store/a.ts',
+      says: "import '../queries/b.js';",
+      to: 'packages/database/src/queries/b.ts',
+    },
+    {
       rule: 'longhorn-through-its-profile',
       from: 'packages/core/src/scheduling/a.ts',
       says: "import './longhorn/b.js';",

@@ -259,14 +259,14 @@ export const API_PLATFORM_FAULTS = [
     breaks: 'the document names the refusals that follow from what a route takes',
     file: 'apps/api/src/openapi/refusals.ts',
     changes: [{ find: "...choose(hasKey, 'idempotency.key_reused', 'idempotency.in_flight'),", replace: '' }],
-    foundBy: 'apps/api/test/openapi-refusals.test.ts',
+    foundBy: 'apps/api/test/openapi.test.ts',
   },
   {
     name: 'example-with-another-status',
     breaks: 'each status of the document names the codes of that status only',
     file: 'apps/api/src/openapi/refusals.ts',
     changes: [{ find: 'status = statusOfCode(code)', replace: 'status = 400' }],
-    foundBy: 'apps/api/test/openapi-refusals.test.ts',
+    foundBy: 'apps/api/test/openapi.test.ts',
   },
   {
     name: 'heartbeat-for-another-node',

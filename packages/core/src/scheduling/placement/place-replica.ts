@@ -5,12 +5,10 @@
  * no node but also when its disks are full, tagged otherwise or taken.
  */
 
-import { Bug } from '../model/faults.js';
-import { compareIds } from '../model/ids.js';
-import type { StorageDisk } from '../model/node.js';
-import type { FleetView } from '../model/views.js';
-import { leastSharedDisks } from './disk-anti-affinity.js';
-import { type CycleChecks, explainRefusal } from './explain.js';
+import { Bug } from '../../model/faults.js';
+import { compareIds } from '../../model/ids.js';
+import type { StorageDisk } from '../../model/node.js';
+import type { FleetView } from '../../model/views.js';
 import {
   beginCycle,
   type CandidateRefusal,
@@ -19,12 +17,14 @@ import {
   prepareAll,
   type RuleSet,
   type SchedulingProfile,
-} from './framework.js';
-import { preferLocal } from './locality.js';
-import { type Occupancy, occupancyOf } from './occupancy.js';
-import type { PlacementRequest } from './placement-request.js';
+} from '../framework/framework.js';
+import { type Occupancy, occupancyOf } from '../framework/occupancy.js';
+import type { PlacementRequest } from '../framework/placement-request.js';
+import { leastSharedDisks } from '../tiers/disk-anti-affinity.js';
+import { preferLocal } from '../tiers/locality.js';
+import { type Tier, tiersOf } from '../tiers/tiers.js';
+import { type CycleChecks, explainRefusal } from './explain.js';
 import { HOLDFAST_PROFILE } from './profile.js';
-import { type Tier, tiersOf } from './tiers.js';
 
 export function placeReplica(
   request: PlacementRequest,

@@ -1,32 +1,31 @@
 /** The rules of a placement, in the order in which they are asked; the first rejection is the one that is shown. */
 
-import { Bug } from '../model/faults.js';
-
-import { diskAllowSchedulingFilter } from './filters/disk-allow-scheduling.filter.js';
-import { diskReadyFilter } from './filters/disk-ready.filter.js';
-import { diskTagsFilter } from './filters/disk-tags.filter.js';
-import { diskTypeFilter } from './filters/disk-type.filter.js';
-import { engineAvailableFilter } from './filters/engine-available.filter.js';
-import { fileSystemLimitFilter } from './filters/file-system-limit.filter.js';
-import { freeSpaceFilter } from './filters/free-space.filter.js';
-import { nodeAllowSchedulingFilter } from './filters/node-allow-scheduling.filter.js';
-import { nodeMaintenanceFilter } from './filters/node-maintenance.filter.js';
-import { nodeReadyFilter } from './filters/node-ready.filter.js';
-import { nodeSchedulableFilter } from './filters/node-schedulable.filter.js';
-import { nodeTagsFilter } from './filters/node-tags.filter.js';
-import { provisionableSpaceFilter } from './filters/provisionable-space.filter.js';
-import { requiredNodeFilter } from './filters/required-node.filter.js';
-import { reuseDiskFilter } from './filters/reuse-disk.filter.js';
-import { topologyFilter } from './filters/topology.filter.js';
-import type { DiskFilter, NodeFilter, PlacementRules, ReasonWords } from './framework.js';
-import { backingImageDiskFilter, backingImageNodeFilter } from './longhorn/backing-image.filter.js';
-import { linkedCloneDiskFilter, linkedCloneNodeFilter } from './longhorn/linked-clone.filter.js';
+import { Bug } from '../../model/faults.js';
+import type { DiskFilter, NodeFilter, PlacementRules, ReasonWords } from '../framework/framework.js';
 import {
   diskAntiAffinityRule,
   nodeAntiAffinityRule,
   nodeHasDiskRule,
   zoneAntiAffinityRule,
-} from './sharing-rules.js';
+} from '../framework/sharing-rules.js';
+import { backingImageDiskFilter, backingImageNodeFilter } from './backing-image.filter.js';
+import { diskAllowSchedulingFilter } from './disk-allow-scheduling.filter.js';
+import { diskReadyFilter } from './disk-ready.filter.js';
+import { diskTagsFilter } from './disk-tags.filter.js';
+import { diskTypeFilter } from './disk-type.filter.js';
+import { engineAvailableFilter } from './engine-available.filter.js';
+import { fileSystemLimitFilter } from './file-system-limit.filter.js';
+import { freeSpaceFilter } from './free-space.filter.js';
+import { linkedCloneDiskFilter, linkedCloneNodeFilter } from './linked-clone.filter.js';
+import { nodeAllowSchedulingFilter } from './node-allow-scheduling.filter.js';
+import { nodeMaintenanceFilter } from './node-maintenance.filter.js';
+import { nodeReadyFilter } from './node-ready.filter.js';
+import { nodeSchedulableFilter } from './node-schedulable.filter.js';
+import { nodeTagsFilter } from './node-tags.filter.js';
+import { provisionableSpaceFilter } from './provisionable-space.filter.js';
+import { requiredNodeFilter } from './required-node.filter.js';
+import { reuseDiskFilter } from './reuse-disk.filter.js';
+import { topologyFilter } from './topology.filter.js';
 
 const NODE_FILTERS = [
   nodeReadyFilter,

@@ -1,6 +1,6 @@
-import type { StorageDisk } from '../model/node.js';
-import type { DiskSpace } from '../policy/disk-space.js';
-import type { SchedulingProfile } from './framework.js';
+import type { StorageDisk } from '../../model/node.js';
+import type { DiskSpace } from '../../policy/disk-space.js';
+import type { SchedulingProfile } from '../framework/framework.js';
 
 /**
  * What is left on a disk once every replica booked there is fully written; may be negative, since thin provisioning is

@@ -1,5 +1,5 @@
 /** Disk pressure: when a disk is so full that auto-balance moves replicas off it (docs/longhorn-rules.md). */
-import { type DiskSpace, fitsInSpace, type SpaceDemand, type SpaceLimits } from '../policy/disk-space.js';
+import { type DiskSpace, fitsInSpace, type SpaceDemand, type SpaceLimits } from '../../policy/disk-space.js';
 
 export function isUnderPressure(disk: DiskSpace, pressurePercentage: number): boolean {
   const unused = wholePercent(

@@ -1,5 +1,5 @@
 /** A linked clone shares blocks with a replica of its source, so it can live only on the very disk of one. */
-import type { DiskFilter, NodeFilter } from '../framework.js';
+import type { DiskFilter, NodeFilter } from '../framework/framework.js';
 
 const CURE = 'wait until a replica of the source is healthy';
 

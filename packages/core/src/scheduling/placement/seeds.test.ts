@@ -8,12 +8,12 @@ import type { Replica } from '@holdfast/core/model/replica.js';
 import { A_SPEC, NOON } from '@holdfast/testkit/builders.js';
 import { aFleet, aReplicaOn, aRequest, type NodePart, outcomeOf } from '@holdfast/testkit/fleet-builder.js';
 import { describe, expect, test } from '@jest/globals';
-import type { FleetView } from '../model/views.js';
-import type { VolumeSpec } from '../model/volume.js';
-import { DETACHED } from '../model/volume-lifecycle.js';
-import { afterPlacing, balanceScore, hybridScore } from './balance-score.js';
+import type { FleetView } from '../../model/views.js';
+import type { VolumeSpec } from '../../model/volume.js';
+import { DETACHED } from '../../model/volume-lifecycle.js';
+import type { PlacementRequest } from '../framework/placement-request.js';
+import { afterPlacing, balanceScore, hybridScore } from '../tiers/balance-score.js';
 import { placeReplica } from './place-replica.js';
-import type { PlacementRequest } from './placement-request.js';
 import { planPlacements, withBooking } from './plan-placements.js';
 
 const GB = 1_000_000_000;

@@ -4,11 +4,11 @@ import { asId, type DiskId, type NodeId } from '@holdfast/core/model/ids.js';
 import { A_SPEC, NOON } from '@holdfast/testkit/builders.js';
 import { aFleet, aReplicaOn, type DiskPart } from '@holdfast/testkit/fleet-builder.js';
 import { describe, expect, test } from '@jest/globals';
-import type { Replica } from '../model/replica.js';
-import type { FleetView } from '../model/views.js';
-import { DETACHED } from '../model/volume-lifecycle.js';
+import type { Replica } from '../../model/replica.js';
+import type { FleetView } from '../../model/views.js';
+import { DETACHED } from '../../model/volume-lifecycle.js';
+import { buildFleetIndex } from '../index/fleet-index.js';
 import { assertFleetConsistent, assertFleetIdentities } from './fleet-consistency.js';
-import { buildFleetIndex } from './index/fleet-index.js';
 import { planPlacements } from './plan-placements.js';
 
 const FLEET = aFleet({ a: { disks: { 'a-1': {}, 'a-2': {} } }, b: { disks: { 'b-1': {} } } });

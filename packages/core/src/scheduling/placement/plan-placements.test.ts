@@ -4,9 +4,9 @@ import { A_SPEC, NOON } from '@holdfast/testkit/builders.js';
 import { aFleet, aReplicaOn, type NodePart } from '@holdfast/testkit/fleet-builder.js';
 import { attachedOn } from '@holdfast/testkit/lifecycle-builder.js';
 import { describe, expect, test } from '@jest/globals';
-import type { VolumeSpec } from '../model/volume.js';
-import { DETACHED } from '../model/volume-lifecycle.js';
-import { antiAffinity, placementRequest } from './placement-request.js';
+import type { VolumeSpec } from '../../model/volume.js';
+import { DETACHED } from '../../model/volume-lifecycle.js';
+import { antiAffinity, placementRequest } from '../framework/placement-request.js';
 import { bookingFor, planPlacements } from './plan-placements.js';
 
 const node = asId<NodeId>('a');

@@ -2,9 +2,9 @@
  * Rules that the tiers and the end of a decision hold beside the filters: what replicas of one volume may share, and that a
  * node needs a disk. They judge nodes together, or disks together, so they are no filters; users read of them as of one.
  */
-import type { StorageDisk, StorageNode } from '../model/node.js';
-import type { VolumeSpec } from '../model/volume.js';
-import type { CureChange } from './explanation/cure-change.js';
+import type { StorageDisk, StorageNode } from '../../model/node.js';
+import type { VolumeSpec } from '../../model/volume.js';
+import type { CureChange } from './cure-change.js';
 import type { Rule } from './framework.js';
 
 export const nodeAntiAffinityRule: Rule<StorageNode, 'NodeOccupied'> = {

@@ -7,17 +7,17 @@ import { asId, type DiskId, type NodeId, type ReplicaId } from '@holdfast/core/m
 import { NOON, secondsAfterNoon } from '@holdfast/testkit/builders.js';
 import { aFleet, aReplicaOn, aRequest, type NodePart, outcomeOf } from '@holdfast/testkit/fleet-builder.js';
 import { describe, expect, test } from '@jest/globals';
-import type { Condition } from '../model/condition.js';
-import { isNodeReady } from '../model/node.js';
-import type { Replica } from '../model/replica.js';
-import type { FleetView } from '../model/views.js';
-import { diskSchedulableCondition } from '../policy/disk-conditions.js';
-import { nodeSchedulableCondition } from '../policy/node-conditions.js';
-import type { SchedulingProfile } from './framework.js';
-import type { LonghornInputs } from './longhorn/longhorn-inputs.js';
-import { LONGHORN_PROFILE } from './longhorn/longhorn-profile.js';
+import type { Condition } from '../../model/condition.js';
+import { isNodeReady } from '../../model/node.js';
+import type { Replica } from '../../model/replica.js';
+import type { FleetView } from '../../model/views.js';
+import { diskSchedulableCondition } from '../../policy/disk-conditions.js';
+import { nodeSchedulableCondition } from '../../policy/node-conditions.js';
+import type { SchedulingProfile } from '../framework/framework.js';
+import type { LonghornInputs } from '../framework/longhorn-inputs.js';
+import type { PlacementRequest } from '../framework/placement-request.js';
+import { LONGHORN_PROFILE } from '../longhorn/longhorn-profile.js';
 import { placeReplica } from './place-replica.js';
-import type { PlacementRequest } from './placement-request.js';
 import { HOLDFAST_PROFILE } from './profile.js';
 
 const LONGHORN_INPUTS: LonghornInputs = {

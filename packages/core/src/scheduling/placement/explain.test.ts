@@ -2,9 +2,9 @@ import { GIB } from '@holdfast/core/model/bytes.js';
 import { NOON } from '@holdfast/testkit/builders.js';
 import { aFleet, aReplicaOn, aRequest, type NodePart } from '@holdfast/testkit/fleet-builder.js';
 import { describe, expect, test } from '@jest/globals';
+import type { PlacementRequest } from '../framework/placement-request.js';
 import { curesOf, describeRefusals } from './explain.js';
 import { placeReplica } from './place-replica.js';
-import type { PlacementRequest } from './placement-request.js';
 
 function refusalsOf(nodes: Record<string, NodePart>, request: Partial<PlacementRequest> = {}) {
   const placement = placeReplica(aRequest(request), aFleet(nodes), NOON);

@@ -1,8 +1,9 @@
 /** A backing image has selectors of its own: a replica on top of it needs a place that the image may be copied to. */
-import { diskTagsFilter } from '../filters/disk-tags.filter.js';
-import { nodeTagsFilter } from '../filters/node-tags.filter.js';
-import type { DiskFilter, NodeFilter } from '../framework.js';
-import { tagsMatch } from '../tags.js';
+
+import type { DiskFilter, NodeFilter } from '../framework/framework.js';
+import { tagsMatch } from '../framework/tags.js';
+import { diskTagsFilter } from './disk-tags.filter.js';
+import { nodeTagsFilter } from './node-tags.filter.js';
 
 export const backingImageNodeFilter: NodeFilter<'NodeTagsMissing'> = {
   name: 'backing-image-node',

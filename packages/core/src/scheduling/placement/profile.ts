@@ -1,9 +1,9 @@
-import type { StorageDisk } from '../model/node.js';
-import { isEvicting } from '../model/volume-facts.js';
-import { chooseBalanced } from './balance.js';
-import type { PlacementCycle, SchedulingProfile } from './framework.js';
-import { placeHeldUntil, returnFacts } from './occupancy.js';
-import { PLACEMENT_RULES } from './rules.js';
+import type { StorageDisk } from '../../model/node.js';
+import { isEvicting } from '../../model/volume-facts.js';
+import { PLACEMENT_RULES } from '../filters/rules.js';
+import type { PlacementCycle, SchedulingProfile } from '../framework/framework.js';
+import { placeHeldUntil, returnFacts } from '../framework/occupancy.js';
+import { chooseBalanced } from '../tiers/balance.js';
 
 /** What places replicas here. */
 export const HOLDFAST_PROFILE: SchedulingProfile = {

@@ -1,13 +1,13 @@
-import type { SpaceBooking } from '../model/changes.js';
-import { Bug } from '../model/faults.js';
-import type { NodeId } from '../model/ids.js';
-import type { Replica } from '../model/replica.js';
-import type { FleetView } from '../model/views.js';
-import { bookingOn } from '../policy/space-booking.js';
+import type { SpaceBooking } from '../../model/changes.js';
+import { Bug } from '../../model/faults.js';
+import type { NodeId } from '../../model/ids.js';
+import type { Replica } from '../../model/replica.js';
+import type { FleetView } from '../../model/views.js';
+import { bookingOn } from '../../policy/space-booking.js';
+import type { CandidateRefusal } from '../framework/framework.js';
+import { type PlaceableVolume, placementRequest } from '../framework/placement-request.js';
 import { assertFleetConsistent } from './fleet-consistency.js';
-import type { CandidateRefusal } from './framework.js';
 import { placeReplica } from './place-replica.js';
-import { type PlaceableVolume, placementRequest } from './placement-request.js';
 
 /** A place found for one replica, with the claim that books it. */
 export type PlannedPlacement = { readonly nodeId: NodeId; readonly booking: SpaceBooking };

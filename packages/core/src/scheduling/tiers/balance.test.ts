@@ -2,10 +2,10 @@ import { asId, compareIds, type DiskId } from '@holdfast/core/model/ids.js';
 import { aDisk } from '@holdfast/testkit/fleet-builder.js';
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import type { StorageDisk } from '../model/node.js';
+import type { StorageDisk } from '../../model/node.js';
+import { HOLDFAST_PROFILE } from '../placement/profile.js';
 import { chooseBalanced } from './balance.js';
 import { afterPlacing, type Capacity, hybridScore } from './balance-score.js';
-import { HOLDFAST_PROFILE } from './profile.js';
 import { totalBytes, usableBytes } from './usable-space.js';
 
 /** Scores this close are equal; the definition itself is summed in another order than the choice. */

@@ -1,12 +1,12 @@
 import { NOON } from '@holdfast/testkit/builders.js';
 import { aFleet, aReplicaOn, aRequest, type NodePart, outcomeOf } from '@holdfast/testkit/fleet-builder.js';
 import { describe, expect, test } from '@jest/globals';
-import type { NodeDrain } from '../model/node-drain.js';
-import type { Replica } from '../model/replica.js';
-import type { SettingName } from '../model/setting.js';
-import type { SettingValue } from '../settings/effective.js';
-import { placeReplica } from './place-replica.js';
-import type { AntiAffinity, PlacementRequest } from './placement-request.js';
+import type { NodeDrain } from '../../model/node-drain.js';
+import type { Replica } from '../../model/replica.js';
+import type { SettingName } from '../../model/setting.js';
+import type { SettingValue } from '../../settings/effective.js';
+import type { AntiAffinity, PlacementRequest } from '../framework/placement-request.js';
+import { placeReplica } from '../placement/place-replica.js';
 
 const SOFT: AntiAffinity = 'preferred';
 const HARD: AntiAffinity = 'required';

@@ -6,11 +6,17 @@
  * replaced (evict) holds its place too, but its replacement may share it, so such places are remembered apart.
  */
 
-import type { DiskId, NodeId, ReplicaId } from '../model/ids.js';
-import { isNodeReady, type NodeMaintenance, type StorageNode, type ZoneKey, zoneKey } from '../model/node.js';
-import { isHealthy, isPotentiallyReusable, type Replica } from '../model/replica.js';
-import type { FleetView } from '../model/views.js';
-import { nodeById } from '../model/volume-facts.js';
+import type { DiskId, NodeId, ReplicaId } from '../../model/ids.js';
+import {
+  isNodeReady,
+  type NodeMaintenance,
+  type StorageNode,
+  type ZoneKey,
+  zoneKey,
+} from '../../model/node.js';
+import { isHealthy, isPotentiallyReusable, type Replica } from '../../model/replica.js';
+import type { FleetView } from '../../model/views.js';
+import { nodeById } from '../../model/volume-facts.js';
 import type { PlacementCycle, SchedulingProfile } from './framework.js';
 
 export type Occupancy = {

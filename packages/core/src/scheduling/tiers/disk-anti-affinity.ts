@@ -1,7 +1,7 @@
-import type { StorageDisk } from '../model/node.js';
-import type { PlacementCycle, Rejection } from './framework.js';
-import { type Occupancy, replicaOn } from './occupancy.js';
-import { diskAntiAffinityRule } from './sharing-rules.js';
+import type { StorageDisk } from '../../model/node.js';
+import type { PlacementCycle, Rejection } from '../framework/framework.js';
+import { type Occupancy, replicaOn } from '../framework/occupancy.js';
+import { diskAntiAffinityRule } from '../framework/sharing-rules.js';
 
 /**
  * Keeps the disks on which a further replica of the volume does the least harm: those without one; where sharing is

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { LONGHORN_PROFILE } from './longhorn/longhorn-profile.js';
-import { HOLDFAST_PROFILE } from './profile.js';
+import { LONGHORN_PROFILE } from '../longhorn/longhorn-profile.js';
+import { HOLDFAST_PROFILE } from '../placement/profile.js';
 import { totalBytes, usableBytes } from './usable-space.js';
 
 describe('usable bytes', () => {

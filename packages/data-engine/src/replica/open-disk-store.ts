@@ -1,8 +1,8 @@
 import fs from 'node:fs/promises';
 import { systemCode } from '../base/system-error.js';
-import { BlockStore } from './block/block-store.js';
-import type { DiskStore } from './disk-store.js';
-import { FolderStore } from './folder/folder-store.js';
+import { BlockStore } from '../disk/block/block-store.js';
+import type { DiskStore } from '../disk/disk-store.js';
+import { FolderStore } from '../disk/folder/folder-store.js';
 
 /** Opens the disk at a path. The caller closes it. */
 export type OpenDisk = (diskPath: string) => Promise<DiskStore>;

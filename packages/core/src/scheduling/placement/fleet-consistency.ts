@@ -6,12 +6,12 @@
  * cluster are planned over the same lists.
  */
 
-import { StorageFault } from '../model/faults.js';
-import { disksById, nodesById } from '../model/fleet-lookup.js';
-import type { DiskId, NodeId } from '../model/ids.js';
-import type { StorageDisk, StorageNode } from '../model/node.js';
-import type { Replica } from '../model/replica.js';
-import type { FleetView } from '../model/views.js';
+import { StorageFault } from '../../model/faults.js';
+import { disksById, nodesById } from '../../model/fleet-lookup.js';
+import type { DiskId, NodeId } from '../../model/ids.js';
+import type { StorageDisk, StorageNode } from '../../model/node.js';
+import type { Replica } from '../../model/replica.js';
+import type { FleetView } from '../../model/views.js';
 
 /** Findings named in one fault: the first ones tell what kind of data it is, the count tells the rest. */
 const FINDINGS_NAMED_MAX = 5;

@@ -7,12 +7,12 @@
  * other α each option's score needs only the two largest values and the smallest, so the whole choice is linear.
  * `balance-score.ts` holds the definition that tests compare with; `index/` finds the same answer faster.
  */
-import { compareIds, type DiskId, type NodeId } from '../model/ids.js';
-import type { StorageDisk } from '../model/node.js';
-import type { DiskChoice } from '../model/volume.js';
+import { compareIds, type DiskId, type NodeId } from '../../model/ids.js';
+import type { StorageDisk } from '../../model/node.js';
+import type { DiskChoice } from '../../model/volume.js';
+import type { SchedulingProfile } from '../framework/framework.js';
 import type { Capacity } from './balance-score.js';
 import { CapacitySummary } from './capacity-summary.js';
-import type { SchedulingProfile } from './framework.js';
 import { totalBytes, usableBytes } from './usable-space.js';
 
 /** Scores closer than this are one score: equal options may differ by what dividing rounds. */

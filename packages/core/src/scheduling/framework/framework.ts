@@ -5,13 +5,13 @@
  * file. It prepares once per decision and then answers per node or disk, so that the cost of a rule is plain to see.
  */
 
-import { disksByNode, nodesById } from '../model/fleet-lookup.js';
-import type { DiskId, NodeId } from '../model/ids.js';
-import type { StorageDisk, StorageNode } from '../model/node.js';
-import type { Replica } from '../model/replica.js';
-import type { FleetView } from '../model/views.js';
-import type { VolumeSpec } from '../model/volume.js';
-import type { CureChange } from './explanation/cure-change.js';
+import { disksByNode, nodesById } from '../../model/fleet-lookup.js';
+import type { DiskId, NodeId } from '../../model/ids.js';
+import type { StorageDisk, StorageNode } from '../../model/node.js';
+import type { Replica } from '../../model/replica.js';
+import type { FleetView } from '../../model/views.js';
+import type { VolumeSpec } from '../../model/volume.js';
+import type { CureChange } from './cure-change.js';
 import type { PlacementRequest } from './placement-request.js';
 
 /** Everything one decision reads. Made once by `beginCycle`. */

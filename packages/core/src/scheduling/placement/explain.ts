@@ -2,13 +2,13 @@
  * Refusals by candidate: which rule refused each one. Runs only when nothing fitted, so that a placement that succeeds
  * never pays for words.
  */
-import type { StorageDisk, StorageNode } from '../model/node.js';
-import { rejectionBySharing } from './disk-anti-affinity.js';
-import type { CandidateRefusal, Check, PlacementCycle, Rejection } from './framework.js';
-import type { Occupancy } from './occupancy.js';
-import { wordsOf } from './rules.js';
-import { nodeHasDiskRule } from './sharing-rules.js';
-import { rejectionByTiers, type Tier } from './tiers.js';
+import type { StorageDisk, StorageNode } from '../../model/node.js';
+import { wordsOf } from '../filters/rules.js';
+import type { CandidateRefusal, Check, PlacementCycle, Rejection } from '../framework/framework.js';
+import type { Occupancy } from '../framework/occupancy.js';
+import { nodeHasDiskRule } from '../framework/sharing-rules.js';
+import { rejectionBySharing } from '../tiers/disk-anti-affinity.js';
+import { rejectionByTiers, type Tier } from '../tiers/tiers.js';
 
 export type CycleChecks = {
   readonly checkNode: Check<StorageNode>;

@@ -1,11 +1,11 @@
 /** Placement request: what one replica that wants a disk asks for, as the rules read it; made of its volume and the settings. */
-import type { DiskId, NodeId } from '../model/ids.js';
-import type { DataEngine } from '../model/node.js';
-import type { Replica } from '../model/replica.js';
-import type { FleetView } from '../model/views.js';
-import type { DiskChoice, Override, TopologyTerm, Volume, VolumeSpec } from '../model/volume.js';
-import { holderOf, isRepairing } from '../model/volume-lifecycle.js';
-import type { LonghornInputs } from './longhorn/longhorn-inputs.js';
+import type { DiskId, NodeId } from '../../model/ids.js';
+import type { DataEngine } from '../../model/node.js';
+import type { Replica } from '../../model/replica.js';
+import type { FleetView } from '../../model/views.js';
+import type { DiskChoice, Override, TopologyTerm, Volume, VolumeSpec } from '../../model/volume.js';
+import { holderOf, isRepairing } from '../../model/volume-lifecycle.js';
+import type { LonghornInputs } from './longhorn-inputs.js';
 
 /** May two replicas share a failure domain? `preferred`: only when nothing better exists. */
 export type AntiAffinity = 'required' | 'preferred';

@@ -1,6 +1,6 @@
-import type { NodeId } from '../model/ids.js';
-import type { StorageDisk } from '../model/node.js';
-import type { PlacementRequest } from './placement-request.js';
+import type { NodeId } from '../../model/ids.js';
+import type { StorageDisk } from '../../model/node.js';
+import type { PlacementRequest } from '../framework/placement-request.js';
 
 /**
  * Best-effort data locality: of the winning tier's disks, those on the volume's own node, where it has no live copy

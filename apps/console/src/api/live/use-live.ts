@@ -1,11 +1,11 @@
 'use client';
 import { useQueryClient } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
-import { makeVolumePatcher } from './live/apply-changes';
-import { type LiveState, openStream } from './live/open-stream';
-import { makeRebuildPatcher } from './live/patch-rebuilds';
-import { readIds } from './live/read-ids';
-import { type ListKey, makeRefresher } from './live/refresher';
+import { makeVolumePatcher } from './apply-changes';
+import { type LiveState, openStream } from './open-stream';
+import { makeRebuildPatcher } from './patch-rebuilds';
+import { readIds } from './read-ids';
+import { type ListKey, makeRefresher } from './refresher';
 
 export type { LiveState };
 

@@ -11,10 +11,10 @@
  * includes leaving ones, so the last row has no tier for them. The tier of an unused node in a leaving zone depends on the
  * profile: Longhorn has none.
  */
-import { type StorageNode, zoneKey } from '../model/node.js';
-import type { Check, PlacementCycle, Rejection, TierName } from './framework.js';
-import { type Occupancy, replicaOn } from './occupancy.js';
-import { nodeAntiAffinityRule, zoneAntiAffinityRule } from './sharing-rules.js';
+import { type StorageNode, zoneKey } from '../../model/node.js';
+import type { Check, PlacementCycle, Rejection, TierName } from '../framework/framework.js';
+import { type Occupancy, replicaOn } from '../framework/occupancy.js';
+import { nodeAntiAffinityRule, zoneAntiAffinityRule } from '../framework/sharing-rules.js';
 
 export type Tier = { readonly name: TierName; readonly nodes: readonly StorageNode[] };
 
