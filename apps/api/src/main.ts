@@ -5,7 +5,7 @@
  * does not wait for Postgres to be up; /readyz says so until then. A Postgres that it will never trust, or that a newer version has
  * taken over, ends it with the reason.
  */
-import './app/heap-growth.js';
+import './heap-growth.js';
 import { endOnTrouble } from '@holdfast/database/sql/connection-trouble.js';
 import { startTracing } from '@holdfast/tracing/start-tracing.js';
 import { createApp } from './app/app.js';
