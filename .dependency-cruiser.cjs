@@ -100,6 +100,30 @@ const CORE_FOLDERS = {
   ],
 };
 
+/** folder of packages/core/src/scheduling → folders of it that it may import: what a rule is, the rules, and what asks them. */
+const SCHEDULING_FOLDERS = {
+  framework: [],
+  filters: ['framework'],
+  tiers: ['framework', 'filters'],
+  placement: ['framework', 'filters', 'tiers'],
+  explanation: ['framework', 'filters', 'tiers', 'placement'],
+  index: ['framework', 'filters', 'tiers', 'placement', 'explanation'],
+  simulation: ['framework', 'filters', 'tiers', 'placement', 'explanation', 'index'],
+  longhorn: ['framework', 'filters', 'tiers', 'placement'],
+  conformance: ['framework', 'filters', 'tiers', 'placement', 'longhorn'],
+};
+
+/** folder of packages/database/src → folders of it that it may import, for those that many others stand on. */
+const DATABASE_FOLDERS = {
+  generated: [],
+  plain: ['generated', 'sql'],
+  rows: ['sql'],
+  audit: ['sql'],
+  capacity: ['sql'],
+  store: ['sql', 'rows', 'audit'],
+  queries: ['sql', 'rows', 'audit', 'capacity', 'plain', 'generated', 'store'],
+};
+
 /**
  * folder of packages/data-engine/src → folders of it that it may import. A copy's side goes from disks up to the server
  * that answers for copies; an engine knows of all that only what is said on the wire.
@@ -114,6 +138,20 @@ const DATA_ENGINE_FOLDERS = {
   pull: ['base', 'protocol', 'nbd', 'layers', 'replica'],
   'replica-server': ['base', 'protocol', 'nbd', 'disk', 'layers', 'replica', 'pull'],
   engine: ['base', 'protocol', 'nbd'],
+};
+
+/**
+ * folder of apps/api/src → folders of it that it may import: from what speaks HTTP up to what a process is made of. `main.ts` and
+ * `print-openapi.ts` stand above them all.
+ */
+const API_FOLDERS = {
+  config: [],
+  http: ['config'],
+  access: ['config', 'http'],
+  resources: ['config', 'http', 'access'],
+  graphql: ['config', 'http', 'access', 'resources'],
+  openapi: ['config', 'http', 'access', 'resources'],
+  app: ['config', 'http', 'access', 'resources', 'graphql', 'openapi'],
 };
 
 /** Folders of the console's components that belong to one page, or to the frame around all pages: all but what pages share. */
@@ -134,16 +172,16 @@ const roomRules = Object.entries(ROOMS).map(([room, allowed]) => ({
   to: { path: OURS, pathNot: [`^${room}/`, ...allowed.map((target) => `^${target}/`)] },
 }));
 
-/** One rule for each folder of a package: which other folders of it it may import. */
-const folderRules = (room, folders) =>
+/** One rule for each folder of a package: which other folders of it it may import, and which files all of them may (`shared`). */
+const folderRules = (room, folders, { root = `packages/${room}/src`, shared = [] } = {}) =>
   Object.entries(folders).map(([folder, allowed]) => ({
     name: `${room}-${folder}`,
     comment: `in ${room}, ${folder} may import only: ${allowed.join(', ') || 'its own files'}`,
     severity: 'error',
-    from: { path: `^packages/${room}/src/${folder}/`, pathNot: TEST },
+    from: { path: `^${root}/${folder}/`, pathNot: TEST },
     to: {
-      path: `^packages/${room}/src/`,
-      pathNot: [folder, ...allowed].map((target) => `^packages/${room}/src/${target}/`),
+      path: `^${root}/`,
+      pathNot: [...shared, ...[folder, ...allowed].map((target) => `^${root}/${target}/`)],
     },
   }));
 
@@ -158,12 +196,32 @@ const DISK_STORES_APART = {
   },
 };
 
+const API_HTTP_KNOWS_NO_NOUN = {
+  name: 'api-http-knows-no-noun',
+  comment:
+    'what speaks HTTP knows ids, faults and how the database is reached, and nothing of volumes, members or tokens',
+  severity: 'error',
+  from: { path: '^apps/api/src/http/', pathNot: TEST },
+  to: {
+    path: '^packages/',
+    pathNot: [
+      '^packages/core/src/model/(faults|ids|labels)\\.ts$',
+      '^packages/database/src/(clock-and-random|sql/.*|queries/list-rows)',
+      '^packages/identity/',
+    ],
+  },
+};
+
 module.exports = {
   forbidden: [
     ...roomRules,
     ...folderRules('core', CORE_FOLDERS),
     ...folderRules('data-engine', DATA_ENGINE_FOLDERS),
+    ...folderRules('scheduling', SCHEDULING_FOLDERS, { root: 'packages/core/src/scheduling' }),
+    ...folderRules('database', DATABASE_FOLDERS, { shared: ['^packages/database/src/[^/]+$'] }),
+    ...folderRules('api', API_FOLDERS, { root: 'apps/api/src' }),
     DISK_STORES_APART,
+    API_HTTP_KNOWS_NO_NOUN,
     {
       name: 'longhorn-through-its-profile',
       comment:
@@ -171,11 +229,7 @@ module.exports = {
       severity: 'error',
       from: {
         path: '^packages/core/src/',
-        pathNot: [
-          TEST,
-          '^packages/core/src/scheduling/(longhorn|conformance)/',
-          '^packages/core/src/scheduling/(rules|placement-request)\\.ts$',
-        ],
+        pathNot: [TEST, '^packages/core/src/scheduling/(longhorn|conformance)/'],
       },
       to: { path: '^packages/core/src/scheduling/longhorn/' },
     },

@@ -24,13 +24,11 @@ const alerts = rules.flatMap(({ alert }) => alert ?? []);
 
 /** Every name that a process registers its metrics under, as written in the sources. */
 const registered = new Set(
-  ['api', 'worker', 'agent'].flatMap((app) =>
+  ['api/src/app', 'worker/src', 'agent/src'].flatMap((room) =>
     fs
-      .readdirSync(path.join(repositoryRoot, `apps/${app}/src/metrics`))
+      .readdirSync(path.join(repositoryRoot, `apps/${room}/metrics`))
       .filter((name) => !name.endsWith('.test.ts'))
-      .flatMap(
-        (name) => read(`apps/${app}/src/metrics/${name}`).match(/\bholdfast_[a-z0-9_]+[a-z0-9]/g) ?? [],
-      ),
+      .flatMap((name) => read(`apps/${room}/metrics/${name}`).match(/\bholdfast_[a-z0-9_]+[a-z0-9]/g) ?? []),
   ),
 );
 const recorded = new Set(rules.flatMap(({ record }) => record ?? []));

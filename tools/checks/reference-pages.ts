@@ -1,6 +1,6 @@
 /** Pages of docs/ that are written from the product's tables, so that they can't differ from the code. */
 import { AgentMetrics } from '../../apps/agent/src/metrics/agent-metrics.js';
-import { ApiMetrics } from '../../apps/api/src/metrics/api-metrics.js';
+import { ApiMetrics } from '../../apps/api/src/app/metrics/api-metrics.js';
 import { WorkerMetrics } from '../../apps/worker/src/metrics/worker-metrics.js';
 import {
   EVENT_TYPES,

@@ -8,8 +8,8 @@
 import './heap-growth.js';
 import { endOnTrouble } from '@holdfast/database/sql/connection-trouble.js';
 import { startTracing } from '@holdfast/tracing/start-tracing.js';
-import { createApp } from './app.js';
-import { type Config, readConfig } from './config.js';
+import { createApp } from './app/app.js';
+import { type Config, readConfig } from './config/config.js';
 
 /** Requests under way get this long to finish. Below the ten seconds after which supervisors kill. */
 const SHUTDOWN_TIMEOUT_MS = 8_000;

@@ -1,6 +1,6 @@
 /** Prints the OpenAPI document: `pnpm --filter @holdfast/api openapi` writes it to packages/api-client. */
 import 'reflect-metadata';
-import { CONTROLLERS } from './app.module.js';
-import { openApiDocument } from './platform/openapi.js';
+import { CONTROLLERS } from './app/app.module.js';
+import { openApiDocument } from './openapi/openapi.js';
 
 process.stdout.write(`${JSON.stringify(openApiDocument(CONTROLLERS), null, 2)}\n`);

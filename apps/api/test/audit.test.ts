@@ -3,7 +3,7 @@
 import { eventually } from '@holdfast/testkit/eventually.js';
 import { TEST_SECRETS } from '@holdfast/testkit/test-database.js';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { RefusedWrites } from '../src/platform/refused-writes.js';
+import { RefusedWrites } from '../src/access/refused-writes.js';
 import type { CallOptions, Json } from './api-fixture.js';
 import { OwnApi } from './own-api.js';
 

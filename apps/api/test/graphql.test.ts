@@ -1,7 +1,7 @@
 import { GIB } from '@holdfast/core/model/bytes.js';
 import { systemClock } from '@holdfast/database/clock-and-random.js';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
-import { Tenant } from '../src/platform/tenant.js';
+import { Tenant } from '../src/access/tenant.js';
 import type { Json } from './api-fixture.js';
 import { OwnApi } from './own-api.js';
 

@@ -2,8 +2,8 @@
 import { TEST_SECRETS } from '@holdfast/testkit/test-database.js';
 import { type ProviderUser, TestProvider } from '@holdfast/testkit/test-provider.js';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { oidcConfigOf, oidcEnvironment } from '../src/oidc/oidc-config.js';
-import { RefusedWrites } from '../src/platform/refused-writes.js';
+import { RefusedWrites } from '../src/access/refused-writes.js';
+import { oidcConfigOf, oidcEnvironment } from '../src/config/oidc-config.js';
 import type { Json } from './api-fixture.js';
 import { OwnApi } from './own-api.js';
 

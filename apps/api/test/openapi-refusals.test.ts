@@ -1,6 +1,6 @@
 import { FAULTS } from '@holdfast/core/model/faults.js';
 import { describe, expect, test } from '@jest/globals';
-import { statusOfCode } from '../src/platform/problem.js';
+import { statusOfCode } from '../src/http/problem.js';
 import { type DocumentedOperation, documentedOperations } from './documented-operations.js';
 
 const KNOWN = [...Object.keys(FAULTS), 'internal'];

@@ -1,7 +1,7 @@
 import fs from 'node:fs';
 import { expect, test } from '@jest/globals';
-import { CONTROLLERS } from '../src/app.module.js';
-import { openApiDocument } from '../src/platform/openapi.js';
+import { CONTROLLERS } from '../src/app/app.module.js';
+import { openApiDocument } from '../src/openapi/openapi.js';
 
 const CHECKED_IN = new URL('../../../packages/api-client/openapi.json', import.meta.url);
 

@@ -3,8 +3,8 @@ import { GIB } from '@holdfast/core/model/bytes.js';
 import { eventually } from '@holdfast/testkit/eventually.js';
 import { TEST_SECRETS } from '@holdfast/testkit/test-database.js';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { OperationWaits } from '../src/operations/operation-waits.js';
-import { Databases } from '../src/platform/databases.js';
+import { Databases } from '../src/http/databases.js';
+import { OperationWaits } from '../src/resources/operations/operation-waits.js';
 import type { Json } from './api-fixture.js';
 import { OwnApi } from './own-api.js';
 

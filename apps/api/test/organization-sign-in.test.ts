@@ -4,7 +4,7 @@ import http from 'node:http';
 import { TEST_SECRETS } from '@holdfast/testkit/test-database.js';
 import { CLIENT_SECRET, TestProvider } from '@holdfast/testkit/test-provider.js';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { RefusedWrites } from '../src/platform/refused-writes.js';
+import { RefusedWrites } from '../src/access/refused-writes.js';
 import { OwnApi } from './own-api.js';
 import { portOf } from './test-agent.js';
 

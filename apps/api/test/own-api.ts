@@ -6,8 +6,8 @@ import {
   type TestSeed,
 } from '@holdfast/testkit/test-database.js';
 import pg from 'pg';
-import { type App, createApp } from '../src/app.js';
-import type { Config } from '../src/config.js';
+import { type App, createApp } from '../src/app/app.js';
+import type { Config } from '../src/config/config.js';
 import { accessWithin } from './api-access.js';
 import { ApiFixture } from './api-fixture.js';
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { GIB } from '@holdfast/core/model/bytes.js';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { RefusedWrites } from '../src/platform/refused-writes.js';
+import { RefusedWrites } from '../src/access/refused-writes.js';
 import type { Answer } from './api-fixture.js';
 import { OwnApi } from './own-api.js';
 

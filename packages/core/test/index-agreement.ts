@@ -2,7 +2,7 @@
  * The index against the two paths that it must agree with: the linear `placeReplica`, disk for disk, and the quadratic
  * definition of the balance proposal, score for score. Each fleet is made by chance, and so is each decision.
  */
-import { afterPlacing, type Capacity, hybridScore } from '@holdfast/core/scheduling/balance-score.js';
+
 import { NOON } from '@holdfast/testkit/builders.js';
 import {
   Chance,
@@ -17,14 +17,15 @@ import {
 } from '@holdfast/testkit/random-fleet.js';
 import type { StorageDisk } from '../src/model/node.js';
 import type { FleetView } from '../src/model/views.js';
-import type { Placement } from '../src/scheduling/framework.js';
+import type { Placement } from '../src/scheduling/framework/framework.js';
+import type { PlacementRequest } from '../src/scheduling/framework/placement-request.js';
 import { checkFleetIndex } from '../src/scheduling/index/check-fleet-index.js';
 import { buildFleetIndex, type FleetIndex } from '../src/scheduling/index/fleet-index.js';
-import { placeReplica } from '../src/scheduling/place-replica.js';
-import type { PlacementRequest } from '../src/scheduling/placement-request.js';
-import { withBooking } from '../src/scheduling/plan-placements.js';
-import { HOLDFAST_PROFILE } from '../src/scheduling/profile.js';
-import { totalBytes, usableBytes } from '../src/scheduling/usable-space.js';
+import { placeReplica } from '../src/scheduling/placement/place-replica.js';
+import { withBooking } from '../src/scheduling/placement/plan-placements.js';
+import { HOLDFAST_PROFILE } from '../src/scheduling/placement/profile.js';
+import { afterPlacing, type Capacity, hybridScore } from '../src/scheduling/tiers/balance-score.js';
+import { totalBytes, usableBytes } from '../src/scheduling/tiers/usable-space.js';
 
 export const DECISIONS_PER_FLEET = 17;
 /** Doubles summed in another order differ by less. */

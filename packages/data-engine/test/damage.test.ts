@@ -7,7 +7,7 @@ import path from 'node:path';
 import { type Density, harm, sourcesThatStore } from '@holdfast/testkit/damage.js';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { blockDiskAt, formatBlockDisk } from '../src/disk/block/format-block-disk.js';
-import { openDiskStore } from '../src/disk/open-disk-store.js';
+import { openDiskStore } from '../src/replica/open-disk-store.js';
 import { fastFolder, NO_STRUCTURE, STRUCTURES, WHOLE } from './stored-structures.js';
 
 /** Every byte of each head, and others at a distance: all bytes of all structures would take minutes. */

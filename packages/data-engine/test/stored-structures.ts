@@ -11,7 +11,6 @@ import { blockDiskAt, formatBlockDisk } from '../src/disk/block/format-block-dis
 import { rootOffset } from '../src/disk/block/layout.js';
 import { FolderFiles } from '../src/disk/folder/folder-store.js';
 import { replicaDirectory } from '../src/disk/folder/replica-files.js';
-import { openDiskStore } from '../src/disk/open-disk-store.js';
 import { layerExtents } from '../src/layers/chain.js';
 import { Layer } from '../src/layers/layer.js';
 import { RangeSums } from '../src/layers/range-sums.js';
@@ -19,6 +18,7 @@ import { loadRangeSums, storeRangeSums } from '../src/layers/stored-range-sums.j
 import { contiguous } from '../src/nbd/export.js';
 import { IntentMap } from '../src/replica/intent-map.js';
 import { loadMetadata } from '../src/replica/metadata.js';
+import { openDiskStore } from '../src/replica/open-disk-store.js';
 import { Replica } from '../src/replica/replica.js';
 
 /** Three pages of a map. */

@@ -21,10 +21,10 @@ import type {
   VectorVolume,
 } from '@holdfast/core/scheduling/conformance/vector.js';
 import type { PlacementQuestion } from '@holdfast/core/scheduling/explanation/placement-question.js';
-import type { SchedulingProfile } from '@holdfast/core/scheduling/framework.js';
+import { PLACEMENT_RULES } from '@holdfast/core/scheduling/filters/rules.js';
+import type { SchedulingProfile } from '@holdfast/core/scheduling/framework/framework.js';
+import { antiAffinity } from '@holdfast/core/scheduling/framework/placement-request.js';
 import { LONGHORN_PROFILE } from '@holdfast/core/scheduling/longhorn/longhorn-profile.js';
-import { antiAffinity } from '@holdfast/core/scheduling/placement-request.js';
-import { PLACEMENT_RULES } from '@holdfast/core/scheduling/rules.js';
 import type {
   LonghornCluster,
   LonghornDisk,

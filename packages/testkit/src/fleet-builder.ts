@@ -13,8 +13,8 @@ import type { StorageDisk, StorageNode } from '@holdfast/core/model/node.js';
 import type { Replica } from '@holdfast/core/model/replica.js';
 import type { SettingName } from '@holdfast/core/model/setting.js';
 import type { FleetView } from '@holdfast/core/model/views.js';
-import type { Placement } from '@holdfast/core/scheduling/framework.js';
-import type { PlacementRequest } from '@holdfast/core/scheduling/placement-request.js';
+import type { Placement } from '@holdfast/core/scheduling/framework/framework.js';
+import type { PlacementRequest } from '@holdfast/core/scheduling/framework/placement-request.js';
 import { effectiveSettings, type SettingValue } from '@holdfast/core/settings/effective.js';
 import { aReplica, NOON } from './builders.js';
 

@@ -9,7 +9,7 @@ import type { StorageDisk, StorageNode } from '@holdfast/core/model/node.js';
 import { DRAIN_POLICIES } from '@holdfast/core/model/node-drain.js';
 import type { Replica } from '@holdfast/core/model/replica.js';
 import type { FleetView } from '@holdfast/core/model/views.js';
-import type { PlacementRequest } from '@holdfast/core/scheduling/placement-request.js';
+import type { PlacementRequest } from '@holdfast/core/scheduling/framework/placement-request.js';
 import { effectiveSettings } from '@holdfast/core/settings/effective.js';
 import { NOON } from './builders.js';
 import { aDisk, aFleet, aNode, aReplicaOn, aRequest } from './fleet-builder.js';

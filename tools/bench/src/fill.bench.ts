@@ -9,8 +9,8 @@
 import { GIB } from '@holdfast/core/model/bytes.js';
 import type { DiskId } from '@holdfast/core/model/ids.js';
 import type { DiskChoice } from '@holdfast/core/model/volume.js';
-import { afterPlacing, hybridScore } from '@holdfast/core/scheduling/balance-score.js';
 import { buildFleetIndex } from '@holdfast/core/scheduling/index/fleet-index.js';
+import { afterPlacing, hybridScore } from '@holdfast/core/scheduling/tiers/balance-score.js';
 import { effectiveSettings } from '@holdfast/core/settings/effective.js';
 import { aFleet, type NodePart } from '@holdfast/testkit/fleet-builder.js';
 import { Chance } from '@holdfast/testkit/random-fleet.js';

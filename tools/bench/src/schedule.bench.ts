@@ -8,13 +8,13 @@ import v8 from 'node:v8';
 import vm from 'node:vm';
 import { GIB } from '@holdfast/core/model/bytes.js';
 import type { DiskId } from '@holdfast/core/model/ids.js';
-import { afterPlacing, hybridScore } from '@holdfast/core/scheduling/balance-score.js';
 import {
   buildFleetIndex,
   type FastPlacement,
   type FleetIndex,
 } from '@holdfast/core/scheduling/index/fleet-index.js';
-import { placeReplica } from '@holdfast/core/scheduling/place-replica.js';
+import { placeReplica } from '@holdfast/core/scheduling/placement/place-replica.js';
+import { afterPlacing, hybridScore } from '@holdfast/core/scheduling/tiers/balance-score.js';
 import type { Figure } from '@holdfast/data-engine/bench/figure.js';
 import { aFleet, type DiskPart, type NodePart } from '@holdfast/testkit/fleet-builder.js';
 import { Chance } from '@holdfast/testkit/random-fleet.js';

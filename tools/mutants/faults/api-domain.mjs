@@ -3,7 +3,7 @@ export const API_DOMAIN_FAULTS = [
   {
     name: 'action-without-a-version',
     breaks: 'an answer to an action carries the version of its object',
-    file: 'apps/api/src/actions/serve-action.ts',
+    file: 'apps/api/src/resources/actions/serve-action.ts',
     changes: [
       {
         find: `        void reply.header('etag', etagOf(view.version));
@@ -17,7 +17,7 @@ export const API_DOMAIN_FAULTS = [
   {
     name: 'risk-is-always-safe',
     breaks: 'the risk of a cluster is told from the facts',
-    file: 'apps/api/src/clusters/clusters.controller.ts',
+    file: 'apps/api/src/resources/clusters/clusters.controller.ts',
     changes: [
       {
         find: 'return riskView(clusterRisk(facts));',
@@ -29,14 +29,14 @@ export const API_DOMAIN_FAULTS = [
   {
     name: 'forecast-from-what-is-shown',
     breaks: 'the forecast of a capacity looks at a month',
-    file: 'apps/api/src/clusters/capacity.controller.ts',
+    file: 'apps/api/src/resources/clusters/capacity.controller.ts',
     changes: [{ find: 'capacityTrend(looked.samples,', replace: 'capacityTrend(shown.samples.slice(0, 1),' }],
     foundBy: 'apps/api/test/capacity-history.test.ts',
   },
   {
     name: 'codes-guessed-without-a-limit',
     breaks: 'a user guesses ten codes at most',
-    file: 'apps/api/src/device/device.controller.ts',
+    file: 'apps/api/src/resources/device/device.controller.ts',
     changes: [
       {
         find: 'return this.limits.attempt(attempt, async () => {',
@@ -54,54 +54,54 @@ export const API_DOMAIN_FAULTS = [
   {
     name: 'accepted-is-told-as-done',
     breaks: 'an action whose work goes on answers 202',
-    file: 'apps/api/src/actions/serve-action.ts',
+    file: 'apps/api/src/resources/actions/serve-action.ts',
     changes: [{ find: 'isDone === undefined || !isDone(view, body)', replace: 'isDone === undefined' }],
     foundBy: 'apps/api/test/volumes.test.ts',
   },
   {
     name: 'agent-sends-calls-elsewhere',
     breaks: 'an agent is reached at its own address or in an allowed network',
-    file: 'apps/api/src/agent/agent-addresses.ts',
+    file: 'apps/api/src/resources/agent/agent-addresses.ts',
     changes: [
       {
         find: 'addresses.find((address) => !this.isAllowed(address, canonical(connectedFrom)))',
         replace: 'addresses.slice(1).find((address) => !this.isAllowed(address, canonical(connectedFrom)))',
       },
     ],
-    foundBy: 'apps/api/src/agent/agent-addresses.test.ts',
+    foundBy: 'apps/api/src/resources/agent/agent-addresses.test.ts',
   },
   {
     name: 'revoked-agent-is-heard',
     breaks: 'an agent whose certificate was revoked is not heard',
-    file: 'apps/api/src/agent/agent-authenticator.ts',
+    file: 'apps/api/src/access/agent-authenticator.ts',
     changes: [{ find: 'if (identity.revokedAt !== undefined)', replace: 'if (identity.revokedAt === null)' }],
     foundBy: 'apps/api/test/agents.test.ts',
   },
   {
     name: 'older-key-is-heard',
     breaks: 'a certificate counts while its key is that of the node',
-    file: 'apps/api/src/agent/agent-authenticator.ts',
+    file: 'apps/api/src/access/agent-authenticator.ts',
     changes: [{ find: 'if (identity.keyHash !== keyHash)', replace: 'if (identity.keyHash === undefined)' }],
     foundBy: 'apps/api/test/agents.test.ts',
   },
   {
     name: 'silence-without-an-end',
     breaks: 'a silence ends within ninety days',
-    file: 'apps/api/src/alerts/silences.controller.ts',
+    file: 'apps/api/src/resources/alerts/silences.controller.ts',
     changes: [{ find: '> DAYS_MAX * DAY_MS', replace: '> 100 * DAYS_MAX * DAY_MS' }],
     foundBy: 'apps/api/test/alerts.test.ts',
   },
   {
     name: 'ended-silence-ends-again',
     breaks: 'a silence that has ended keeps its end',
-    file: 'apps/api/src/alerts/silences.controller.ts',
+    file: 'apps/api/src/resources/alerts/silences.controller.ts',
     changes: [{ find: 'if (found.endsAt > now) await', replace: 'await' }],
     foundBy: 'apps/api/test/alerts.test.ts',
   },
   {
     name: 'broken-chain-is-intact',
     breaks: 'a chain of the audit log that is broken is not told as intact',
-    file: 'apps/api/src/audit/audit.view.ts',
+    file: 'apps/api/src/resources/audit/audit.view.ts',
     changes: [
       {
         find: 'intact: broken === undefined,',
@@ -113,7 +113,7 @@ export const API_DOMAIN_FAULTS = [
   {
     name: 'export-without-results',
     breaks: 'an export of the audit log tells what was refused',
-    file: 'apps/api/src/audit/export-audit.ts',
+    file: 'apps/api/src/resources/audit/export-audit.ts',
     changes: [
       {
         find: `  ['result', ({ result }) => result],
@@ -126,7 +126,7 @@ export const API_DOMAIN_FAULTS = [
   {
     name: 'change-from-another-site',
     breaks: 'a session changes things from its own site only',
-    file: 'apps/api/src/auth/authenticator.ts',
+    file: 'apps/api/src/access/authenticator.ts',
     changes: [
       {
         find: '!SAFE_METHODS.has(request.method) && !isFromOwnPages(request)',
@@ -138,7 +138,7 @@ export const API_DOMAIN_FAULTS = [
   {
     name: 'token-from-anywhere',
     breaks: 'a token that is bound to addresses is good from them only',
-    file: 'apps/api/src/auth/token-limits.ts',
+    file: 'apps/api/src/access/token-limits.ts',
     changes: [
       {
         find: 'if (addressRanges === undefined || isWithin(address, addressRanges)) return;',
@@ -150,7 +150,7 @@ export const API_DOMAIN_FAULTS = [
   {
     name: 'cluster-without-a-grant',
     breaks: 'a volume is made in a granted cluster only with a grant',
-    file: 'apps/api/src/clusters/require-cluster.ts',
+    file: 'apps/api/src/resources/clusters/require-cluster.ts',
     changes: [
       {
         find: `if (use === undefined) throw clusterNotFound(clusterId);
@@ -163,14 +163,14 @@ export const API_DOMAIN_FAULTS = [
   {
     name: 'token-approves-a-program',
     breaks: 'a program is approved by a user who has signed in',
-    file: 'apps/api/src/device/device.controller.ts',
+    file: 'apps/api/src/resources/device/device.controller.ts',
     changes: [{ find: "if (tokenKind !== 'session') {", replace: 'if (tokenKind === undefined) {' }],
     foundBy: 'apps/api/test/device.test.ts',
   },
   {
     name: 'unknown-dry-run-is-a-change',
     breaks: 'a dry run that a route does not know is refused',
-    file: 'apps/api/src/dry-runs/dry-run.interceptor.ts',
+    file: 'apps/api/src/resources/dry-runs/dry-run.interceptor.ts',
     changes: [
       {
         find: "if (route?.dryRun === undefined) throw invalidQuery('dryRun', 'is not known here');",
@@ -182,7 +182,7 @@ export const API_DOMAIN_FAULTS = [
   {
     name: 'rehearsal-commits',
     breaks: 'a dry run changes nothing',
-    file: 'apps/api/src/dry-runs/rehearse.ts',
+    file: 'apps/api/src/resources/dry-runs/rehearse.ts',
     changes: [
       {
         find: `const dry = tenant.rehearsing();
@@ -196,21 +196,21 @@ export const API_DOMAIN_FAULTS = [
   {
     name: 'unread-stream-without-a-bound',
     breaks: 'a stream whose reader takes nothing is cut off',
-    file: 'apps/api/src/events/bounded-response.ts',
+    file: 'apps/api/src/resources/events/bounded-response.ts',
     changes: [{ find: 'if (response.writableLength > BUFFERED_BYTES_MAX) response.destroy();', replace: '' }],
-    foundBy: 'apps/api/src/events/bounded-response.test.ts',
+    foundBy: 'apps/api/src/resources/events/bounded-response.test.ts',
   },
   {
     name: 'streams-of-one-organization',
     breaks: 'an organization leaves room for the streams of others',
-    file: 'apps/api/src/events/open-streams.ts',
+    file: 'apps/api/src/resources/events/open-streams.ts',
     changes: [{ find: 'if (ofOrganization >= left) {', replace: 'if (ofOrganization > ofProcess) {' }],
-    foundBy: 'apps/api/src/events/open-streams.test.ts',
+    foundBy: 'apps/api/src/resources/events/open-streams.test.ts',
   },
   {
     name: 'stream-outlives-its-roles',
     breaks: 'a stream ends when the roles of its token change',
-    file: 'apps/api/src/events/open-streams.ts',
+    file: 'apps/api/src/resources/events/open-streams.ts',
     changes: [
       {
         find: 'if (now === undefined || textOf(now) !== before) stream.close();',
@@ -222,7 +222,7 @@ export const API_DOMAIN_FAULTS = [
   {
     name: 'grant-to-oneself',
     breaks: 'a cluster is granted to another organization only',
-    file: 'apps/api/src/grants/grants.service.ts',
+    file: 'apps/api/src/resources/grants/grants.service.ts',
     changes: [
       {
         find: `organizationId === actor.organizationId
@@ -236,7 +236,7 @@ export const API_DOMAIN_FAULTS = [
   {
     name: 'grant-under-a-stale-version',
     breaks: 'a grant is changed under its version',
-    file: 'apps/api/src/grants/grants.service.ts',
+    file: 'apps/api/src/resources/grants/grants.service.ts',
     changes: [
       {
         find: `    assertVersion(grant.version, ifVersion);

@@ -82,7 +82,7 @@ export const CORE_SCHEDULING_FAULTS = [
   {
     name: 'clone-source-on-any-disk',
     breaks: 'a linked clone is placed on a disk of its source only',
-    file: 'packages/core/src/scheduling/longhorn/linked-clone.filter.ts',
+    file: 'packages/core/src/scheduling/filters/linked-clone.filter.ts',
     changes: [
       {
         find: 'if (diskIds.has(disk.id)) return undefined;',
@@ -186,15 +186,43 @@ export const CORE_SCHEDULING_FAULTS = [
   {
     name: 'written-bytes-counted-twice',
     breaks: 'a byte that is written and booked is taken off once',
-    file: 'packages/core/src/scheduling/usable-space.ts',
+    file: 'packages/core/src/scheduling/tiers/usable-space.ts',
     changes: [{ find: 'Math.max(0, scheduledBytes - writtenBytes)', replace: 'Math.max(0, scheduledBytes)' }],
-    foundBy: 'packages/core/src/scheduling/usable-space.test.ts',
+    foundBy: 'packages/core/src/scheduling/tiers/usable-space.test.ts',
   },
   {
     name: 'used-zone-is-a-safe-tier',
     breaks: 'the safest tier has only nodes in zones without a copy',
-    file: 'packages/core/src/scheduling/tiers.ts',
+    file: 'packages/core/src/scheduling/tiers/tiers.ts',
     changes: [{ find: 'unused.filter((node) => !occupancy.zones.has(zoneKey(node)))', replace: 'unused' }],
-    foundBy: 'packages/core/src/scheduling/tiers.test.ts',
+    foundBy: 'packages/core/src/scheduling/tiers/tiers.test.ts',
+  },
+  {
+    name: 'one-of-the-selected-tags-is-enough',
+    breaks: 'every tag of a selector has to be there',
+    file: 'packages/core/src/scheduling/framework/tags.ts',
+    changes: [{ find: 'selector.every(', replace: 'selector.some(' }],
+    foundBy: 'packages/core/src/scheduling/filters/node-filters.test.ts',
+  },
+  {
+    name: 'a-node-that-stays-counts-as-leaving',
+    breaks: 'a node is leaving only where every occupant is evicted',
+    file: 'packages/core/src/scheduling/framework/occupancy.ts',
+    changes: [{ find: 'stayingNodes.add(node.id);', replace: '' }],
+    foundBy: 'packages/core/src/scheduling/tiers/tiers.test.ts',
+  },
+  {
+    name: 'a-replica-on-a-disk-of-another-node',
+    breaks: 'a replica is on the node that its disk is on',
+    file: 'packages/core/src/scheduling/placement/fleet-consistency.ts',
+    changes: [{ find: 'if (disk.nodeId !== nodeId) return', replace: 'if (disk.nodeId === null) return' }],
+    foundBy: 'packages/core/src/scheduling/placement/fleet-consistency.test.ts',
+  },
+  {
+    name: 'one-name-for-two-nodes',
+    breaks: 'a name stands for one node of the fleet',
+    file: 'packages/core/src/scheduling/placement/fleet-consistency.ts',
+    changes: [{ find: 'keys.some((key) => seen.has(key))', replace: 'keys.every((key) => seen.has(key))' }],
+    foundBy: 'packages/core/src/scheduling/placement/fleet-consistency.test.ts',
   },
 ];

@@ -1,5 +1,5 @@
-import { codeOf } from '../platform/problem.filter.js';
-import type { RefusedWrites } from '../platform/refused-writes.js';
+import type { RefusedWrites } from '../access/refused-writes.js';
+import { codeOf } from '../http/send-problem.js';
 import { type Fields, fieldTenant } from './fields.js';
 
 /** The same mutations, with their refusals in the audit log. What they do is there in their own transactions. */

@@ -8,8 +8,8 @@ import {
   GraphQLString,
 } from 'graphql';
 import { z } from 'zod';
-import { ListQuery } from '../platform/schemas.js';
-import { invalidRequest } from '../platform/validation.pipe.js';
+import { ListQuery } from '../http/schemas.js';
+import { invalidRequest } from '../http/validation.pipe.js';
 
 const pageInfo = new GraphQLObjectType({
   name: 'PageInfo',

@@ -2,11 +2,11 @@
 import type { ClusterId, DiskId, NodeId, VolumeId } from '@holdfast/core/model/ids.js';
 import { asId, isId } from '@holdfast/core/model/ids.js';
 import type { GraphQLObjectType } from 'graphql';
-import { clusterSchema } from '../clusters/cluster.schemas.js';
-import { diskSchema, nodeSchema } from '../nodes/node.schemas.js';
-import type { ListQuery } from '../platform/schemas.js';
-import { snapshotSchema } from '../snapshots/snapshot.schemas.js';
-import { volumeSchema } from '../volumes/volume.schemas.js';
+import type { ListQuery } from '../http/schemas.js';
+import { clusterSchema } from '../resources/clusters/cluster.schemas.js';
+import { diskSchema, nodeSchema } from '../resources/nodes/node.schemas.js';
+import { snapshotSchema } from '../resources/snapshots/snapshot.schemas.js';
+import { volumeSchema } from '../resources/volumes/volume.schemas.js';
 import { CONNECTION_ARGUMENTS, connectionType, listRequestOf } from './connection.js';
 import type { Field } from './fields.js';
 import type { Loaders } from './loaders.js';

@@ -14,12 +14,12 @@ import {
   type GraphQLResolveInfo,
 } from 'graphql';
 import type { z } from 'zod';
-import { assertAllowed, assertWithinClusters } from '../auth/authenticator.js';
-import { ClusterPath } from '../clusters/cluster.schemas.js';
-import type { ListQuery } from '../platform/schemas.js';
-import type { Tenant } from '../platform/tenant.js';
-import { bodyPointer, invalidRequest } from '../platform/validation.pipe.js';
-import { VolumePath } from '../volumes/volume.schemas.js';
+import { assertAllowed, assertWithinClusters } from '../access/authenticator.js';
+import type { Tenant } from '../access/tenant.js';
+import type { ListQuery } from '../http/schemas.js';
+import { bodyPointer, invalidRequest } from '../http/validation.pipe.js';
+import { ClusterPath } from '../resources/clusters/cluster.schemas.js';
+import { VolumePath } from '../resources/volumes/volume.schemas.js';
 import { CONNECTION_ARGUMENTS, connectionOf, connectionType, listRequestOf } from './connection.js';
 import type { Loaders } from './loaders.js';
 

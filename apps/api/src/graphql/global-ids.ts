@@ -6,7 +6,7 @@ import { isId } from '@holdfast/core/model/ids.js';
 import { type AddressOfId, findKinds, type KindOfId } from '@holdfast/database/queries/kinds-by-id.js';
 import { GraphQLID, GraphQLList, GraphQLNonNull } from 'graphql';
 import { z } from 'zod';
-import { invalidRequest } from '../platform/validation.pipe.js';
+import { invalidRequest } from '../http/validation.pipe.js';
 import { type Field, type Fields, type GraphqlContext, nothingThere } from './fields.js';
 import { IDS_MAX } from './limits.js';
 import { NODE_INTERFACE } from './zod-to-graphql.js';

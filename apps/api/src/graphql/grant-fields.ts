@@ -1,7 +1,7 @@
 /** GraphQL fields of grants: those of a cluster, and those that the organization has received; as in REST. */
 
 import { z } from 'zod';
-import { ClusterPath } from '../clusters/cluster.schemas.js';
+import { ClusterPath } from '../resources/clusters/cluster.schemas.js';
 import {
   CreateGrantBody,
   GrantPath,
@@ -10,7 +10,7 @@ import {
   PatchGrantBody,
   receivedGrantSchema,
   receivedGrantView,
-} from '../grants/grant.schemas.js';
+} from '../resources/grants/grant.schemas.js';
 import {
   changeGrant,
   endGrant,
@@ -18,7 +18,7 @@ import {
   makeGrant,
   readGrant,
   receivedGrants,
-} from '../grants/grants.service.js';
+} from '../resources/grants/grants.service.js';
 import { type Fields, field, ids, listField, tenantListField, withInput } from './fields.js';
 import type { GraphqlTypes } from './zod-to-graphql.js';
 

@@ -8,11 +8,11 @@ import {
   type ValidationRule,
 } from 'graphql';
 import mercurius, { type MercuriusOptions } from 'mercurius';
-import type { Authenticator } from '../auth/authenticator.js';
-import { sendProblem } from '../platform/problem.filter.js';
-import { faultOf, inTrace, internalProblem, problemOf, problemSchema } from '../platform/problem.js';
-import { readableValues } from '../platform/readable-request.js';
-import { traceIdOf } from '../platform/trace-id.js';
+import type { Authenticator } from '../access/authenticator.js';
+import { faultOf, inTrace, internalProblem, problemOf, problemSchema } from '../http/problem.js';
+import { readableValues } from '../http/readable-request.js';
+import { sendProblem } from '../http/send-problem.js';
+import { traceIdOf } from '../http/trace-id.js';
 import { withDeadline } from './deadline.js';
 import type { GraphqlContext } from './fields.js';
 import { withoutSuggestions } from './hidden-schema.js';

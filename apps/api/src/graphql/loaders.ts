@@ -17,14 +17,14 @@ import { listSnapshotsOfEach } from '@holdfast/database/queries/snapshots.js';
 import { findVolumes, listVolumesOfEach } from '@holdfast/database/queries/volumes.js';
 import type { Sql } from '@holdfast/database/sql/scope.js';
 import DataLoader from 'dataloader';
-import { assertAllowed } from '../auth/authenticator.js';
-import { clusterView } from '../clusters/cluster.view.js';
-import { diskView, nodeView } from '../nodes/node.view.js';
-import type { ListQuery } from '../platform/schemas.js';
-import type { Tenant } from '../platform/tenant.js';
-import { snapshotView } from '../snapshots/snapshot.view.js';
-import type { VolumeKey } from '../volumes/read-volume.js';
-import { volumeView } from '../volumes/volume.view.js';
+import { assertAllowed } from '../access/authenticator.js';
+import type { Tenant } from '../access/tenant.js';
+import type { ListQuery } from '../http/schemas.js';
+import { clusterView } from '../resources/clusters/cluster.view.js';
+import { diskView, nodeView } from '../resources/nodes/node.view.js';
+import { snapshotView } from '../resources/snapshots/snapshot.view.js';
+import type { VolumeKey } from '../resources/volumes/read-volume.js';
+import { volumeView } from '../resources/volumes/volume.view.js';
 import { connectionOf } from './connection.js';
 
 /** A list of one object, as its field asks for it. */

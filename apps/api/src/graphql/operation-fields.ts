@@ -1,7 +1,7 @@
 /** GraphQL fields of operations, as in REST; cancelling one is an action. */
 import { z } from 'zod';
-import { OperationPath, operationSchema } from '../operations/operation.schemas.js';
-import { readOperation, readOperations } from '../operations/read-operation.js';
+import { OperationPath, operationSchema } from '../resources/operations/operation.schemas.js';
+import { readOperation, readOperations } from '../resources/operations/read-operation.js';
 import { type Fields, field, ids, listField } from './fields.js';
 import type { GraphqlTypes } from './zod-to-graphql.js';
 

@@ -1,6 +1,6 @@
 /** GraphQL fields of orphans (copies that belong to no replica), as in REST. */
-import { OrphanPath, orphanSchema } from '../orphans/orphan.schemas.js';
-import type { OrphansService } from '../orphans/orphans.service.js';
+import { OrphanPath, orphanSchema } from '../resources/orphans/orphan.schemas.js';
+import type { OrphansService } from '../resources/orphans/orphans.service.js';
 import { type Fields, field, ids, listField } from './fields.js';
 import type { GraphqlTypes } from './zod-to-graphql.js';
 

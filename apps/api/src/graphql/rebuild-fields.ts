@@ -1,7 +1,7 @@
 /** GraphQL fields of rebuilds: read, and limited in their bandwidth, as in REST. */
 import { z } from 'zod';
-import { PatchRebuildBody, RebuildPath, rebuildSchema } from '../rebuilds/rebuild.schemas.js';
-import type { RebuildsService } from '../rebuilds/rebuilds.service.js';
+import { PatchRebuildBody, RebuildPath, rebuildSchema } from '../resources/rebuilds/rebuild.schemas.js';
+import type { RebuildsService } from '../resources/rebuilds/rebuilds.service.js';
 import { type Fields, field, ids, listField, withInput } from './fields.js';
 import type { GraphqlTypes } from './zod-to-graphql.js';
 

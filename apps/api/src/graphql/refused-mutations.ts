@@ -4,9 +4,9 @@
  */
 import type { FastifyRequest } from 'fastify';
 import { type DocumentNode, Kind, OperationTypeNode, parse } from 'graphql';
-import { codeOf } from '../platform/problem.filter.js';
-import type { RefusedWrites } from '../platform/refused-writes.js';
-import type { Tenant } from '../platform/tenant.js';
+import type { RefusedWrites } from '../access/refused-writes.js';
+import type { Tenant } from '../access/tenant.js';
+import { codeOf } from '../http/send-problem.js';
 
 /** Notes the refusal of a request whose body was not parsed yet. A body that is no query asks for no change. */
 export function noteRefusedRequest(refused: RefusedWrites, { tenant, body }: FastifyRequest, error: unknown) {

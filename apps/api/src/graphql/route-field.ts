@@ -15,16 +15,17 @@ import {
   type GraphQLObjectType,
 } from 'graphql';
 import { z } from 'zod';
-import { assertAllowed, assertWithinClusters } from '../auth/authenticator.js';
-import { dryRunSchema } from '../dry-runs/dry-run.schemas.js';
-import { recordOf, rehearse, textsOf } from '../dry-runs/rehearse.js';
-import { schemaOf } from '../platform/dto.js';
-import { type HandlerParameter, handlerParameters, routeOptionsOf } from '../platform/handler-parameters.js';
-import { readIfMatch, readTenant } from '../platform/request.js';
-import type { RouteOptions } from '../platform/route.decorator.js';
-import { cursorsOf, ListQuery } from '../platform/schemas.js';
-import type { Tenant } from '../platform/tenant.js';
-import { bodyPointer, invalidRequest } from '../platform/validation.pipe.js';
+import { assertAllowed, assertWithinClusters } from '../access/authenticator.js';
+import { readTenant } from '../access/caller.js';
+import { type HandlerParameter, handlerParameters, routeOptionsOf } from '../access/handler-parameters.js';
+import type { RouteOptions } from '../access/route.decorator.js';
+import type { Tenant } from '../access/tenant.js';
+import { schemaOf } from '../http/dto.js';
+import { readIfMatch } from '../http/request.js';
+import { cursorsOf, ListQuery } from '../http/schemas.js';
+import { bodyPointer, invalidRequest } from '../http/validation.pipe.js';
+import { dryRunSchema } from '../resources/dry-runs/dry-run.schemas.js';
+import { recordOf, rehearse, textsOf } from '../resources/dry-runs/rehearse.js';
 import { CONNECTION_ARGUMENTS, connectionOf, connectionType, listRequestOf } from './connection.js';
 import { type Field, fieldTenant, type GraphqlContext, ids, nothingThere } from './fields.js';
 import { type GraphqlTypes, SafeInteger } from './zod-to-graphql.js';

@@ -1,33 +1,34 @@
 /** Fields that are made of routes, by their names. What is not here has fields of its own, beside the services that they call. */
-import { ALL_ACTIONS } from '../actions/all-actions.js';
-import { AlertsController } from '../alerts/alerts.controller.js';
-import { SilencesController } from '../alerts/silences.controller.js';
-import { AuditController } from '../audit/audit.controller.js';
-import { SessionsController } from '../auth/sessions.controller.js';
-import { TokensController } from '../auth/tokens.controller.js';
-import { CapacityController } from '../clusters/capacity.controller.js';
-import { ClustersController } from '../clusters/clusters.controller.js';
-import { EventsController } from '../events/events.controller.js';
-import { DisksController } from '../nodes/disks.controller.js';
-import { JoinTokensController } from '../nodes/join-tokens.controller.js';
-import { NodesController } from '../nodes/nodes.controller.js';
-import { SignInProviderController } from '../oidc/sign-in-provider.controller.js';
-import { OperationsController } from '../operations/operations.controller.js';
-import { OrphansController } from '../orphans/orphans.controller.js';
-import { RecoveriesController } from '../recoveries/recoveries.controller.js';
-import { SettingsController } from '../settings/settings.controller.js';
-import { SnapshotsController } from '../snapshots/snapshots.controller.js';
-import { InvitationsController } from '../tenancy/invitations.controller.js';
-import { MembersController } from '../tenancy/members.controller.js';
-import { ProjectMembersController } from '../tenancy/project-members.controller.js';
-import { QuotasController } from '../tenancy/quotas.controller.js';
-import { ServiceAccountsController } from '../tenancy/service-accounts.controller.js';
-import { TenancyController } from '../tenancy/tenancy.controller.js';
-import { AllVolumesController } from '../volumes/all-volumes.controller.js';
-import { ReplicasController } from '../volumes/replicas.controller.js';
-import { VolumesController } from '../volumes/volumes.controller.js';
-import { WebhookDeliveriesController } from '../webhooks/webhook-deliveries.controller.js';
-import { WebhooksController } from '../webhooks/webhooks.controller.js';
+
+import { AlertsController } from '../resources/alerts/alerts.controller.js';
+import { SilencesController } from '../resources/alerts/silences.controller.js';
+import { ALL_ACTIONS } from '../resources/all-actions.js';
+import { AuditController } from '../resources/audit/audit.controller.js';
+import { CapacityController } from '../resources/clusters/capacity.controller.js';
+import { ClustersController } from '../resources/clusters/clusters.controller.js';
+import { EventsController } from '../resources/events/events.controller.js';
+import { DisksController } from '../resources/nodes/disks.controller.js';
+import { JoinTokensController } from '../resources/nodes/join-tokens.controller.js';
+import { NodesController } from '../resources/nodes/nodes.controller.js';
+import { SignInProviderController } from '../resources/oidc/sign-in-provider.controller.js';
+import { OperationsController } from '../resources/operations/operations.controller.js';
+import { OrphansController } from '../resources/orphans/orphans.controller.js';
+import { RecoveriesController } from '../resources/recoveries/recoveries.controller.js';
+import { SessionsController } from '../resources/sessions/sessions.controller.js';
+import { TokensController } from '../resources/sessions/tokens.controller.js';
+import { SettingsController } from '../resources/settings/settings.controller.js';
+import { SnapshotsController } from '../resources/snapshots/snapshots.controller.js';
+import { InvitationsController } from '../resources/tenancy/invitations.controller.js';
+import { MembersController } from '../resources/tenancy/members.controller.js';
+import { ProjectMembersController } from '../resources/tenancy/project-members.controller.js';
+import { QuotasController } from '../resources/tenancy/quotas.controller.js';
+import { ServiceAccountsController } from '../resources/tenancy/service-accounts.controller.js';
+import { TenancyController } from '../resources/tenancy/tenancy.controller.js';
+import { AllVolumesController } from '../resources/volumes/all-volumes.controller.js';
+import { ReplicasController } from '../resources/volumes/replicas.controller.js';
+import { VolumesController } from '../resources/volumes/volumes.controller.js';
+import { WebhookDeliveriesController } from '../resources/webhooks/webhook-deliveries.controller.js';
+import { WebhooksController } from '../resources/webhooks/webhooks.controller.js';
 import type { Fields } from './fields.js';
 import { type ControllerOf, dryRunField, type RouteHandler, routeField } from './route-field.js';
 import type { GraphqlTypes } from './zod-to-graphql.js';
@@ -119,6 +120,11 @@ export const ROUTE_MUTATIONS: Routes = {
   deleteReplica: [ReplicasController, 'delete'],
 };
 
+/** Actions on one object, each of which names its mutation. */
+export const ACTION_MUTATIONS: Routes = Object.fromEntries(
+  ALL_ACTIONS.map(({ mutation, controller, method }) => [mutation, [controller, method] as const]),
+);
+
 /** Routes of mutations that have fields of their own, as far as they can be tried. */
 const TRIED_ROUTES: Routes = {
   deleteVolume: [VolumesController, 'delete'],
@@ -127,9 +133,7 @@ const TRIED_ROUTES: Routes = {
   setSetting: [SettingsController, 'put'],
   resetSetting: [SettingsController, 'delete'],
   deleteOrphan: [OrphansController, 'delete'],
-  ...Object.fromEntries(
-    ALL_ACTIONS.map(({ mutation, controller, method }) => [mutation, [controller, method] as const]),
-  ),
+  ...ACTION_MUTATIONS,
 };
 
 /** A field for each mutation whose route has a dry run: what it would come to, tried and rolled back. Named "dryRun" and the mutation. */

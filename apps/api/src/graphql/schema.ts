@@ -4,28 +4,31 @@ import { listEvents } from '@holdfast/database/queries/events.js';
 import { findDisk, findNode, listDisks, listNodes } from '@holdfast/database/queries/nodes.js';
 import { GraphQLList, GraphQLNonNull, GraphQLObjectType, GraphQLSchema } from 'graphql';
 import { z } from 'zod';
-import { ALL_ACTIONS } from '../actions/all-actions.js';
-import { ClusterPath, clusterSchema } from '../clusters/cluster.schemas.js';
-import { clusterView } from '../clusters/cluster.view.js';
-import { clusterNotFound, requireCluster, requireUsableCluster } from '../clusters/require-cluster.js';
-import { eventSchema, eventView } from '../events/event.schemas.js';
-import type { EventStreams } from '../events/event-streams.js';
-import { DrainBody, drainPlanSchema } from '../nodes/drain.schemas.js';
-import { drainPlanView } from '../nodes/drain.view.js';
-import { DiskPath, diskSchema, NodePath, nodeSchema } from '../nodes/node.schemas.js';
-import { diskView, nodeView } from '../nodes/node.view.js';
-import type { OrphansService } from '../orphans/orphans.service.js';
-import type { PlacementsService } from '../placements/placements.service.js';
-import { SimulateBody, simulationSchema } from '../placements/simulation.schemas.js';
-import type { RefusedWrites } from '../platform/refused-writes.js';
-import type { RebuildsService } from '../rebuilds/rebuilds.service.js';
-import type { RecurringSnapshotsService } from '../snapshots/recurring-snapshots.service.js';
-import type { SnapshotsService } from '../snapshots/snapshots.service.js';
-import { salvageAdviceSchema } from '../volumes/salvage.schemas.js';
-import { explanationSchema, VolumePath, volumeSchema } from '../volumes/volume.schemas.js';
-import { volumeView } from '../volumes/volume.view.js';
-import { volumeSettingSchema } from '../volumes/volume-setting.schemas.js';
-import type { VolumesService } from '../volumes/volumes.service.js';
+import type { RefusedWrites } from '../access/refused-writes.js';
+import { ClusterPath, clusterSchema } from '../resources/clusters/cluster.schemas.js';
+import { clusterView } from '../resources/clusters/cluster.view.js';
+import {
+  clusterNotFound,
+  requireCluster,
+  requireUsableCluster,
+} from '../resources/clusters/require-cluster.js';
+import { eventSchema, eventView } from '../resources/events/event.schemas.js';
+import type { EventStreams } from '../resources/events/event-streams.js';
+import { DrainBody, drainPlanSchema } from '../resources/nodes/drain.schemas.js';
+import { drainPlanView } from '../resources/nodes/drain.view.js';
+import { DiskPath, diskSchema, NodePath, nodeSchema } from '../resources/nodes/node.schemas.js';
+import { diskView, nodeView } from '../resources/nodes/node.view.js';
+import type { OrphansService } from '../resources/orphans/orphans.service.js';
+import type { PlacementsService } from '../resources/placements/placements.service.js';
+import { SimulateBody, simulationSchema } from '../resources/placements/simulation.schemas.js';
+import type { RebuildsService } from '../resources/rebuilds/rebuilds.service.js';
+import type { RecurringSnapshotsService } from '../resources/snapshots/recurring-snapshots.service.js';
+import type { SnapshotsService } from '../resources/snapshots/snapshots.service.js';
+import { salvageAdviceSchema } from '../resources/volumes/salvage.schemas.js';
+import { explanationSchema, VolumePath, volumeSchema } from '../resources/volumes/volume.schemas.js';
+import { volumeView } from '../resources/volumes/volume.view.js';
+import { volumeSettingSchema } from '../resources/volumes/volume-setting.schemas.js';
+import type { VolumesService } from '../resources/volumes/volumes.service.js';
 import { auditedMutations } from './audited-mutations.js';
 import { addEdges } from './edges.js';
 import {
@@ -44,7 +47,13 @@ import { operationQueries } from './operation-fields.js';
 import { orphanMutations, orphanQueries } from './orphan-fields.js';
 import { rebuildMutations, rebuildQueries } from './rebuild-fields.js';
 import { type ControllerOf } from './route-field.js';
-import { dryRunFields, ROUTE_MUTATIONS, ROUTE_QUERIES, routeFields } from './route-fields.js';
+import {
+  ACTION_MUTATIONS,
+  dryRunFields,
+  ROUTE_MUTATIONS,
+  ROUTE_QUERIES,
+  routeFields,
+} from './route-fields.js';
 import {
   recurringSnapshotMutations,
   recurringSnapshotQueries,
@@ -110,9 +119,7 @@ export function graphqlSchema(services: GraphqlServices): GraphQLSchema {
           ...orphanMutations(types, orphans),
           ...routeFields(types, ROUTE_MUTATIONS, services.controllerOf),
           ...dryRunFields(types, services.controllerOf),
-          ...Object.fromEntries(
-            ALL_ACTIONS.map(({ mutation, field: fieldOf }) => [mutation, fieldOf(types)]),
-          ),
+          ...routeFields(types, ACTION_MUTATIONS, services.controllerOf),
         },
         refused,
       ),

@@ -1,15 +1,15 @@
 /** GraphQL fields of snapshots and of their schedules, as in REST. */
 import { GraphQLList, GraphQLNonNull, GraphQLString } from 'graphql';
 import { z } from 'zod';
+import type { RecurringSnapshotsService } from '../resources/snapshots/recurring-snapshots.service.js';
+import { CreateSnapshotBody, SnapshotPath, snapshotSchema } from '../resources/snapshots/snapshot.schemas.js';
+import type { SnapshotsService } from '../resources/snapshots/snapshots.service.js';
 import {
   RecurringSnapshotBody,
   RecurringSnapshotPath,
   recurringSnapshotSchema,
-} from '../snapshots/recurring-snapshot.schemas.js';
-import type { RecurringSnapshotsService } from '../snapshots/recurring-snapshots.service.js';
-import { CreateSnapshotBody, SnapshotPath, snapshotSchema } from '../snapshots/snapshot.schemas.js';
-import type { SnapshotsService } from '../snapshots/snapshots.service.js';
-import { VolumePath } from '../volumes/volume.schemas.js';
+} from '../resources/volumes/recurring-snapshot.schemas.js';
+import { VolumePath } from '../resources/volumes/volume.schemas.js';
 import { type Fields, field, ids, volumeListField, withInput } from './fields.js';
 import type { GraphqlTypes } from './zod-to-graphql.js';
 

@@ -19,9 +19,9 @@ import {
   validate,
 } from 'graphql';
 import { z } from 'zod';
-import type { Authenticator } from '../auth/authenticator.js';
-import { beginEventStream, writeBounded } from '../events/bounded-response.js';
-import { invalidRequest } from '../platform/validation.pipe.js';
+import type { Authenticator } from '../access/authenticator.js';
+import { invalidRequest } from '../http/validation.pipe.js';
+import { beginEventStream, writeBounded } from '../resources/events/bounded-response.js';
 import type { GraphqlContext } from './fields.js';
 import { loadersOf } from './loaders.js';
 

@@ -1,12 +1,12 @@
 /** Subscriptions: the events of the log, as the streams of REST have them, with the same filters and limits. */
 import { GraphQLBoolean, GraphQLID, GraphQLNonNull, GraphQLObjectType, GraphQLString } from 'graphql';
 import { z } from 'zod';
-import { assertAllowed } from '../auth/authenticator.js';
-import { type EventView, eventSchema, StreamQuery } from '../events/event.schemas.js';
-import type { ChangedResource, StreamSink } from '../events/event-stream.js';
-import type { EventStreams } from '../events/event-streams.js';
-import { clusterIdInPath } from '../platform/schemas.js';
-import { invalidRequest } from '../platform/validation.pipe.js';
+import { assertAllowed } from '../access/authenticator.js';
+import { invalidRequest } from '../http/validation.pipe.js';
+import { clusterIdInPath } from '../resources/clusters/cluster.schemas.js';
+import { type EventView, eventSchema, StreamQuery } from '../resources/events/event.schemas.js';
+import type { ChangedResource, StreamSink } from '../resources/events/event-stream.js';
+import type { EventStreams } from '../resources/events/event-streams.js';
 import { type Fields, type GraphqlContext, nothingThere } from './fields.js';
 import { loadersOf } from './loaders.js';
 import { MessageQueue } from './message-queue.js';

@@ -5,18 +5,18 @@ import { findTokenById, listTokens } from '@holdfast/database/queries/tokens.js'
 import { listWebhooks } from '@holdfast/database/queries/webhooks.js';
 import { GraphQLID, GraphQLList, GraphQLNonNull, GraphQLString } from 'graphql';
 import { z } from 'zod';
-import { alertSchema, alertView, silenceSchema, silenceView } from '../alerts/alert.schemas.js';
-import { readAlerts } from '../alerts/alerts.controller.js';
-import { readSilences } from '../alerts/silences.controller.js';
-import { TokenPath, tokenSchema } from '../auth/session.schemas.js';
-import { ownerFor, tokenView } from '../auth/tokens.controller.js';
-import { ClusterPath } from '../clusters/cluster.schemas.js';
-import { readSetting, readSettings } from '../settings/read-settings.js';
-import { PutSettingBody, SettingPath, settingSchema } from '../settings/setting.schemas.js';
-import { resetSetting, setSetting } from '../settings/write-setting.js';
-import { permissionsView } from '../tenancy/permissions.controller.js';
-import { quotaSchema, quotaView } from '../tenancy/quota.schemas.js';
-import { readProjectQuota } from '../tenancy/quotas.controller.js';
+import { alertSchema, alertView, silenceSchema, silenceView } from '../resources/alerts/alert.schemas.js';
+import { readAlerts } from '../resources/alerts/alerts.controller.js';
+import { readSilences } from '../resources/alerts/silences.controller.js';
+import { ClusterPath } from '../resources/clusters/cluster.schemas.js';
+import { TokenPath, tokenSchema } from '../resources/sessions/session.schemas.js';
+import { ownerFor, tokenView } from '../resources/sessions/tokens.controller.js';
+import { readSetting, readSettings } from '../resources/settings/read-settings.js';
+import { PutSettingBody, SettingPath, settingSchema } from '../resources/settings/setting.schemas.js';
+import { resetSetting, setSetting } from '../resources/settings/write-setting.js';
+import { permissionsView } from '../resources/tenancy/permissions.controller.js';
+import { quotaSchema, quotaView } from '../resources/tenancy/quota.schemas.js';
+import { readProjectQuota } from '../resources/tenancy/quotas.controller.js';
 import {
   accessSchema,
   memberSchema,
@@ -24,10 +24,10 @@ import {
   PermissionsQuery,
   ProjectPath,
   projectSchema,
-} from '../tenancy/tenancy.schemas.js';
-import { memberView, namedView } from '../tenancy/tenancy.view.js';
-import { WebhookPath, webhookSchema, webhookView } from '../webhooks/webhook.schemas.js';
-import { requireWebhook } from '../webhooks/webhooks.controller.js';
+} from '../resources/tenancy/tenancy.schemas.js';
+import { memberView, namedView } from '../resources/tenancy/tenancy.view.js';
+import { WebhookPath, webhookSchema, webhookView } from '../resources/webhooks/webhook.schemas.js';
+import { requireWebhook } from '../resources/webhooks/webhooks.controller.js';
 import { type Fields, field, ids, listField, nothingThere, tenantListField, withInput } from './fields.js';
 import type { GraphqlTypes } from './zod-to-graphql.js';
 

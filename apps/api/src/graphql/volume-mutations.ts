@@ -1,9 +1,9 @@
 /** GraphQL mutations of volumes: thin over the service that REST uses, with the same schemas and the same refusals. */
 import type { GraphQLObjectType } from 'graphql';
 import { z } from 'zod';
-import { ClusterPath } from '../clusters/cluster.schemas.js';
-import type { Tenant } from '../platform/tenant.js';
-import type { VolumeKey } from '../volumes/read-volume.js';
+import type { Tenant } from '../access/tenant.js';
+import { ClusterPath } from '../resources/clusters/cluster.schemas.js';
+import type { VolumeKey } from '../resources/volumes/read-volume.js';
 import {
   CloneBody,
   CreateVolumeBody,
@@ -11,9 +11,9 @@ import {
   VolumePath,
   verificationSchema,
   volumeSchema,
-} from '../volumes/volume.schemas.js';
-import { verificationView, volumeView } from '../volumes/volume.view.js';
-import type { VolumesService } from '../volumes/volumes.service.js';
+} from '../resources/volumes/volume.schemas.js';
+import { verificationView, volumeView } from '../resources/volumes/volume.view.js';
+import type { VolumesService } from '../resources/volumes/volumes.service.js';
 import { type Field, type Fields, field, ids, withInput } from './fields.js';
 import type { GraphqlTypes } from './zod-to-graphql.js';
 

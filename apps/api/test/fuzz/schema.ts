@@ -1,6 +1,6 @@
 /** The OpenAPI document as the fuzzer reads it: what an operation takes, and what it may answer. */
-import { CONTROLLERS } from '../../src/app.module.js';
-import { openApiDocument } from '../../src/platform/openapi.js';
+import { CONTROLLERS } from '../../src/app/app.module.js';
+import { openApiDocument } from '../../src/openapi/openapi.js';
 
 /** A JSON schema, as far as requests are made of it. */
 export type Schema = {

@@ -12,12 +12,12 @@ import {
 import type { Facts } from '@holdfast/scenario/facts.js';
 import type { NodeGiven, VolumeGiven } from '@holdfast/scenario/given.js';
 import { runStep, type StepCall, type StepHandlers } from '@holdfast/scenario/steps.js';
-import { orderAgent } from '../commands/local.js';
 import type { Disk, Node } from '../types.js';
 import { asked, LocalCluster, Refused } from './local-cluster.js';
 import { localFacts } from './local-facts.js';
 import { createVolume, localSteps } from './local-steps.js';
 import { LocalWriter } from './local-writer.js';
+import { orderAgent } from './order-agent.js';
 
 const LOOK_MS = 300;
 const PREPARE_MS_MAX = 90_000;

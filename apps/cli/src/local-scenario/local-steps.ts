@@ -2,9 +2,9 @@
 import { ScenarioError } from '@holdfast/scenario/driver.js';
 import type { NewVolume } from '@holdfast/scenario/given.js';
 import type { StepHandlers, StepName } from '@holdfast/scenario/steps.js';
-import { orderAgent } from '../commands/local.js';
 import { asked, done, type LocalCluster } from './local-cluster.js';
 import type { LocalWriter } from './local-writer.js';
+import { orderAgent } from './order-agent.js';
 
 const NODE = '/clusters/{clusterId}/nodes/{nodeId}';
 const DISK = '/clusters/{clusterId}/nodes/{nodeId}/disks/{diskId}';

@@ -1,7 +1,7 @@
 'use client';
 import { keepPreviousData, useQueries, useQuery } from '@tanstack/react-query';
 import DataLoader from 'dataloader';
-import { beginningOf } from '../shared/short-id';
+import { beginningOf } from '../short-id';
 import { api, ask, CLUSTER, client, DISK, NODE } from './client';
 import { CAPACITY_POLL_MS, IDS_PER_FILTER, keys, useEventPages, usePages, useVolumePages } from './queries';
 import { useCluster } from './use-cluster';

@@ -1,6 +1,6 @@
 /** Names of what entries of the audit log are about and of who acted, instead of their ids. */
 import type { AuditEntry } from '../api/types';
-import { beginningOf } from '../shared/short-id';
+import { beginningOf } from '../short-id';
 
 export type NamedThing = { readonly kind: string; readonly id: string };
 /** By kind and id. */

@@ -1,8 +1,8 @@
 'use client';
 import { useQueryClient } from '@tanstack/react-query';
 import { createContext, type ReactNode, useContext, useEffect, useRef } from 'react';
+import type { LiveState } from '../api/live/use-live';
 import { useRisk } from '../api/queries';
-import type { LiveState } from '../api/use-live';
 
 /** `cut`: the API does not answer, so that everything shown is from before. */
 export type Freshness = LiveState | 'cut';

@@ -1,5 +1,5 @@
 /** A user as the maker of something, in as many words as a column has room for. */
-import { beginningOf } from './short-id';
+import { beginningOf } from '../short-id';
 
 type Named = { readonly userId: string; readonly name: string };
 

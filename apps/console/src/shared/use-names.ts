@@ -1,7 +1,7 @@
 'use client';
 import { useNodeNames } from '../api/node-queries';
 import { useVolumesNamed } from '../api/queries';
-import { beginningOf } from './short-id';
+import { beginningOf } from '../short-id';
 
 type Named = { readonly volumeId: string; readonly targetNodeId: string | null };
 

@@ -1,8 +1,8 @@
 'use client';
 import type { ReactNode } from 'react';
+import { useLive } from '../api/live/use-live';
 import { SilentNodesProvider } from '../api/silent-nodes';
 import { useCluster } from '../api/use-cluster';
-import { useLive } from '../api/use-live';
 import { FreshnessProvider } from '../shared/freshness';
 import { Logo } from '../shared/logo';
 import { AccountMenu } from './account-menu';

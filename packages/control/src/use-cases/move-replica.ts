@@ -3,7 +3,7 @@ import { relocationOf } from '@holdfast/core/balance/planned-move.js';
 import { replicaAdded } from '@holdfast/core/lifecycle/conclude-replica.js';
 import { attachedForRebuild } from '@holdfast/core/lifecycle/plan-offline-rebuild.js';
 import { asId, type ReplicaId, type VolumeId } from '@holdfast/core/model/ids.js';
-import { bookingFor } from '@holdfast/core/scheduling/plan-placements.js';
+import { bookingFor } from '@holdfast/core/scheduling/placement/plan-placements.js';
 import { assertOwnCluster } from './own-cluster.js';
 import { faultOf, loadVolume, retryConflicts, type UseCasePorts } from './use-case.js';
 

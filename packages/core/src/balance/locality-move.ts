@@ -9,7 +9,7 @@ import type { VolumeView } from '../model/views.js';
 import { lastingCopies, nodeName } from '../model/volume-facts.js';
 import { holderOf } from '../model/volume-lifecycle.js';
 import { surplusOrder } from '../policy/decide-surplus.js';
-import type { CandidateRefusal } from '../scheduling/framework.js';
+import type { CandidateRefusal } from '../scheduling/framework/framework.js';
 import { placeInstead } from './place-instead.js';
 import { type MoveAnswer, placeOf } from './planned-move.js';
 

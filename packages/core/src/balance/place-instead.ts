@@ -2,9 +2,9 @@
 import type { DiskId, NodeId } from '../model/ids.js';
 import type { Replica } from '../model/replica.js';
 import type { FleetView, VolumeView } from '../model/views.js';
-import type { Placement } from '../scheduling/framework.js';
-import { placeReplica } from '../scheduling/place-replica.js';
-import { placementRequest } from '../scheduling/placement-request.js';
+import type { Placement } from '../scheduling/framework/framework.js';
+import { placementRequest } from '../scheduling/framework/placement-request.js';
+import { placeReplica } from '../scheduling/placement/place-replica.js';
 
 /** Where it is to go; what is left out is the scheduler's choice. */
 export type MoveTarget = {

@@ -9,7 +9,7 @@ import type { ClusterSettings } from '../model/setting.js';
 import type { VolumeView } from '../model/views.js';
 import { diskById, lastingCopies, nodeById } from '../model/volume-facts.js';
 import { spaceLimits } from '../policy/disk-space.js';
-import { fitsBelowPressure, isUnderPressure } from '../scheduling/disk-pressure.js';
+import { fitsBelowPressure, isUnderPressure } from '../scheduling/tiers/disk-pressure.js';
 import { isSettled, mayBeTaken } from './balance-guards.js';
 import { placeInstead } from './place-instead.js';
 import { type MoveAnswer, placeOf } from './planned-move.js';

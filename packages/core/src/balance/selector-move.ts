@@ -5,9 +5,14 @@ import { diskById, lastingCopies, nodeById } from '../model/volume-facts.js';
 import { diskTagsFilter } from '../scheduling/filters/disk-tags.filter.js';
 import { nodeTagsFilter } from '../scheduling/filters/node-tags.filter.js';
 import { topologyFilter } from '../scheduling/filters/topology.filter.js';
-import { beginCycle, type PlacementCycle, type Preparing, type Rejection } from '../scheduling/framework.js';
-import { placementRequest } from '../scheduling/placement-request.js';
-import { HOLDFAST_PROFILE } from '../scheduling/profile.js';
+import {
+  beginCycle,
+  type PlacementCycle,
+  type Preparing,
+  type Rejection,
+} from '../scheduling/framework/framework.js';
+import { placementRequest } from '../scheduling/framework/placement-request.js';
+import { HOLDFAST_PROFILE } from '../scheduling/placement/profile.js';
 import { placeInstead } from './place-instead.js';
 import { type MoveAnswer, placeOf } from './planned-move.js';
 

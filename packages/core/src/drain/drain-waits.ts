@@ -17,9 +17,9 @@ import { rebuildsStoppedBy } from '../model/rebuild-limits.js';
 import { isHealthy, isPotentiallyReusable, type Replica } from '../model/replica.js';
 import { holderOf, isRepairing } from '../model/volume-lifecycle.js';
 import { needsOtherNode, nodeForCopies, noNodeForCopies } from '../policy/decide-drain.js';
-import { summarizeRefusals } from '../scheduling/explain.js';
-import type { CandidateRefusal } from '../scheduling/framework.js';
-import { placeHeldUntil, returnFacts } from '../scheduling/occupancy.js';
+import type { CandidateRefusal } from '../scheduling/framework/framework.js';
+import { placeHeldUntil, returnFacts } from '../scheduling/framework/occupancy.js';
+import { summarizeRefusals } from '../scheduling/placement/explain.js';
 
 /** Volumes of a drain for which a place is looked for in one look: each costs a walk through the fleet. */
 const PLACEMENTS_MAX = 50;

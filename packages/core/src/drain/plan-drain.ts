@@ -15,7 +15,7 @@ import type { RebuildSpeed } from '../model/rebuild.js';
 import { isHealthy, newReplica, type Replica } from '../model/replica.js';
 import type { FleetView, NodeVolumes } from '../model/views.js';
 import { holderOf } from '../model/volume-lifecycle.js';
-import { withBooking } from '../scheduling/plan-placements.js';
+import { withBooking } from '../scheduling/placement/plan-placements.js';
 import {
   awaitedCopies,
   beginLook,

@@ -13,7 +13,7 @@ import { unneededCopies } from '../model/volume-facts.js';
 import { DETACHED } from '../model/volume-lifecycle.js';
 import { decideRemoval } from '../policy/decide-removal.js';
 import { decideSurplus } from '../policy/decide-surplus.js';
-import { placeHeldUntil } from '../scheduling/occupancy.js';
+import { placeHeldUntil } from '../scheduling/framework/occupancy.js';
 import {
   type Course,
   comingOf,

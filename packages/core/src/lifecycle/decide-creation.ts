@@ -10,8 +10,8 @@ import type { StoredExplanation } from '../model/stored-explanation.js';
 import { type GrantedTags, newVolume, REPLICA_COUNT_MAX, type Volume } from '../model/volume.js';
 import type { VolumeFill } from '../model/volume-fill.js';
 import { resolveVolumeSpec, type VolumeSpecInput } from '../policy/volume-spec.js';
-import type { PlaceableVolume } from '../scheduling/placement-request.js';
-import type { PlacementPlan, PlannedPlacement } from '../scheduling/plan-placements.js';
+import type { PlaceableVolume } from '../scheduling/framework/placement-request.js';
+import type { PlacementPlan, PlannedPlacement } from '../scheduling/placement/plan-placements.js';
 import { scheduledCondition, withSentence } from './scheduled-condition.js';
 
 export type ReplicaIdentity = { readonly id: ReplicaId; readonly secret: string };

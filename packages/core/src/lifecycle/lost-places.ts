@@ -5,7 +5,7 @@
 import { isHealthy, type Replica } from '../model/replica.js';
 import type { VolumeView } from '../model/views.js';
 import { isEvicting, nodeById, placeLostSince } from '../model/volume-facts.js';
-import { returnFacts, windowOfReturn } from '../scheduling/occupancy.js';
+import { returnFacts, windowOfReturn } from '../scheduling/framework/occupancy.js';
 
 type CopiesView = Pick<VolumeView, 'replicas' | 'fleet'>;
 

@@ -3,7 +3,7 @@ import type { NodeId } from '../model/ids.js';
 import type { Replica } from '../model/replica.js';
 import type { VolumeView } from '../model/views.js';
 import { activeRebuild, isAwaitingRebuild, isOnReadyNode, nodeName } from '../model/volume-facts.js';
-import { planPlacements } from '../scheduling/plan-placements.js';
+import { planPlacements } from '../scheduling/placement/plan-placements.js';
 import type { Step } from './step.js';
 
 /** Pause after an agent refused to make a directory: the cause (a full or read-only disk) does not pass at once. */

@@ -15,7 +15,7 @@ import { isHealthy, type Replica } from '../model/replica.js';
 import type { VolumeView } from '../model/views.js';
 import { lastingCopies, nodeName, volumeEvent } from '../model/volume-facts.js';
 import { decideRemoval } from '../policy/decide-removal.js';
-import { bookingFor } from '../scheduling/plan-placements.js';
+import { bookingFor } from '../scheduling/placement/plan-placements.js';
 import { isPausingRebuilds } from './rebuild-pause.js';
 import type { Step } from './step.js';
 

@@ -23,12 +23,12 @@ import {
   unneededCopies,
 } from '../model/volume-facts.js';
 import { effectiveValue } from '../policy/volume-settings.js';
-import { assertFleetConsistent } from '../scheduling/fleet-consistency.js';
-import type { CandidateRefusal, Placement } from '../scheduling/framework.js';
-import { placeHeldUntil, returnFacts } from '../scheduling/occupancy.js';
-import { placeReplica } from '../scheduling/place-replica.js';
-import { placementRequest } from '../scheduling/placement-request.js';
-import { bookingFor } from '../scheduling/plan-placements.js';
+import type { CandidateRefusal, Placement } from '../scheduling/framework/framework.js';
+import { placeHeldUntil, returnFacts } from '../scheduling/framework/occupancy.js';
+import { placementRequest } from '../scheduling/framework/placement-request.js';
+import { assertFleetConsistent } from '../scheduling/placement/fleet-consistency.js';
+import { placeReplica } from '../scheduling/placement/place-replica.js';
+import { bookingFor } from '../scheduling/placement/plan-placements.js';
 import { withLostCopies } from './lost-places.js';
 import { rebuildFailed } from './plan-observation.js';
 import { isPausingRebuilds, lastPause } from './rebuild-pause.js';

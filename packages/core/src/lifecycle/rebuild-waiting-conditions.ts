@@ -15,7 +15,7 @@ import { activeRebuild, isReachable, lastingCopies, nodeName } from '../model/vo
 import { quotedTitle } from '../model/volume-overrides.js';
 import { fillOf } from '../model/volume-task.js';
 import { effectiveValue } from '../policy/volume-settings.js';
-import { placeHeldUntil, returnFacts, windowOfReturn } from '../scheduling/occupancy.js';
+import { placeHeldUntil, returnFacts, windowOfReturn } from '../scheduling/framework/occupancy.js';
 import { awayUntil } from './lost-places.js';
 import { pressingTask } from './plan-task-admission.js';
 import { rebuildPause } from './rebuild-pause.js';

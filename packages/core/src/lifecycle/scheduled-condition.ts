@@ -3,8 +3,8 @@ import type { ClusterSettings } from '../model/setting.js';
 import type { StoredExplanation } from '../model/stored-explanation.js';
 import type { Volume } from '../model/volume.js';
 import { holderOf } from '../model/volume-lifecycle.js';
-import { describeRefusals } from '../scheduling/explain.js';
-import type { CandidateRefusal } from '../scheduling/framework.js';
+import type { CandidateRefusal } from '../scheduling/framework/framework.js';
+import { describeRefusals } from '../scheduling/placement/explain.js';
 
 export type ScheduledFacts = {
   /** Replicas that have a disk and have not failed. */

@@ -6,7 +6,6 @@
 import type { Socket } from 'node:net';
 import type { ChecksumReply } from '@holdfast/core/model/agent-protocol.js';
 import { StorageFault } from '@holdfast/core/model/faults.js';
-import { type OpenDisk, openDiskStore } from '../disk/open-disk-store.js';
 import { deviceChecksum } from '../layers/device-checksum.js';
 import type { Negotiated } from '../nbd/handshake-frames.js';
 import { type Ports, portsOf } from '../nbd/ports.js';
@@ -15,6 +14,7 @@ import { handshakeRefusal } from '../nbd/server-handshake.js';
 import type { Answer, Ask, CommandName, ConnectControl } from '../protocol/commands.js';
 import { parseExportName, type ReplicaExportName } from '../protocol/export-names.js';
 import { Throttle } from '../pull/throttle.js';
+import { type OpenDisk, openDiskStore } from '../replica/open-disk-store.js';
 import { Replica } from '../replica/replica.js';
 import { asDiskRefusal } from './disk-refusals.js';
 import { LayerHashing } from './layer-hashing.js';

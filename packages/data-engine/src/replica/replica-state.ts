@@ -8,7 +8,6 @@
 import { type Closable, closeAll } from '../base/close-all.js';
 import { systemCode } from '../base/system-error.js';
 import type { CopyFiles, DiskStore } from '../disk/disk-store.js';
-import { type OpenDisk, openDiskStore } from '../disk/open-disk-store.js';
 import type { Chain } from '../layers/chain.js';
 import { Layer, layerFiles } from '../layers/layer.js';
 import { LayerStore } from '../layers/layer-store.js';
@@ -17,6 +16,7 @@ import { chainUpTo } from '../protocol/layers.js';
 import { corrupt } from '../protocol/replica-faults.js';
 import { INTENT_FILE, IntentMap } from './intent-map.js';
 import { loadStoredMetadata, type ReplicaMetadata, saveMetadata } from './metadata.js';
+import { type OpenDisk, openDiskStore } from './open-disk-store.js';
 
 export type ReplicaSpec = Pick<
   ReplicaMetadata,

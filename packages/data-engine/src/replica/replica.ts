@@ -8,7 +8,6 @@ import { type CopyRecord, compareRecords } from '@holdfast/core/model/copy-recor
 import { StorageFault } from '@holdfast/core/model/faults.js';
 import { isRefusedWrite } from '../base/system-error.js';
 import type { DiskStore } from '../disk/disk-store.js';
-import type { OpenDisk } from '../disk/open-disk-store.js';
 import type { Chain } from '../layers/chain.js';
 import type { Layer } from '../layers/layer.js';
 import {
@@ -29,6 +28,7 @@ import type { IntentMap, RegionRun } from './intent-map.js';
 import { LayerChanges } from './layer-changes.js';
 import { LayerRanges } from './layer-ranges.js';
 import type { ReplicaMetadata } from './metadata.js';
+import type { OpenDisk } from './open-disk-store.js';
 import { type BlockRange, ReadWriteOverlap } from './read-write-overlap.js';
 import { RecentChanges } from './recent-changes.js';
 import { type ReplicaSpec, ReplicaState } from './replica-state.js';

@@ -16,8 +16,8 @@ import { DATA_MARK, type Harm, harmsBy, PAGE, pagesIn } from '../../test/metadat
 import { formatBlockDisk } from '../disk/block/format-block-disk.js';
 import { BlockFile } from '../disk/block-file.js';
 import { replicaDirectory } from '../disk/folder/replica-files.js';
-import { openDiskStore } from '../disk/open-disk-store.js';
 import { contiguous } from '../nbd/export.js';
+import { openDiskStore } from './open-disk-store.js';
 import { Replica } from './replica.js';
 
 /** Maps of several pages, on a disk that is quickly copied. */

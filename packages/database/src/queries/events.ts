@@ -1,9 +1,9 @@
 import type { EVENT_FIELDS as LISTED_FIELDS } from '@holdfast/core/listing/list-fields.js';
 import type { ClusterEvent, EventSubject } from '@holdfast/core/model/event.js';
-import { CAUSE_TYPES } from '@holdfast/core/model/event-cause.js';
 import type { EventSeverity } from '@holdfast/core/model/event-types.js';
 import type { ClusterId } from '@holdfast/core/model/ids.js';
 import type { Sql } from '../sql/scope.js';
+import { IS_CAUSE } from '../store/events.js';
 import {
   type FieldsOf,
   filterCondition,
@@ -50,9 +50,6 @@ export const EVENT_FIELDS = {
   at: { sql: 'e.at', type: 'time' },
   causeId: { sql: 'e.cause_id', type: 'number' },
 } as const satisfies FieldsOf<typeof LISTED_FIELDS>;
-
-/** Is an event one that others may follow from? As the partial index has it, which finds the last one of a place. */
-export const IS_CAUSE = `c.type IN ('${CAUSE_TYPES.join("', '")}')`;
 
 /**
  * An event with the transaction of its cause, and with its effects counted: only few types have any. That 0 is no cause is said to

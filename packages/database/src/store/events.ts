@@ -1,13 +1,20 @@
 import type { ClusterEvent } from '@holdfast/core/model/event.js';
-import { claimsEffects, DISK_EFFECTS_SECONDS, EARLY_EFFECTS } from '@holdfast/core/model/event-cause.js';
+import {
+  CAUSE_TYPES,
+  claimsEffects,
+  DISK_EFFECTS_SECONDS,
+  EARLY_EFFECTS,
+} from '@holdfast/core/model/event-cause.js';
 import { EVENT_TYPES } from '@holdfast/core/model/event-types.js';
 import type { OrganizationId } from '@holdfast/core/model/ids.js';
-import { IS_CAUSE } from '../queries/events.js';
 import { conflict } from '../sql/errors.js';
 import type { Sql } from '../sql/scope.js';
 
 /** Tells live readers that there is something new to read: `<organization> <cluster>`. */
 export const EVENT_CHANNEL = 'holdfast_event';
+
+/** Is an event one that others may follow from? As the partial index has it, which finds the last one of a place. */
+export const IS_CAUSE = `c.type IN ('${CAUSE_TYPES.join("', '")}')`;
 
 /**
  * Stores an event with the number of the transaction that writes it. Ids are given out in the order of inserts, not

@@ -9,7 +9,7 @@ import type { PlacementExplanation } from '@holdfast/core/scheduling/explanation
 import { refusalByGuards } from '@holdfast/core/scheduling/longhorn/guards.js';
 import { LONGHORN_PROFILE } from '@holdfast/core/scheduling/longhorn/longhorn-profile.js';
 import { longhornReasons } from '@holdfast/core/scheduling/longhorn/longhorn-reasons.js';
-import { placeReplica } from '@holdfast/core/scheduling/place-replica.js';
+import { placeReplica } from '@holdfast/core/scheduling/placement/place-replica.js';
 import type { LonghornReplica, LonghornVolume } from '../model.js';
 import { conditionOf } from '../reading/fields.js';
 import { newReplicaOf, questionAbout, schedulerReplica, volumeInScheduler } from '../to-scheduler.js';

@@ -1,7 +1,7 @@
 /** What a volume's replicas and engine say, held against its own rules. */
 import { REBUILD_RETRIES_MAX } from '@holdfast/core/model/replica.js';
-import { antiAffinity } from '@holdfast/core/scheduling/placement-request.js';
-import { tagsMatch } from '@holdfast/core/scheduling/tags.js';
+import { antiAffinity } from '@holdfast/core/scheduling/framework/placement-request.js';
+import { tagsMatch } from '@holdfast/core/scheduling/framework/tags.js';
 import type { LonghornReplica, LonghornVolume } from '../model.js';
 import { schedulerSettings } from '../to-scheduler.js';
 import { type ClusterIndex, grouped, isHealthyReplica, isPlacedReplica } from './cluster-index.js';

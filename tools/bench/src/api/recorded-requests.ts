@@ -1,6 +1,6 @@
 // What the API sends to Postgres for a request, recorded from the whole API in this process.
-import { type App, createApp } from '@holdfast/api/app.js';
-import { readConfig } from '@holdfast/api/config.js';
+import { type App, createApp } from '@holdfast/api/app/app.js';
+import { readConfig } from '@holdfast/api/config/config.js';
 import type { RoleUrls } from '@holdfast/database/roles.js';
 import type { LocalSeed } from '@holdfast/database/seed-local.js';
 import type { Pool } from '@holdfast/database/sql/pool.js';

@@ -2,7 +2,7 @@
 import { refusalByGuards } from '../longhorn/guards.js';
 import { LONGHORN_PROFILE } from '../longhorn/longhorn-profile.js';
 import { isRefusalOfNodes, longhornReasons } from '../longhorn/longhorn-reasons.js';
-import { placeReplica } from '../place-replica.js';
+import { placeReplica } from '../placement/place-replica.js';
 import { type Answer, type Comparison, compareAnswer, summarize } from './answer.js';
 import { type ConditionSource, toFleet } from './to-fleet.js';
 import { degradedSince, toReplica, toRequest, type VectorPlacement } from './to-request.js';

@@ -2,9 +2,9 @@
 import { asId, type DiskId, type NodeId } from '../../model/ids.js';
 import { type DiskSpace, fitsInSpace, type SpaceLimits } from '../../policy/disk-space.js';
 import { survivesGrowth } from '../../policy/expansion.js';
-import { fitsBelowPressure, isUnderPressure } from '../disk-pressure.js';
+import { tagsMatch } from '../framework/tags.js';
 import { acceptableByLeastRange } from '../longhorn/least-range.js';
-import { tagsMatch } from '../tags.js';
+import { fitsBelowPressure, isUnderPressure } from '../tiers/disk-pressure.js';
 import { type Comparison, compareAnswer, compareVerdict } from './answer.js';
 import type { DiskFigures, LimitedDisk, VectorOf } from './vector.js';
 

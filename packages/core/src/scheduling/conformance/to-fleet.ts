@@ -8,7 +8,7 @@ import type { FleetView } from '../../model/views.js';
 import { diskSchedulableCondition } from '../../policy/disk-conditions.js';
 import { nodeSchedulableCondition } from '../../policy/node-conditions.js';
 import { effectiveSettings } from '../../settings/effective.js';
-import { assertFleetIdentities } from '../fleet-consistency.js';
+import { assertFleetIdentities } from '../placement/fleet-consistency.js';
 import type { VectorDisk, VectorNode, VectorSettings } from './vector.js';
 
 /** Nothing here depends on when a condition changed. */

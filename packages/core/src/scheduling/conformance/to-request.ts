@@ -2,9 +2,9 @@
 import { asId, type DiskId, type NodeId, type ReplicaId, type VolumeId } from '../../model/ids.js';
 import { REBUILD_RETRIES_MAX, type Replica, type ReplicaIntent } from '../../model/replica.js';
 import type { Override, TopologyTerm } from '../../model/volume.js';
-import type { CloneSource, LonghornInputs } from '../longhorn/longhorn-inputs.js';
-import type { PlacementRequest } from '../placement-request.js';
-import { antiAffinity } from '../placement-request.js';
+import type { CloneSource, LonghornInputs } from '../framework/longhorn-inputs.js';
+import type { PlacementRequest } from '../framework/placement-request.js';
+import { antiAffinity } from '../framework/placement-request.js';
 import type { VectorNode, VectorReplica, VectorSettings, VectorVolume } from './vector.js';
 
 const NO_DATE = new Date(0);

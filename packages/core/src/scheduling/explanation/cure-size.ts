@@ -1,6 +1,6 @@
 /** Order of cures: which of two is smaller, and which contains the other. */
 import { compareIds } from '../../model/ids.js';
-import { type CureChange, rankOfChange } from './cure-change.js';
+import { type CureChange, rankOfChange } from '../framework/cure-change.js';
 import { describeChange } from './describe-change.js';
 
 type Changes = readonly CureChange[];

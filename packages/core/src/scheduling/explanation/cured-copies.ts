@@ -4,7 +4,7 @@
  */
 import { asId, type DiskId, type ReplicaId, type VolumeId } from '../../model/ids.js';
 import { newReplica } from '../../model/replica.js';
-import { decidePlacement } from '../place-replica.js';
+import { decidePlacement } from '../placement/place-replica.js';
 import { cycleOf, type PlacementQuestion } from './placement-question.js';
 
 /** Copies that the volume wants and has no replica with a place for; at least the one that is asked about. */

@@ -1,8 +1,8 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { placementQuestion } from '../../../test/placement-questions.js';
-import { decidePlacement } from '../place-replica.js';
-import type { CureChange } from './cure-change.js';
+import type { CureChange } from '../framework/cure-change.js';
+import { decidePlacement } from '../placement/place-replica.js';
 import { explainPlacement } from './explain-placement.js';
 import { cycleOf, type PlacementQuestion, withChanges } from './placement-question.js';
 

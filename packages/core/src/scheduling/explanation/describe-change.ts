@@ -1,7 +1,7 @@
 import { formatBytes } from '../../model/bytes.js';
 import { quotedTitle } from '../../model/volume-overrides.js';
-import type { CureChange } from './cure-change.js';
-import { isNodeSwitch, NODE_SWITCHES } from './node-switches.js';
+import type { CureChange } from '../framework/cure-change.js';
+import { isNodeSwitch, NODE_SWITCHES } from '../framework/node-switches.js';
 
 /** What to do, as the beginning of a sentence. */
 export function describeChange(change: CureChange): string {

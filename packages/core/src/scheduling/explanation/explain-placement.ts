@@ -4,8 +4,8 @@
  */
 import type { DiskId, ReplicaId } from '../../model/ids.js';
 import { diskTypeOf } from '../filters/disk-type.filter.js';
-import type { PlacementCycle } from '../framework.js';
-import { decidePlacement } from '../place-replica.js';
+import type { PlacementCycle } from '../framework/framework.js';
+import { decidePlacement } from '../placement/place-replica.js';
 import { CURES_TRIED_MAX, type NamedPlace, type PlacementExplanation } from './explanation.js';
 import { runFilterPipeline } from './filter-pipeline.js';
 import { type CureSearch, findCures } from './find-cures.js';

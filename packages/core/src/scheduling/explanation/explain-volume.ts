@@ -3,7 +3,7 @@
 import type { StorageDisk } from '../../model/node.js';
 import type { Replica } from '../../model/replica.js';
 import type { VolumeView } from '../../model/views.js';
-import { assertFleetConsistent } from '../fleet-consistency.js';
+import { assertFleetConsistent } from '../placement/fleet-consistency.js';
 import { explainPlacement, explainWithoutCures } from './explain-placement.js';
 import type { PlacementExplanation } from './explanation.js';
 import { namedPlace, placeInWords } from './named-place.js';

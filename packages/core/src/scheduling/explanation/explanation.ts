@@ -7,8 +7,8 @@
  */
 import type { DiskId, NodeId, ReplicaId } from '../../model/ids.js';
 import type { DiskType } from '../../model/node.js';
-import type { ComparedNumbers, TierName } from '../framework.js';
-import type { CureChange } from './cure-change.js';
+import type { CureChange } from '../framework/cure-change.js';
+import type { ComparedNumbers, TierName } from '../framework/framework.js';
 
 /** Refused candidates listed per filter: what one looks at in a table. The counts tell the rest. */
 export const REJECTIONS_SHOWN_MAX = 20;

@@ -2,9 +2,9 @@ import { GIB } from '@holdfast/core/model/bytes.js';
 import { NOON } from '@holdfast/testkit/builders.js';
 import { aFleet, aReplicaOn, aRequest, type NodePart } from '@holdfast/testkit/fleet-builder.js';
 import { expect, test } from '@jest/globals';
-import { beginCycle } from '../framework.js';
-import type { PlacementRequest } from '../placement-request.js';
-import { HOLDFAST_PROFILE } from '../profile.js';
+import { beginCycle } from '../framework/framework.js';
+import type { PlacementRequest } from '../framework/placement-request.js';
+import { HOLDFAST_PROFILE } from '../placement/profile.js';
 import { REJECTIONS_SHOWN_MAX } from './explanation.js';
 import { runFilterPipeline } from './filter-pipeline.js';
 

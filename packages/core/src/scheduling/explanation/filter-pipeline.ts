@@ -4,8 +4,7 @@
  */
 import { compareIds } from '../../model/ids.js';
 import type { StorageDisk, StorageNode } from '../../model/node.js';
-import { leastSharedDisks, rejectionBySharing } from '../disk-anti-affinity.js';
-import { nodeWithoutDisk } from '../explain.js';
+import { descriptionOfRule } from '../filters/rules.js';
 import {
   type Check,
   type FilterPlugin,
@@ -13,16 +12,17 @@ import {
   prepareAll,
   type Rejection,
   type TierName,
-} from '../framework.js';
-import { type Occupancy, occupancyOf } from '../occupancy.js';
-import { descriptionOfRule } from '../rules.js';
+} from '../framework/framework.js';
+import { type Occupancy, occupancyOf } from '../framework/occupancy.js';
 import {
   diskAntiAffinityRule,
   nodeAntiAffinityRule,
   nodeHasDiskRule,
   zoneAntiAffinityRule,
-} from '../sharing-rules.js';
-import { rejectionByTiers, type Tier, tiersOf } from '../tiers.js';
+} from '../framework/sharing-rules.js';
+import { nodeWithoutDisk } from '../placement/explain.js';
+import { leastSharedDisks, rejectionBySharing } from '../tiers/disk-anti-affinity.js';
+import { rejectionByTiers, type Tier, tiersOf } from '../tiers/tiers.js';
 import {
   type FilterRejection,
   type FilterReport,

@@ -8,8 +8,8 @@ import type { SettingName } from '../../model/setting.js';
 import type { VolumeSpec } from '../../model/volume.js';
 import { DETACHED } from '../../model/volume-lifecycle.js';
 import type { SettingValue } from '../../settings/effective.js';
-import { decidePlacement } from '../place-replica.js';
-import type { CureChange } from './cure-change.js';
+import type { CureChange } from '../framework/cure-change.js';
+import { decidePlacement } from '../placement/place-replica.js';
 import { findCures } from './find-cures.js';
 import { cycleOf, type PlacementQuestion, withChanges } from './placement-question.js';
 

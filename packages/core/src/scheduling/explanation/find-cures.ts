@@ -6,10 +6,10 @@
  */
 import type { DiskId } from '../../model/ids.js';
 import { isPotentiallyReusable } from '../../model/replica.js';
-import type { PlacementCycle } from '../framework.js';
-import { placeHeldUntil, returnFacts } from '../occupancy.js';
-import { decidePlacement } from '../place-replica.js';
-import type { CureChange } from './cure-change.js';
+import type { CureChange } from '../framework/cure-change.js';
+import type { PlacementCycle } from '../framework/framework.js';
+import { placeHeldUntil, returnFacts } from '../framework/occupancy.js';
+import { decidePlacement } from '../placement/place-replica.js';
 import { isWithin, smallestFirst } from './cure-size.js';
 import { curedCopies, missingCopies } from './cured-copies.js';
 import { describeChange } from './describe-change.js';

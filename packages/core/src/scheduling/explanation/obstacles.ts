@@ -7,10 +7,14 @@ import { diskAllowSchedulingFilter } from '../filters/disk-allow-scheduling.filt
 import { freeSpaceFilter } from '../filters/free-space.filter.js';
 import { nodeSchedulableFilter } from '../filters/node-schedulable.filter.js';
 import { provisionableSpaceFilter } from '../filters/provisionable-space.filter.js';
-import type { FilterPlugin, PlacementCycle, Rule } from '../framework.js';
-import { type Occupancy, occupancyOf } from '../occupancy.js';
-import { diskAntiAffinityRule, nodeAntiAffinityRule, zoneAntiAffinityRule } from '../sharing-rules.js';
-import type { CureChange } from './cure-change.js';
+import type { CureChange } from '../framework/cure-change.js';
+import type { FilterPlugin, PlacementCycle, Rule } from '../framework/framework.js';
+import { type Occupancy, occupancyOf } from '../framework/occupancy.js';
+import {
+  diskAntiAffinityRule,
+  nodeAntiAffinityRule,
+  zoneAntiAffinityRule,
+} from '../framework/sharing-rules.js';
 import type { PlacementQuestion } from './placement-question.js';
 import { spaceCures } from './space-cures.js';
 

@@ -7,12 +7,16 @@ import { asId, type DiskId, type NodeId } from '../../model/ids.js';
 import type { StorageDisk, StorageNode } from '../../model/node.js';
 import type { Replica } from '../../model/replica.js';
 import type { FleetView } from '../../model/views.js';
-import { beginCycle, type PlacementCycle, type SchedulingProfile } from '../framework.js';
-import { type PlaceableVolume, type PlacementRequest, placementRequest } from '../placement-request.js';
-import { HOLDFAST_PROFILE } from '../profile.js';
-import type { CureChange } from './cure-change.js';
+import type { CureChange } from '../framework/cure-change.js';
+import { beginCycle, type PlacementCycle, type SchedulingProfile } from '../framework/framework.js';
+import { isNodeSwitch, NODE_SWITCHES } from '../framework/node-switches.js';
+import {
+  type PlaceableVolume,
+  type PlacementRequest,
+  placementRequest,
+} from '../framework/placement-request.js';
+import { HOLDFAST_PROFILE } from '../placement/profile.js';
 import { emptyDisk, emptyNode, isReadySince } from './new-hardware.js';
-import { isNodeSwitch, NODE_SWITCHES } from './node-switches.js';
 
 export type PlacementQuestion = {
   readonly volume: PlaceableVolume;

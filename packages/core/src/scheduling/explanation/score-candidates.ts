@@ -4,10 +4,10 @@
  */
 import { compareIds, type DiskId, type NodeId } from '../../model/ids.js';
 import type { StorageDisk } from '../../model/node.js';
-import { afterPlacing, type Capacity, hybridScore } from '../balance-score.js';
-import type { PlacementCycle } from '../framework.js';
-import { preferLocal } from '../locality.js';
-import { totalBytes, usableBytes } from '../usable-space.js';
+import type { PlacementCycle } from '../framework/framework.js';
+import { afterPlacing, type Capacity, hybridScore } from '../tiers/balance-score.js';
+import { preferLocal } from '../tiers/locality.js';
+import { totalBytes, usableBytes } from '../tiers/usable-space.js';
 import { SCORES_SHOWN_MAX, type ScoredCandidate, type ScoreParts } from './explanation.js';
 import { namedPlace } from './named-place.js';
 

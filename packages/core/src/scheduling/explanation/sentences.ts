@@ -1,6 +1,6 @@
 import { formatBytes } from '../../model/bytes.js';
-import type { TierName } from '../framework.js';
-import { wordsOf } from '../rules.js';
+import { wordsOf } from '../filters/rules.js';
+import type { TierName } from '../framework/framework.js';
 import { describeChange } from './describe-change.js';
 import type { FilterReport, NamedPlace, PlacementExplanation } from './explanation.js';
 import { tierInWords } from './filter-pipeline.js';

@@ -1,7 +1,7 @@
 import type { StorageDisk, StorageNode } from '../../model/node.js';
 import { spaceLimits } from '../../policy/disk-space.js';
-import type { PlacementCycle } from '../framework.js';
-import type { CureChange } from './cure-change.js';
+import type { CureChange } from '../framework/cure-change.js';
+import type { PlacementCycle } from '../framework/framework.js';
 import {
   highestMinimalAvailable,
   leastOffReserve,

@@ -1,5 +1,5 @@
-import { namesOf } from '../explanation/cure-change.js';
-import type { DiskFilter } from '../framework.js';
+import { namesOf } from '../framework/cure-change.js';
+import type { DiskFilter } from '../framework/framework.js';
 
 /** Rejects a disk that users keep replicas away from: scheduling is off, or it is being emptied. */
 export const diskAllowSchedulingFilter: DiskFilter<'DiskSchedulingDisabled' | 'DiskEvicting'> = {

@@ -5,8 +5,8 @@ import { aFleet, aRequest, type DiskPart, outcomeOf } from '@holdfast/testkit/fl
 import { describe, expect, test } from '@jest/globals';
 import type { SettingName } from '../../model/setting.js';
 import type { SettingValue } from '../../settings/effective.js';
-import { placeReplica } from '../place-replica.js';
-import type { PlacementRequest } from '../placement-request.js';
+import type { PlacementRequest } from '../framework/placement-request.js';
+import { placeReplica } from '../placement/place-replica.js';
 
 type Case = {
   name: string;

@@ -1,7 +1,7 @@
 import { conditionOf } from '../../model/condition.js';
 import type { StorageDisk } from '../../model/node.js';
-import { namesOf } from '../explanation/cure-change.js';
-import type { DiskFilter, Rejection } from '../framework.js';
+import { namesOf } from '../framework/cure-change.js';
+import type { DiskFilter, Rejection } from '../framework/framework.js';
 
 /** Rejects a disk that its agent says is not usable. */
 export const diskReadyFilter: DiskFilter<'DiskNotReady'> = {

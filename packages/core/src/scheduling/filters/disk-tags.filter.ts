@@ -1,6 +1,6 @@
-import { namesOf } from '../explanation/cure-change.js';
-import type { DiskFilter } from '../framework.js';
-import { tagsMatch } from '../tags.js';
+import { namesOf } from '../framework/cure-change.js';
+import type { DiskFilter } from '../framework/framework.js';
+import { tagsMatch } from '../framework/tags.js';
 import { missingTagCures, selectorInWords } from './missing-tags.js';
 
 /** Rejects a disk that lacks a tag of the volume's disk selector. */

@@ -1,5 +1,5 @@
 import type { DataEngine, DiskType } from '../../model/node.js';
-import type { DiskFilter } from '../framework.js';
+import type { DiskFilter } from '../framework/framework.js';
 
 /** Rejects a disk of the wrong kind: engine v1 keeps files, v2 keeps ranges of a block device. */
 export const diskTypeFilter: DiskFilter<'DiskTypeMismatch'> = {

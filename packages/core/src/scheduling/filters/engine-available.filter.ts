@@ -1,4 +1,4 @@
-import type { NodeFilter } from '../framework.js';
+import type { NodeFilter } from '../framework/framework.js';
 
 /** Rejects a node whose agent has never said where it can be reached: no replica could be made there. */
 export const engineAvailableFilter: NodeFilter<'EngineUnavailable'> = {

@@ -1,6 +1,6 @@
 import { formatBytes } from '../../model/bytes.js';
 import { EXT_FILE_BYTES_END, fileBytesEnd } from '../../policy/file-size-limit.js';
-import type { DiskFilter } from '../framework.js';
+import type { DiskFilter } from '../framework/framework.js';
 import { formatSpace } from './format-space.js';
 
 /** Rejects a disk whose file system can't hold one file as large as the volume. Block disks have no files. */

@@ -1,7 +1,7 @@
 import { formatBytes } from '../../model/bytes.js';
 import type { StorageDisk } from '../../model/node.js';
 import { leavesFreeSpace, minimalAvailableBytes, spaceLimits } from '../../policy/disk-space.js';
-import type { DiskFilter, Rejection } from '../framework.js';
+import type { DiskFilter, Rejection } from '../framework/framework.js';
 import { formatSpace } from './format-space.js';
 
 /** Rejects a disk that the replica's data would leave too full: the first space formula. */

@@ -6,8 +6,8 @@ import { aFleet, aReplicaOn, aRequest, type NodePart } from '@holdfast/testkit/f
 import { expect, test } from '@jest/globals';
 import type { SettingName } from '../../model/setting.js';
 import type { SettingValue } from '../../settings/effective.js';
-import { placeReplica } from '../place-replica.js';
-import type { PlacementRequest } from '../placement-request.js';
+import type { PlacementRequest } from '../framework/placement-request.js';
+import { placeReplica } from '../placement/place-replica.js';
 
 type Case = {
   name: string;

@@ -1,5 +1,5 @@
 import type { VolumeSpec } from '../../model/volume.js';
-import type { CureChange } from '../explanation/cure-change.js';
+import type { CureChange } from '../framework/cure-change.js';
 
 /** A place whose tags do not satisfy one of the volume's selectors. */
 type Mismatch = {

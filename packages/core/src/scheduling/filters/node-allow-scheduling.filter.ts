@@ -1,4 +1,4 @@
-import type { NodeFilter } from '../framework.js';
+import type { NodeFilter } from '../framework/framework.js';
 
 /** Rejects a node whose scheduling users have switched off. */
 export const nodeAllowSchedulingFilter: NodeFilter<'NodeSchedulingDisabled'> = {

@@ -4,8 +4,8 @@ import { NOON } from '@holdfast/testkit/builders.js';
 import { aFleet, aRequest, type NodePart, outcomeOf } from '@holdfast/testkit/fleet-builder.js';
 import { describe, expect, test } from '@jest/globals';
 import type { SettingName } from '../../model/setting.js';
-import { placeReplica } from '../place-replica.js';
-import type { PlacementRequest } from '../placement-request.js';
+import type { PlacementRequest } from '../framework/placement-request.js';
+import { placeReplica } from '../placement/place-replica.js';
 
 type Case = {
   name: string;

@@ -1,5 +1,5 @@
 import { maintenanceText } from '../../policy/node-events.js';
-import type { NodeFilter } from '../framework.js';
+import type { NodeFilter } from '../framework/framework.js';
 
 /**
  * Rejects a node in its maintenance window for new replicas. One that failed there is taken back as soon as the node

@@ -1,5 +1,5 @@
 import { isNodeReady } from '../../model/node.js';
-import type { NodeFilter } from '../framework.js';
+import type { NodeFilter } from '../framework/framework.js';
 
 /** Rejects a node whose agent is silent: nothing could be made there now. */
 export const nodeReadyFilter: NodeFilter<'NodeNotReady'> = {

@@ -1,4 +1,4 @@
-import type { NodeFilter, Rejection } from '../framework.js';
+import type { NodeFilter, Rejection } from '../framework/framework.js';
 
 /**
  * Rejects a node that users keep replicas away from: drained, cordoned (where the setting minds that) or being evicted. A drain

@@ -1,5 +1,5 @@
-import type { NodeFilter } from '../framework.js';
-import { tagsMatch } from '../tags.js';
+import type { NodeFilter } from '../framework/framework.js';
+import { tagsMatch } from '../framework/tags.js';
 import { missingTagCures, selectorInWords } from './missing-tags.js';
 
 /** Rejects a node that lacks a tag of the volume's node selector. */

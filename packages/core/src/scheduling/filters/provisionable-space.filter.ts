@@ -1,7 +1,7 @@
 import { formatBytes } from '../../model/bytes.js';
 import type { StorageDisk } from '../../model/node.js';
 import { provisionableBytes, spaceLimits, staysProvisionable } from '../../policy/disk-space.js';
-import type { DiskFilter, Rejection } from '../framework.js';
+import type { DiskFilter, Rejection } from '../framework/framework.js';
 import { formatSpace } from './format-space.js';
 
 /**

@@ -1,4 +1,4 @@
-import type { NodeFilter } from '../framework.js';
+import type { NodeFilter } from '../framework/framework.js';
 
 /** Rejects every node but the one a pinned replica has to be on. */
 export const requiredNodeFilter: NodeFilter<'NodeNotRequired'> = {

@@ -1,4 +1,4 @@
-import type { DiskFilter } from '../framework.js';
+import type { DiskFilter } from '../framework/framework.js';
 
 /** Rejects every disk but the one that holds the failed replica which is to be reused. */
 export const reuseDiskFilter: DiskFilter<'DiskNotReused'> = {

@@ -1,5 +1,5 @@
 import type { TopologyTerm } from '../../model/volume.js';
-import type { NodeFilter } from '../framework.js';
+import type { NodeFilter } from '../framework/framework.js';
 
 /** Rejects a node that matches none of the required topology terms. There is no fallback to other nodes. */
 export const topologyFilter: NodeFilter<'TopologyMismatch'> = {

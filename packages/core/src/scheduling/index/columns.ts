@@ -5,7 +5,7 @@
 import type { StorageDisk } from '../../model/node.js';
 import type { ClusterSettings } from '../../model/setting.js';
 import { minimalAvailableBytes, provisionableBytes } from '../../policy/disk-space.js';
-import { totalBytes, usableOnceWritten } from '../usable-space.js';
+import { totalBytes, usableOnceWritten } from '../tiers/usable-space.js';
 
 /** What every decision reads: a short row, so that the disks of a node share a cache line or two. Whole bytes. */
 export const USABLE = 0;

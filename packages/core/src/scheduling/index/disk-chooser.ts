@@ -1,7 +1,8 @@
 /** The last step on a node, or on the few nodes of a tier that needs no search. */
-import { chooseDisk, chooseFromOptions, type DiskOption, type Option } from '../balance.js';
-import { preferredNodeId } from '../locality.js';
-import type { PlacementRequest } from '../placement-request.js';
+
+import type { PlacementRequest } from '../framework/placement-request.js';
+import { chooseDisk, chooseFromOptions, type DiskOption, type Option } from '../tiers/balance.js';
+import { preferredNodeId } from '../tiers/locality.js';
 import type { FleetStructure } from './fleet-structure.js';
 import type { NodeEntry } from './node-entry.js';
 import type { OccupiedPlaces } from './occupied-places.js';

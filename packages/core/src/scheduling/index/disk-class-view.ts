@@ -3,7 +3,7 @@
  * largest of what its disks offer, in a tournament. Those bound what any request can find on the node, and where all
  * the disks of a node hold the request they are exactly that.
  */
-import { ExactSum } from '../exact-sum.js';
+import { ExactSum } from '../tiers/exact-sum.js';
 import {
   at,
   FREE as DISK_FREE,

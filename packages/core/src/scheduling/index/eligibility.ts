@@ -2,10 +2,16 @@
 
 import type { StorageDisk, StorageNode } from '../../model/node.js';
 import type { FleetView } from '../../model/views.js';
-import { beginCycle, type Check, type IndexUse, type PlacementCycle, prepareAll } from '../framework.js';
-import type { PlacementRequest } from '../placement-request.js';
-import { HOLDFAST_PROFILE } from '../profile.js';
-import { PLACEMENT_RULES } from '../rules.js';
+import { PLACEMENT_RULES } from '../filters/rules.js';
+import {
+  beginCycle,
+  type Check,
+  type IndexUse,
+  type PlacementCycle,
+  prepareAll,
+} from '../framework/framework.js';
+import type { PlacementRequest } from '../framework/placement-request.js';
+import { HOLDFAST_PROFILE } from '../placement/profile.js';
 
 /** A fleet's settings and identity, without its nodes and disks. */
 export type FleetShell = Omit<FleetView, 'nodes' | 'disks'>;

@@ -10,10 +10,10 @@
  */
 import type { DiskId, NodeId } from '../../model/ids.js';
 import type { ZoneKey } from '../../model/node.js';
-import type { TierName } from '../framework.js';
-import { preferredNodeId } from '../locality.js';
-import type { PlacementRequest } from '../placement-request.js';
-import { PLACEMENT_RULES } from '../rules.js';
+import { PLACEMENT_RULES } from '../filters/rules.js';
+import type { TierName } from '../framework/framework.js';
+import type { PlacementRequest } from '../framework/placement-request.js';
+import { preferredNodeId } from '../tiers/locality.js';
 import { DiskChooser } from './disk-chooser.js';
 import type { FleetStructure } from './fleet-structure.js';
 import { HybridSearch } from './hybrid-search.js';

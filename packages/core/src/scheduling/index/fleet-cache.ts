@@ -8,11 +8,11 @@ import type { StoredExplanation } from '../../model/stored-explanation.js';
 import type { FleetView } from '../../model/views.js';
 import { bookingOn } from '../../policy/space-booking.js';
 import { explainPlacement } from '../explanation/explain-placement.js';
-import { assertFleetConsistent } from '../fleet-consistency.js';
-import { placeReplica } from '../place-replica.js';
-import type { PlacementRequest } from '../placement-request.js';
-import { type PlaceableVolume, placementRequest } from '../placement-request.js';
-import type { PlacementPlan, PlannedPlacement } from '../plan-placements.js';
+import type { PlacementRequest } from '../framework/placement-request.js';
+import { type PlaceableVolume, placementRequest } from '../framework/placement-request.js';
+import { assertFleetConsistent } from '../placement/fleet-consistency.js';
+import { placeReplica } from '../placement/place-replica.js';
+import type { PlacementPlan, PlannedPlacement } from '../placement/plan-placements.js';
 import { FleetIndex } from './fleet-index.js';
 
 /** Rows of a fleet that changed since the last read. */

@@ -11,8 +11,8 @@
 import type { DiskId, NodeId } from '../../model/ids.js';
 import type { StorageDisk, StorageNode } from '../../model/node.js';
 import type { FleetView } from '../../model/views.js';
-import { assertFleetConsistent } from '../fleet-consistency.js';
-import type { PlacementRequest } from '../placement-request.js';
+import type { PlacementRequest } from '../framework/placement-request.js';
+import { assertFleetConsistent } from '../placement/fleet-consistency.js';
 import type { FleetShell } from './eligibility.js';
 import { type FastPlacement, FastPlacer } from './fast-placement.js';
 import { FleetStructure } from './fleet-structure.js';

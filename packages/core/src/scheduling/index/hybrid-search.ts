@@ -7,9 +7,9 @@
  * the decision, and scored one by one.
  */
 import { compareIds } from '../../model/ids.js';
-import { toleratedScore } from '../balance.js';
-import { CapacitySummary } from '../capacity-summary.js';
-import { ReusedObjects } from '../reused-objects.js';
+import { toleratedScore } from '../tiers/balance.js';
+import { CapacitySummary } from '../tiers/capacity-summary.js';
+import { ReusedObjects } from '../tiers/reused-objects.js';
 import { LARGEST, LEAST_SUM, SUM } from './disk-class-view.js';
 import { groupExceptionsOf } from './group-exceptions.js';
 import type { NodeEntry } from './node-entry.js';

@@ -3,8 +3,8 @@ import { NOON } from '@holdfast/testkit/builders.js';
 import { aFleet, aReplicaOn, aRequest, outcomeOf } from '@holdfast/testkit/fleet-builder.js';
 import { expect, test } from '@jest/globals';
 import type { FleetView } from '../../model/views.js';
-import { placeReplica } from '../place-replica.js';
-import type { PlacementRequest } from '../placement-request.js';
+import type { PlacementRequest } from '../framework/placement-request.js';
+import { placeReplica } from '../placement/place-replica.js';
 import { buildFleetIndex } from './fleet-index.js';
 
 const outcome = (request: PlacementRequest, view: FleetView) => {

@@ -6,8 +6,8 @@ import { aFleet, aReplicaOn, aRequest, type DiskPart, outcomeOf } from '@holdfas
 import { Chance } from '@holdfast/testkit/random-fleet.js';
 import { expect, test } from '@jest/globals';
 import type { FleetView } from '../../model/views.js';
-import { placeReplica } from '../place-replica.js';
-import type { PlacementRequest } from '../placement-request.js';
+import type { PlacementRequest } from '../framework/placement-request.js';
+import { placeReplica } from '../placement/place-replica.js';
 import { buildFleetIndex, type FleetIndex } from './fleet-index.js';
 
 function both(index: FleetIndex, view: FleetView, request: PlacementRequest): [string, string] {

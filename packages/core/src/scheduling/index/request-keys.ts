@@ -1,5 +1,5 @@
 import { EXT_FILE_BYTES_END } from '../../policy/file-size-limit.js';
-import type { PlacementRequest } from '../placement-request.js';
+import type { PlacementRequest } from '../framework/placement-request.js';
 
 /** Selectors are few in any real fleet. Beyond, all are forgotten, with the plans that their numbers name. */
 const SELECTORS_MAX = 4096;

@@ -4,8 +4,8 @@
  * not per decision.
  */
 import type { StorageDisk, StorageNode } from '../../model/node.js';
-import { type PlacementCycle, prepareAll } from '../framework.js';
-import { PLACEMENT_RULES } from '../rules.js';
+import { PLACEMENT_RULES } from '../filters/rules.js';
+import { type PlacementCycle, prepareAll } from '../framework/framework.js';
 import type { DiskClassView } from './disk-class-view.js';
 import type { DiskClasses } from './disk-classes.js';
 import type { EntryGroup } from './node-entry.js';

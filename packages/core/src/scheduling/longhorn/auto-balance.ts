@@ -1,5 +1,5 @@
-import { isUnderPressure } from '../disk-pressure.js';
-import type { DomainSharing, PlacementCycle } from '../framework.js';
+import type { DomainSharing, PlacementCycle } from '../framework/framework.js';
+import { isUnderPressure } from '../tiers/disk-pressure.js';
 
 /**
  * Best-effort auto-balance counts an occupied node as unused while one of its disks is under pressure, so that balancing

@@ -1,8 +1,8 @@
 import { isPotentiallyReusable, type Replica } from '../../model/replica.js';
 import { diskReadyFilter } from '../filters/disk-ready.filter.js';
 import { nodeSchedulableFilter } from '../filters/node-schedulable.filter.js';
-import type { PlacementCycle, PlacementRules, SchedulingProfile } from '../framework.js';
-import { PLACEMENT_RULES } from '../rules.js';
+import { PLACEMENT_RULES } from '../filters/rules.js';
+import type { PlacementCycle, PlacementRules, SchedulingProfile } from '../framework/framework.js';
 import { autoBalanceSharing } from './auto-balance.js';
 import { acceptableByLeastRange } from './least-range.js';
 import { recordedDiskFilter, recordedSchedulableFilter } from './recorded-conditions.filter.js';

@@ -3,8 +3,8 @@ import { asId, type NodeId } from '@holdfast/core/model/ids.js';
 import { NOON } from '@holdfast/testkit/builders.js';
 import { aFleet, aReplicaOn, aRequest, type NodePart } from '@holdfast/testkit/fleet-builder.js';
 import { describe, expect, test } from '@jest/globals';
-import { placeReplica } from '../place-replica.js';
-import type { PlacementRequest } from '../placement-request.js';
+import type { PlacementRequest } from '../framework/placement-request.js';
+import { placeReplica } from '../placement/place-replica.js';
 import { refusalByGuards } from './guards.js';
 import { longhornReasons } from './longhorn-reasons.js';
 

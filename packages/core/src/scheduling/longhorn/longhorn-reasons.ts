@@ -2,9 +2,10 @@
  * A refusal in Longhorn's words. Longhorn collects reasons over all anti-affinity tiers without saying which candidate
  * gave which, and gives none for tags of nodes and for anti-affinity; so the list may be empty.
  */
-import type { CandidateRefusal } from '../framework.js';
-import type { PlacementRequest } from '../placement-request.js';
-import type { RejectionReason } from '../rules.js';
+
+import type { RejectionReason } from '../filters/rules.js';
+import type { CandidateRefusal } from '../framework/framework.js';
+import type { PlacementRequest } from '../framework/placement-request.js';
 
 export type LonghornReason =
   | 'insufficient storage'

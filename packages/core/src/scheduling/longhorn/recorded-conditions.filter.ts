@@ -2,7 +2,7 @@
 import { conditionOf } from '../../model/condition.js';
 import { diskReadyFilter, diskReadyRejection } from '../filters/disk-ready.filter.js';
 import { cordoned, nodeSchedulableFilter } from '../filters/node-schedulable.filter.js';
-import type { DiskFilter, NodeFilter } from '../framework.js';
+import type { DiskFilter, NodeFilter } from '../framework/framework.js';
 
 export const recordedSchedulableFilter: NodeFilter = {
   ...nodeSchedulableFilter,

@@ -12,6 +12,7 @@ import type { StorageDisk, StorageNode } from '../../model/node.js';
 import type { Replica } from '../../model/replica.js';
 import type { FleetView } from '../../model/views.js';
 import { leavesFreeSpace, spaceLimits } from '../../policy/disk-space.js';
+import { backingImageDiskFilter } from '../filters/backing-image.filter.js';
 import { diskAllowSchedulingFilter } from '../filters/disk-allow-scheduling.filter.js';
 import { diskTagsFilter } from '../filters/disk-tags.filter.js';
 import { diskTypeFilter } from '../filters/disk-type.filter.js';
@@ -20,11 +21,16 @@ import { fileSystemLimitFilter } from '../filters/file-system-limit.filter.js';
 import { nodeAllowSchedulingFilter } from '../filters/node-allow-scheduling.filter.js';
 import { nodeReadyFilter } from '../filters/node-ready.filter.js';
 import { requiredNodeFilter } from '../filters/required-node.filter.js';
-import { beginCycle, type PlacementCycle, type Preparing, prepareAll, type Rejection } from '../framework.js';
-import { mayReturn } from '../occupancy.js';
-import { findCandidates } from '../place-replica.js';
-import type { PlacementRequest } from '../placement-request.js';
-import { backingImageDiskFilter } from './backing-image.filter.js';
+import {
+  beginCycle,
+  type PlacementCycle,
+  type Preparing,
+  prepareAll,
+  type Rejection,
+} from '../framework/framework.js';
+import { mayReturn } from '../framework/occupancy.js';
+import type { PlacementRequest } from '../framework/placement-request.js';
+import { findCandidates } from '../placement/place-replica.js';
 import { LONGHORN_PROFILE } from './longhorn-profile.js';
 import { recordedSchedulableFilter } from './recorded-conditions.filter.js';
 

@@ -1,6 +1,6 @@
 import { compareIds, type NodeId } from '../../model/ids.js';
 import type { FleetView } from '../../model/views.js';
-import { totalBytes } from '../usable-space.js';
+import { totalBytes } from '../tiers/usable-space.js';
 import { type Fill, NODES_SHOWN_MAX, type NodeFill, type Shown, type ZoneFill } from './simulation.js';
 
 /** How full each node is before and after, fullest afterwards first. */

@@ -15,9 +15,9 @@ import {
 import { describe, expect, test } from '@jest/globals';
 import type { Replica } from '../../model/replica.js';
 import { DETACHED } from '../../model/volume-lifecycle.js';
-import { placeReplica } from '../place-replica.js';
-import { placementRequest } from '../placement-request.js';
-import { withBooking } from '../plan-placements.js';
+import { placementRequest } from '../framework/placement-request.js';
+import { placeReplica } from '../placement/place-replica.js';
+import { withBooking } from '../placement/plan-placements.js';
 import {
   CURED_EXPLANATIONS_MAX,
   HOW_MANY_MORE_MAX,

@@ -7,7 +7,7 @@ import { StorageFault } from '../../model/faults.js';
 import type { NodeId, VolumeId } from '../../model/ids.js';
 import type { Replica } from '../../model/replica.js';
 import type { FleetView } from '../../model/views.js';
-import { assertFleetConsistent } from '../fleet-consistency.js';
+import { assertFleetConsistent } from '../placement/fleet-consistency.js';
 import { changedFleet, lostPlaces } from './changed-fleet.js';
 import { assertBounds, specsOf } from './check-request.js';
 import { nodeFills, zoneFills } from './fill.js';

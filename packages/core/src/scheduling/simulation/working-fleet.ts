@@ -11,8 +11,8 @@ import type { FleetView } from '../../model/views.js';
 import { explainPlacement, explainWithoutCures } from '../explanation/explain-placement.js';
 import type { NamedPlace, PlacementExplanation } from '../explanation/explanation.js';
 import { namedPlace } from '../explanation/named-place.js';
+import { type PlaceableVolume, placementRequest } from '../framework/placement-request.js';
 import { buildFleetIndex, type FleetIndex } from '../index/fleet-index.js';
-import { type PlaceableVolume, placementRequest } from '../placement-request.js';
 import { CURED_EXPLANATIONS_MAX } from './simulation.js';
 
 /** What a replica takes of a disk: promised at once, and written. */

@@ -1,0 +1,82 @@
+/**
+ * Refused writes and sign-ins in the audit log. They have changed nothing, so there is no transaction that they could be part of:
+ * they are collected and written every second, at most so many of an organization, with the number of the others.
+ *
+ * A process that dies loses those of its last second; the request log has them too.
+ */
+import { systemClock } from '@holdfast/database/clock-and-random.js';
+import { type AuditEntry, insertAuditEntries } from '@holdfast/database/queries/audit.js';
+import { transaction } from '@holdfast/database/sql/scope.js';
+import { Inject, Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
+import type { Logger } from 'pino';
+import { Databases } from '../http/databases.js';
+import { LOGGER } from '../http/tokens.js';
+
+const INTERVAL_MS = 1_000;
+/** A client that is refused more often in a second repeats itself. */
+const OF_ORGANIZATION_MAX = 50;
+
+type OrganizationId = AuditEntry['organizationId'];
+type Refused = { readonly entries: AuditEntry[]; others: number };
+
+@Injectable()
+export class RefusedWrites implements OnApplicationBootstrap, OnApplicationShutdown {
+  private collected = new Map<OrganizationId, Refused>();
+  private timer: NodeJS.Timeout | undefined;
+
+  constructor(
+    private readonly databases: Databases,
+    @Inject(LOGGER) private readonly logger: Logger,
+  ) {}
+
+  onApplicationBootstrap(): void {
+    this.timer = setInterval(() => void this.flush(), INTERVAL_MS).unref();
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    clearInterval(this.timer);
+    await this.flush();
+  }
+
+  note(entry: AuditEntry & { reason: string }): void {
+    const refused = this.collected.get(entry.organizationId) ?? { entries: [], others: 0 };
+    this.collected.set(entry.organizationId, refused);
+    if (refused.entries.length < OF_ORGANIZATION_MAX) refused.entries.push(entry);
+    else refused.others += 1;
+  }
+
+  async flush(): Promise<void> {
+    const { collected } = this;
+    this.collected = new Map();
+    for (const [organizationId, refused] of collected) {
+      try {
+        await transaction(this.databases.organization(organizationId), (sql) =>
+          insertAuditEntries(sql, listed(refused)),
+        );
+      } catch (error) {
+        this.logger.warn(
+          { err: error, organizationId },
+          'refused writes could not be put into the audit log',
+        );
+      }
+    }
+  }
+}
+
+function listed({ entries, others }: Refused): AuditEntry[] {
+  const [first] = entries;
+  if (first === undefined || others === 0) return entries;
+  const { organizationId } = first;
+  const target = { kind: 'organization', id: organizationId };
+  const summary = {
+    action: 'further refusals',
+    target,
+    address: '',
+    traceId: '',
+    requestId: '',
+    detail: { others },
+    at: systemClock.now(),
+  };
+  const actor = { kind: 'system', id: 'api' };
+  return [...entries, { organizationId, actor, ...summary, reason: 'request.rate_limited' }];
+}

@@ -1,0 +1,124 @@
+/**
+ * Quotas of requests: how many all api processes answer in a minute, for an organization and for the project of a token. Each process
+ * takes permits in leases from a row in Postgres, so that few requests wait for it because of them (ADR 0282).
+ */
+import { StorageFault } from '@holdfast/core/model/faults.js';
+import type { OrganizationId } from '@holdfast/core/model/ids.js';
+import type { LeaseAnswer } from '@holdfast/core/policy/request-permits.js';
+import { findRequestQuotas, type QuotaOwner } from '@holdfast/database/queries/quotas.js';
+import { transaction } from '@holdfast/database/sql/scope.js';
+import { Inject, Injectable } from '@nestjs/common';
+import type { FastifyReply } from 'fastify';
+import type { Logger } from 'pino';
+import { RateLimiterPostgres } from 'rate-limiter-flexible';
+import { Databases } from '../http/databases.js';
+import { LOGGER } from '../http/tokens.js';
+import type { UserActor } from './actor.js';
+import { PermitLeases } from './permit-leases.js';
+import { type NamedQuota, tellQuotas } from './rate-limit-headers.js';
+
+const WINDOW_SECONDS = 60;
+/** A changed quota takes effect within this. */
+const KEPT_MS = 5_000;
+/** Organizations whose quotas are kept; forgetting them all costs a query each, and the permits that were left. */
+const ORGANIZATIONS_MAX = 10_000;
+
+type Limits = ReadonlyMap<QuotaOwner, number>;
+
+@Injectable()
+export class RequestQuotas {
+  private readonly known = new Map<OrganizationId, { readonly untilMs: number; limits: Promise<Limits> }>();
+  private readonly leases = new Map<QuotaOwner, PermitLeases>();
+  private readonly counts: RateLimiterPostgres;
+
+  constructor(
+    private readonly databases: Databases,
+    @Inject(LOGGER) private readonly log: Logger,
+  ) {
+    this.counts = new RateLimiterPostgres({
+      storeClient: databases.signIn,
+      storeType: 'pool',
+      tableName: 'request_permit',
+      tableCreated: true,
+      clearExpiredByTimeout: false,
+      keyPrefix: 'minute',
+      // Only counts: each quota has a limit of its own.
+      points: 0,
+      duration: WINDOW_SECONDS,
+    });
+  }
+
+  /**
+   * Takes permits for a request, and tells its caller what is left of them, refused or not.
+   *
+   * @param count how many requests it is worth: a GraphQL operation is one for each of its root fields
+   * @throws StorageFault `request.rate_limited` that says when to try again
+   */
+  async take({ organizationId, projectId }: UserActor, reply: FastifyReply, count = 1): Promise<void> {
+    if (count < 1) return;
+    const limits = await this.limitsOf(organizationId);
+    if (limits.size === 0) return;
+    const quotas = [
+      ...this.quotaOf('organization', organizationId, limits),
+      ...this.quotaOf('project', projectId, limits),
+    ];
+    try {
+      for (const { name, leases } of quotas) {
+        const retryAfterMs = await leases.take(count);
+        if (retryAfterMs !== undefined) throw limited(name, leases.quota.limit, retryAfterMs);
+      }
+    } finally {
+      tellQuotas(reply, quotas);
+    }
+  }
+
+  /** None, or the one of this owner. */
+  private quotaOf(name: NamedQuota['name'], owner: QuotaOwner | undefined, limits: Limits): NamedQuota[] {
+    const most = owner === undefined ? undefined : limits.get(owner);
+    return owner === undefined || most === undefined ? [] : [{ name, leases: this.leasesOf(owner, most) }];
+  }
+
+  private limitsOf(organizationId: OrganizationId): Promise<Limits> {
+    const nowMs = performance.now();
+    const found = this.known.get(organizationId);
+    if (found !== undefined && found.untilMs > nowMs) return found.limits;
+    if (this.known.size >= ORGANIZATIONS_MAX) this.known.clear();
+    const scope = this.databases.organization(organizationId);
+    const limits = transaction(scope, (sql) => findRequestQuotas(sql));
+    this.known.set(organizationId, { untilMs: nowMs + KEPT_MS, limits });
+    // A database that is away is asked again with the next request.
+    limits.catch(() => this.known.delete(organizationId));
+    return limits;
+  }
+
+  private leasesOf(owner: QuotaOwner, limit: number): PermitLeases {
+    const known = this.leases.get(owner);
+    if (known?.quota.limit === limit) return known;
+    if (this.leases.size >= ORGANIZATIONS_MAX) this.leases.clear();
+    // What was taken before a change of the limit counts: the row is the same.
+    const made = new PermitLeases({ limit, windowMs: WINDOW_SECONDS * 1_000 }, (size) =>
+      this.lease(owner, size),
+    );
+    this.leases.set(owner, made);
+    return made;
+  }
+
+  private async lease(owner: QuotaOwner, size: number): Promise<LeaseAnswer | undefined> {
+    try {
+      const { consumedPoints, msBeforeNext } = await this.counts.penalty(owner, size);
+      return { size, takenInAll: consumedPoints, endsAtMs: performance.now() + msBeforeNext };
+    } catch (error) {
+      this.log.warn({ err: error }, 'requests are counted without the other api processes: no lease');
+      return undefined;
+    }
+  }
+}
+
+function limited(scope: string, most: number, retryAfterMs: number): StorageFault {
+  const retryAfterSeconds = Math.max(1, Math.ceil(retryAfterMs / 1000));
+  return new StorageFault('request.rate_limited', {
+    publicMessage: `the ${scope} may make ${most} requests in a minute; try again in ${retryAfterSeconds} s`,
+    cures: [`ask an admin to raise the quota of the ${scope}`],
+    retryAfterSeconds,
+  });
+}

@@ -1,0 +1,69 @@
+import { Bug } from '@holdfast/core/model/faults.js';
+import type { ProjectId, VolumeId } from '@holdfast/core/model/ids.js';
+import type { AccessFacts } from '@holdfast/core/policy/decide-access.js';
+import { findVolumes, type StampedVolume } from '@holdfast/database/queries/volumes.js';
+import type { Sql } from '@holdfast/database/sql/scope.js';
+import { Injectable } from '@nestjs/common';
+import { Databases } from '../../http/databases.js';
+import { StampedMemo, type WrittenText } from '../../http/stamped-memo.js';
+import { mayWriteIn, volumeViewOf } from './volume.view.js';
+
+/** The projects whose volumes the user may change. */
+type Writable = ReadonlySet<ProjectId>;
+
+/** Ten thousand volumes of three copies, which is a large cluster: where a fifth of them has no room, lists cost half as much again. */
+const BYTES_MAX = 36 * 1024 * 1024;
+
+/**
+ * Volumes of lists as JSON, remembered by the versions of their rows (ADR 0299). Lists are read far more often than volumes change,
+ * and reading rows into views is most of what a list costs.
+ */
+@Injectable()
+export class ShownVolumes {
+  private readonly memo = new StampedMemo(BYTES_MAX);
+
+  constructor(databases: Databases) {
+    // A Postgres that has crashed may give numbers of transactions again that it had given to commits without a sync.
+    databases.onBroken(() => this.memo.clear());
+  }
+
+  /**
+   * @param sql the transaction that has read the stamps, as this user: what it has seen the user may be shown
+   * @returns the view of each volume, in their order
+   */
+  async write(sql: Sql, volumes: readonly StampedVolume[], user: AccessFacts): Promise<WrittenText[]> {
+    // A page has many volumes of few projects.
+    const projects = [...new Set(volumes.map(({ projectId }) => projectId))];
+    const writable = new Set(projects.filter((id) => mayWriteIn(user, id)));
+    const known = volumes.map((one) => this.memo.find(keyOf(one, writable), one.stamp));
+    const unknown = volumes.filter((_, index) => known[index] === undefined);
+    const read = await this.read(sql, unknown, writable);
+    return volumes.map(({ id }, index) => known[index] ?? read.get(id) ?? notThere(id));
+  }
+
+  private async read(
+    sql: Sql,
+    volumes: readonly StampedVolume[],
+    writable: Writable,
+  ): Promise<Map<VolumeId, WrittenText>> {
+    if (volumes.length === 0) return new Map();
+    const ids = volumes.map(({ id }) => id);
+    const found = new Map((await findVolumes(sql, ids)).map((one) => [one.volume.id, one]));
+    return new Map(
+      volumes.map((one) => {
+        const { id, projectId, stamp } = one;
+        const view = volumeViewOf(found.get(id) ?? notThere(id), writable.has(projectId));
+        return [id, this.memo.keep(keyOf(one, writable), stamp, JSON.stringify(view))];
+      }),
+    );
+  }
+}
+
+/** Whoever may change a volume is shown more of it. */
+function keyOf({ id, projectId }: StampedVolume, writable: Writable): string {
+  return writable.has(projectId) ? id : `${id} read`;
+}
+
+function notThere(id: VolumeId): never {
+  throw new Bug(`volume ${id} was listed and is not there in the same snapshot`);
+}
