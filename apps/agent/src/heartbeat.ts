@@ -1,7 +1,7 @@
 /**
  * The agent's heartbeat loop: reports the node's disks, copies and engines to the control plane, regularly and at once
  * when something changes. While a report says what the one before it said, only that is sent
- * (docs/adr/0344-a-report-that-holds-is-not-sent-again.md).
+ * (docs/adr/0344-repeated-reports.md).
  *
  * The agent serves its volumes whether or not the API answers; while it does not, the loop sends less and less often.
  */

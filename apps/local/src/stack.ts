@@ -28,7 +28,7 @@ import { ensureSecrets, randomText, storeJoinToken } from './secrets.js';
 import type { StackLog } from './stack-log.js';
 import { SupervisedProcess } from './supervised-process.js';
 
-/** Garbage of the api is collected by one thread beside the requests (ADR 0308), and what is young sooner (ADR 0240). */
+/** The API collects garbage in one thread beside the requests, and young objects earlier (docs/performance.md). */
 const API_FLAGS = ['--v8-pool-size=1', '--max-semi-space-size=8'];
 
 const HOST = '127.0.0.1';

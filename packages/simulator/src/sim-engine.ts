@@ -1,7 +1,7 @@
 /**
  * Simulated engine, as the control plane sees one: it writes to all its replicas, drops those that fail, shrinks the
  * record as the rules allow, and rebuilds one replica at a time. Its rules for which copies are current are the real ones
- * (docs/adr/0004-copies-say-which-is-current.md); its bytes are write numbers.
+ * (docs/adr/0004-copy-records.md); its bytes are write numbers.
  */
 import type { EngineReport, RebuildReport, StartEngine } from '@holdfast/core/model/agent-protocol.js';
 import { type CopyRecord, copyRecord, mayShrinkAlone } from '@holdfast/core/model/copy-record.js';

@@ -1,7 +1,7 @@
 /**
  * Stamps of this node's disks. A stamp is on the disk before the control plane hears of it, and no copy on the disk is opened before
  * the control plane has stored one that says so. From then on it is advanced now and then, so that a copy of the disk
- * falls behind (docs/adr/0322-a-disk-carries-a-stamp.md).
+ * falls behind (docs/adr/0322-disk-stamps.md).
  *
  * A disk whose stamp the control plane has not confirmed is never advanced: a second disk of one identity stays at the stamp that it was
  * copied with. After a crash at any point the disk is at most one stamp ahead of the control plane, which knows it by its trail.

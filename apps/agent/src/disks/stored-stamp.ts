@@ -1,4 +1,4 @@
-/** A disk's stamp as it is stored on the disk: which state of the disk this is (docs/adr/0322-a-disk-carries-a-stamp.md). */
+/** A disk's stamp as it is stored on the disk: which state of the disk this is (docs/adr/0322-disk-stamps.md). */
 import crypto from 'node:crypto';
 import fs from 'node:fs/promises';
 import path from 'node:path';

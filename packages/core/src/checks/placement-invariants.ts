@@ -56,7 +56,7 @@ export type GrowthEvent = {
 /**
  * A replica that grows is booked within the limit of its disk too. What is given back needs no room, and neither does what is on
  * the disk already: a replica of a volume that has that size, as after it was read from its copies
- * (docs/adr/0280-copies-say-how-large-a-volume-is.md).
+ * (docs/design/current-copies.md).
  */
 export function checkGrowth({ fleet, volume, sizeBytes, booking }: GrowthEvent): string[] {
   const disk = fleet.disks.find(({ id }) => id === booking.diskId);

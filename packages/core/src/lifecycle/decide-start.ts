@@ -2,7 +2,7 @@
  * Decides whether an engine may start, and on which copies. Called when every copy that can be reached has been fenced at
  * the new epoch and has said what it holds.
  *
- * The records decide what is current (docs/adr/0004-copies-say-which-is-current.md). Here is added only patience: a member that is missing because
+ * The records decide what is current (docs/adr/0004-copy-records.md). Here is added only patience: a member that is missing because
  * its agent is just starting would be left out, and rebuilt, for no reason. So the start waits a little for members that
  * may answer in a moment, but never longer, because users wait too.
  */

@@ -3,7 +3,7 @@
  * it may be made of them.
  *
  * Pure. What is current is judged by the copies' own records, as at every attach; the attach after a recovery asks the copies once
- * more, and needs all members to answer (docs/adr/0225-after-a-restore-all-members-answer-once.md). So a plan that was made from
+ * more, and needs all members to answer (docs/adr/0225-restore-needs-all-members.md). So a plan that was made from
  * an old report costs a wait and no data.
  */
 import { type CopyRecord, copyRecord, durableOf, highestRecord, isSetBack } from '../model/copy-record.js';

@@ -4,7 +4,7 @@
  * At most one rebuild per volume is active. Every missing copy is made by the first of these that applies: finish the
  * rebuild that is active, rebuild a replica that waits for it, take a failed replica back (the one that failed last is
  * the least stale), wait for a failed one that may still return, build a new one elsewhere. A rebuild is only queued
- * here; admission lets it run (`rebuild/plan-admissions.ts`). An old copy is always rebuilt, never believed.
+ * here; admission lets it run (`admission/plan-admissions.ts`). An old copy is always rebuilt, never believed.
  */
 
 import { compareIds } from '../model/ids.js';

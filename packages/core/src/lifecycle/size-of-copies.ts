@@ -1,6 +1,6 @@
 /**
  * Size of a volume whose copies are larger than the database knows: they were expanded by a request that it has forgotten, as after
- * the restore of a backup. A volume only grows, so the copies are right (docs/adr/0280-copies-say-how-large-a-volume-is.md).
+ * the restore of a backup. A volume only grows, so the copies are right (docs/design/current-copies.md).
  */
 import { formatBytes } from '../model/bytes.js';
 import type { Change } from '../model/changes.js';

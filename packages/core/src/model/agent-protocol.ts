@@ -550,7 +550,7 @@ export const checksumSchema = z.object({
 
 /** POST /v1/replicas/{id}/checksum: reads the whole copy as a client would see it. Refused while it is attached. */
 export const checksumReplySchema = z.object({
-  /** Equal for equal bytes: BLAKE3 over the BLAKE3 hashes of the device's pieces of 4 MiB, hex (docs/adr/0020). */
+  /** Equal for equal bytes: BLAKE3 over the BLAKE3 hashes of the device's pieces of 4 MiB, hex (docs/design/layers-and-disks.md). */
   checksum: z.string().regex(/^[0-9a-f]{1,128}$/),
   writtenBytes: bytes,
   /** The record that the copy stores; null: it is no member. Left out by agents of older versions, as is `clean`. */

@@ -2,7 +2,7 @@
  * Description of a copy: what it stores of itself and of its volume, beside the data.
  *
  * The control plane's database is the truth about volumes while it exists. When it is lost, or was restored from an old
- * backup, this is what a volume is made again from (docs/adr/0253-a-lost-database-is-read-back-from-the-copies.md).
+ * backup, this is what a volume is made again from (docs/adr/0253-recovery-from-copies.md).
  */
 import { z } from 'zod';
 import { cronProblem } from './cron.js';

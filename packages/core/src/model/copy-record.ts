@@ -2,7 +2,7 @@ import { compareIds, type NodeId, type ReplicaId } from './ids.js';
 
 /**
  * Copy record: which copies of a volume are current, as each copy has stored it
- * (docs/adr/0004-copies-say-which-is-current.md).
+ * (docs/adr/0004-copy-records.md).
  *
  * Records are ordered by (epoch, dataGeneration). The engine writes a new record to every member before it
  * acknowledges anything under it, so a copy named in the highest record is current even if it had not yet written
@@ -139,7 +139,7 @@ export type OneNodesWord = {
  * the lost database to know of it.
  *
  * A record that neither Postgres nor a copy on another node knows makes no copy elsewhere stale
- * (docs/adr/0283-one-node-makes-no-other-copy-stale.md): the node may be in the wrong hands.
+ * (docs/adr/0283-records-of-one-node.md): the node may be in the wrong hands.
  */
 export function decideCurrentCopies(survey: CopySurvey): AttachDecision {
   const decision = decideByRecords(survey);

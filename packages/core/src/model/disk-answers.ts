@@ -1,5 +1,5 @@
 /**
- * Whether a disk that owes an answer is slow or hangs (docs/adr/0343-a-slow-disk-is-not-a-hung-one.md). Slow is a matter of load, and
+ * Whether a disk that owes an answer is slow or hangs (docs/adr/0343-slow-and-hung-disks.md). Slow is a matter of load, and
  * changes nothing: copies stay and are placed there. Hung takes the disk out of use, so only what load does not explain counts as that.
  */
 
@@ -88,7 +88,7 @@ const NEWS_FACTOR = 4;
 
 /**
  * What of the times is news, as numbers that stay equal until then. The numbers themselves change with every call, and a report that has changed is
- * sent in full (docs/adr/0344-a-report-that-holds-is-not-sent-again.md).
+ * sent in full (docs/adr/0344-repeated-reports.md).
  */
 export function answerNews({ p50Ms, p99Ms, maxMs, oldestMs }: DiskAnswerTimes): number[] {
   const step = (ms: number) =>

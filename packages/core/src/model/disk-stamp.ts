@@ -1,4 +1,4 @@
-/** Stamps of disks: which state of a disk is the newest one that its holder has stored (docs/adr/0322-a-disk-carries-a-stamp.md). */
+/** Stamps of disks: which state of a disk is the newest one that its holder has stored (docs/adr/0322-disk-stamps.md). */
 import { asId, type DiskId, type NodeId } from './ids.js';
 
 /** Bound of a stamp's trail. Only a clean stop adds one before the control plane has answered to the one before it. */

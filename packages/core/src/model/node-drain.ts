@@ -1,6 +1,6 @@
 /**
  * Drain of a node: it takes no new replicas, its replicas are moved away where the policy says so, and it counts as drained
- * once it may be switched off under that policy (docs/adr/0156-a-drain-ends-when-the-node-may-be-switched-off.md).
+ * once it may be switched off under that policy (docs/adr/0156-drain-policies.md).
  */
 import type { ReplicaId, VolumeId } from './ids.js';
 

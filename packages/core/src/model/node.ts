@@ -52,7 +52,7 @@ export type StorageNode = {
 
 /**
  * Maintenance window of a node: it goes away for a while and comes back with its copies, so that no new ones are built
- * meanwhile (docs/adr/0155-a-maintenance-window-holds-replenishment.md).
+ * meanwhile (docs/adr/0155-maintenance-window.md).
  */
 export type NodeMaintenance = {
   /** Rules of time ask for it; the cluster's reconciler closes the window soon afterwards. */
@@ -62,7 +62,7 @@ export type NodeMaintenance = {
 };
 
 /**
- * Request to forget a node that is gone for good (docs/adr/0339-forgetting-a-node-is-one-request.md). It is never taken back: the
+ * Request to forget a node that is gone for good (docs/adr/0339-forgetting-a-node.md). It is never taken back: the
  * node's certificate is revoked in the same commit.
  */
 export type NodeForget = {
@@ -111,7 +111,7 @@ export type StorageDisk = {
   storageAvailableBytes: number;
   /** Nominal sizes of all replicas booked here, summed in the same transaction as the booking. */
   storageScheduledBytes: number;
-  /** Of those replicas, what is really written, so that written data counts once (docs/adr/0056-usable-space-counts-written-data-once.md). */
+  /** Of those replicas, what is really written, so that written data counts once (docs/design/scheduling.md). */
   writtenBytes: number;
   /** DirectIo is absent until an agent has said whether the file system takes it. Unique is there while it is false: another node has a disk of this identity. */
   conditions: readonly Condition<DiskConditionType>[];

@@ -1,7 +1,7 @@
 /**
  * Relocation of a copy: it moves to another place. The new replica is built first and carries this; when it is a full copy,
  * the one that it replaces goes. A volume has one at most, and never fewer full copies than it wants because of it
- * (docs/adr/0160-a-copy-moves-by-its-replacement.md).
+ * (docs/adr/0160-relocation-by-replacement.md).
  */
 import type { DiskId, NodeId, ReplicaId, VolumeId } from './ids.js';
 

@@ -1,4 +1,4 @@
-/** What an agent compares of its reports, and what it says of one that still holds (docs/adr/0344-a-report-that-holds-is-not-sent-again.md). */
+/** What an agent compares of its reports, and what it says of one that still holds (docs/adr/0344-repeated-reports.md). */
 
 import type { DiskReport, Heartbeat, HeartbeatRepeat } from './agent-protocol.js';
 import { answerNews } from './disk-answers.js';

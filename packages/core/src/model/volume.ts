@@ -152,7 +152,7 @@ export type Volume = {
   integrityCheckedAt: Date | undefined;
   /** Set while the worker may hash its snapshots in the background. */
   hashing: HashingAdmission | undefined;
-  /** Set by what brings the volume into such a state, never by its users (docs/adr/0113). */
+  /** Set by what brings the volume into such a state, never by its users (docs/design/rebuild.md). */
   rebuildHold: RebuildHold | undefined;
   /** `undefined`: auto-balance has not moved a copy of it, or a user has set its `replicaAutoBalance` since. */
   balance?: BalanceHistory | undefined;

@@ -1,6 +1,6 @@
 /**
  * Clearing of write-intent marks (`clear-intent`) in regions in which all copies are proven equal: cold ones, and all of them at
- * a clean stop (docs/adr/0135). Until then the marks say where the copies may differ after a crash.
+ * a clean stop (docs/adr/0135-clearing-write-intent.md). Until then the marks say where the copies may differ after a crash.
  *
  * Each copy is first asked which regions it has marked, and for a marker of that moment; it then clears only what was
  * not changed since. So a late or duplicated message clears no mark that is still needed.

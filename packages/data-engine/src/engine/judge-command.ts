@@ -1,5 +1,5 @@
 /**
- * Verdict on a command that some copies failed: which of them it costs, and whether it is refused as a whole (docs/adr/0328).
+ * Verdict on a command that some copies failed: which of them it costs, and whether it is refused as a whole (docs/design/write-path.md).
  *
  * A copy is dropped only where it then differs from others. What no copy has done, or what can be undone on those that have, costs none.
  */

@@ -3,7 +3,7 @@
  * one of them. Until it is done, reads are pinned to that copy, and a range is made equal before its read is
  * answered.
  *
- * The ranges that flushes wait for come first (docs/adr/0139): recent changes of the copies whose process lived
+ * The ranges that flushes wait for come first (docs/design/write-path.md): recent changes of the copies whose process lived
  * through the stop, which another copy may have lost with its process.
  *
  * It may be interrupted at any point: the copies keep their marks until the engine has proof that all are equal.

@@ -3,7 +3,7 @@
  *
  * Every command names its epoch, and the lease that its engine got from `open`; the copy refuses older ones at the
  * moment of the effect. Every command may be lost, late or duplicated: those that change layers name the head they
- * expect and the one they make (docs/adr/0130). Commands travel as JSON, so no field may hold more than a few
+ * expect and the one they make (docs/adr/0130-commands-name-their-state.md). Commands travel as JSON, so no field may hold more than a few
  * thousand numbers.
  */
 import type { OpenReplicaReply } from '@holdfast/core/model/agent-protocol.js';

@@ -19,7 +19,7 @@ export const INTENT_FILE = 'intent.map';
 const SEALS = new SectorSeals(INTENT_FILE);
 const SEQUENCE = 1;
 /**
- * Regions at most that one store marks ahead of a stream of writes (docs/adr/0317): 256 MiB. Beside half of those before, 384 MiB are
+ * Regions at most that one store marks ahead of a stream of writes (docs/design/write-path.md): 256 MiB. Beside half of those before, 384 MiB are
  * compared for nothing after a crash.
  */
 const AHEAD_MAX = 16;

@@ -1,6 +1,6 @@
 /**
  * Names of statements that are asked again and again. Postgres parses and plans a named one once for each connection, and only
- * carries it out after that (docs/adr/0292).
+ * carries it out after that (docs/design/reconciliation.md).
  */
 
 /** The store and the API's fixed queries are some 400. Each costs a connection that has asked it 10 to 50 kB. */

@@ -1,6 +1,6 @@
 /**
  * Takes over heartbeats of many nodes that say nothing new, in one transaction and four statements at most
- * (docs/adr/0344-a-report-that-holds-is-not-sent-again.md).
+ * (docs/adr/0344-repeated-reports.md).
  *
  * Rows that another transaction holds are left out and not waited for: one node's lock must not hold up the liveness of the others. Such a node is
  * asked for its whole report, which waits for that lock alone.
@@ -117,7 +117,7 @@ async function storeStamps(
   return stored;
 }
 
-/** Times go by Postgres' clock, as those of whole reports do (docs/adr/0142-liveness-is-judged-by-one-clock.md). */
+/** Times go by Postgres' clock, as those of whole reports do (docs/adr/0142-liveness-by-one-clock.md). */
 async function storeTimes(sql: Sql, repeats: readonly RepeatedHeartbeat[]): Promise<void> {
   if (repeats.length === 0) return;
   await sql.query(
