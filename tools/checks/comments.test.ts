@@ -1,9 +1,8 @@
 /** Check of comments: the documents, files and identifiers that they name exist, and they name who acts. */
-import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
 import { expect, test } from '@jest/globals';
-import { repositoryRoot } from './run-tool.js';
+import { repositoryRoot, trackedFiles } from './run-tool.js';
 import { sourceFiles } from './source-files.js';
 
 const ROOTS = ['apps', 'packages', 'tools'];
@@ -98,17 +97,8 @@ test('a comment names who acts', () => {
 
 /** Texts of the repository that refer to decisions: sources, SQL, Prisma's schema, settings of tools, pages. */
 function referringFiles(): { at: string; text: string }[] {
-  const listed = spawnSync('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], {
-    cwd: repositoryRoot,
-    encoding: 'utf8',
-    maxBuffer: 16 * 1024 * 1024,
-  });
-  return listed.stdout
-    .split('\0')
-    .filter((file) => file !== '' && !/\.(?:png|gz|json|svg|ico)$/.test(file))
-    .filter(
-      (file) => file !== 'tools/checks/comments.test.ts' && fs.existsSync(path.join(repositoryRoot, file)),
-    )
+  return trackedFiles()
+    .filter((file) => !/\.(?:png|gz|json|svg|ico)$/.test(file) && file !== 'tools/checks/comments.test.ts')
     .map((file) => ({ at: file, text: fs.readFileSync(path.join(repositoryRoot, file), 'utf8') }));
 }
 

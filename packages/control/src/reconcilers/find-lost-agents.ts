@@ -2,7 +2,7 @@
  * Asks the agents that have missed a heartbeat. One whose machine says that nothing listens at its address is gone, and with it
  * what its node served: the node is not ready from then on, without the rest of `agent-heartbeat-timeout`
  * (docs/design/reconciliation.md). Of one that says nothing either, only time tells: it is noted as
- * unanswering, which users see and nothing is decided by (docs/adr/0310-unanswering-nodes.md).
+ * unanswering, which users see and nothing is decided by (docs/adr/0310-unreachable-nodes.md).
  */
 import { withCondition } from '@holdfast/core/model/condition.js';
 import { isFault } from '@holdfast/core/model/faults.js';
