@@ -22,6 +22,8 @@ const PAGES = [
   'CONTRIBUTING.md',
   'SECURITY.md',
   'CHANGELOG.md',
+  'packages/core/src/scheduling/README.md',
+  'packages/data-engine/README.md',
   ...['docs', 'docs/design', 'docs/adr'].flatMap(pagesIn),
 ];
 
