@@ -106,7 +106,7 @@ export class HeartbeatLoop {
     const repeat = this.last.repeatOf(heartbeat);
     if (repeat === undefined) return undefined;
     const answer = await this.options.repeat(repeat, TIMEOUT_MS);
-    // Refused, or an API from before this is asked: the whole report gets an answer that tells.
+    // Refused, or answered by an older API: the whole report gets the answer that explains it.
     if (answer.status >= 400 && answer.status < 500) return undefined;
     const { isEnough, intervalMs, stamps } = heartbeatRepeatReplySchema.parse(bodyOf(answer));
     return isEnough ? this.last.confirm(intervalMs, stamps) : undefined;

@@ -19,7 +19,7 @@ const ADVANCE_MS = 5_000;
 const CONFIRM_MS_MAX = 5_000;
 
 type State = {
-  /** Stamp that the control plane has stored; null: it knows of none, and neither does the disk. */
+  /** Stamp that the control plane has stored; null: it has none, and neither has the disk. */
   confirmed: string | null | undefined;
   /** A copy on the disk has been opened in this life of the agent. */
   isUsed: boolean;
@@ -47,7 +47,7 @@ export class Stamps {
 
   constructor(private readonly options: StampsOptions) {}
 
-  /** The stamp of a ready disk, for a heartbeat. While a slow disk owes an answer it is the one that was reported last. */
+  /** The stamp of a ready disk, for a heartbeat. While a slow disk owes an answer, the last reported stamp is repeated. */
   report(disk: Disk): Promise<StampReport> {
     return this.change(disk, async (state) => {
       try {

@@ -24,7 +24,7 @@ const storedSchema = z.object({
 
 export type StoredStamp = Readonly<z.output<typeof storedSchema>>;
 
-/** The stamp that follows, with an id made by chance. */
+/** The next stamp, with a random id. */
 export function storedStampAfter(before: StoredStamp | undefined, isOpen: boolean): StoredStamp {
   return stampAfter(before, isOpen, crypto.randomUUID());
 }

@@ -111,7 +111,7 @@ export class Resync {
       if (marker !== undefined)
         await control.command('clear-intent', { epoch: spec.epoch, marker, regions: [] });
     });
-    // Errors are ignored: a copy that was not told is only trusted less.
+    // Errors are ignored: a copy that did not receive it is only trusted less.
     await Promise.allSettled(asked);
   }
 
@@ -194,8 +194,8 @@ function* stepsOf(ranges: readonly Range[]): Generator<Range> {
 }
 
 /**
- * What the others may have lost in the stop, as the copies tell whose replica processes lived through it; ordered.
- * `undefined` if one of them can't answer.
+ * What the others may have lost in the stop, as reported by copies whose replica processes lived through it; ordered. `undefined` if
+ * one of them can't answer.
  */
 async function unflushedStretches(
   links: readonly ReplicaLink[],
