@@ -113,7 +113,7 @@ const withStamps = (page: string) => `
   ) copies ON copies.volume_id = page.id
   ORDER BY page.list_rank`;
 
-/** The same page as `listVolumes`, by what tells whether volumes that were read before are still shown so. */
+/** The same page as `listVolumes`, with only the stamps that tell whether remembered volumes are unchanged. */
 export function listStampedVolumes(
   sql: Sql,
   clusterId: ClusterId | undefined,
