@@ -11,8 +11,7 @@ import { volumeEvent } from '../model/volume-facts.js';
 import { layerTaskOf } from '../model/volume-task.js';
 
 /**
- * The larger size that the engine serves; `undefined` where the database knows it. An expansion that is asked for says itself what
- * becomes of it.
+ * The larger size that the engine serves; `undefined` if the database knows it. A requested expansion reports its own progress.
  *
  * @param done the task that has just been done
  */
@@ -45,7 +44,7 @@ export function grownChanges(view: VolumeView, sizeBytes: number, now: Date): Ch
   return [...resized, { kind: 'event', event: volumeEvent(view, now, { type: 'VolumeExpanded', message }) }];
 }
 
-/** The volume is served at its copies' size all the same: cutting it off would lose what was written there. */
+/** The volume is served at its copies' size all the same: truncation would lose data. */
 export function growthRefused(
   view: VolumeView,
   { sizeBytes }: Pick<VolumeLayers, 'sizeBytes'>,
