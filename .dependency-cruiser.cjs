@@ -236,7 +236,7 @@ module.exports = {
     {
       name: 'core-is-pure',
       comment:
-        'core has no I/O, no clock and no randomness: no Node built-ins, and of npm only zod and croner (ADR 0104)',
+        'core has no I/O, no clock and no randomness: no Node built-ins, and of npm only zod and croner (docs/design/layers-and-disks.md)',
       severity: 'error',
       from: { path: '^packages/core/src/', pathNot: TEST },
       to: {

@@ -15,7 +15,7 @@ fs.mkdirSync(new URL('.', output), { recursive: true });
 fs.writeFileSync(output, header + types);
 fs.writeFileSync(
   new URL('src/generated/summaries.ts', import.meta.url),
-  `${header}/** What each writing route does, in words, by its name in the audit log. */
+  `${header}/** Summary of each writing route, by its name in the audit log. */
 export const SUMMARIES: Readonly<Record<string, string>> = ${JSON.stringify(summaries, null, 2)};\n`,
 );
 
@@ -34,7 +34,7 @@ function summariesOf({ paths }) {
 
 /**
  * The document without the answers of dry runs and of `Prefer: wait`. They have media types of their own, which the types can't tell
- * apart: every answer would be one or the other. A client that asks for them reads them as the schemas `DryRun` and `Operation`.
+ * apart: every answer would be one or the other. A client that requests them reads them as the schemas `DryRun` and `Operation`.
  */
 function withoutAnswersOnDemand(api) {
   for (const operation of Object.values(api.paths).flatMap((methods) => Object.values(methods))) {

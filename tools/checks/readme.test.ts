@@ -22,7 +22,9 @@ const PAGES = [
   'CONTRIBUTING.md',
   'SECURITY.md',
   'CHANGELOG.md',
-  ...namesIn('docs').flatMap(pageOf),
+  'packages/core/src/scheduling/README.md',
+  'packages/data-engine/README.md',
+  ...['docs', 'docs/design', 'docs/adr'].flatMap(pagesIn),
 ];
 
 test.each(PAGES)('%s links to what there is, headings too', (page) => {
@@ -38,8 +40,10 @@ test.each(PAGES)('%s links to what there is, headings too', (page) => {
   expect(missing).toEqual([]);
 });
 
-function pageOf(name: string): string[] {
-  return name.endsWith('.md') ? [`docs/${name}`] : [];
+function pagesIn(folder: string): string[] {
+  return namesIn(folder)
+    .filter((name) => name.endsWith('.md'))
+    .map((name) => `${folder}/${name}`);
 }
 
 /** As GitHub makes anchors of headings. */

@@ -29,7 +29,7 @@ function namesNowhere(names: readonly string[], where: readonly { text: string }
   return names.filter((name) => !where.some(({ text }) => text.includes(`'${name}'`)));
 }
 
-/** Run with HOLDFAST_WRITE_PAGES=1 to write the pages anew. */
+/** `npm run docs` writes the pages anew, by this variable. */
 test.each(Object.entries(REFERENCE_PAGES))('docs/%s is what its table says', (name, page) => {
   const file = path.join(repositoryRoot, 'docs', name);
   if (process.env.HOLDFAST_WRITE_PAGES === '1') fs.writeFileSync(file, page());

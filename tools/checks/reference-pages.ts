@@ -68,7 +68,7 @@ function metricsPage(): string {
 
 What api, worker and agents tell Prometheus at \`/metrics\`. Callers on the machine itself are answered, unless a proxy sent them; with
 \`HOLDFAST_METRICS_TOKEN\` set, whoever bears it, and no other. Rules, their tests and a dashboard are in \`infra/\`. Every worker tells the same of
-clusters, so take the highest of them. No label names a volume or a tenant's object ([0190](adr/0190-metrics-tell-the-operator-by-bounded-labels.md)).
+clusters, so take the highest of them. No label names a volume or a tenant's object ([the API's contract](design/api-contract.md#processes-of-two-versions)).
 This page is written from what the processes register.
 
 ${metricsOf('Api', own(api))}
@@ -120,7 +120,7 @@ ${rows.join('\n')}
 ## What a member leaves behind
 
 What works on after the request that made it ends with its maker's right to make it: when the maker is removed, has a weaker role, or, as a service
-account, is disabled ([0331](adr/0331-what-a-member-leaves-behind-ends-with-the-member.md)). It is not there again when the right is. Whoever changes a
+account, is disabled ([0331](adr/0331-what-members-leave-behind.md)). It is not there again when the right is. Whoever changes a
 webhook, a grant or a provider takes its maker's place. This table is written from \`packages/core/src/policy/left-behind.ts\`.
 
 | what | it | its maker is at least | and once not |

@@ -27,7 +27,7 @@ type Shape = readonly [
   kind: 'read' | 'cold-read' | 'write' | 'fua',
 ];
 
-/** Targets of three copies, unless they say otherwise: shares of what plain files do in the same run (ADR 0114). */
+/** Targets of three copies, unless they say otherwise: shares of what plain files do in the same run (docs/design/tests.md). */
 type Case = {
   readonly name: string;
   readonly shape: Shape;

@@ -188,7 +188,7 @@ export class Agent {
     });
   }
 
-  /** What users want of the disks. A change is told at once, as the control plane waits for it. */
+  /** Disks that users requested or removed. A change is reported at once, because the control plane waits for it. */
   private async changeDisks(wishes: HeartbeatReply['disks'] = { add: [], remove: [] }): Promise<void> {
     const { nodeId } = this.ways.controlPlane;
     const hasChanged = await this.disks.apply(

@@ -66,8 +66,7 @@ const environmentSchema = z
     HOLDFAST_HOST_MAX_VOLUMES: z.coerce.number().int().min(1).max(256).default(16),
     HOLDFAST_METRICS_TOKEN: z.union([z.literal(''), z.string().min(16)]).optional(),
   })
-  // "All addresses" is nothing a client can connect to, so the agent must be told the address under which it is
-  // reached.
+  // Clients can't connect to "all addresses", so the agent has to be configured with the address under which it is reached.
   .refine((env) => !isWildcard(env.HOLDFAST_ADVERTISE_HOST ?? env.HOLDFAST_BIND_HOST), {
     path: ['HOLDFAST_ADVERTISE_HOST'],
     message: 'needed, and an address of its own, when the agent listens on all addresses',

@@ -1,13 +1,13 @@
-/** What the secrets of a copy admit to: which commands, and which of its exports. */
+/** Permissions of a copy's secrets: which commands, and which of its exports. */
 import type { CommandName } from '@holdfast/data-engine/protocol/commands.js';
 import type { ReplicaExportName } from '@holdfast/data-engine/protocol/export-names.js';
 import { type CopyUse, readCopySecret } from '@holdfast/identity/copy-secret.js';
 
-/** What the target of a rebuild asks of its sources, beside the layers themselves. */
+/** Commands that the target of a rebuild sends to its sources, beside reads of layers. */
 const READING: ReadonlySet<CommandName> = new Set(['hashes', 'block-hashes', 'range-sums']);
 
 /**
- * What a secret admits to at a copy with this key.
+ * Permission of a secret at a copy with this key.
  *
  * @param caller the node that its certificate names; `undefined` on the loopback, where there is none
  * @returns `undefined` for a wrong secret, and for one that was made for another node

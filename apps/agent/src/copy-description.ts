@@ -1,4 +1,4 @@
-/** A copy's metadata as the control plane is told it, which may have lost its own rows about the volume. */
+/** A copy's metadata as the control plane receives it, which may have lost its own rows about the volume. */
 import { type CopyDescription, volumeDescriptionSchema } from '@holdfast/core/model/copy-description.js';
 import { asId } from '@holdfast/core/model/ids.js';
 import type { ReplicaMetadata } from '@holdfast/data-engine/replica/metadata.js';

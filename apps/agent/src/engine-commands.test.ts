@@ -17,7 +17,7 @@ const SNAPSHOT_ID = crypto.randomUUID();
 const volumeId = asId<VolumeId>(crypto.randomUUID());
 let server: FastifyInstance;
 let engines: Engines;
-/** What the host process is told, and how it answers. */
+/** Messages to the host process, and its answers. */
 let told: unknown;
 let answer: () => Promise<unknown>;
 

@@ -19,7 +19,7 @@ type ReplicaHost = Host<ReplicaHostMethods, AgentMethods>;
 
 /** Silence of a host after which its engines are given up: longer than a loaded machine keeps a process waiting. */
 const GIVEN_UP_MS = 15_000;
-/** Longest wait for an older engine to let go. One that is well does so at once. */
+/** Longest wait for an older engine to stop. A healthy one stops at once. */
 const FENCE_MS_MAX = 1_000;
 
 type Attachment = {
@@ -54,7 +54,7 @@ export class Engines {
    *   start
    */
   async start(volumeId: VolumeId, spec: StartEngine): Promise<StartEngineReply> {
-    // Looked for first: what is decided below holds at the moment of the effect.
+    // Looked up first: the decision below then holds at the moment of the effect.
     const isHere = this.attachments.get(volumeId)?.spec.epoch === spec.epoch;
     const beside = isHere
       ? undefined
@@ -217,8 +217,8 @@ function exportInfo({ sizeBytes }: StartEngine): ExportInfo {
 }
 
 /**
- * Report of an engine that has not sent one of its own yet. It names no replica, as the engine's own does until its copies are open:
- * which of them are current is not known before, and one that turns out not to be must not count as healthy meanwhile.
+ * Report of an engine that has not sent its own yet. It names no replica, as the engine's own does until its copies are open: which
+ * of them are current is not known before, and one that turns out stale must not count as healthy meanwhile.
  */
 function startingReport(volumeId: VolumeId, { epoch, grantId, record }: StartEngine): EngineReport {
   return {

@@ -1,7 +1,7 @@
 /**
  * The agent's heartbeat loop: reports the node's disks, copies and engines to the control plane, regularly and at once
  * when something changes. While a report says what the one before it said, only that is sent
- * (docs/adr/0344-a-report-that-holds-is-not-sent-again.md).
+ * (docs/adr/0344-repeated-reports.md).
  *
  * The agent serves its volumes whether or not the API answers; while it does not, the loop sends less and less often.
  */
@@ -106,7 +106,7 @@ export class HeartbeatLoop {
     const repeat = this.last.repeatOf(heartbeat);
     if (repeat === undefined) return undefined;
     const answer = await this.options.repeat(repeat, TIMEOUT_MS);
-    // Refused, or an API from before this is asked: the whole report gets an answer that tells.
+    // Refused, or answered by an older API: the whole report gets the answer that explains it.
     if (answer.status >= 400 && answer.status < 500) return undefined;
     const { isEnough, intervalMs, stamps } = heartbeatRepeatReplySchema.parse(bodyOf(answer));
     return isEnough ? this.last.confirm(intervalMs, stamps) : undefined;

@@ -112,7 +112,7 @@ function parse(text: string): unknown {
   }
 }
 
-/** Same host and port over TLS: the other side tells TLS from HTTP by what a connection begins with. */
+/** Same host and port over TLS: the other side detects TLS by the first byte of a connection. */
 export function overTls(url: string): string {
   const { protocol, hostname, port, pathname } = new URL(url);
   const implied = protocol === 'https:' ? '443' : '80';

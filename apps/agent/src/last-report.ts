@@ -10,7 +10,7 @@ const WHOLE_AFTER_MS = 300_000;
 
 type Confirmed = { digest: string; reportId: string; reply: HeartbeatReply; wholeAtMs: number };
 
-/** The last report that the control plane has confirmed, and that may be named in the place of one that says the same. */
+/** The last report that the control plane has confirmed, and that a repeat may name. */
 export class LastReport {
   private confirmed: Confirmed | undefined;
   private readonly stamps = new Map<string, string | null>();

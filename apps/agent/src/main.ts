@@ -58,7 +58,7 @@ main().catch((error: unknown) => {
   process.exit(1);
 });
 
-/** What the operator can do something about, without our own lines in it. */
+/** An error that the operator can fix, without a stack trace. */
 function refusal({ code, message, details }: StorageFault): string {
   return [`${code}: ${message}`, ...(details.cures ?? [])].join('; ');
 }

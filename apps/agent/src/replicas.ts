@@ -36,16 +36,14 @@ import { within } from './within.js';
 export type ReplicaHost = Host<ReplicaHostMethods, AgentMethods>;
 
 /**
- * Time that engines elsewhere get to let go of copies. Together with a clean stop of this node's engines it stays below
- * the ten seconds that an agent has to stop.
+ * Time that engines elsewhere get to release copies. Together with a clean stop of this node's engines it stays below the ten seconds
+ * that an agent has to stop.
  */
 const CLOSE_GRACE_MS = 2_500;
 
 /** Longest wait for one disk's scan when the agent starts; copies found later are reported later. */
 const SCAN_MS_MAX = 30_000;
-/**
- * The same in a heartbeat, for which the control plane waits: the scan of a disk that was put back goes on behind it.
- */
+/** The same in a heartbeat, for which the control plane waits: the scan of a returned disk continues in the background. */
 const SCAN_IN_HEARTBEAT_MS_MAX = 500;
 /** Longest wait of an engine's start for a copy beside which it could run. A disk that is well needs milliseconds. */
 const OPEN_MS_MAX = 2_000;
@@ -95,7 +93,7 @@ export class Replicas {
       if (this.scanned.has(disk) || (await disk.problem()) !== undefined) continue;
       this.scanned.add(disk);
       const scanning = this.scanDisk(disk).catch((error: unknown) => {
-        // To be scanned again: a disk that hangs, or goes away meanwhile, must not keep the others from being scanned.
+        // To be scanned again: a disk that hangs, or disappears meanwhile, must not keep the others from being scanned.
         this.scanned.delete(disk);
         this.listed.delete(disk);
         this.log.error({ err: error, disk: disk.path }, 'this disk can not be looked through');
@@ -175,7 +173,7 @@ export class Replicas {
   }
 
   /**
-   * What the copy stores of itself: from its host while it is open, else from its disk.
+   * The stored metadata of a copy: from its host while it is open, else from its disk.
    *
    * @throws StorageFault `replica.not_found`, `disk.not_ready`, or its damage
    */
@@ -237,7 +235,7 @@ export class Replicas {
     if (reports === undefined) throw hostSilent();
     const open = reports.find((report) => report.replicaId === replicaId);
     if (open !== undefined) return { state: 'present', record: open.record };
-    // A disk that is not there can't be read: what was last known of the copy stands.
+    // A missing disk can't be read: the last known state of the copy stands.
     if (await known.disk.isAbsent()) return { state: 'present', record: known.record };
     try {
       await this.learn(known.disk, replicaId);
@@ -306,7 +304,7 @@ export class Replicas {
     return (await disk.replicaIds()).length === 0;
   }
 
-  /** What the secret admits the caller to. An unknown copy admits to nothing. */
+  /** What the secret permits the caller. An unknown copy permits nothing. */
   useOf(replicaId: string, secret: string, caller: string | undefined): CopyUse | undefined {
     const known = this.known.get(replicaId);
     return known === undefined ? undefined : copyUse(known.metadata.secret, secret, caller);
@@ -343,7 +341,7 @@ export class Replicas {
     }));
   }
 
-  /** Flushes and closes all copies, once engines elsewhere have let go of them or have had time to. */
+  /** Flushes and closes all copies, once engines elsewhere have released them or have had time to. */
   async close(): Promise<void> {
     const graceMs = CLOSE_GRACE_MS;
     await Promise.all(

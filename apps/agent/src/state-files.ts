@@ -1,4 +1,4 @@
-/** Small files of the agent that have checksums (`sealed-json.ts`): reading them, and what is said of one that is damaged. */
+/** Small files of the agent with checksums (`sealed-json.ts`): reading them, and the message about a damaged one. */
 import fs from 'node:fs/promises';
 import { StorageFault } from '@holdfast/core/model/faults.js';
 import { systemCode } from '@holdfast/data-engine/base/system-error.js';

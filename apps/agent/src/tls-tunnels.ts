@@ -1,7 +1,7 @@
 /**
- * Way of a connection through TLS: from STARTTLS at the agent's NBD port to a TLS host, which decrypts it, and back
- * through a plaintext socket, a Unix socket in the agent's state folder that speaks plain NBD. There is one for users and
- * one for other nodes, and each is there only where such clients are.
+ * Path of a connection through TLS: from STARTTLS at the agent's NBD port to a TLS host, which decrypts it, and back through a
+ * plaintext socket, a Unix socket in the agent's state folder that speaks plain NBD. One serves users and one other nodes; each
+ * exists only if such clients do.
  */
 import crypto from 'node:crypto';
 import fs from 'node:fs/promises';

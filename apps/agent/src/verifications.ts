@@ -12,7 +12,7 @@ import { within } from './within.js';
 const ANSWER_MS_MAX = 800;
 /** Most results that are kept, a few hundred bytes each. The oldest goes first, and would be computed again. */
 const KEPT_MAX = 10_000;
-/** Longest that one with a limited rate holds up the next: a disk that hangs must not end them for good. */
+/** Longest delay of a rate-limited one for the next: a disk that hangs must not block them for ever. */
 const TURN_MS_MAX = 6 * 3_600_000;
 
 type Verification = { id: string; result: Promise<ChecksumReply> };
@@ -27,8 +27,8 @@ export class Verifications {
   ) {}
 
   /**
-   * Starts the verification, unless it was started. `undefined` while it runs. A failure is told once, and then
-   * forgotten, so that it may be tried again.
+   * Starts the verification, unless it was started. `undefined` while it runs. A failure is returned once, and then forgotten, so
+   * that a retry is possible.
    */
   async ask(replicaId: string, id: string, bytesPerSecondMax?: number): Promise<ChecksumReply | undefined> {
     const known = this.byReplica.get(replicaId);
@@ -55,7 +55,7 @@ export class Verifications {
 
   private inLine(replicaId: string, id: string, limit: number): Promise<ChecksumReply> {
     const turn = this.line.then(() => {
-      // Another one of the same copy was asked for meanwhile.
+      // Another verification of the same copy was requested meanwhile.
       if (this.byReplica.get(replicaId)?.id !== id)
         throw new StorageFault('replica.in_use', { publicMessage: 'another comparison reads the copy' });
       return this.checksum(replicaId, limit);

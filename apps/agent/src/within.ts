@@ -1,6 +1,4 @@
-/**
- * The answer of the work, or what `late` makes when there is none in time. The work itself goes on; its end is ignored.
- */
+/** The result of the work, or of `late` if it takes too long. The work itself continues; its end is ignored. */
 export async function within<T>(limitMs: number, work: Promise<T>, late: () => T | Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const timeUp = new Promise<T>((resolve, reject) => {

@@ -1,4 +1,4 @@
-/** Prints the OpenAPI document: `pnpm --filter @holdfast/api openapi` writes it to packages/api-client. */
+/** Prints the OpenAPI document: `npm run openapi` writes it to packages/api-client. */
 import 'reflect-metadata';
 import { CONTROLLERS } from './app/app.module.js';
 import { openApiDocument } from './openapi/openapi.js';

@@ -5,7 +5,7 @@ import { openApiDocument } from '../src/openapi/openapi.js';
 
 const CHECKED_IN = new URL('../../../packages/api-client/openapi.json', import.meta.url);
 
-test('the checked-in document is current; else run `pnpm --filter @holdfast/api openapi`', () => {
+test('the checked-in document is current; else run `npm run openapi`', () => {
   const current = JSON.parse(JSON.stringify(openApiDocument(CONTROLLERS)));
   expect(JSON.parse(fs.readFileSync(CHECKED_IN, 'utf8'))).toEqual(current);
 });

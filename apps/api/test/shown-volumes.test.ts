@@ -1,5 +1,5 @@
 /**
- * Lists of volumes are written from what is remembered of earlier ones (ADR 0299). Each caller has to see what it would see without
+ * Lists of volumes are written from what is remembered of earlier ones (docs/design/api-contract.md). Each caller has to see what it would see without
  * that: what it gets for each volume by its own address, which remembers nothing.
  */
 import { GIB } from '@holdfast/core/model/bytes.js';

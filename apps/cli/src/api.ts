@@ -44,7 +44,7 @@ export async function doneOf(answer: Promise<Answer<unknown>>): Promise<void> {
   if (!response.ok) throw refusal(response.status, error);
 }
 
-/** As `bodyOf`; undefined for what is not there. */
+/** As `bodyOf`; undefined if it does not exist. */
 export async function bodyIfFound<T>(answer: Promise<Answer<T>>): Promise<T | undefined> {
   const { response } = await answer;
   return response.status === 404 ? undefined : bodyOf(answer);

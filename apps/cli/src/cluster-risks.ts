@@ -3,12 +3,12 @@ import type { Context } from './context.js';
 import { isForPeople } from './output/format.js';
 import type { Cluster, ClusterRisk } from './types.js';
 
-/** Risks that are asked for at once. An organization has few clusters; one with many is not to be a burst of requests. */
+/** Risks requested at once. An organization has few clusters; one with many must not cause a burst of requests. */
 const AT_ONCE_MAX = 8;
 
 /**
- * Risk of each cluster, for texts: a cluster's own counts are of what was judged last, and with a silent node that takes a while.
- * Scripts get the API's own objects, for which none is read. A cluster that has gone meanwhile is left out.
+ * Risk of each cluster, for texts: a cluster's own counts come from the last judgement, which takes a while for an unreachable node.
+ * Scripts get the API's own objects, for which none is read. A cluster that was deleted meanwhile is left out.
  */
 export async function risksOf(
   { api, output }: Context,

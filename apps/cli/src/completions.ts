@@ -1,4 +1,4 @@
-/** What may come next on a command line: nouns, verbs, options, and names of what is there. */
+/** Completions of a command line: nouns, verbs, options, and names of existing objects. */
 
 import { createHash } from 'node:crypto';
 import fs from 'node:fs';
@@ -88,7 +88,7 @@ function argumentAt({ registeredArguments }: Command, given: number): Argument |
   return registeredArguments[given] ?? (last?.variadic === true ? last : undefined);
 }
 
-/** Names of what the argument asks for. Without an API there are none: a shell shows no errors. */
+/** Names for an argument. Without an API there are none: a shell shows no errors. */
 async function namesFor(argument: Argument | undefined): Promise<Completion[]> {
   const list = LISTS[argument?.name() ?? ''];
   if (list === undefined) return [];

@@ -42,7 +42,7 @@ export function outputOf(command: Command): OutputOptions {
   };
 }
 
-/** What every command works with: the API, the cluster, and how to print. */
+/** Context of every command: the API, the cluster, and the output. */
 export class Context {
   readonly api: EndpointClient;
   readonly output: OutputOptions;
@@ -59,7 +59,7 @@ export class Context {
     const options = command.optsWithGlobals<GlobalOptions>();
     this.connection = resolveConnection(options, process.env);
     this.configuredClusterId = this.connection.clusterId;
-    // What is only shown needs no leave.
+    // A request that is only shown needs no confirmation.
     this.isSure = options.yes === true || options.dryRun === true || options.curl === true;
     this.mayAsk = options.input;
     this.timeoutMs = parseDurationMs(options.timeout);
@@ -182,13 +182,13 @@ export function keyOf({ clusterId, id }: Volume): VolumeKey {
 }
 
 let isMuted = false;
-/** Nothing that a command prints is shown: only what is shown instead of its output. */
+/** Suppresses a command's own output: only the replacement is printed. */
 function muteOutput(): void {
   isMuted = true;
 }
 
 let collected: string[] | undefined;
-/** Has what a command prints collected, to be compared with what is shown already. */
+/** Collects a command's output, to be compared with the last one. */
 export function collectOutput(into: string[] | undefined): void {
   collected = into;
 }
@@ -200,7 +200,7 @@ export function print(text: string): void {
   else collected.push(text);
 }
 
-/** What a change came to, in one line for people; scripts get the object. */
+/** Result of a change, in one line for people; scripts get the object. */
 export function printLine({ output }: Context, item: object, line: string): void {
   print(formatItem(item, () => line, output));
 }

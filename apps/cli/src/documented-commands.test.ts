@@ -1,4 +1,4 @@
-/** Commands that the operator's pages tell to type: each is one that this version has, with the options that it takes. */
+/** Commands on the operator's pages: each exists in this version, with the options that it takes. */
 import fs from 'node:fs';
 import { describe, expect, test } from '@jest/globals';
 import type { Command, Option } from 'commander';
@@ -14,17 +14,17 @@ const PAGES = [
     (page) => `docs/${page}.md`,
   ),
 ];
-/** What may stand before the program's name. */
+/** Words that may precede the program's name. */
 const HOLDFAST = /(?:^\$ |`)(?:[A-Z_]+=\S+ )*(?:npx )?holdfast ([a-z][^`\n]*)/gm;
 /** The service that is the command line's noun of the same name. */
 const BACKUP = /docker compose run --rm (backup [a-z][^`\n]*)/g;
 const COMPOSE = /^\$ (?:[A-Z_]+=\S+ )?docker compose (up|run|restart|logs|stop|exec)([^\n&]*)/gm;
-/** What follows the service is a command in its container. */
+/** Words after the service are a command in its container. */
 const WITH_COMMAND = ['run', 'exec'];
 
 const root = await program(NOUNS);
 
-/** What is wrong with a command; `undefined`: nothing. */
+/** Error of a command; `undefined`: none. */
 function problemOf(line: string): string | undefined {
   const words = line.split(/\s(?=(?:[^']*'[^']*')*[^']*$)/);
   let command: Command = root;

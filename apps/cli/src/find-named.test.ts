@@ -16,7 +16,7 @@ const VOLUMES = [
   { id: id(5), name: 'other' },
 ];
 
-/** Answers as the API does where one volume is asked for, and records every request. */
+/** Answers like the API to requests for one volume, and records every request. */
 let server: http.Server;
 let asked: string[] = [];
 

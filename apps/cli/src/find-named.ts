@@ -11,8 +11,8 @@ export type Finders<T> = {
 };
 
 /**
- * Names that a filter can hold: without quotes, because a value stands in quotes, and not absurdly long. Names of
- * volumes and nodes have at most 63 characters.
+ * Names that a filter can hold: without quotes, because a value is quoted, and of sensible length. Names of volumes and nodes have at
+ * most 63 characters.
  */
 const FILTERABLE = /^[^"]{1,253}$/;
 

@@ -10,8 +10,8 @@ import type { ReadableStream } from 'node:stream/web';
 const EMPTY_STATUSES = new Set([204, 205, 304]);
 
 /**
- * @param timeoutMs until the whole answer is there
- * @throws Error as Node's `http` has it, or a `TimeoutError`, where there is no answer
+ * @param timeoutMs for the whole answer
+ * @throws Error as Node's `http` has it, or a `TimeoutError`, if there is no answer
  */
 export async function sendOnce(request: Request, timeoutMs: number): Promise<Response> {
   const url = new URL(request.url);

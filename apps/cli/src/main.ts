@@ -26,7 +26,7 @@ async function run(argv: readonly string[]): Promise<number> {
   }
 }
 
-/** What stands behind `--` is no option. */
+/** Words after `--` are no options. */
 function isWatching(argv: readonly string[]): boolean {
   const at = argv.indexOf('--');
   return argv.slice(0, at === -1 ? undefined : at).includes('--watch');
@@ -55,5 +55,5 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) =>
 );
 
 const exitCode = await run(process.argv);
-// A command that has printed what is wrong has set its code already.
+// A command that has printed its error has set its code already.
 process.exitCode ??= exitCode;

@@ -1,4 +1,4 @@
-/** What texts about volumes need to know of their cluster's nodes: names, and which of them do not answer. */
+/** State of a cluster's nodes for texts about volumes: names, and which of them do not answer. */
 import { type SilentNodes, silentNodesOf } from '@holdfast/core/policy/silent-nodes.js';
 import { type Context, remark } from './context.js';
 import { CliError, EXIT } from './exit-codes.js';

@@ -1,6 +1,6 @@
 /**
- * Table of the CLI's nouns. Only the one that is asked for is loaded: the simulator alone takes longer to load than a request. What help
- * and completion say of all nouns stands here, so that they load none.
+ * Table of the CLI's nouns. Only the requested one is loaded: the simulator alone takes longer to load than a request. Texts of all
+ * nouns for help and completion are here, so that they load none.
  */
 import { Command } from 'commander';
 

@@ -13,7 +13,7 @@ export const COPY_COLUMNS: Column<Plan['copies'][number]>[] = [
   { header: 'disk', cell: ({ diskId }) => diskId ?? '-', wide: true },
 ];
 
-/** What a dry run says, beside its table of copies. */
+/** Text of a dry run, beside its table of copies. */
 export function planLines(plan: Plan): string[] {
   if (!plan.changes) return ['nothing would change: it is so already'];
   const names = [...new Set([...Object.keys(plan.before ?? {}), ...Object.keys(plan.after ?? {})])];

@@ -9,7 +9,7 @@ export function refusal(status: number, body: unknown, exitCode = exitCodeFor(st
   const text = textAt(body, 'detail') ?? textAt(body, 'title') ?? `the API answered ${status}`;
   const fields = listAt(body, 'errors');
   const sentences = fields.map(fieldSentence);
-  // The API's sentence about fields is theirs, one behind the other. Here each has a line of its own, and nothing is told twice.
+  // The API's message joins the sentences about fields. Here each has a line of its own, and nothing appears twice.
   const [first = text, ...details] =
     text === sentences.join('; ')
       ? sentences

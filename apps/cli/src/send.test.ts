@@ -5,7 +5,7 @@ import { pauseAfter, reasonOf, type SendOptions, Shown, sender, unreachable } fr
 
 const API = 'http://api.test/api/v1';
 
-/** A server that gives these answers one after the other, and what it was sent. */
+/** A server that gives these answers in order, and records the requests. */
 function serving(...answers: (Response | Error)[]) {
   const sent: Request[] = [];
   const fetch: SendOptions['fetch'] = async (request) => {

@@ -11,8 +11,8 @@ const ANSWER_MS_MAX = { read: 20_000, other: 75_000 };
 /** Pauses before a request is sent again whose answer was lost, or that was refused for the moment without a word on when to try again. */
 const RETRY_PAUSES_MS = [150, 450];
 /**
- * No request is sent again that took as long, or whose answer asks for a longer pause: who answers has waited already for what is
- * missing, such as a database that says nothing, and would only wait once more.
+ * No request is repeated that took as long, or whose answer demands a longer pause: the server has waited already for what is
+ * missing, such as a database that does not answer, and would only wait once more.
  */
 const PASSING_MS_MAX = 5_000;
 const PASSING_STATUSES = new Set([502, 503, 504]);
@@ -28,13 +28,13 @@ export type SendOptions = {
   readonly isCurl?: boolean;
   /** Of the first POST; others, and left out: fresh ones. */
   readonly idempotencyKey?: string | undefined;
-  /** Takes what is printed instead of the command's own output. */
+  /** Receives the output instead of the command's own. */
   readonly show?: (text: string) => void;
   readonly showPlan?: (plan: Schema<'DryRun'>) => void;
   readonly fetch?: (request: Request) => Promise<Response>;
 };
 
-/** The command has shown what it was asked to show instead of making a change: no failure. */
+/** The command has shown what was requested instead of making a change: no failure. */
 export class Shown extends Error {
   override readonly name = 'Shown';
 }

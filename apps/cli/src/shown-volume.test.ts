@@ -9,7 +9,7 @@ const copy = (nodeId: string, part: object = {}) => ({
   healthyAt: '2026-01-01T00:00:00Z',
   ...part,
 });
-/** The cast: what is shown depends on nothing else of a volume. */
+/** The cast: the display depends on nothing else of a volume. */
 const aVolume = (part: object = {}) =>
   ({
     state: 'attached',

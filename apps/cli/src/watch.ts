@@ -1,4 +1,4 @@
-/** `--watch`: a list or an object is shown again whenever the cluster's event stream tells that something has changed. */
+/** `--watch`: prints a list or an object again whenever the cluster's event stream reports a change. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Command } from 'commander';
 import { Context, collectOutput, print } from './context.js';
@@ -54,12 +54,12 @@ async function nextChange(context: Context, clusterId: string): Promise<void> {
     return undefined;
   });
   if (next?.done === false) return;
-  // The stream has ended, for instance because the API was restarted: what happened meanwhile is looked at.
+  // The stream has ended, for instance because the API was restarted: the state is read again.
   changes = undefined;
   await sleep(RECONNECT_MS);
 }
 
-/** Each piece of the stream that tells of an event or a change. */
+/** Each message of the stream about an event or a change. */
 async function* follow({ connection }: Context, clusterId: string): AsyncGenerator<void> {
   const answer = await fetch(`${connection.apiUrl}/clusters/${clusterId}/events/stream`, {
     headers: { authorization: `Bearer ${connection.token}` },

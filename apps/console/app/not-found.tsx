@@ -2,7 +2,7 @@ import Link from 'next/link';
 import { paths } from '../src/paths';
 import { Logo } from '../src/shared/logo';
 
-/** What stands where no page is. */
+/** Page for an unknown address. */
 export default function NotFound() {
   return (
     <main className="grid min-h-screen place-items-center px-4">

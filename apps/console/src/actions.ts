@@ -23,13 +23,13 @@ type ShownVolume = Pick<
   | 'replicas'
 >;
 type ShownNode = Pick<StorageNode, 'id' | 'name' | 'conditions' | 'drain'>;
-/** What is known of the cluster so far. */
+/** Known facts about the cluster so far. */
 type Cluster = {
   readonly nodes: readonly ShownNode[];
   readonly volumes: readonly Pick<Volume, 'fill'>[];
 };
 
-/** What the rules read, of the API's answers. */
+/** Inputs of the rules, from the API's answers. */
 export function actionFactsOf(volume: ShownVolume, cluster: Cluster): ActionFacts {
   const { id, name, state, attachedNodeId, task, conditions } = volume;
   const isRebuilt = conditions.some(({ type, status }) => type === 'OfflineRebuilding' && status === 'True');
@@ -82,12 +82,12 @@ export function reasonOf(decision: Decision): string | undefined {
   return cures.length === 0 ? why : `${why} ${sentence(cures.join(', or '))}`;
 }
 
-/** How a volume is let go now, and why it can't be. */
+/** Kind of detach that is possible now, and the reason if none is. */
 export type DetachWay = { readonly force: boolean; readonly reason: string | undefined };
 
 /**
- * By force as soon as the page knows that the serving node does not answer. The API takes the node for ready until its heartbeat is
- * overdue, and a detach without force that is asked for meanwhile would wait for the engine there.
+ * By force as soon as the page knows that the serving node does not answer. The API considers the node ready until its heartbeat is
+ * overdue, and a detach without force requested meanwhile would wait for the engine there.
  */
 export function detachWayOf(
   volume: Pick<Volume, 'attachedNodeId'>,

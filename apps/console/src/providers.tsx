@@ -15,12 +15,13 @@ function makeQueryClient(): QueryClient {
       queries: {
         staleTime: STALE_MS,
         refetchOnWindowFocus: true,
-        // A browser that takes itself for offline would else ask nothing and fail at nothing, and what it shows would go on as live.
+        // Otherwise a browser that considers itself offline would send nothing and fail at nothing, and old data would be shown as
+        // live.
         networkMode: 'always',
         // A refusal stays a refusal; only silence and server trouble are worth asking again.
         retry: (failures, error) => failures < RETRIES_MAX && !(isProblem(error) && error.status < 500),
       },
-      // Likewise: what is pressed is sent now or fails now, and is not kept to be sent unseen later.
+      // Likewise: an action is sent now or fails now, and is not kept to be sent unseen later.
       mutations: { networkMode: 'always' },
     },
   });

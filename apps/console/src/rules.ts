@@ -1,4 +1,4 @@
-/** The words for answers of the scheduler. What its rules and tiers ask for comes with the answers. */
+/** Words for answers of the scheduler. Descriptions of rules and tiers come with the answers. */
 
 const TIER_OUTCOMES: Record<string, string> = {
   won: 'Chosen',

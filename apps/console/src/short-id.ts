@@ -1,4 +1,4 @@
-/** Stands for what has no name, or none that is known yet. */
+/** Stands for an object without a name, or with one that is not known yet. */
 export function beginningOf(id: string): string {
   return id.slice(0, 8);
 }

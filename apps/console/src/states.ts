@@ -90,7 +90,7 @@ export function replicaLook(
   return COPY_HEALTH[copyHealth(replica, volume, silent)];
 }
 
-/** What a volume comes to in a forecast. */
+/** State of a volume in a forecast. */
 export const VOLUME_ENDS: Record<Simulation['forecast']['volumes']['shown'][number]['end'], Look> = {
   full: { tone: 'good', word: 'All copies' },
   lost: { tone: 'bad', word: 'Lost' },

@@ -1,4 +1,4 @@
-/** What the API is told of a request's sender by the console and by the gateway of the compose file. */
+/** Headers about a request's sender, from the console and from the gateway of the compose file. */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import http from 'node:http';

@@ -1,13 +1,13 @@
 /**
- * Entry of a one-time run that finishes an upgrade: from then on programs and agents of versions before this one are refused when
- * they are started, with the reason. Until then both versions may run beside each other.
+ * Entry of a one-time run that finishes an upgrade: programs and agents of earlier versions are refused afterwards when they are
+ * started, with the reason. Until then both versions may run beside each other.
  */
 import { databaseTrouble } from '@holdfast/database/sql/connection-trouble.js';
 import { createPool } from '@holdfast/database/sql/pool.js';
 import { systemScope, transaction } from '@holdfast/database/sql/scope.js';
 import { nodesWithOlderAgents, raiseVersionFloor } from '@holdfast/database/version-floor.js';
 
-/** Finishes it although some agents are older, such as that of a node which is away: it is refused when it comes back. */
+/** Finishes it although some agents are older, such as that of a node which is down: it is refused when it comes back. */
 const DESPITE_OLDER_AGENTS = '--despite-older-agents';
 
 const url = process.env.DATABASE_SYSTEM_URL;

@@ -13,8 +13,8 @@ const ZONES = ['zone-a', 'zone-b', 'zone-c'] as const;
 const NODE_NAME = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/;
 
 /**
- * The nodes of the local stack, in the order in which they were added. An agent that dies is started again only by the
- * user: its death stands for the node's.
+ * The nodes of the local stack, in the order in which they were added. Only the user starts an agent that died: its death stands for
+ * the node's.
  */
 export class LocalAgents {
   private readonly knownPlans: AgentPlan[];

@@ -1,4 +1,4 @@
-/** Entry of the local stack, which `npm start` runs in the foreground until it is told to stop. */
+/** Entry of the local stack, which `npm start` runs in the foreground until it is stopped. */
 import fs from 'node:fs';
 import path from 'node:path';
 import readline from 'node:readline/promises';
@@ -50,7 +50,7 @@ function printReady(config: StackConfig, apiUrl: string, consoleUrl: string, pas
   console.log(lines.join('\n'));
 }
 
-/** Deletes the home's data after a question, which is asked at a terminal only. */
+/** Deletes the home's data after a confirmation, at a terminal only. */
 async function reset(config: StackConfig): Promise<void> {
   await claimHome(config.home);
   if (!process.stdin.isTTY) throw new Error('--reset asks before it deletes, so it needs a terminal');

@@ -24,7 +24,9 @@ const environmentSchema = z.object({
   HOLDFAST_AGENT_TOKEN: leftOut(secret),
   /** Where agents read their join token: that secret, with the fingerprint of the certificate authority. */
   HOLDFAST_AGENT_TOKEN_FILE: z.string().startsWith('/').optional(),
-  /** Names of nodes, by commas: each one that has not joined yet gets a join token of its own, good once and for an hour. */
+  /**
+   * Names of nodes, separated by commas: each one that has not joined yet gets a join token of its own, good once and for an hour.
+   */
   HOLDFAST_JOIN_NODES: leftOut(z.string().regex(/^[a-z0-9-]+(,[a-z0-9-]+)*$/, 'names of nodes by commas')),
   /** Holds a folder for each of these nodes, in which the file `token` is made. */
   HOLDFAST_JOIN_DIR: z.string().startsWith('/').optional(),

@@ -4,7 +4,7 @@ import path from 'node:path';
 /** Reads a JSON file that this stack wrote; `undefined` when there is none. */
 export function readJson<T>(file: string): T | undefined {
   try {
-    // The cast: only this stack writes its home, so the shape is what it wrote.
+    // The cast: only this stack writes its home, so the shape is the written one.
     return JSON.parse(fs.readFileSync(file, 'utf8')) as T;
   } catch (error) {
     if (isMissing(error)) return undefined;
@@ -20,7 +20,7 @@ export function writeJsonPrivately(file: string, value: unknown): void {
   fs.renameSync(temporary, file);
 }
 
-/** Makes a folder that only its owner may look into; one that is there already becomes so. */
+/** Makes a folder that only its owner may read; an existing one becomes so. */
 export function makePrivateFolder(folder: string): void {
   fs.mkdirSync(folder, { recursive: true, mode: 0o700 });
   fs.chmodSync(folder, 0o700);

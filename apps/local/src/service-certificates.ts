@@ -1,8 +1,8 @@
 /**
- * Certificates of the services beside the control plane, for deployments: one authority, whose key is thrown away, and a
- * certificate for each service.
+ * Certificates of the services beside the control plane, for deployments: one authority, whose key is discarded, and a certificate
+ * for each service.
  *
- * Crash behaviour: the authority's certificate is written last, and what does not fit it is made anew by the next run.
+ * Crash behaviour: the authority's certificate is written last, and the next run replaces certificates that do not fit it.
  */
 import { X509Certificate } from 'node:crypto';
 import fs from 'node:fs/promises';
@@ -11,7 +11,7 @@ import { makeAuthority, makeServerCertificate } from '@holdfast/identity/authori
 
 const DAY_MS = 24 * 3_600_000;
 const LIFE_DAYS = 2 * 365;
-/** Made anew when no more than this is left: a deployment is brought up again more often than that. */
+/** Replaced when no more than this is left: a deployment is started more often than that. */
 const LEFT_DAYS_MIN = 60;
 
 export type ServiceFolders = {

@@ -1,8 +1,8 @@
 /**
  * The local stack: Postgres, api, worker, console and some agents on one machine, under one parent process.
  *
- * Crash behaviour: when this process is killed, its children live on. The next start ends them by the ledger in the
- * home, and goes on with the same data. All state that lasts is in the home.
+ * Crash behaviour: when this process is killed, its children live on. The next start ends them by the ledger in the home, and
+ * continues with the same data. All lasting state is in the home.
  */
 import type { Server } from 'node:http';
 import path from 'node:path';
@@ -28,15 +28,13 @@ import { ensureSecrets, randomText, storeJoinToken } from './secrets.js';
 import type { StackLog } from './stack-log.js';
 import { SupervisedProcess } from './supervised-process.js';
 
-/** Garbage of the api is collected by one thread beside the requests (ADR 0308), and what is young sooner (ADR 0240). */
+/** The API collects garbage in one thread beside the requests, and young objects earlier (docs/performance.md). */
 const API_FLAGS = ['--v8-pool-size=1', '--max-semi-space-size=8'];
 
 const HOST = '127.0.0.1';
 /** Time limit of a service's start, for a cold machine with two busy cores; a healthy one needs a tenth of it. */
 const READY_TIMEOUT_MS = 110_000;
-/**
- * Time limit of the wait for volumes that were attached before. It takes seconds; one that can't be attached says why.
- */
+/** Time limit of the wait for volumes that were attached before. It takes seconds; one that can't be attached reports the reason. */
 const REATTACH_TIMEOUT_MS = 30_000;
 /** Time that agents get to stop. External scripts rely on 15 s for all: agents, then the services, then Postgres. */
 const AGENT_STOP_MS = 8_000;
@@ -45,7 +43,7 @@ const SERVICE_STOP_MS = 4_000;
 /** Longest pause before a service is restarted during development: each saved file ends it, and its developer waits for it. */
 const DEVELOPMENT_PAUSE_MS_MAX = 100;
 
-/** What names a provider that users sign in by: one may be tried on this machine. */
+/** Environment variables of an OpenID provider: one may be tried on this machine. */
 const OIDC_VARIABLES = [
   'HOLDFAST_OIDC_ISSUER',
   'HOLDFAST_OIDC_CLIENT_ID',
@@ -266,7 +264,7 @@ export class Stack {
     });
   }
 
-  /** Records a service's new pid, which local.json must tell after a restart. */
+  /** Records a service's new pid, which local.json must contain after a restart. */
   private serviceStarted(pid: number): void {
     this.ledger.add(pid);
     const local = readLocalJson(this.config.home);
@@ -281,7 +279,8 @@ export class Stack {
       HOLDFAST_API_HOST: this.config.apiHost,
       // Browsers come over plain HTTP, by the console on loopback.
       HOLDFAST_COOKIE_SECURE: 'false',
-      // The console says whom it speaks for. Its address is that of every program here, so it shows that it is the one.
+      // The console forwards its users' addresses. It shares its own with every program on this machine, so it proves itself by a
+      // secret.
       HOLDFAST_CONSOLE_SECRET: this.consoleSecret,
       ...surroundings([
         'HOLDFAST_TRUSTED_PROXIES',

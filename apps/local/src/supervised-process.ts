@@ -104,6 +104,6 @@ export function signalGroup(pid: number | undefined, signal: NodeJS.Signals): vo
   try {
     process.kill(-pid, signal);
   } catch {
-    // The group is gone already, which is what was wanted.
+    // The group is gone already, as wanted.
   }
 }

@@ -20,8 +20,8 @@ function configured(): WorkerConfig {
 }
 
 /**
- * Ends the process where Postgres or Redis will never be trusted as they are, or a newer version has taken the database over; those
- * that are only away are waited for.
+ * Ends the process if Postgres or Redis can never be trusted as configured, or a newer version has taken the database over; one that
+ * is only unavailable is waited for.
  */
 async function requireTrust({ databaseUrl, redisUrl, redisCaFile }: WorkerConfig): Promise<void> {
   const end = (trouble: string) => {

@@ -35,7 +35,7 @@ const CONFIG = Symbol('config');
 const WORKER = Symbol('worker');
 /** A reconciler holds a connection only for the moment of a load or a commit, so few serve many. */
 const CONNECTIONS_MAX = 10;
-/** For requests about volumes that are there: runs of creations, of which many wait at once, would else be before them at each load. */
+/** For requests about existing volumes: many waiting runs of creations would otherwise precede them at each load. */
 const REQUEST_CONNECTIONS_MAX = 6;
 /** For what keeps data safe, and nothing else: however many requests wait for a connection, none of this does. */
 const SAFETY_CONNECTIONS_MAX = 6;
@@ -108,7 +108,7 @@ function openWorker(config: WorkerConfig): Worker {
   const backend = openBackend(config);
   const queue = new WakeQueue(backend, (error) => log.warn({ err: error }, 'the queue failed'));
   const agents = new HttpAgentClient(undefined, workerCertificate(scope));
-  // Fleets are read in turns, so each of the three has its own reader.
+  // Fleets are read one at a time, so each of the three has its own reader.
   const storeOf = (of: Scope) => new PostgresStore(of, { fleets: new FleetReader() });
   const ports = {
     store: storeOf(scope),

@@ -1,5 +1,5 @@
 /**
- * A search for the night: simulation of one volume's engines, copies and disks in virtual time, by seed (docs/adr/0128): more lives than
+ * A search for the night: simulation of one volume's engines, copies and disks in virtual time, by seed (docs/adr/0128-data-path-simulation.md): more lives than
  * `simulation.test.ts` has, and the broken rules that are found late.
  */
 import { expect, test } from '@jest/globals';

@@ -1,5 +1,5 @@
 /**
- * Simulation of one volume's engines, copies and disks in virtual time, by seed (docs/adr/0128): all promises hold
+ * Simulation of one volume's engines, copies and disks in virtual time, by seed (docs/adr/0128-data-path-simulation.md): all promises hold
  * whatever happens, and rules that are broken on purpose are found. `simulation.night.test.ts` has the rules that are found late.
  */
 import { expect, test } from '@jest/globals';

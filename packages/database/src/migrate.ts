@@ -36,12 +36,12 @@ type Migration = { name: string; sql: string; checksum: string };
 type Applied = { migration_name: string; checksum: string; finished: boolean };
 
 /**
- * Brings the database up to date and returns the names of what was applied now.
+ * Applies pending migrations and returns the names of those applied now.
  *
  * @param ownerUrl connects as the owner of the tables; the api and system roles can't do this
  * @param through name of the last one to apply; left out: all
- * @throws StorageFault `store.unavailable` when an applied migration's text has changed since, one has failed half way, or one is
- *   not known here: the database is of a newer Holdfast
+ * @throws StorageFault `store.unavailable` when an applied migration's text has changed since, one has failed half way, or one is not
+ * known here: the database belongs to a newer Holdfast
  */
 export async function migrate(
   ownerUrl: string,

@@ -4,7 +4,10 @@ import pg from 'pg';
 import { systemRandom } from './clock-and-random.js';
 import { hashPassword, hashSecret, verifyPassword } from './credentials.js';
 
-/** Names of what is made. A database may have several such organizations; users' addresses and organizations' names are unique in it. */
+/**
+ * Names of the created objects. A database may have several such organizations; users' addresses and organizations' names are unique
+ * in it.
+ */
 export type SeedNames = { organization: string; email: string; project: string; cluster: string };
 
 const LOCAL_NAMES: SeedNames = {
@@ -33,8 +36,8 @@ export type LocalSeed = SeedSecrets & {
 type Places = Pick<LocalSeed, 'organizationId' | 'projectId' | 'clusterId'>;
 
 /**
- * Makes what a local stack starts with: one organization, its admin, one project and one cluster, and the token of
- * the admin and the join token of the agents. Repeating it changes nothing; other secrets replace the old ones.
+ * Creates the start state of a local stack: one organization, its admin, one project and one cluster, and the token of the admin and
+ * the join token of the agents. Repeating it changes nothing; other secrets replace the old ones.
  *
  * @param systemUrl connects as the system role
  */

@@ -13,13 +13,13 @@ import type { Sql } from './sql/scope.js';
 export type VersionFloor = {
   /** Name of a migration that a program has to know. */
   readonly migration: string;
-  /** The lowest version of their protocol that agents may speak. */
+  /** Lowest version of the agents' protocol that is accepted. */
   readonly agentProtocol: number;
 };
 
 const rowSchema = z.object({ migration: z.string(), agent_protocol: z.number() });
 
-/** What asks before there is a pool has a connection of its own. */
+/** Reads before there is a pool use a connection of their own. */
 type Asking = { query(text: string): Promise<{ rows: unknown[] }> };
 
 /** @returns `undefined` as long as no upgrade was finished */
@@ -48,7 +48,7 @@ export async function nodesWithOlderAgents(sql: Sql): Promise<string[]> {
     .map(({ name }) => name);
 }
 
-/** Raises the floor to this program's version; one that is higher already stays. */
+/** Raises the floor to this program's version; a higher one stays. */
 export async function raiseVersionFloor(sql: Sql, now: Date): Promise<VersionFloor> {
   const migration = (await migrationNames()).at(-1) ?? '';
   await sql.query(

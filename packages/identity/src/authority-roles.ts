@@ -1,8 +1,8 @@
 /**
  * Which authority signs, and which are trusted.
  *
- * A new authority is trusted from the first moment and signs only later, when every node has fetched a certificate and with
- * it the list of trusted authorities since. The one before is trusted until what it signed last has run out.
+ * A new authority is trusted from the first moment and signs only later, when every node has fetched a certificate and with it the
+ * list of trusted authorities since. The previous one is trusted until its last certificate has expired.
  */
 
 /** Longest life of a certificate that an authority signs. Overlaps are as long, whatever shorter life is configured. */
@@ -16,7 +16,7 @@ type Signer = { readonly signsFrom: Date; readonly notAfter: Date };
 
 /**
  * @param authorities all that were ever made
- * @returns the one that signs; `undefined` where there is none yet
+ * @returns the signing one; `undefined` if there is none yet
  */
 export function signingAuthority<A extends Signer>(authorities: readonly A[], now: Date): A | undefined {
   const usable = authorities.filter(({ signsFrom }) => signsFrom <= now);
@@ -44,7 +44,7 @@ export function firstSignature(authorities: readonly Signer[], now: Date): Date 
   return authorities.length === 0 ? now : new Date(now.getTime() + CERTIFICATE_MS_MAX);
 }
 
-/** Is there none yet, or does the newest one come to its end? */
+/** True if there is none yet, or the newest one is about to expire. */
 export function needsAuthority(authorities: readonly Signer[], now: Date): boolean {
   return authorities.every(({ notAfter }) => notAfter.getTime() - now.getTime() < SUCCESSOR_DAYS * DAY_MS);
 }

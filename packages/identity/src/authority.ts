@@ -56,7 +56,7 @@ export async function makeAuthority(now: Date): Promise<Authority & { notAfter: 
 /** A certificate request's key, which the request's own signature proves that its sender has. */
 export type RequestedKey = { keyHash: string; publicKey: Buffer };
 
-/** @returns `undefined` for what is no request, is not signed by its own key, or has a key of another kind than P-256 */
+/** @returns `undefined` for a text that is no request, is not signed by its own key, or has a key of another kind than P-256 */
 export async function readRequest(requestPem: string): Promise<RequestedKey | undefined> {
   try {
     const request = new Pkcs10CertificateRequest(requestPem);

@@ -1,4 +1,4 @@
-/** What is read of a certificate, with Node's own parser. */
+/** Fields of a certificate, by Node's own parser. */
 import crypto, { X509Certificate } from 'node:crypto';
 import { type NodeName, parseNodeUri, WORKER_URI } from './names.js';
 
@@ -11,7 +11,7 @@ export function fingerprintOfDer(der: Uint8Array): string {
   return crypto.createHash('sha256').update(der).digest('hex');
 }
 
-/** SHA-256 of a public key (SPKI, DER) in hexadecimal: what an identity is known by, whatever certificate it has. */
+/** SHA-256 of a public key (SPKI, DER) in hexadecimal: identifies a node, whatever certificate it has. */
 export function keyHashOf(publicKey: crypto.KeyObject): string {
   return fingerprintOfDer(publicKey.export({ type: 'spki', format: 'der' }));
 }
@@ -32,7 +32,7 @@ export function isWorkerCertificate(certificate: X509Certificate): boolean {
   return urisOf(certificate).includes(WORKER_URI);
 }
 
-/** Our authority writes no name that would have to be quoted; one that is quoted is none of ours. */
+/** Our authority writes no name that would have to be quoted; a quoted one is not ours. */
 function urisOf({ subjectAltName = '' }: X509Certificate): string[] {
   if (subjectAltName.includes('"')) return [];
   return subjectAltName.split(', ').flatMap((name) => (name.startsWith('URI:') ? [name.slice(4)] : []));

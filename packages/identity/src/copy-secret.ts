@@ -1,16 +1,16 @@
 /**
  * Secrets that admit a node to one copy of a volume, each for one use.
  *
- * A copy and the control plane share a key, which neither gives away. What a node gets is made of that key for one
- * attachment, or for one snapshot to clone: a new attachment has new secrets at every copy, without a file or a row that
- * would have to change first, and the copy's epoch says that an older one is void. An engine can make of its own secret one
- * with which a rebuild's target may read, and no more.
+ * A copy and the control plane share a key, which neither gives away. A node's secret is derived from that key for one attachment, or
+ * for one snapshot to clone: a new attachment has new secrets at every copy, without a file or a row that would have to change first,
+ * and the copy's epoch voids older ones. An engine can derive from its own secret one with which a rebuild's target may read, and
+ * nothing else.
  */
 import crypto from 'node:crypto';
 
 /**
- * What a secret admits to. `engine`: everything, at one epoch. `reader`: reading frozen layers at that epoch. `snapshot`:
- * reading the device as one snapshot has it. `nodeId`: the node that it was made for.
+ * Permission of a secret. `engine`: everything, at one epoch. `reader`: reading frozen layers at that epoch. `snapshot`: reading the
+ * device as one snapshot has it. `nodeId`: the node that it was made for.
  */
 export type CopyUse =
   | { readonly kind: 'engine'; readonly epoch: number; readonly nodeId: string }
@@ -30,12 +30,12 @@ export function readerSecret(secret: string, nodeId: string): string {
   return `${lent}.${macOf(mac, lent)}`;
 }
 
-/** Secret with which a node may read one snapshot of a copy, whoever is attached. */
+/** Secret with which a node may read one snapshot of a copy, during any attachment. */
 export function snapshotSecret(key: string, { snapshotId, nodeId }: Omit<SnapshotUse, 'kind'>): string {
   return signed(key, `snapshot.${snapshotId}.${nodeId}`);
 }
 
-/** What a node that has a copy, and so its key, shows to the control plane, and what is of no use to another node. */
+/** Proof that a node has a copy, and so its key; of no use to another node. */
 export function holderProof(key: string, nodeId: string): string {
   return macOf(key, `holder.${nodeId}`);
 }
@@ -79,7 +79,7 @@ function macOf(key: string, text: string): string {
   return crypto.createHmac('sha256', key).update(text).digest('base64url');
 }
 
-/** Compares in constant time, so that the duration does not tell how much was right. */
+/** Compares in constant time, so that the duration does not reveal how much was right. */
 function sameMac(a: string, b: string): boolean {
   const [left, right] = [Buffer.from(a), Buffer.from(b)];
   return left.length === right.length && crypto.timingSafeEqual(left, right);

@@ -1,4 +1,4 @@
-/** Text of a join token: a secret, and the fingerprint of the authority whose control plane may be told it. */
+/** Text of a join token: a secret, and the fingerprint of the authority whose control plane may receive it. */
 export type JoinToken = {
   secret: string;
   /** SHA-256 of the authority's certificate in hexadecimal. `undefined`: the text names none. */

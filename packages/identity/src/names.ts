@@ -1,4 +1,4 @@
-/** Names that certificates are bound to. What a certificate may be used for follows from its name alone. */
+/** Names that certificates are bound to. The permitted use of a certificate follows from its name alone. */
 
 /** DNS name in the certificate of every API process. Agents ask for it, whatever address they connect to. */
 export const CONTROL_PLANE_NAME = 'control-plane.holdfast.internal';
@@ -18,7 +18,7 @@ export function parseNodeUri(uri: string): NodeName | undefined {
   return clusterId === undefined || nodeId === undefined ? undefined : { clusterId, nodeId };
 }
 
-/** URI in a worker's certificate: what may tell agents what to do. */
+/** URI in a worker's certificate: workers may command agents. */
 export const WORKER_URI = 'spiffe://holdfast/control-plane/worker';
 
 /** DNS name in a node's certificate, by which the worker knows that it has reached that node and no other. */

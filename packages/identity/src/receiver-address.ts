@@ -6,7 +6,7 @@ import net from 'node:net';
 import { isWithin } from './address-ranges.js';
 import { hostOf } from './names.js';
 
-/** What is no public IPv4 address (IANA's registry of special-purpose addresses, and multicast). */
+/** Addresses that are not public IPv4 ones (IANA's registry of special-purpose addresses, and multicast). */
 const SPECIAL_V4 = [
   '0.0.0.0/8',
   '10.0.0.0/8',
@@ -28,7 +28,7 @@ const SPECIAL_V4 = [
 ];
 /** All public IPv6 addresses are in here. */
 const PUBLIC_V6 = ['2000::/3'];
-/** Of those not: special purposes, documentation, and tunnels that hold an IPv4 address of which nothing is known. */
+/** Of the public ones, excluded: special purposes, documentation, and tunnels that hold an IPv4 address of which nothing is known. */
 const SPECIAL_V6 = ['2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20'];
 
 export const NO_RECEIVER = 'its address is none that webhooks may be sent to';
@@ -46,7 +46,7 @@ export function refusalOfReceiver(
   return undefined;
 }
 
-/** As {@link refusalOfReceiver}, of what a URL tells before its name is looked up: names are judged when something is sent. */
+/** As {@link refusalOfReceiver}, for a URL before its name is resolved: names are judged when something is sent. */
 export function refusalOfReceiverUrl(url: string, networks: readonly string[]): string | undefined {
   const target = new URL(url);
   const name = hostOf(target);

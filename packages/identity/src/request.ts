@@ -12,7 +12,7 @@ export function makeKey(): string {
   return privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
 }
 
-/** Makes a request (PKCS #10) that the key signs. The name in it is for people: the authority goes by the key. */
+/** Makes a request (PKCS #10) that the key signs. The name in it is for people: the authority identifies by the key. */
 export async function makeRequest(keyPem: string, name: string): Promise<string> {
   const privateKey = crypto.createPrivateKey(keyPem);
   const request = await Pkcs10CertificateRequestGenerator.create(

@@ -1,6 +1,6 @@
 /**
- * One port for HTTP and HTTPS. The first byte that a client sends tells them apart: a TLS handshake begins with 0x16, which
- * no HTTP method does.
+ * One port for HTTP and HTTPS. The first byte of a client tells them apart: a TLS handshake begins with 0x16, which no HTTP method
+ * does.
  */
 import { constants } from 'node:crypto';
 import http from 'node:http';
@@ -20,7 +20,9 @@ export type SharedPorts = {
   setCertificate(options: Pick<SecureContextOptions, 'cert' | 'key' | 'ca'>): void;
 };
 
-/** @param requestMsMax a client that sends its request by the drop holds its connection, and what has come of the body, no longer */
+/**
+ * @param requestMsMax a client that sends its request very slowly holds its connection, and the received part of the body, no longer
+ */
 export function sharedPorts({ requestMsMax = REQUEST_MS_MAX } = {}): SharedPorts {
   const limits = {
     keepAliveTimeout: KEEP_ALIVE_MS,
@@ -33,7 +35,7 @@ export function sharedPorts({ requestMsMax = REQUEST_MS_MAX } = {}): SharedPorts
     make(handler) {
       const server = http.createServer(limits, handler);
       const secure = https.createServer({ ...limits, ...TLS_OPTIONS, ...context }, handler);
-      // What is no request is answered in one way, over TLS too.
+      // Anything that is no request is answered in one way, over TLS too.
       secure.on('clientError', (error, socket) => void server.emit('clientError', error, socket));
       // It never listens: what its own listening would set up, the tracking of connections, is set up by this.
       secure.emit('listening');
@@ -65,7 +67,7 @@ const TLS_OPTIONS = {
   requestCert: true,
   // Handlers say why a certificate is refused; the handshake would only fail.
   rejectUnauthorized: false,
-  // Each connection proves its certificate anew: a resumed one would stand for what was trusted earlier.
+  // Each connection proves its certificate anew: a resumed one would stand for earlier trust.
   secureOptions: constants.SSL_OP_NO_TICKET,
 } as const;
 

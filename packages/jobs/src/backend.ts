@@ -27,7 +27,7 @@ export interface JobBackend {
   readonly kind: 'redis' | 'postgres';
   queue(name: string, onError: (error: Error) => void): JobQueue;
   worker(name: string, handler: JobHandler, options: WorkerOptions): JobWorker;
-  /** Resolves when it takes what is written. On Postgres there is nothing to ask beside the database itself. */
+  /** Resolves when it accepts writes. On Postgres there is nothing to check beside the database itself. */
   ping(): Promise<unknown>;
   close(): Promise<void>;
 }
@@ -43,12 +43,12 @@ const LOCK_RENEW_MS = 1_000;
 /** Interval of the search for expired locks: one short query for each queue. */
 const STALLED_INTERVAL_MS = 1_000;
 const SCHEMA = 'bullmq';
-/** What a ping writes, and for how long: it leaves nothing behind. */
+/** Key that a ping writes, and its lifetime: it leaves nothing behind. */
 const PING_KEY = 'holdfast-ping';
 const PING_SECONDS = 10;
 /**
- * Jobs only name what has to be looked at, so none waits for the disk: what a failure of Postgres' machine takes, the sweep
- * wakes again. A job whose outbox row is gone for good is kept, since commits keep their order.
+ * Jobs only name a subject, so none waits for the disk: jobs lost in a failure of Postgres' machine are made again by the sweep. A
+ * job whose outbox row is gone for good is kept, since commits keep their order.
  */
 const UNSYNCED = '-c synchronous_commit=off';
 /** Connections of each queue or worker on Postgres, beside one that listens. */
@@ -69,7 +69,7 @@ const workerTimes = {
 
 function redisBackend(url: string, caFile: string | undefined): JobBackend {
   const tls = caFile === undefined ? {} : { tls: { ca: fs.readFileSync(caFile) } };
-  // BullMQ asks for this setting on connections that block.
+  // BullMQ requires this setting on connections that block.
   const connection = new Redis(url, { maxRetriesPerRequest: null, ...tls });
   return {
     kind: 'redis',

@@ -1,8 +1,8 @@
 /**
  * Outbox relay: turns outbox rows into jobs.
  *
- * Crash behaviour: rows are removed only when their jobs are in the queue, so a relay that dies leaves them for the
- * next one, and some jobs are added twice, which the queue merges. Several relays may run at once.
+ * Crash behaviour: rows are deleted only when their jobs are in the queue, so a relay that dies leaves them for the next one, and
+ * some jobs are added twice, which the queue merges. Several relays may run at once.
  */
 import type { Outbox } from '@holdfast/control/ports/outbox.js';
 import type { Queue } from '@holdfast/control/ports/queue.js';

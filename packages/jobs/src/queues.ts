@@ -4,8 +4,8 @@ import type { Lane } from '@holdfast/core/policy/work-lane.js';
 import { z } from 'zod';
 
 /**
- * Queue names: one queue for each lane of volumes and one for clusters, so that neither slow volumes nor many of them hold up
- * what is more urgent. Requests have the name that all volumes' jobs had in versions before, which may still be in it.
+ * Queue names: one queue for each lane of volumes and one for clusters, so that neither slow volumes nor many of them delay more
+ * urgent work. Requests have the name that all volumes' jobs had in earlier versions, some of which may still be in it.
  */
 export const VOLUME_QUEUES = {
   safety: 'holdfast-volume-safety',

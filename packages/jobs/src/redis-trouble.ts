@@ -8,7 +8,7 @@ import { describeTlsTrouble } from '@holdfast/core/model/certificate-trouble.js'
 const ASKED_MS_MAX = 3_000;
 const REDIS_PORT = 6379;
 
-/** @returns what has to be mended first; `undefined`: nothing, or Redis is only away for now */
+/** @returns the problem to fix first; `undefined`: none, or Redis is only unavailable for now */
 export async function redisTrouble(url: string, caFile: string | undefined): Promise<string | undefined> {
   const { protocol, hostname, port } = new URL(url);
   if (protocol !== 'rediss:') return undefined;

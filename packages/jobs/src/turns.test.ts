@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { TURN_MAX, Turns } from './turns.js';
 
-/** A queue of jobs that begin in the order of their turns, and of those of one turn in the order in which they were put in. */
+/** A queue of jobs that begin by priority, and with equal priority in the order in which they were added. */
 class Line {
   readonly turns = new Turns();
   private readonly waiting: { key: string; turn: number }[] = [];
@@ -13,7 +13,7 @@ class Line {
     }
   }
 
-  /** Begins the next jobs, and tells how many were of each party. */
+  /** Begins the next jobs, and counts those of each party. */
   begin(count: number): Record<string, number> {
     const begun: Record<string, number> = {};
     for (let n = 0; n < count; n += 1) {

@@ -1,14 +1,14 @@
 /**
  * Turns of the parties that share a queue: each party's next job comes after its last one, and not after the jobs of others. A party
- * that puts thousands in at once has them spread over as many rounds, and one that comes later begins in the present round.
+ * that adds thousands at once has them spread over as many rounds, and one that comes later begins in the present round.
  *
- * Start-time fair queueing (Goyal, Vin and Cheng, 1996) with jobs of equal weight. Each process gives turns of its own; they agree
- * closely enough, since a job carries its turn and whoever begins it moves on to that round.
+ * Start-time fair queueing (Goyal, Vin and Cheng, 1996) with jobs of equal weight. Each process assigns turns of its own; they agree
+ * closely enough, since a job carries its turn and the process that begins it moves on to that round.
  */
 
-/** The largest priority that BullMQ takes. Jobs that would come later share this turn, in the order in which they were put in. */
+/** The largest priority of BullMQ. Jobs beyond it share this turn, in the order in which they were added. */
 export const TURN_MAX = 2 ** 21 - 1;
-/** Jobs and parties that are remembered: some ten megabytes. Who is forgotten gets a turn as if new, which is never a late one. */
+/** Remembered jobs and parties: some ten megabytes. A forgotten one gets a turn as if new, which is never a late one. */
 const REMEMBERED_MAX = 100_000;
 
 export class Turns {
@@ -17,7 +17,7 @@ export class Turns {
   private readonly lastOf = new Map<string, number>();
   private readonly given = new Map<string, number>();
 
-  /** @param key what the job is about: one that waits keeps its turn when it is put in again */
+  /** @param key subject of the job: one that waits keeps its turn when it is added again */
   take(key: string, party: string): number {
     const known = this.given.get(key);
     if (known !== undefined) return known;
@@ -40,7 +40,7 @@ export class Turns {
   }
 }
 
-/** The last one told is the newest; the oldest goes when there are too many. */
+/** The last one used is the newest; the oldest is removed when there are too many. */
 function remember(map: Map<string, number>, key: string, turn: number): void {
   map.delete(key);
   map.set(key, turn);

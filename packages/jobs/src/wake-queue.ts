@@ -7,7 +7,7 @@ import { Turns } from './turns.js';
 
 /** Failed jobs that are kept for inspection. They are not retried: the sweep wakes their volumes and clusters again. */
 const FAILED_KEPT = 100;
-/** Lane and party of wake-ups that name none: what reconcilers themselves ask for takes turns as one party. */
+/** Lane and party of wake-ups that name none: those of reconcilers themselves take turns as one party. */
 const UNNAMED_LANE: Lane = 'request';
 const UNNAMED_PARTY = '';
 /** A job that was delayed has waited for a time, and goes first when that has come. */
@@ -15,7 +15,7 @@ const DELAYED_TURN = 1;
 
 /** The control plane's `Queue` port on BullMQ. */
 export class WakeQueue implements Queue {
-  /** What waits in the queue, as far as this process knows: its workers say what begins. */
+  /** Waiting jobs, as far as this process knows: its workers report starts. */
   readonly handedOver = new HandedOver(() => performance.now());
   private readonly turns: Readonly<Record<Lane, Turns>> = {
     safety: new Turns(),
@@ -36,7 +36,7 @@ export class WakeQueue implements Queue {
 
   /**
    * Adds a wake-up. In each lane a volume has one waiting job at most, and so has a cluster. `keepLastIfActive`: a wake-up that comes
-   * while its job runs leads to one more run. A delayed wake-up has an id of its own, because it must not swallow an immediate one.
+   * while its job runs leads to one more run. A delayed wake-up has an id of its own, because it must not replace an immediate one.
    */
   async wake(wakeUp: WakeUp, { delayMs = 0 }: { delayMs?: number } = {}): Promise<void> {
     // Before it is added, because it may begin before this hears that it was.

@@ -11,7 +11,7 @@ import {
 
 export type WakeHandlers = {
   volume: {
-    /** Most jobs that one process runs at once, of each lane. */
+    /** Maximum jobs that one process runs at once, of each lane. */
     concurrency: Readonly<Record<Lane, number>>;
     /** @param turn of the job in its lane */
     run: (wakeUp: VolumeWakeUp, turn: number) => Promise<void>;

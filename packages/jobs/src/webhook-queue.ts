@@ -1,4 +1,4 @@
-/** Queue of webhooks that have something to deliver: which worker looks at which. What is due, and when, stands in Postgres. */
+/** Queue of webhooks with deliveries: assigns each to a worker. Due deliveries and their times are in Postgres. */
 import { asId, type WebhookId } from '@holdfast/core/model/ids.js';
 import type { JobBackend, JobQueue, JobWorker } from './backend.js';
 import { type Job, jobSchema } from './queues.js';

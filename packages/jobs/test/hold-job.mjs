@@ -1,4 +1,4 @@
-/** A worker that takes every job and never ends one; it tells its parent which it holds. Its parent kills it. */
+/** A worker that takes every job and never ends one; it reports the jobs it holds to its parent, which kills it. */
 import { openBackend } from '@holdfast/jobs/backend.js';
 import { WakeWorkers } from '@holdfast/jobs/wake-workers.js';
 

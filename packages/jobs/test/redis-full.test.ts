@@ -1,6 +1,6 @@
 /**
- * A Redis that answers, and takes no writes: its memory is full, or its disk refuses its snapshots. What waits in the outbox waits there,
- * and is done by the same processes once Redis takes writes again.
+ * A Redis that answers, and accepts no writes: its memory is full, or its disk refuses its snapshots. Wake-ups wait in the outbox,
+ * and the same processes do them once Redis accepts writes again.
  */
 import type { Outbox } from '@holdfast/control/ports/outbox.js';
 import type { WakeUp } from '@holdfast/control/ports/queue.js';

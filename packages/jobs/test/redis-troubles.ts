@@ -9,7 +9,7 @@ type RedisTrouble = {
   readonly end: (redis: RedisServer) => Promise<void>;
 };
 
-/** How Redis comes to refuse writes, and to take them again. */
+/** Ways in which Redis refuses writes, and accepts them again. */
 export const REDIS_TROUBLES: Readonly<Record<string, RedisTrouble>> = {
   OOM: {
     begin: (redis) => told(redis, 'CONFIG SET maxmemory 1'),

@@ -125,7 +125,7 @@ describe.each(backends)('on %s', (kind) => {
       () => runs,
       (count) => count === 1,
     );
-    // Once: this wake-up is not lost, whether the failed job has been put away by now or not.
+    // Once: this wake-up is not lost, whether the failed job has been removed by now or not.
     await queue.wake(wakeUp);
     await eventually(
       'the later wake-up runs',

@@ -46,7 +46,7 @@ export function inspectCluster(cluster: LonghornCluster, source: string, now: Da
   };
 }
 
-/** Is there anything of Longhorn in what was read? */
+/** True if the files contained any Longhorn objects. */
 export function isLonghorn({ nodes, volumes, replicas, settings }: LonghornCluster): boolean {
   return nodes.length + volumes.length + replicas.length + settings.size > 0;
 }

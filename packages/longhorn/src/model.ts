@@ -6,7 +6,7 @@ import type { DataEngine, DiskType } from '@holdfast/core/model/node.js';
 import type { LonghornCondition } from './reading/fields.js';
 import type { ReadProblem } from './reading/problem.js';
 
-/** Where an object stands in what was read. */
+/** Position of an object in the source. */
 export type Place = { readonly file: string; readonly line: number };
 
 type Named = { readonly name: string; readonly at: Place };
@@ -154,7 +154,7 @@ export type LonghornOrphan = Named & {
   readonly dataName: string;
 };
 
-/** What an engine's image is deployed on. */
+/** Deployment of an engine's image. */
 export type EngineImage = Named & { readonly image: string; readonly deployedOn: ReadonlySet<string> };
 
 export type InstanceManager = Named & {
@@ -193,7 +193,7 @@ export type LonghornCluster = {
   readonly backingImages: readonly BackingImage[];
   /** How many objects of each other kind there are. */
   readonly otherKinds: ReadonlyMap<string, number>;
-  /** How many files were left unread, since they hold no objects that are asked about. */
+  /** Number of unread files, since they hold no relevant objects. */
   readonly unreadFiles: number;
   readonly problems: readonly ReadProblem[];
   /** Problems beyond those that are listed. */

@@ -70,7 +70,9 @@ export function toCluster(objects: readonly KubernetesObject[], tell: Tell): Rea
   };
 }
 
-/** A folder may hold an object twice, such as in a dump beside a bundle: the first is kept, and the second is told where it differs. */
+/**
+ * A folder may hold an object twice, such as in a dump beside a bundle: the first is kept, and a differing second one is reported.
+ */
 function keep(found: Map<string, KubernetesObject>, object: KubernetesObject, tell: Tell): void {
   const key = [object.group, object.type, object.namespace, object.name].join('/');
   const known = found.get(key);

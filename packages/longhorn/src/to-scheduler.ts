@@ -178,7 +178,7 @@ export function schedulerReplica(replica: LonghornReplica): VectorReplica {
   };
 }
 
-/** All that the scheduler is asked about one volume with. */
+/** Complete input of the scheduler for one volume. */
 export type VolumeInScheduler = {
   readonly placement: VectorPlacement;
   /** With disks named as users named them. @throws StorageFault `fleet.inconsistent` */
@@ -249,7 +249,7 @@ export function questionAbout(
     profile: LONGHORN_BY_FACTS,
     refine: (request, question) => ({
       ...asked,
-      // What a cure may have changed.
+      // Parts that a cure may have changed.
       nodeSelector: request.nodeSelector,
       diskSelector: request.diskSelector,
       nodeAntiAffinity: request.nodeAntiAffinity,

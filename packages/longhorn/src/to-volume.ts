@@ -19,7 +19,7 @@ export function toVolume(object: KubernetesObject, tell: Tell): LonghornVolume {
     actualBytes: whole(status, 'actualSize', problem),
     numberOfReplicas: whole(spec, 'numberOfReplicas', problem),
     dataEngine: dataEngine(spec),
-    // Up to 1.8 `engineImage`; a volume that has been running says what it runs.
+    // Up to 1.8 `engineImage`; a volume that has run names its image.
     image: text(status, 'currentImage') || text(spec, 'image', 'engineImage'),
     frontend: text(spec, 'frontend'),
     accessMode: text(spec, 'accessMode') || 'rwo',

@@ -6,7 +6,7 @@ import { reportSchema } from '../src/inspection/report.js';
 
 const inRepository = (file: string) => new URL(`../../../${file}`, import.meta.url);
 
-/** Run with HOLDFAST_WRITE_SCHEMA=1 to write it anew. */
+/** `npm run docs` writes it anew, by this variable. */
 test('the JSON schema is made of the form of a report', () => {
   const file = inRepository('docs/longhorn-inspect.schema.json');
   const wanted = `${JSON.stringify(z.toJSONSchema(reportSchema), null, 2)}\n`;

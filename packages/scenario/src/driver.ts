@@ -3,7 +3,7 @@ import type { Facts } from './facts.js';
 import type { Scenario } from './scenario.js';
 import type { StepCall } from './steps.js';
 
-/** What came of a step. A refusal is an answer of the product, not an error of the run. */
+/** Outcome of a step. A refusal is an answer of the product, not an error of the run. */
 export type StepOutcome =
   | { readonly kind: 'done' }
   | { readonly kind: 'refused'; readonly code: string; readonly message: string };
@@ -18,13 +18,13 @@ export interface ScenarioDriver {
   /** Lets a short time pass, at most so many seconds. */
   pause(secondsMax: number): Promise<void>;
   observe(): Promise<Facts>;
-  /** @throws ScenarioError when the scenario asks for what there is not, or what this driver can't do */
+  /** @throws ScenarioError when the scenario names objects that do not exist, or steps that this driver can't do */
   act(call: StepCall): Promise<StepOutcome>;
-  /** Repairs all that is broken, and lets time pass until every volume is well; what is not by then is a finding. */
+  /** Repairs all faults, and lets time pass until every volume is healthy; one that is not by then is a finding. */
   heal(secondsMax: number): Promise<readonly string[]>;
-  /** What must never be so and was, whatever the scenario expects. */
+  /** Violations that happened, whatever the scenario expects. */
   findings(): Promise<readonly string[]>;
-  /** Puts back what is not the scenario's. Called once, however the run ended. */
+  /** Restores everything that the scenario changed. Called once, however the run ended. */
   close(): Promise<void>;
 }
 

@@ -1,4 +1,4 @@
-/** Expectations of a scenario: what an API's reader would see of a volume, a node, a disk, the rebuilds or the events. */
+/** Expectations of a scenario: what a reader of the API would see of a volume, a node, a disk, the rebuilds or the events. */
 import { z } from 'zod';
 import { diskName, nodeName, tags, volumeName } from './given.js';
 import { countSchema, sizeSchema } from './quantities.js';
@@ -20,7 +20,7 @@ const condition = z
 const conditions = z.record(z.string(), condition);
 const perPlace = z.record(z.string(), countSchema);
 
-/** Counts of a volume's copies, by how the engine uses them or by what is known of them. */
+/** Counts of a volume's copies, by mode or by state. */
 const copies = z
   .strictObject({
     RW: countSchema,

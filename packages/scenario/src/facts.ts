@@ -75,6 +75,6 @@ export type Facts = {
   readonly volumes: readonly VolumeFacts[];
   readonly nodes: readonly NodeFacts[];
   readonly disks: readonly DiskFacts[];
-  /** The newest last. A driver may tell an event again. */
+  /** The newest last. A driver may report an event again. */
   readonly events: readonly EventFacts[];
 };

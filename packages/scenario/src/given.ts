@@ -65,7 +65,7 @@ function overrideSchema(override: VolumeOverride): z.ZodType<string | number> {
 
 const copies = z.int().min(REPLICA_COUNT_MIN).max(REPLICA_COUNT_MAX);
 
-/** What of a volume may be given and changed later. */
+/** Fields of a volume that may be given and changed later. */
 export const volumeSpec = {
   numberOfReplicas: copies.optional(),
   nodeSelector: tags.optional(),

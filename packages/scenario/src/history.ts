@@ -1,4 +1,4 @@
-/** What a run has seen so far: the state at the start, and every replica, rebuild and event since. */
+/** History of a run: the state at the start, and every replica, rebuild and event since. */
 import type { EventFacts, Facts, RebuildFacts, ReplicaFacts, VolumeFacts } from './facts.js';
 
 export type VolumeHistory = {

@@ -1,4 +1,4 @@
-/** Judging of expectations over the facts of a moment, and what has been seen since the start. */
+/** Judging of expectations over the facts of a moment, and the history since the start. */
 import type {
   DiskExpectation,
   EventExpectation,
@@ -11,7 +11,7 @@ import type { History } from './history.js';
 import { conditionFindings, counts, countsPer, differs, rebuildFindings } from './judge-parts.js';
 import { judgeVolume } from './judge-volume.js';
 
-/** What is not as expected, in sentences; empty when the expectation holds. */
+/** Differences from the expectation, as sentences; empty when it holds. */
 export function judge(wanted: Expectation, facts: Facts, history: History): string[] {
   if ('event' in wanted) return judgeEvents(wanted, history);
   if ('volume' in wanted) return judgeVolume(wanted, facts, history);

@@ -1,4 +1,4 @@
-/** Problems of scenario files: each is told with its line, and all of them before anything is run. */
+/** Problems of scenario files: each is reported with its line, and all of them before anything is run. */
 import { describe, expect, test } from '@jest/globals';
 import { FILE_BYTES_MAX, readScenario } from './read-scenario.js';
 

@@ -120,7 +120,7 @@ function readStep(step: StepName, raw: object, path: Path, lines: Lines): Entry 
   const found = stepEntry(step).safeParse(raw);
   if (!found.success) return problemsOf(found.error, path, lines);
   const { at, after, refused } = found.data;
-  // The schema of this step has just read what it is told.
+  // The schema of this step has just parsed it.
   const call = { name: step, ask: Reflect.get(found.data, step) } as StepCall;
   return { kind: 'step', line: lines(path), when: { at, after }, call, refused };
 }

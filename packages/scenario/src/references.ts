@@ -92,7 +92,7 @@ const FIELDS: Readonly<Record<string, Kind>> = {
   disk: 'disk',
   volume: 'volume',
 };
-/** Steps that are told one name only, where it is no node's. */
+/** Steps with one name only that is no node's. */
 const SUBJECTS: Readonly<Partial<Record<StepCall['name'], Kind>>> = {
   diskDown: 'disk',
   removeDisk: 'disk',

@@ -1,4 +1,4 @@
-/** Result of a scenario in words: one line when it passed, else what is wrong, where, and what led to it. */
+/** Result of a scenario in words: one line when it passed, else the difference, its position, and what led to it. */
 import type { ScenarioResult } from './run-scenario.js';
 import type { Scenario } from './scenario.js';
 

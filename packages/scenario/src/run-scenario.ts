@@ -155,7 +155,7 @@ class Run {
         );
   }
 
-  /** @param secondsMax how long may pass before; 0 for a look at this moment */
+  /** @param secondsMax how long may pass before; 0 for the present moment */
   private async look(secondsMax: number): Promise<void> {
     if (secondsMax > 0) await this.driver.pause(secondsMax);
     this.facts = await this.driver.observe();

@@ -12,7 +12,7 @@ import { BASE_CLUSTER, clusterGiven, settingsGiven, volumeGiven } from './given.
 import { durationSchema } from './quantities.js';
 import { STEPS, type StepCall, type StepName } from './steps.js';
 
-/** What a scenario can be run against: a simulated cluster, or the local stack with its real processes. */
+/** Targets of a scenario: a simulated cluster, or the local stack with its real processes. */
 export const TARGETS = ['simulator', 'local'] as const;
 export type Target = (typeof TARGETS)[number];
 

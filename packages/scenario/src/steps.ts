@@ -1,6 +1,6 @@
 /**
- * Steps of a scenario: what happens to the cluster. One entry declares a step: its name in files, what it is told, and
- * what it does. A driver has a handler for each (`StepHandlers`), which the compiler asks for.
+ * Steps of a scenario: actions and faults of the cluster. One entry declares a step: its name in files, its parameters, and its
+ * effect. A driver has a handler for each (`StepHandlers`), which the compiler demands.
  */
 import { z } from 'zod';
 import {
@@ -153,7 +153,7 @@ export const STEPS = {
 export type StepName = keyof typeof STEPS;
 export type StepAsk<Name extends StepName> = z.infer<(typeof STEPS)[Name]>;
 
-/** One step with what it is told. */
+/** One step with its parameters. */
 export type StepCall = { [Name in StepName]: { readonly name: Name; readonly ask: StepAsk<Name> } }[StepName];
 
 export type StepHandlers = { [Name in StepName]: (ask: StepAsk<Name>) => Promise<void> };

@@ -1,6 +1,6 @@
 import type { VolumeId } from '@holdfast/core/model/ids.js';
 
-/** What a simulated node holds of volumes, its copies or engines. It knows of which volumes, and tells of every change. */
+/** Contents of a simulated node by volume: its copies or engines. It knows the volumes, and reports every change. */
 export class ByVolumeMap<Key, Held extends { readonly volumeId: VolumeId }> extends Map<Key, Held> {
   private readonly counts = new Map<VolumeId, number>();
 

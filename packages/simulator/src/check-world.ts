@@ -20,7 +20,7 @@ export async function checkWorld(world: World): Promise<string[]> {
   return findings;
 }
 
-/** What the engines really work on, whatever the database says. */
+/** State of the engines themselves, whatever the database has. */
 async function rebuildsInEngines({ nodes, store }: World): Promise<Rebuild[]> {
   const running = new Set(
     nodes

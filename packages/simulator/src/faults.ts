@@ -32,7 +32,7 @@ export const NO_FAULTS: FaultPlan = {
 
 const EFFECT_FAULTS: readonly EffectFault[] = ['die-before', 'die-after', 'lost-before', 'lost-after'];
 
-/** Faults by chance, each with its share. */
+/** Random faults, each with its share. */
 export function chanceFaults(
   random: SeededRandom,
   {

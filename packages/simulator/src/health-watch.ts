@@ -1,19 +1,22 @@
 /**
- * Oracle of health: what is shown of a volume is never better for long than what one would say who sees all disks. Whoever shows it
- * knows of a fault after the time that the settings give it.
+ * Oracle of health: the displayed health of a volume is never better for long than that seen by an observer of all disks. The product
+ * learns of a fault after the time that the settings give it.
  */
 import type { VolumeId } from '@holdfast/core/model/ids.js';
 import { isHealthy, type Replica } from '@holdfast/core/model/replica.js';
 import type { Robustness, Volume } from '@holdfast/core/model/volume.js';
 import type { World } from './world.js';
 
-/** Beyond the time in which a silent node counts as away: for an engine that waits for a copy, a worker that is down, and calls that are lost. */
+/**
+ * In addition to the time after which a silent node counts as not ready: for an engine that waits for a copy, a worker that is down,
+ * and lost calls.
+ */
 const SLACK_MS = 90_000;
 
-/** A copy that is not needed goes once no rebuild and no purge stands in the way. */
+/** A copy that is not needed is removed once no rebuild and no purge blocks that. */
 const SURPLUS_MS = 600_000;
 
-/** The smaller, the better. A volume of which nothing is known is not shown as well. */
+/** The smaller, the better. A volume in an unknown state is not displayed as healthy. */
 const RANKS: Readonly<Record<Robustness, number>> = { healthy: 0, degraded: 1, unknown: 2, faulted: 2 };
 
 export class HealthWatch {
@@ -24,7 +27,7 @@ export class HealthWatch {
 
   constructor(private readonly world: World) {}
 
-  /** @returns what was wrong for too long, in words */
+  /** @returns what was wrong for too long, as sentences */
   look(changed: Iterable<VolumeId>): string[] {
     const nowMs = this.world.clock.now().getTime();
     const volumes = new Set([...changed, ...this.since.keys(), ...this.surplus.keys()]);

@@ -1,6 +1,6 @@
 /**
- * Next moment of a simulated cluster in which nothing moves: until then every tick would find what the last one found. Only
- * then a sweep may find a volume or the cluster due. What the world may pass over is decided here, and nothing else.
+ * Next moment of a simulated cluster at rest: until then every tick would have the result of the last one. Only then a sweep may find
+ * a volume or the cluster due. This module alone decides how much time the world may skip.
  */
 import { SWEEP_INTERVAL_MS } from '@holdfast/control/reconcilers/sweep.js';
 import { conditionOf } from '@holdfast/core/model/condition.js';
@@ -10,7 +10,7 @@ import type { Quiet } from './quiet.js';
 import type { SimNode } from './sim-node.js';
 import type { Tables } from './store/tables.js';
 
-/** Longest pass over: rules of the cluster that have no time of their own are asked at least so often. */
+/** Longest skip: rules of the cluster without a time of their own are evaluated at least so often. */
 const PASS_MS_MAX = 1_800_000;
 /** For so long after a change every sweep is made: what waits for several rules of the cluster comes one after the other. */
 const SETTLING_MS = 60_000;
@@ -52,7 +52,7 @@ export function isClusterTurning({ tables, nodes, nowMs }: Moment): boolean {
   return isSilent || isWindowOver || tables.fanOuts.size > 0 || isAnyOrphanWaiting(tables);
 }
 
-/** To be told of, or to be removed: after a time that only the cluster's reconciler knows. */
+/** Orphans to be announced or removed: after a time that only the cluster's reconciler knows. */
 function isAnyOrphanWaiting({ orphans, clusters }: Tables): boolean {
   if (orphans.size === 0) return false;
   const mayGo = [...clusters.values()].some(
@@ -66,7 +66,7 @@ function isAnyOrphanWaiting({ orphans, clusters }: Tables): boolean {
   );
 }
 
-/** Of what is due, of windows that end, of orphans that become old, and of the cron. */
+/** Earliest of due volumes, ends of windows, ages of orphans, and the cron. */
 function earliestTime({ tables, nowMs, quiet }: Moment): number {
   let earliest = Number.POSITIVE_INFINITY;
   const at = (time: Date | undefined) => {

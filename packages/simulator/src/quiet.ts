@@ -1,15 +1,15 @@
 /**
- * What is known of a simulated cluster in which nothing has changed for a while. A volume whose plan was idle then is only
- * looked at again because its plan asks for a look with every sweep; without a change such a look finds what the last one
- * found, until the next time that the plan names. So does a step that an agent refuses.
+ * State of a simulated cluster in which nothing has changed for a while. A volume whose plan was idle then is reconciled again only
+ * because its plan asks for every sweep; without a change the result is the last one, until the next time that the plan names. The
+ * same holds for a step that an agent refuses.
  */
 import type { VolumeId } from '@holdfast/core/model/ids.js';
 
-/** Calls of a simulated worker are lost by chance, at most one of ten. */
+/** Calls of a simulated worker are lost at random, at most one of ten. */
 const REFUSALS_MIN = 3;
 /** After so long a step that was refused is tried again, whatever explains it. */
 const REFUSED_MS_MAX = 1_800_000;
-/** The cluster's reconciler is asked at least so often: its rules that depend on time name no time of their own. */
+/** The cluster's reconciler runs at least so often: its time-dependent rules name no time of their own. */
 const CLUSTER_MS_MAX = 60_000;
 /** A call of the first may have been lost. */
 const CLUSTER_RUNS_MIN = 2;
@@ -18,12 +18,12 @@ export class Quiet {
   /** The last sweep in which nothing changed. */
   sweptMs = 0;
   private readonly known = new Map<VolumeId, Known>();
-  /** When all of them changed last, since what they share did. */
+  /** Last change of all of them, because their shared state changed. */
   private sinceMs = 0;
   /** The last runs of the cluster's reconciler in an unchanged store: after how many changes, how many runs, since when. */
   private clusterRuns = { changes: -1, count: 0, atMs: 0 };
 
-  /** What all volumes share changed: nodes, disks, moves under way. */
+  /** Shared state of all volumes changed: nodes, disks, moves under way. */
   disturbAll(nowMs: number): void {
     this.sinceMs = nowMs;
     this.known.clear();
@@ -77,14 +77,14 @@ export class Quiet {
     this.clusterRuns = { changes, count: before + 1, atMs };
   }
 
-  /** Would the cluster's reconciler find what it found the last time? */
+  /** True if the cluster's reconciler would have the result of the last time. */
   isClusterSettled(changes: number, nowMs: number): boolean {
     const { clusterRuns } = this;
     if (clusterRuns.changes !== changes || clusterRuns.count < CLUSTER_RUNS_MIN) return false;
     return nowMs - clusterRuns.atMs < CLUSTER_MS_MAX;
   }
 
-  /** When the volume has to be looked at: what its plan asked for, unless that would find the same once more. */
+  /** Next reconciliation of the volume: as its plan requested, unless the result would be the same. */
   dueOf(volumeId: VolumeId, due: Date | undefined, nowMs: number): Date | undefined {
     return this.isSettled(volumeId, nowMs) ? this.known.get(volumeId)?.time : due;
   }

@@ -6,7 +6,7 @@ import { endpointOf, holderOf } from '@holdfast/core/model/volume-lifecycle.js';
 import type { SimEngine } from './sim-engine.js';
 import type { World } from './world.js';
 
-/** A user has accepted what a disk holds: of volumes without a full copy elsewhere it is all that is left. */
+/** A user has accepted a disk's content: for volumes without a full copy elsewhere nothing else is left. */
 export function settleForDisk(clients: readonly SimClient[], diskId: DiskId, { store }: World): void {
   for (const client of clients) {
     const full = store.tables.replicas.by('volume', client.volumeId).filter(isHealthy);
@@ -14,10 +14,10 @@ export function settleForDisk(clients: readonly SimClient[], diskId: DiskId, { s
   }
 }
 
-/** A client of a volume, which remembers what was acknowledged. */
+/** A client of a volume, which records acknowledged writes. */
 export class SimClient {
   readonly acknowledged = new Set<number>();
-  /** What had been acknowledged when a snapshot was asked for, so that the snapshot holds it. */
+  /** Writes acknowledged when a snapshot was requested, so that the snapshot holds them. */
   private readonly frozen = new Map<SnapshotId, ReadonlySet<number>>();
 
   constructor(
@@ -39,7 +39,7 @@ export class SimClient {
     const number = this.world.nextWrite();
     const isAcknowledged = (await engine?.write(number)) ?? false;
     this.world.fleet.stir(this.volumeId);
-    // What is written while a revert is wanted may go with it.
+    // Writes during a requested revert may be lost with it.
     const isReverting = (await this.view()).volume.task?.kind === 'revert';
     if (isAcknowledged && !isReverting) this.acknowledged.add(number);
     return isAcknowledged;
@@ -57,11 +57,11 @@ export class SimClient {
     });
   }
 
-  /** After a revert was asked for: what was acknowledged before may be gone, because a user wanted it so. */
+  /** After a revert was requested: earlier acknowledged writes may be gone, because a user wanted that. */
   async revert(): Promise<void> {
     this.acknowledged.clear();
     const { snapshots } = await this.view();
-    // What is not taken yet is taken after the revert.
+    // A pending snapshot is taken after the revert.
     for (const { id, state } of snapshots) if (state !== 'ready') this.frozen.delete(id);
   }
 

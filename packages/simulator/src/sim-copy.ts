@@ -14,7 +14,7 @@ export type SimCopy = {
   /** As it was made. */
   readonly sizeBytes: number;
   readonly secret: string;
-  /** What it stores of its volume. */
+  /** Stored description of its volume. */
   volume?: VolumeDescription | undefined;
   record: CopyRecord | undefined;
   /** The highest epoch it has been opened at; lower ones are refused. */
@@ -57,19 +57,19 @@ export function layerChecksum({ writes, isDamaged }: SimLayer): string {
 /** A number that no client writes: a block of the copy's files was changed behind its back. */
 export const DAMAGE = -1;
 
-/** What writes a copy holds, whether or not a block of it is damaged: only a comparison of whole copies finds that. */
+/** Writes in a copy, whether or not a block of it is damaged: only a comparison of whole copies finds damage. */
 export function writesOf({ writes }: Pick<SimCopy, 'writes'>): Set<number> {
   const known = new Set(writes);
   known.delete(DAMAGE);
   return known;
 }
 
-/** What writes a copy holds, in a form that is equal for equal contents. */
+/** Writes in a copy, in a form that is equal for equal contents. */
 export function checksumOf(copy: SimCopy): string {
   return hashOf([...copy.writes].sort((a, b) => a - b));
 }
 
-/** Some writes are told as they are; many by FNV-1a with two bases and their count, so that it is as long as a checksum may be. */
+/** A few writes are listed; many are hashed by FNV-1a with two bases and their count, so that the length is that of a checksum. */
 function hashOf(writes: readonly number[]): string {
   const text = writes.join();
   if (text.length <= 64) return text === '' ? 'none' : text;

@@ -10,7 +10,7 @@ export type SimDiskOptions = {
   readonly id?: DiskId;
 };
 
-/** A disk of a simulated node. What befalls it is noticed by its node, which reports it with its next heartbeat. */
+/** A disk of a simulated node. Its node notices faults and reports them with its next heartbeat. */
 export class SimDisk {
   readonly type: DiskType;
   readonly maximumBytes: number;

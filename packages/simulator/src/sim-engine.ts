@@ -1,7 +1,7 @@
 /**
  * Simulated engine, as the control plane sees one: it writes to all its replicas, drops those that fail, shrinks the
  * record as the rules allow, and rebuilds one replica at a time. Its rules for which copies are current are the real ones
- * (docs/adr/0004-copies-say-which-is-current.md); its bytes are write numbers.
+ * (docs/adr/0004-copy-records.md); its bytes are write numbers.
  */
 import type { EngineReport, RebuildReport, StartEngine } from '@holdfast/core/model/agent-protocol.js';
 import { type CopyRecord, copyRecord, mayShrinkAlone } from '@holdfast/core/model/copy-record.js';
@@ -13,13 +13,13 @@ import type { ReplicaMode } from '@holdfast/core/model/replica.js';
 import type { SimCopy } from './sim-copy.js';
 import { haveEqualLayers, SimLayers } from './sim-layers.js';
 
-/** What an engine reaches of the world around it. */
+/** Access of an engine to its surroundings. */
 export type EngineSurroundings = {
   /** The copy on that node, if the node is alive and can be reached from the engine's. */
   reach(replicaId: ReplicaId, nodeId: NodeId | undefined): SimCopy | undefined;
   /** Does this rebuild of the replica end in an error of its disk? */
   failsRebuild(replicaId: ReplicaId): boolean;
-  /** What it takes to fill a copy that is to hold so much. */
+  /** Work to fill a copy of this size. */
   workOf(heldBytes: number): RebuildWork;
   /** Can it ask Postgres? */
   isConnected(): boolean;
@@ -39,7 +39,7 @@ type SimFill = {
   report: NonNullable<EngineReport['fill']>;
 };
 
-/** Work of a rebuild: its bytes as they are told, and the ticks of the world that they take. */
+/** Work of a rebuild: its reported bytes, and the ticks that they take. */
 export type RebuildWork = { readonly bytes: number; readonly steps: number };
 
 /** Where a world says nothing else: a virtual size, so that progress has numbers. */
@@ -47,7 +47,7 @@ export const ANY_REBUILD: RebuildWork = { bytes: 1_000_000, steps: 4 };
 
 export class SimEngine {
   private readonly modes = new Map<ReplicaId, { mode: ReplicaMode; reason: string }>();
-  /** Where it was told that the copies are. */
+  /** Addresses of the copies, as they were sent to it. */
   private readonly places = new Map<ReplicaId, NodeId>();
   private readonly rebuilds: SimRebuild[] = [];
   readonly layers: SimLayers;
@@ -56,7 +56,7 @@ export class SimEngine {
   private state: EngineReport['state'] = 'running';
   private reason = '';
   private replicaTimeoutMs: number;
-  /** What it said last, while nothing of it has changed. */
+  /** Its last report, while it is unchanged. */
   private said: EngineReport | undefined;
 
   constructor(
@@ -224,7 +224,7 @@ export class SimEngine {
       this.endRebuild(rebuild, { code: 'rebuild.failed', message: 'its disk gave an error' });
       return;
     }
-    // What the target held before its failure is not to be believed: it becomes exactly what the source holds.
+    // The target's content from before its failure is not believed: it becomes exactly the source's.
     target.writes = new Set(source.writes);
     target.layers = source.layers;
     target.rebuilding = false;
@@ -239,7 +239,7 @@ export class SimEngine {
     this.reason = 'it was stopped';
   }
 
-  /** The same object as the last time while it says the same: what was concluded from a report is kept with it. */
+  /** The same object while the report is unchanged: results computed from a report are kept with it. */
   report(): EngineReport {
     const writtenBytes = this.writtenBytes();
     if (this.said === undefined || !this.stillSays(this.said, writtenBytes))
@@ -382,7 +382,7 @@ export class SimEngine {
   }
 }
 
-/** @param method of its one layer: a copy that was a member once gets what it missed */
+/** @param method of its one layer: a former member gets what it missed */
 function newReport(
   { rebuildId, target }: EngineAsk<'start-rebuild'>,
   method: RebuildMethod,

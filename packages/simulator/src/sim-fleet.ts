@@ -1,6 +1,6 @@
 /**
- * Nodes of a simulated cluster, with what is on them: engines work, agents report what is new. Where nothing has changed, an
- * engine would find what it found before and an agent report what it reported before, so neither is asked.
+ * Nodes of a simulated cluster with their contents: engines work, agents report changes. Without changes, an engine and an agent
+ * would repeat their last results, so neither runs.
  */
 import type { Store } from '@holdfast/control/ports/store.js';
 import { StorageFault } from '@holdfast/core/model/faults.js';
@@ -11,7 +11,7 @@ import type { EngineSurroundings, SimEngine } from './sim-engine.js';
 import { SimNode, type SimNodeOptions } from './sim-node.js';
 import { Stirred } from './stirred.js';
 
-/** What nodes have of the world around them. */
+/** Access of nodes to their surroundings. */
 type Outside = Pick<EngineSurroundings, 'failsRebuild' | 'workOf'> & {
   confirmRecord: Store['confirmRecord'];
   newId(): string;
@@ -20,7 +20,7 @@ type Outside = Pick<EngineSurroundings, 'failsRebuild' | 'workOf'> & {
 
 export class SimFleet {
   readonly nodes: SimNode[] = [];
-  /** Volumes whose engines or copies changed since they were last looked at by what watches the world. */
+  /** Volumes whose engines or copies changed since the watchers last checked them. */
   readonly changed = new Set<VolumeId>();
   private readonly stirred = new Stirred();
   private readonly byId = new Map<NodeId, SimNode>();
@@ -90,9 +90,9 @@ export class SimFleet {
   }
 
   /**
-   * Engines work and agents report.
+   * Runs engines and agents.
    *
-   * @returns whether an engine goes on working
+   * @returns whether an engine is still working
    */
   async tick(): Promise<boolean> {
     const stirred = this.stirred.take();
@@ -104,7 +104,7 @@ export class SimFleet {
       this.changed.add(engine.volumeId);
       if (engine.isAtWork) this.atWork.add(engine);
       else this.atWork.delete(engine);
-      // What it has changed on other nodes is told by all of them, once.
+      // Its changes on other nodes are reported by all of them, once.
       if (wasAtWork && !engine.isAtWork) this.stir(engine.volumeId);
     }
     for (const node of this.nodes) {
@@ -133,7 +133,7 @@ export class SimFleet {
     };
   }
 
-  /** @param nodeId where the engine was told that the copy is */
+  /** @param nodeId node of the copy, as it was sent to the engine */
   private reach(from: SimNode, replicaId: ReplicaId, nodeId: NodeId | undefined): SimCopy | undefined {
     const holder = nodeId === undefined ? this.holders.get(replicaId) : this.byId.get(nodeId);
     if (holder === undefined || !holder.isAlive) return undefined;
@@ -146,7 +146,7 @@ export class SimFleet {
     if (node.nodeId !== undefined) this.byId.set(node.nodeId, node);
   }
 
-  /** Those that work, and those of volumes of which something changed; each on its node while that lives. */
+  /** Engines that work, and those of changed volumes; each on its node while that is alive. */
   private enginesToAsk({ volumes }: Stirred): { node: SimNode; engine: SimEngine }[] {
     const working = new Set([...this.atWork].map(({ volumeId }) => volumeId));
     this.atWork = new Set();

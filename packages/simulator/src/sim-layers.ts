@@ -6,7 +6,7 @@ import { StorageFault } from '@holdfast/core/model/faults.js';
 import type { ReplicaId } from '@holdfast/core/model/ids.js';
 import { checksumOf, layerChecksum, type SimCopy, type SimLayer, writesOf } from './sim-copy.js';
 
-/** Ticks of the world for which a purge or a hash goes on behind its answer. */
+/** Ticks for which a purge or a hash continues after its answer. */
 const BUSY_TURNS = 2;
 
 export class SimLayers {
@@ -100,7 +100,7 @@ export class SimLayers {
     this.start('purging', () => this.keep((layer) => !layer.removed && layer.origin === 'user'));
   }
 
-  /** @param force reads again what has a checksum already */
+  /** @param force reads layers again that have a checksum already */
   hash(snapshotId: string, force: boolean): void {
     this.require(snapshotId);
     this.start('hashing', () => this.compare(snapshotId, force));
@@ -122,7 +122,7 @@ export class SimLayers {
     for (const replicaId of decideCorrupted(hashed)) await this.drop(replicaId, 'a snapshot is damaged');
   }
 
-  /** What is damaged for certain: most copies were read, and are sound. */
+  /** Certain damage: most copies were read, and are sound. */
   private noteDamage(snapshotId: string): void {
     const compared = this.current().flatMap((copy) => {
       const layer = copy.layers.find(({ id }) => id === snapshotId);
@@ -156,7 +156,7 @@ export class SimLayers {
   }
 }
 
-/** What must be so of copies that are served together. */
+/** Invariants of copies that are served together. */
 export function haveEqualLayers(a: SimCopy, b: SimCopy): boolean {
   const facts = ({ layers }: SimCopy) => layers.map(({ id, removed }) => `${id} ${removed}`).join();
   const held = (copy: SimCopy) => checksumOf({ ...copy, writes: writesOf(copy) });

@@ -17,7 +17,7 @@ export type SimNodeOptions = {
   disks?: readonly SimDiskOptions[];
 };
 
-/** What a disk held at some time. */
+/** Content of a disk at some time. */
 export type SavedDisk = {
   readonly stamp: HeldStamp | undefined;
   readonly copies: readonly SimCopy[];
@@ -25,7 +25,7 @@ export type SavedDisk = {
 
 const DISK_BYTES = 100 * GIB;
 
-/** What hears of changes of a node. */
+/** Listener for changes of a node. */
 export type SimNodeWatcher = {
   onNode(node: SimNode): void;
   onEngine(volumeId: VolumeId): void;
@@ -38,7 +38,7 @@ export class SimNode {
   readonly engines: ByVolumeMap<VolumeId, SimEngine>;
   readonly disks: SimDisk[] = [];
   nodeId: NodeId | undefined;
-  /** Disks that its agent was told to let go of. */
+  /** Disks that its agent was asked to release. */
   private isToGo: ReadonlySet<string> = new Set();
   isAlive = true;
   bootId: string;
@@ -69,14 +69,14 @@ export class SimNode {
     return disk;
   }
 
-  /** Whether a disk is to be let go of that can be. */
+  /** Whether a disk is to be released that can be. */
   get hasToLetGo(): boolean {
     return this.isToGo.size > 0 && this.disks.some((disk) => this.mayLetGo(disk));
   }
 
   /**
-   * Does what the answer to a report says of the disks. One that holds a copy is kept, and so is one that has vanished: what
-   * is on it is not known.
+   * Carries out the wishes for disks in the answer to a report. A disk that holds a copy is kept, and so is one that has vanished:
+   * its content is unknown.
    */
   obey({ add, remove }: DiskWishes = { add: [], remove: [] }): void {
     this.isToGo = new Set(remove);
@@ -109,7 +109,7 @@ export class SimNode {
     this.notice();
   }
 
-  /** The copy, while its disk is there. */
+  /** The copy, while its disk exists. */
   copy(replicaId: ReplicaId): SimCopy | undefined {
     const copy = this.copies.get(replicaId);
     if (copy === undefined) return undefined;
@@ -117,7 +117,7 @@ export class SimNode {
     return copy;
   }
 
-  /** Does its agent speak to the control plane? */
+  /** True if its agent reaches the control plane. */
   get isReachable(): boolean {
     return this.isAlive && this.isConnected && !this.silent;
   }
@@ -162,10 +162,10 @@ export class SimNode {
   }
 
   /**
-   * A copy of a disk's files turns up as a disk of this node, as with a machine image or `cp -a`: with the identity of the first one and all
-   * that is on it.
+   * A copy of a disk's files appears as a disk of this node, as with a machine image or `cp -a`: with the identity and the content of
+   * the first one.
    *
-   * @throws Bug where this node has a disk of that identity
+   * @throws Bug if this node has a disk of that identity
    */
   addClone(name: string, disk: SimDisk, from: SimNode): SimDisk {
     if (this.disks.some(({ id }) => id === disk.id)) throw new Bug(`node ${this.name} has disk ${disk.id}`);
@@ -176,19 +176,19 @@ export class SimNode {
     return clone;
   }
 
-  /** A disk that holds a copy of another one is taken out, with what is on it. */
+  /** A disk that is a copy of another one is taken out, with its content. */
   removeClone(disk: SimDisk): void {
     this.disks.splice(this.disks.indexOf(disk), 1);
     for (const { replicaId } of this.copiesOn(disk.id)) this.copies.delete(replicaId);
     this.notice();
   }
 
-  /** What is on a disk now, as a snapshot of its machine would hold it. */
+  /** Present content of a disk, as a snapshot of its machine would have it. */
   save(disk: SimDisk): SavedDisk {
     return { stamp: disk.stamp.held, copies: this.copiesOn(disk.id).map(clonedCopy) };
   }
 
-  /** A disk holds again what it held when it was saved. Its agent does not run meanwhile. */
+  /** Resets a disk to a saved content. Its agent does not run meanwhile. */
   setBack(disk: SimDisk, { stamp, copies }: SavedDisk): void {
     for (const { replicaId } of this.copiesOn(disk.id)) this.copies.delete(replicaId);
     for (const copy of copies) this.copies.set(copy.replicaId, clonedCopy(copy));

@@ -7,7 +7,7 @@ const ADVANCE_MS = 5_000;
 
 export class SimStamp {
   held: HeldStamp | undefined;
-  /** What the control plane has stored, as far as this life of the agent knows; `undefined`: nothing was said of it. */
+  /** Stamp stored by the control plane, as far as this run of the agent knows; `undefined`: none was received. */
   private confirmedId: string | null | undefined;
   /** A copy on the disk has been opened in this life of the agent. */
   isUsed = false;
@@ -38,7 +38,7 @@ export class SimStamp {
     this.confirmedId = stampId;
   }
 
-  /** Another process of an agent has the disk: it knows of nothing that was confirmed. */
+  /** Another process of an agent has the disk: it knows of no confirmation. */
   restart(): void {
     this.confirmedId = undefined;
     this.isUsed = false;

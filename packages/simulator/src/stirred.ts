@@ -1,6 +1,6 @@
 /**
- * What has changed in a simulated cluster since its nodes looked around last: engines look at the copies of these volumes,
- * and agents report what is new. Whatever is not named here would find what it found the last time.
+ * Changes in a simulated cluster since its nodes last ran: engines check the copies of these volumes, and agents report changes.
+ * Anything not named here would have its last result.
  */
 import type { VolumeId } from '@holdfast/core/model/ids.js';
 import type { SimNode } from './sim-node.js';

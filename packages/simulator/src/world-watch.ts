@@ -82,7 +82,7 @@ export class WorldWatch {
     this.watchOfflineRebuild(view);
   }
 
-  /** From when a comparison has told which copies are the odd ones on, their damage is known. */
+  /** Moments at which comparisons have identified the odd copies: from then on their damage is known. */
   private noteDamage({ volume: { id, verification }, replicas }: VolumeView): void {
     if (verification?.state !== 'done' || verification.finishedAt === undefined) return;
     if (this.verified.get(id) === verification.finishedAt.getTime()) return;
@@ -115,7 +115,8 @@ export class WorldWatch {
     this.repairs.add(key);
     const own = volume.spec.offlineRebuilding;
     const isWanted = own === 'ignored' ? fleet.settings['offline-replica-rebuilding'] : own === 'enabled';
-    // What has to leave its place, is moved by a user or is to grow is attached whether or not lost copies are rebuilt. One that has left is gone.
+    // A volume that has to leave its place, is moved by a user or is to grow is attached whether or not lost copies are rebuilt. One
+    // that has left is gone.
     const isMoved =
       replicas.some((replica) => replica.relocation !== undefined || isEvicting(replica, fleet, replicas)) ||
       conditionOf(volume.conditions, 'OfflineRebuilding')?.message.startsWith('copies of volume') === true;
@@ -138,7 +139,7 @@ export class WorldWatch {
     this.watchEvents();
   }
 
-  /** What waits in a queue that has not changed for a while has been looked at, and says for what it waits. */
+  /** Rebuilds that wait in a queue without changes for a while were considered, and have a reason for waiting. */
   private watchQueue(): void {
     if (!this.world.isQueueSettled) return;
     const sinceMs = this.world.clock.now().getTime() - QUEUE_SETTLES_MS;
@@ -210,7 +211,10 @@ export class WorldWatch {
     }
   }
 
-  /** Of a rebuild that begins to run, or goes on after it was preempted, the limits hold that are in force then, with those that ran before it. */
+  /**
+   * For a rebuild that begins to run, or continues after it was preempted, the present limits hold together with those that ran
+   * before it.
+   */
   private watchLimits(): void {
     const settings = this.settings();
     const running = this.world.store.tables.rebuilds

@@ -43,7 +43,9 @@ import type { ObservedPlacement } from './store/observed-placement.js';
 const TICK_MS = 500;
 /** Pause between two reports of an agent. */
 const BEAT_MS = 2_000;
-/** For so long after a change nodes with one disk twice report as often as real ones do: whether two are there at once shows only so. */
+/**
+ * For so long after a change nodes with one disk twice report as often as real ones do: only this shows whether two exist at once.
+ */
 const DOUBLES_MS = 15_000;
 /** A dozen sweeps. */
 export const QUEUE_SETTLES_MS = 60_000;
@@ -65,20 +67,20 @@ export class World {
   readonly projectId: ProjectId;
   readonly clock: Clock = { now: () => new Date(this.nowMs) };
   readonly queue = new SimQueue(this.clock);
-  /** What real clients and tests use: never disturbed by faults. */
+  /** Calls of real clients and tests: never disturbed by faults. */
   readonly useCases: UseCasePorts;
   /** Faults of the worker's calls; may be changed at any time. */
   faults: FaultPlan = NO_FAULTS;
   /** Called after each run of a reconciler, and after each tick, by what watches the world. */
   onWakeUp: (wakeUp: WakeUp) => Promise<void> = async () => undefined;
   onTick: () => Promise<void> = async () => undefined;
-  /** What was wrong when it happened: with places, bookings and removals of orphans. */
+  /** Violations when they happened: of places, bookings and removals of orphans. */
   readonly momentFindings: string[] = [];
-  /** What it takes to fill a copy that is to hold so much. */
+  /** Work to fill a copy of this size. */
   workOf: (heldBytes: number) => RebuildWork = () => ANY_REBUILD;
   /** Writes of users that were acknowledged, by volume. */
   readonly acknowledged = new Map<VolumeId, ReadonlySet<number>>();
-  /** Called once a volume holds what it was cloned from. */
+  /** Called once a volume holds its clone source. */
   readonly onFilled = new Map<VolumeId, () => void>();
   /** Replicas whose next rebuilds fail, and how many of them. */
   readonly rebuildFaults = new Map<ReplicaId, number>();
@@ -189,12 +191,12 @@ export class World {
     this.momentFindings.push(...found);
   }
 
-  /** Has the volume been looked at since anything changed that its plan depends on? */
+  /** True if the volume was reconciled since the last change that its plan depends on. */
   isSettled(volumeId: VolumeId): boolean {
     return this.quiet.isSettled(volumeId, this.nowMs);
   }
 
-  /** Has the queue been looked at often enough since it changed, whatever calls were lost? */
+  /** True if the queue was reconciled often enough since it changed, whatever calls were lost. */
   get isQueueSettled(): boolean {
     return this.nowMs - this.queueChangedMs >= QUEUE_SETTLES_MS;
   }
@@ -244,7 +246,7 @@ export class World {
     this.node(name).start(this.random.id());
   }
 
-  /** What is about to befall the node comes after a report of it: agents report every few seconds. */
+  /** A fault comes after a report of the node: agents report every few seconds. */
   async beforeFault(node: SimNode): Promise<void> {
     if (node.isReachable) await this.recordReport(node);
     this.watchDoubles();
@@ -263,7 +265,7 @@ export class World {
     this.store.backUp();
   }
 
-  /** The database is lost, and what it was at the last backup is all that is known; a worker is started on it. */
+  /** The database is lost, and only the last backup is left; a worker is started on it. */
   restore(): void {
     this.store.restore(this.clock.now());
     this.reconcilers = this.startWorker();
@@ -285,13 +287,13 @@ export class World {
     this.reconcilers = this.startWorker();
   }
 
-  /** Lets virtual time pass. All look around first: what was changed by hand is noticed too. */
+  /** Advances virtual time. Everything runs first: manual changes are noticed too. */
   async run(seconds: number): Promise<void> {
     this.fleet.stirAll();
     await this.advance(seconds);
   }
 
-  /** Lets virtual time pass. What nothing tells of is not noticed. */
+  /** Advances virtual time. Changes without a notification are not noticed. */
   async advance(seconds: number): Promise<void> {
     const untilMs = this.nowMs + seconds * 1000;
     let isStill = false;

@@ -1,6 +1,6 @@
 import { GIB } from '@holdfast/core/model/bytes.js';
 
-/** A forecast as the API answers: of 22 volumes the first waits for its users, the others come to both their copies. */
+/** A forecast as the API answers: of 22 volumes the first waits for its users, the others get both their copies. */
 export const A_FORECAST = {
   time: { lowSeconds: 90, p50Seconds: 120, p90Seconds: 600, basis: 'measured' as const },
   rebuilds: 1,

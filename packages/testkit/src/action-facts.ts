@@ -1,4 +1,4 @@
-/** Facts of a detached volume on two nodes that are ready, so that a test states only what it is about. */
+/** Facts of a detached volume on two ready nodes, so that a test states only its subject. */
 import type { ActionFacts } from '@holdfast/core/policy/action-facts.js';
 import { testId } from './builders.js';
 
@@ -29,15 +29,15 @@ export function someActionFacts(part: Partial<ActionFacts> = {}): ActionFacts {
   };
 }
 
-/** What differs while it is attached on the first of them. */
+/** Differences while it is attached on the first of them. */
 export const ATTACHED = {
   state: 'attached',
   attachment: { nodeId: 'n1' },
   attachedNodeId: 'n1',
 } as const satisfies Partial<ActionFacts>;
 
-/** What differs while the worker holds it there to rebuild missing copies. */
+/** Differences while the worker holds it there to rebuild missing copies. */
 export const REPAIRING = { ...ATTACHED, isRepairing: true } as const satisfies Partial<ActionFacts>;
 
-/** What differs of a clone that the worker fills there. */
+/** Differences of a clone that the worker fills there. */
 export const FILLING = { ...ATTACHED, isBeingFilled: true } as const satisfies Partial<ActionFacts>;

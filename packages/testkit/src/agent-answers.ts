@@ -47,7 +47,7 @@ const VOLUME = {
   ...{ labels: { team: 'web' }, schedules: [{ name: 'hourly', cron: '0 * * * *', retain: 1 }] },
 };
 
-/** One lawful answer of each kind, with every field. */
+/** One valid answer of each kind, with every field. */
 export const AGENT_ANSWERS: Record<string, readonly [Schema, unknown]> = {
   'an opened copy': [openReplicaReplySchema, { record: RECORD, clean: true, writtenBytes: 1 }],
   'a started engine': [

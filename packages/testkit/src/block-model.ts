@@ -1,8 +1,8 @@
 /**
- * What a volume must hold, as a plain list of blocks in memory.
+ * Model of a volume's content, as a plain list of blocks in memory.
  *
- * A write that no flush has covered may be there or not after a crash, each block independently. Everything else is
- * certain: a block that was flushed reads as it was flushed, or as something that was written to it since.
+ * A write that no flush has covered may survive a crash or not, each block independently. Everything else is certain: a flushed block
+ * reads as flushed, or as something written to it since.
  */
 import { BLOCK_BYTES } from '@holdfast/core/model/bytes.js';
 
@@ -12,19 +12,19 @@ const ZEROS = Buffer.alloc(BLOCK_BYTES);
 type Version = { readonly number: number; readonly bytes: Buffer; readonly life: number };
 
 type Block = {
-  /** What a crash may bring back, oldest first. */
+  /** Contents that a crash may leave, oldest first. */
   possible: Version[];
-  /** What a read shows now; `undefined` when any of the possible ones may. */
+  /** Content that a read shows now; `undefined` when any of the possible ones may. */
   now: Version | undefined;
 };
 
-/** The certain contents at one moment, by block: what a flush that begins then will have covered. */
+/** The certain contents at one moment, by block: those that a flush beginning then covers. */
 export type Moment = ReadonlyMap<number, Version>;
 
 export class BlockModel {
   private readonly blocks: Block[] = [];
   private versions = 0;
-  /** Of the engine: what an earlier one has left may differ between copies until they have been made equal. */
+  /** By the engine: content left by an earlier one may differ between copies until they have been made equal. */
   private life = 0;
 
   constructor(sizeBytes: number) {
@@ -35,7 +35,7 @@ export class BlockModel {
     return this.blocks.length * BLOCK_BYTES;
   }
 
-  /** What is added is zeros, for good. */
+  /** Added blocks are zeros, for good. */
   grow(sizeBytes: number): void {
     while (this.sizeBytes < sizeBytes) {
       const zeros = this.version(ZEROS);
@@ -56,12 +56,12 @@ export class BlockModel {
     return Buffer.concat(this.blocks.map(({ now }) => this.certain(now)));
   }
 
-  /** What each block may hold after a crash. */
+  /** Possible contents of each block after a crash. */
   possibleContents(): Buffer[][] {
     return this.blocks.map(({ possible }) => possible.map(({ bytes }) => bytes));
   }
 
-  /** From now on a crash may leave these bytes; a read shows what was there until `wrote`. */
+  /** From now on a crash may leave these bytes; a read shows the previous content until `wrote`. */
   writing(offset: number, bytes: Buffer): void {
     this.eachBlock(offset, bytes, (block, content) => block.possible.push(this.version(content)));
   }
@@ -71,7 +71,7 @@ export class BlockModel {
     for (const block of this.range(offset, bytes.length)) block.now = block.possible.at(-1);
   }
 
-  /** What a flush that begins now covers once it is acknowledged. */
+  /** Contents that a flush beginning now covers once it is acknowledged. */
   moment(copiesAreEqual: boolean): Moment {
     const covered = new Map<number, Version>();
     for (const [index, { now, possible }] of this.blocks.entries()) {
@@ -111,7 +111,7 @@ export class BlockModel {
     for (const block of this.blocks) if (block.possible.length > 1) block.now = undefined;
   }
 
-  /** Only what was being written may be there or not. Everything acknowledged was kept in some copy's memory. */
+  /** Only writes in flight are uncertain. Everything acknowledged was kept in some copy's memory. */
   lostInFlight(): void {
     for (const block of this.blocks) if (block.possible.at(-1) !== block.now) block.now = undefined;
   }
@@ -120,7 +120,7 @@ export class BlockModel {
     this.life += 1;
   }
 
-  /** Says which blocks show what they must not. */
+  /** Lists the blocks with a forbidden content. */
   wrongBlocks(offset: number, held: Buffer): number[] {
     const first = offset / BLOCK_BYTES;
     return this.range(offset, held.length).flatMap(({ now, possible }, index) => {

@@ -33,16 +33,16 @@ export function startBrowserServer(executablePath: string | undefined): Promise<
 }
 
 const TAGS = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'];
-/** Rules that axe leaves out of those tags: what is said to a program by its visible words, and cells that a screen reader names by nothing. */
+/** Rules that axe leaves out of those tags: labels that contain their visible words, and header cells without a name. */
 const FURTHER = ['label-content-name-mismatch', 'empty-table-header'];
 /** Rules of those tags that ask for colours. */
 const OF_COLOURS = ['color-contrast', 'link-in-text-block'];
 
 /**
- * What axe finds against WCAG 2.2 AA, one line each: empty when the page is accessible as far as a tool can tell.
+ * Findings of axe against WCAG 2.2 AA, one line each: empty when the page is accessible as far as a tool can tell.
  *
- * @param part CSS selector of the part that is looked at; the whole page if it is not given
- * @param rules `colours`: only what another theme can break, of a page that keeps the rest
+ * @param part CSS selector of the tested part; the whole page if it is not given
+ * @param rules `colours`: only rules that another theme can break, of a page that keeps the rest
  */
 export async function accessibilityProblems(
   page: Page,

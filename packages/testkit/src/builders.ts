@@ -1,4 +1,4 @@
-/** Whole entities with harmless values, so that a test states only what it is about. */
+/** Whole entities with harmless values, so that a test states only its subject. */
 import type { Heartbeat, RebuildReport } from '@holdfast/core/model/agent-protocol.js';
 import { GIB } from '@holdfast/core/model/bytes.js';
 import { asId, type ClusterId, type DiskId, type NodeId, type VolumeId } from '@holdfast/core/model/ids.js';
@@ -35,7 +35,7 @@ export const A_SPEC: VolumeSpec = {
 
 type VolumeOwner = Pick<Volume, 'organizationId' | 'projectId' | 'clusterId'>;
 
-/** The owner of volumes in tests that no store is asked in: organization 1, project 2, cluster 3. */
+/** The owner of volumes in tests without a store: organization 1, project 2, cluster 3. */
 export const AN_OWNER: VolumeOwner = {
   organizationId: asId(testId(1)),
   projectId: asId(testId(2)),
@@ -189,7 +189,7 @@ export function aRebuildReport(part: Partial<RebuildReport> & { rebuildId: strin
   };
 }
 
-/** A control port of the node's own: an agent at another one's address would be taken for that one's next life. */
+/** A control port of the node's own: an agent at another one's address would be taken for that one's next run. */
 function portOf(name: string): number {
   return 7_500 + ([...name].reduce((sum, letter) => sum * 31 + letter.charCodeAt(0), 7) % 10_000);
 }

@@ -10,7 +10,10 @@ type Asked = {
   readonly promisedBytes?: number;
 };
 
-/** Writes samples of an hour for so many days, over which what is promised has grown to its end, and what is used to a fortieth of that. */
+/**
+ * Writes samples of an hour for so many days, in which promised bytes have grown to their present value, and used bytes to a fortieth
+ * of that.
+ */
 export async function writeCapacityHistory({
   ownerUrl,
   clusterId,

@@ -27,7 +27,7 @@ export type AgentsOptions = {
   env: Readonly<Record<string, string>>;
 };
 
-/** An agent that was started, without what only the API knows of it. */
+/** A started agent, without fields that only the API knows. */
 export type StartedAgent = Omit<LocalAgent, 'nodeId'>;
 
 export class ClusterAgents {

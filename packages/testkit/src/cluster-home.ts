@@ -38,7 +38,7 @@ export abstract class ClusterHome {
   /** Ends what the test has started, and removes its data. */
   abstract destroy(): Promise<void>;
 
-  /** What begins on the cluster. If it fails, tests have no handle by which they could end the cluster, so it is ended here. */
+  /** First steps on the cluster. If they fail, tests have no handle by which they could end the cluster, so it is ended here. */
   async orDestroy<T>(work: () => Promise<T>): Promise<T> {
     try {
       return await work();
@@ -104,7 +104,7 @@ export abstract class ClusterHome {
     });
   }
 
-  /** The CLI's output as data. Throws with what it said when it failed. */
+  /** The CLI's output as data. Throws with its error output when it failed. */
   async cliJson<T>(...args: string[]): Promise<T> {
     const { exitCode, stdout, stderr } = await this.cli(...args, '-o', 'json');
     if (exitCode !== 0) throw new Error(`holdfast ${args.join(' ')} ended with ${exitCode}: ${stderr}`);

@@ -4,13 +4,13 @@ import path from 'node:path';
 import type { Page } from 'playwright-core';
 import { repositoryRoot } from './local-stack.js';
 
-/** The browser notes each status of an error. These say what a page then shows: why a plan is refused, and that there is no provider. */
+/** The browser logs each error status. These belong to a page's text: a refused plan, and a missing provider. */
 const ANSWERS = [
   { status: 409, of: /\?dryRun=true$/ },
   { status: 404, of: /\/sign-in-provider$/ },
 ];
 
-/** Every route as its folder names it, such as `/nodes/[nodeId]`: one that is added is among them. */
+/** Every route by its folder, such as `/nodes/[nodeId]`: new ones are included. */
 export function consoleRoutes(): string[] {
   const files = fs.readdirSync(path.join(repositoryRoot, 'apps/console/app'), {
     recursive: true,
@@ -43,7 +43,7 @@ export function troublesOf(page: Page): string[] {
 /** A list that a page asked the API for: whatever it is sorted by and however long its pages are. */
 export type AskedList = { readonly path: string; readonly filter: string };
 
-/** @returns a list that grows with each list that the page asks for: every GET that the API's description lets have a limit */
+/** @returns a list that grows with each list that the page reads: every GET with a limit in the API's description */
 export function listsAskedBy(page: Page): AskedList[] {
   const lists = listPaths();
   const asked: AskedList[] = [];
@@ -54,7 +54,7 @@ export function listsAskedBy(page: Page): AskedList[] {
   return asked;
 }
 
-/** What each "Copy as" of the page's own part asks, read from its curl, as users read it. */
+/** Questions of each "Copy as" of the page's own part, read from its curl, as users read it. */
 export async function listsToCopy(page: Page): Promise<AskedList[]> {
   const found: AskedList[] = [];
   for (const button of await page
@@ -80,7 +80,7 @@ function listAt(address: string): AskedList {
 
 function listPaths(): RegExp[] {
   const file = path.join(repositoryRoot, 'packages/api-client/openapi.json');
-  // The API's own check holds the file to what it answers.
+  // The API's own test compares the file with its answers.
   const { paths } = JSON.parse(fs.readFileSync(file, 'utf8')) as {
     paths: Record<string, { get?: { parameters?: { name?: string }[] } }>;
   };

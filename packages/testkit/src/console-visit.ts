@@ -9,9 +9,9 @@ import { type ClusterOptions, TestCluster } from './test-cluster.js';
 
 /** Where to leave pictures for a developer; none are taken when it is not set. */
 const pictures = process.env.HOLDFAST_SCREENSHOTS;
-/** Time limit of a step that hangs: what is waited for comes in seconds on a machine that has time. */
+/** Time limit of a step that hangs: events come in seconds on a machine that has time. */
 const SHOWN_MS_MAX = 300_000;
-/** A theme changes colours only, so in the second one the other rules would say again what they said of the first. */
+/** A theme changes colours only, so in the second one the other rules would repeat their findings. */
 const THEMES = [
   { theme: 'light', rules: 'all' },
   { theme: 'dark', rules: 'colours' },
@@ -21,7 +21,7 @@ type Rules = (typeof THEMES)[number]['rules'];
 
 /** A user at the console in a real browser, on a stack of the test's own or on a cluster of its own in the run's shared stack. */
 export class ConsoleVisit<Stack extends ClusterHome = ClusterHome> {
-  /** What was thrown on any page and not caught: nothing should be. */
+  /** Uncaught errors on any page: there should be none. */
   readonly errors: string[] = [];
 
   private constructor(
@@ -36,7 +36,7 @@ export class ConsoleVisit<Stack extends ClusterHome = ClusterHome> {
    * On a stack of its own.
    *
    * @param executable of a browser of its own, which it has outside a Jest run
-   * @param prepare what is to be there before the browser opens
+   * @param prepare steps before the browser opens
    */
   static async begin(
     executable: string,
@@ -80,12 +80,12 @@ export class ConsoleVisit<Stack extends ClusterHome = ClusterHome> {
     await page.getByRole('heading', { name: 'Overview' }).waitFor();
   }
 
-  /** What follows the `?` of the address, in plain letters. */
+  /** The part after the `?` of the address, decoded. */
   query(): string {
     return decodeURIComponent(new URL(this.page.url()).search);
   }
 
-  /** Waits until the address has this query: the page may show what was asked for a moment before the address says so. */
+  /** Waits until the address has this query: the page may show the result a moment before the address has it. */
   async queryBecomes(query: string): Promise<void> {
     await this.page.waitForURL(() => this.query() === query);
   }
@@ -99,7 +99,7 @@ export class ConsoleVisit<Stack extends ClusterHome = ClusterHome> {
     await this.page.getByRole('heading', { name }).waitFor();
   }
 
-  /** What a tool finds against WCAG 2.2 AA in both themes, each with its theme; leaves a picture of both. */
+  /** Findings of a tool against WCAG 2.2 AA in both themes, each with its theme; leaves a picture of both. */
   async problems(name: string, part?: string): Promise<string[]> {
     const found: string[] = [];
     for (const { theme, rules } of THEMES)

@@ -1,6 +1,6 @@
 import type { Pool } from '@holdfast/database/sql/pool.js';
 
-/** Long after any test: a copied volume is judged when something marks it due, and not because it is there; nor is a copy missed. */
+/** Long after any test: a copied volume is judged when it is marked due, and not because it exists; nor is a copy missed. */
 const NOT_DUE = '2100-01-01T00:00:00Z';
 const BATCH = 500;
 
@@ -53,7 +53,7 @@ async function readTemplate(client: Client, volumeId: string): Promise<Template>
   return { rows, ids: [volumeId, ...copies.rows.map(({ id }) => id)] };
 }
 
-/** No agent has the copies, so that they count as missed only from then on: else they would soon be taken for lost. */
+/** No agent has the copies, so that they count as missed only from then on: otherwise they would soon be taken for lost. */
 function changedRow(table: string, line: string, name: string): string {
   if (table === 'volume') return JSON.stringify({ ...JSON.parse(line), name, reconcile_due_at: NOT_DUE });
   return table === 'replica' ? JSON.stringify({ ...JSON.parse(line), unreported_since: NOT_DUE }) : line;

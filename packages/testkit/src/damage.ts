@@ -14,7 +14,7 @@ export type Stored = {
   bytes?: number;
   /** Pages that are no part of it, such as users' data; left out: none. */
   isOther?: (page: Buffer) => boolean;
-  /** What it says, in a form that can be compared. */
+  /** Its result, in a comparable form. */
   read: () => Promise<unknown>;
 };
 
@@ -24,7 +24,7 @@ export type Structure = {
   writers: readonly string[];
   /** Codes by which damage is refused. */
   refusals: readonly string[];
-  /** What may also be read of a damaged one, and why that does no harm. */
+  /** Acceptable result of reading a damaged one, and why it does no harm. */
   also?: { told: unknown; when: (damage: Damage) => boolean; because: string };
   /** Kinds of damage; left out: all. */
   kinds?: readonly Damage['kind'][];
@@ -32,7 +32,7 @@ export type Structure = {
 };
 
 export type Density = {
-  /** Bytes from the start on of which each one flips. */
+  /** Bytes from the start of which each one is flipped. */
   headBytes: number;
   /** Distance of the others that flip. */
   flipStride: number;
@@ -54,7 +54,7 @@ const WINDOWS = [512, PAGE_BYTES, 2 * PAGE_BYTES];
 const CHUNK_BYTES = 2 ** 20;
 const ZEROS = Buffer.alloc(CHUNK_BYTES);
 
-/** Places of which each is harmed: the head, the end of each sector of it, and others at a distance. */
+/** Damaged places: the head, the end of each sector of it, and others at a distance. */
 function* placesIn(sizeBytes: number, headBytes: number, stride: number): Generator<number> {
   // A file that is much larger than what describes it is harmed in so many places at most.
   const step = Math.max(stride, Math.ceil(sizeBytes / PLACES_MAX));
@@ -82,7 +82,7 @@ function* damagesOf(
   }
 }
 
-/** @returns what was believed or ended otherwise than by a refusal: nothing, where all is well; and how many harms there were */
+/** @returns damage that was believed or ended otherwise than by a refusal: none, if all is well; and the number of damages */
 export async function harm(
   structure: Structure,
   { file, from = 0, bytes, isOther, read }: Stored,
@@ -113,7 +113,7 @@ function inflict(file: string, whole: Buffer, from: number, { kind, at, bytes }:
     return true;
   }
   const harmed = Buffer.from(whole.subarray(position, position + bytes));
-  // Bits in turn, the lowest most often: it makes one digit of another.
+  // Bits in turn, the lowest most often: it turns one digit into another.
   if (kind === 'flip') harmed.writeUInt8((harmed[0] ?? 0) ^ (1 << (at % 2 === 0 ? 0 : at % 8)), 0);
   else harmed.fill(0);
   if (harmed.equals(whole.subarray(position, position + bytes))) return false;
@@ -130,7 +130,7 @@ function mend(file: string, whole: Buffer, from: number, { kind, at, bytes }: Da
   const isCut = fs.statSync(file).size !== whole.length;
   if (isCut) fs.truncateSync(file, whole.length);
   const end = isCut ? whole.length : from + at + bytes;
-  // What was cut off reads as zeros: most of a block disk does anyway.
+  // Truncated parts read as zeros: most of a block disk does anyway.
   for (let position = from + at; position < end; position += CHUNK_BYTES) {
     const chunk = whole.subarray(position, Math.min(end, position + CHUNK_BYTES));
     if (kind !== 'cut' || !isZeros(chunk)) write(file, chunk, position);

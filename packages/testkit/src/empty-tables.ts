@@ -17,6 +17,6 @@ const WITH_REFERRERS = `
 export async function emptyTables(owner: Owner, tables: readonly string[]): Promise<void> {
   const { rows } = await owner.query<{ name: string }>(WITH_REFERRERS, [tables]);
   const deletions = rows.map(({ name }) => `DELETE FROM ${name};`);
-  // `replica`: no foreign key asks for an order, and no trigger refuses or counts what a test throws away.
+  // `replica`: no foreign key demands an order, and no trigger refuses or counts the rows that a test throws away.
   await owner.query(`BEGIN; SET LOCAL session_replication_role = replica; ${deletions.join(' ')} COMMIT`);
 }

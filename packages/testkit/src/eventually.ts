@@ -2,11 +2,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 /** Least time between two questions. */
 const POLL_MS = 100;
-/** A question that starts a process is asked less often: at this many times what it took. Else asking is most of a machine's work. */
+/**
+ * A check that starts a process is repeated less often: at this multiple of its duration. Otherwise checking would be most of a
+ * machine's work.
+ */
 const REST = 2;
 /**
- * Ends a wait for an event that never comes. Far above what any event takes on a machine that other work keeps busy, and below Jest's own
- * limit, so that the message says what was waited for.
+ * Ends a wait for an event that never comes. Far above the duration of any event on a machine that other work keeps busy, and below
+ * Jest's own limit, so that the message names the event.
  */
 const LIMIT_MS = 300_000;
 

@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import net from 'node:net';
 
 /**
- * Below the ports that the kernel gives to outgoing connections and to servers without one: 32768 and up on Linux. What is free here stays
- * free, while one that the kernel has named may be taken before its user starts.
+ * Below the ports that the kernel assigns to outgoing connections and to servers without one: 32768 and up on Linux. A free port here
+ * stays free, while one that the kernel has assigned may be taken before its user starts.
  */
 const PORTS = { first: 10_240, count: 22_000 };
 /** Processes of tests that run side by side begin so far from each other. */
@@ -11,7 +11,7 @@ const APART = 701;
 
 let given = 0;
 
-/** A free port, for a server that can't be told to choose one itself. No port is given twice by one process. */
+/** A free port, for a server that can't choose one itself. No port is given twice by one process. */
 export async function freePort(): Promise<number> {
   for (let tries = 0; tries < PORTS.count; tries += 1) {
     const port = PORTS.first + ((process.pid * APART + given) % PORTS.count);

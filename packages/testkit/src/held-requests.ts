@@ -11,8 +11,8 @@ export function aGate() {
 }
 
 /**
- * Has a user ask again for what a panel could not get. The console does so too after a cut: what it asks of this kind is held until
- * the click, since its answer takes the button away.
+ * Has a user repeat a panel's failed request. The console does so too after a cut: its requests of this kind are held until the
+ * click, since an answer takes the button away.
  */
 export async function tryAgain(page: Page, panel: Locator, asks: RegExp): Promise<void> {
   const click = aGate();

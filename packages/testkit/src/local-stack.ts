@@ -20,12 +20,12 @@ const PORT_BLOCK = 40;
 export type StackOptions = {
   home?: string;
   portBase?: number;
-  /** Off by default: most stories are told over the API, and the console takes memory. */
+  /** Off by default: most stories use the API, and the console takes memory. */
   console?: boolean;
   env?: Record<string, string>;
 };
 
-/** A whole local stack, started as users start it, with what a story needs to act on it and look at it. */
+/** A whole local stack, started as users start it, with what a story needs to act on it and read it. */
 export class LocalStack extends ClusterHome {
   private child: ChildProcess | undefined;
   private collected = '';

@@ -2,8 +2,8 @@ import { createPool } from '@holdfast/database/sql/pool.js';
 import { eventually } from './eventually.js';
 
 /**
- * Until some statement of the application waits for a lock. Asked on a connection of its own: in a transaction Postgres tells for
- * ever of the sessions that there were when it was first asked, and one that began later would never be seen to wait.
+ * Resolves once some statement of the application waits for a lock. Read on a connection of its own: in a transaction Postgres always
+ * shows the sessions of its first read, and a later one would never be seen to wait.
  */
 export async function untilLockIsAwaited(url: string, applicationName: string): Promise<void> {
   const pool = createPool(url, { connectionsMax: 1, applicationName: 'lock-waits' });

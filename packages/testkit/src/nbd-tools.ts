@@ -32,7 +32,7 @@ export function runTool(name: string, args: readonly string[]): Promise<ToolResu
   });
 }
 
-/** Runs a program that has to succeed, and gives what it printed. */
+/** Runs a program that has to succeed, and returns its output. */
 export async function outputOf(name: string, ...args: string[]): Promise<string> {
   const { code, stdout, stderr } = await runTool(name, args);
   if (code !== 0) throw new Error(`${name} ${args.join(' ')} ended with ${code}: ${stdout}${stderr}`);

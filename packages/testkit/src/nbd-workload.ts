@@ -15,7 +15,7 @@ export function connectNbd(nbdUri: string, timeoutMs = CONNECT_TIMEOUT_MS): Prom
   return NbdClient.connect(address, timeoutMs);
 }
 
-/** Bytes that only this seed makes: what a chunk must hold after a given write. */
+/** Bytes of this seed only: the content of a chunk after a given write. */
 export function pattern(seed: number, lengthBytes: number): Buffer {
   const key = crypto.createHash('sha256').update(`holdfast ${seed}`).digest();
   return crypto.createCipheriv('aes-256-ctr', key, Buffer.alloc(16)).update(Buffer.alloc(lengthBytes));
@@ -29,8 +29,8 @@ type Chunk = {
 };
 
 /**
- * Writes and reads random chunks until it is told to stop, and remembers what must be there. One write at a time per
- * chunk, so that the order of writes to it is known.
+ * Writes and reads random chunks until it is stopped, and remembers their content. One write at a time per chunk, so that the order
+ * of writes to it is known.
  */
 export class NbdWorkload {
   private readonly chunks = new Map<number, Chunk>();
@@ -52,7 +52,7 @@ export class NbdWorkload {
     this.running = Array.from({ length: loops }, (_, loop) => this.loop(loop));
   }
 
-  /** Lets what is in flight end. */
+  /** Waits for requests in flight. */
   async stop(): Promise<void> {
     this.stopping = true;
     await Promise.all(this.running);

@@ -1,6 +1,6 @@
 /**
- * Commands with their output, as a page prints them: a command behind `$ `, its output below. Of what is printed `…` stands for any text,
- * and on a line of its own for any lines; what differs each time, such as ids, is compared as such.
+ * Commands with their output, as a page prints them: a command behind `$ `, its output below. `…` stands for any text, and on a line
+ * of its own for any lines; parts that differ each time, such as ids, are compared as such.
  */
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 

@@ -2,7 +2,7 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import readline from 'node:readline';
 
-/** An answer to a command of `qemu-io`, and what a command that failed says. */
+/** Result of a command of `qemu-io`, and the message of a failed one. */
 const DONE = /(wrote|read) \d+\/\d+ bytes at offset/;
 const FAILED = /failed|error|can't open|cannot|No such|Could not/i;
 
@@ -18,7 +18,7 @@ export class QemuIo {
     process.on('error', (error) => this.told.push(error.message));
   }
 
-  /** @param nbdUri what it can't open is said by the first command */
+  /** @param nbdUri if it can't be opened, the first command reports that */
   static open(nbdUri: string): QemuIo {
     return new QemuIo(spawn('qemu-io', ['-f', 'raw', nbdUri]));
   }

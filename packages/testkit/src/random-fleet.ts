@@ -1,6 +1,6 @@
 /**
- * Fleets and requests by chance, made to be hard on a scheduler: few distinct sizes, so that ties are common; disks
- * that are full, overdrawn or closed; replicas in every state. One seed gives one sequence.
+ * Random fleets and requests, made to be hard on a scheduler: few distinct sizes, so that ties are common; disks that are full,
+ * overdrawn or closed; replicas in every state. One seed gives one sequence.
  */
 
 import { TIB } from '@holdfast/core/model/bytes.js';

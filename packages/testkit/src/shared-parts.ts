@@ -1,6 +1,6 @@
 /**
- * What all suites of a Jest run share: one local stack without agents, and one browser. Both are started when a suite first asks for
- * them. A process of their own keeps them and ends them with the run (tools/jest/shared-parts-keeper.mjs).
+ * Parts that all suites of a Jest run share: one local stack without agents, and one browser. Both are started when a suite first
+ * needs them. A process of their own keeps them and ends them with the run (tools/jest/shared-parts-keeper.mjs).
  */
 import type { ChildProcess } from 'node:child_process';
 import fs from 'node:fs';
@@ -11,14 +11,14 @@ import { type Browser, chromium } from 'playwright-core';
 /** The stack of the run, with its database's address for its owner and for the system role. */
 export type SharedStack = { home: string; ownerUrl: string; systemUrl: string };
 
-/** Time limit of the start of a part: longer than what a stack takes before it gives up. */
+/** Time limit of the start of a part: longer than a stack takes before it gives up. */
 const START_MS_MAX = 400_000;
 
 export function sharedStack(): Promise<SharedStack> {
   return askKeeper<SharedStack>('/stack');
 }
 
-/** A connection to the run's browser. Closing it closes only what was opened over it. */
+/** A connection to the run's browser. Closing it closes only contexts opened over it. */
 export async function sharedBrowser(): Promise<Browser> {
   const { endpoint } = await askKeeper<{ endpoint: string }>('/browser');
   return chromium.connect(endpoint);

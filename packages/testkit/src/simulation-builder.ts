@@ -51,7 +51,7 @@ export function simulate(request: SimulationRequest, given: SimulationView) {
   return simulatePlacements(request, given, NOON);
 }
 
-/** What a refused request is told; `undefined` when it is not refused. */
+/** Message of a refused request; `undefined` when it is not refused. */
 export function faultOf(act: () => unknown): readonly FaultItem[] | undefined {
   try {
     act();

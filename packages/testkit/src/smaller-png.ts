@@ -8,7 +8,7 @@ const SIGNATURE_BYTES = 8;
 /** Length, type and checksum around a chunk's data. */
 const FRAME_BYTES = 12;
 const PALETTE_MAX = 256;
-/** Colours of the palette that are there for being unlike all others: a green dot has few pixels, and would come out grey. */
+/** Colours of the palette that are included for being unlike all others: a green dot has few pixels, and would turn grey. */
 const UNLIKE = 64;
 /** Bytes of a pixel by the PNG's colour type: without and with transparency, which a screenshot does not have. */
 const PIXEL_BYTES: Readonly<Record<number, number>> = { 2: 3, 6: 4 };
@@ -52,7 +52,7 @@ function readPicture(chunks: readonly Chunk[]): Picture | undefined {
   return { width, height, colours };
 }
 
-/** The pixels' bytes, of lines that each tell their difference to what is left of them and above (PNG, section 9). */
+/** The pixels' bytes, of lines that encode their difference to the pixel on the left and above (PNG, section 9). */
 function unfiltered(lines: Buffer, lineBytes: number, pixelBytes: number): Buffer {
   const height = lines.length / (lineBytes + 1);
   const bytes = Buffer.alloc(lineBytes * height);

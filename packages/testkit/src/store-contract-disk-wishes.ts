@@ -36,7 +36,7 @@ export function diskWishesContract(makeStore: MakeStore): void {
     addDisk(ports(), { clusterId: clusterId(), nodeId, disk: { ...NEW_DISK, ...part } });
   const remove = (diskId: DiskId, orphans = 0) =>
     removeDisk(ports(), { clusterId: clusterId(), diskId, orphans });
-  /** A report of node-1 with these disks, and what its agent is told of them in return. */
+  /** A report of node-1 with these disks, and the wishes that its agent gets in return. */
   const beat = async (...disks: ReturnType<typeof aDiskReport>[]) =>
     (await fixture.store.recordHeartbeat(clusterId(), aHeartbeat('node-1', { disks }), secondsAfterNoon(20)))
       .disks;

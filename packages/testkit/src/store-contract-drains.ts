@@ -78,7 +78,7 @@ export function drainContract(makeStore: MakeStore): void {
     await patch(nodeId, { drain: DRAIN, drainStatus: status });
     const node = await nodeOf(nodeId);
     expect([node.drain, node.drainStatus]).toEqual([DRAIN, status]);
-    // The reconciler tells a new status from the stored one by their texts.
+    // The reconciler compares a new status with the stored one by their texts.
     expect(JSON.stringify(node.drainStatus)).toBe(JSON.stringify(status));
 
     const { version } = node;
@@ -110,7 +110,7 @@ export function drainContract(makeStore: MakeStore): void {
     expect(
       await outcome(fixture.store.commit({ kind: 'node', nodeId: second, ifVersion, countsOn }, [patched])),
     ).toBe('done');
-    // What it counts on is not changed by that.
+    // The node that it counts on stays unchanged.
     expect((await nodeOf(first)).version).toBe(known);
   });
 
@@ -173,7 +173,7 @@ export function drainContract(makeStore: MakeStore): void {
       });
     };
     await add(4, { robustness: 'degraded' }, []);
-    // One with an active rebuild and one that is degraded are always affected.
+    // A volume with an active rebuild and one that is degraded are always affected.
     const always = [
       [volumeIdOf(1), 2, 1],
       [volumeIdOf(4), 0, 0],

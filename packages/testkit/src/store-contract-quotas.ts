@@ -1,4 +1,4 @@
-/** What a store promises of quotas: they are taken and given back in the commit of the change, and never passed. */
+/** Promises of a store about quotas: usage is taken and returned in the commit of the change, and never passes a limit. */
 import type { Change } from '@holdfast/control/ports/store.js';
 import { asId, type RebuildId, type SnapshotId, type VolumeId } from '@holdfast/core/model/ids.js';
 import { newLayerTask } from '@holdfast/core/model/layer-task.js';
@@ -19,7 +19,7 @@ export function quotaContract(makeStore: MakeStore): void {
   describe('running rebuilds', () => rebuildsOf(steps));
 }
 
-/** What the tests below do with a store. */
+/** Operations of the tests below on a store. */
 function stepsOf(fixture: StoreFixture) {
   let made = 0;
 

@@ -1,6 +1,6 @@
 /**
- * What every implementation of the `Store` port promises, as a suite of tests. Postgres runs it, and so does the
- * in-memory store of the simulator: what holds in a simulated run then holds in production.
+ * Promises of every implementation of the `Store` port, as a suite of tests. Postgres runs it, and so does the in-memory store of the
+ * simulator: what holds in a simulated run then holds in production.
  *
  *   describe('the Postgres store', () => storeContract(() => makeMyStore()));
  */

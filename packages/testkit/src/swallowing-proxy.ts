@@ -1,8 +1,8 @@
-/** A way to a server on which what is sent gets lost without a word, as behind a switch that fails: connections stay open. */
+/** Proxy that swallows traffic without closing connections, as behind a switch that fails. */
 import { once } from 'node:events';
 import net from 'node:net';
 
-/** What becomes of what a connection sends, and of what it is answered. */
+/** Fate of a connection's requests, and of its answers. */
 type Line = { isCut: boolean /** How many of the trap's texts it has sent. */; sprung: number };
 
 export class SwallowingProxy {

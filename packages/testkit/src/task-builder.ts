@@ -1,4 +1,4 @@
-/** Tasks of volumes that wait for admission or an engine, so that a test states only what it is about. */
+/** Tasks of volumes that wait for admission or an engine, so that a test states only its subject. */
 import { asId } from '@holdfast/core/model/ids.js';
 import { type LayerChange, type LayerTask, newLayerTask } from '@holdfast/core/model/layer-task.js';
 import { type FillTask, newFill } from '@holdfast/core/model/volume-task.js';

@@ -3,7 +3,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 
 /**
- * A certificate authority and what it has signed for 127.0.0.1, made with openssl, in files of the names that libnbd's
+ * A certificate authority and its certificates for 127.0.0.1, made with openssl, in files of the names that libnbd's
  * `tls-certificates` and QEMU's `tls-creds-x509` look for.
  */
 export class TestCertificates {

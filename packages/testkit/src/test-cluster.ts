@@ -1,6 +1,6 @@
 /**
  * A cluster of a suite's own on the stack that all suites of a run share: an organization with its owner, a project, and agents that
- * only this suite knows. What is done to its agents, settings and volumes concerns no other suite.
+ * only this suite knows. Its agents, settings and volumes concern no other suite.
  */
 import { randomBytes } from 'node:crypto';
 import fs from 'node:fs';

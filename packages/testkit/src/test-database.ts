@@ -56,7 +56,7 @@ async function startSharedServer(folder: string): Promise<StartedPart<string>> {
   fs.chmodSync(folder, 0o755);
   const directory = await migratedFolder(folder);
   const server = await startEmbeddedPostgres({ directory, settings: FAST_SETTINGS, holdsProcess: false });
-  // Its data is thrown away, so it need not be written out first.
+  // Its data is thrown away, so it need not be synced first.
   return { value: server.url, pid: server.pid, signal: 'SIGQUIT' };
 }
 
@@ -101,7 +101,7 @@ export async function startTestServer(): Promise<TestServer> {
 /** Migrated databases by their migrations, for the suites of this and of later runs: most of a start is `initdb` and the migrations. */
 const TEMPLATES = path.join(repositoryRoot, 'node_modules', '.cache', 'holdfast', 'test-databases');
 
-/** A folder in the given one, with what a migrated Postgres has there when it is stopped. */
+/** A folder in the given one, with the data of a migrated Postgres that is stopped. */
 async function migratedFolder(parent: string): Promise<string> {
   const template = path.join(TEMPLATES, await migrationsKey());
   if (!fs.existsSync(template)) await makeTemplate(template);

@@ -12,9 +12,9 @@ export const CLIENT_SECRET = 'a secret of the client';
 /** A sign-in takes a few redirects; more are a circle. */
 const REDIRECTS_MAX = 10;
 
-/** A real OpenID provider in this process. Every browser that comes is its visitor's, who agrees to everything, or is asked first. */
+/** A real OpenID provider in this process. Every browser acts as its visitor, who agrees to everything, or is asked first. */
 export class TestProvider {
-  /** Name at the provider, and what it says of the user. */
+  /** Name at the provider, and claims about the user. */
   visitor: [subject: string, user: ProviderUser] = [
     'nobody',
     { email: '', email_verified: false, name: '', groups: [] },

@@ -7,7 +7,7 @@ import { AN_OWNER, anEngineReport, aVolume, NOON, testId } from './builders.js';
 import { aFleet, aReplicaOn } from './fleet-builder.js';
 import { attachingOn } from './lifecycle-builder.js';
 
-/** What a reconciler reads of a volume without replicas, snapshots and rebuilds, whose engine is in no report. */
+/** A reconciler's view of a volume without replicas, snapshots and rebuilds, whose engine is in no report. */
 export function aVolumeView(part: Partial<VolumeView> = {}): VolumeView {
   return {
     volume: aVolume(AN_OWNER),

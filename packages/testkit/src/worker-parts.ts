@@ -8,7 +8,7 @@ import { runFolder } from './shared-parts.js';
 import { startPart } from './started-parts.js';
 
 export type StartedPart<T> = {
-  /** What the next suites need to use the part: it is stored as JSON. */
+  /** Data that the next suites need to use the part: it is stored as JSON. */
   readonly value: T;
   /** The process to end with the run; a negative number is a process group. */
   readonly pid: number;

@@ -4,7 +4,7 @@ import { beginSpan, type OpenSpan } from './spans.js';
 
 const spans = new WeakMap<object, OpenSpan>();
 
-/** Names the span of a request, for what is done because of it. `undefined`: it has none. */
+/** Names the span of a request, for work that follows from it. `undefined`: it has none. */
 export function traceparentOfRequest(request: FastifyRequest): string | undefined {
   return spans.get(request)?.traceparent;
 }
@@ -31,7 +31,7 @@ export function addSpans(server: FastifyInstance, isTraced: (request: FastifyReq
     spans.set(request, span);
     done();
   });
-  // Here and not before: the body's parser goes on from the socket's events, which belong to no request.
+  // Here and not before: the body's parser continues from the socket's events, which belong to no request.
   server.addHook('preValidation', (request, _reply, done) => {
     const span = spans.get(request);
     if (span === undefined) done();

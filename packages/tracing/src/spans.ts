@@ -1,7 +1,7 @@
 /**
- * Spans of a trace, and the way of a trace from process to process, in W3C's form (`traceparent`).
+ * Spans of a trace, and the propagation of a trace between processes, in W3C's form (`traceparent`).
  *
- * Where tracing is off, which is the default, all of this does nothing and loads no more than OpenTelemetry's interface.
+ * If tracing is off, which is the default, all of this does nothing and loads no more than OpenTelemetry's interface.
  */
 import {
   type Attributes,
@@ -17,10 +17,10 @@ import { formatTraceparent, parseTraceparent } from './traceparent.js';
 const tracer = trace.getTracer('holdfast');
 
 export type SpanOptions = {
-  /** `server`: takes a call. `client`: makes one. `consumer`: does what a queue has handed over. */
+  /** `server`: takes a call. `client`: makes one. `consumer`: processes a queue's job. */
   readonly kind: 'server' | 'client' | 'consumer';
   readonly attributes?: Attributes;
-  /** Text of the trace that this is a part of; left out: the one that is under way here, or a new one. */
+  /** Trace that this is a part of; left out: the present one, or a new one. */
   readonly traceparent?: string | undefined;
 };
 
@@ -39,7 +39,7 @@ export async function inSpan<T>(name: string, options: SpanOptions, work: () => 
   }
 }
 
-/** A span whose end the caller tells. */
+/** A span that the caller ends. */
 export type OpenSpan = {
   /** `undefined` where tracing is off. */
   readonly traceparent: string | undefined;
@@ -62,12 +62,12 @@ export function beginSpan(name: string, { kind, attributes = {}, traceparent }: 
   };
 }
 
-/** What is told to another process, so that what it does is part of the trace that is under way here. */
+/** Header for another process, so that its work is part of the present trace. */
 export function currentTraceparent(): string | undefined {
   return textOf(trace.getActiveSpan());
 }
 
-/** What log lines say of the trace that is under way here. */
+/** Fields of log lines about the present trace. */
 export function traceOfLine(): { traceId?: string } {
   const traceId = parseTraceparent(currentTraceparent())?.traceId;
   return traceId === undefined ? {} : { traceId };

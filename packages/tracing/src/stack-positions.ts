@@ -1,4 +1,7 @@
-/** Stacks of errors with the positions of the sources instead of those of the built files. A source map is read when a stack is told. */
+/**
+ * Stacks of errors with the positions of the sources instead of those of the built files. A source map is read when a stack is
+ * logged.
+ */
 import fs from 'node:fs';
 import { SourceMap } from 'node:module';
 import path from 'node:path';
@@ -6,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 
 /** `file:///opt/holdfast/apps/api/dist/app.js:12:5`, as a line of a stack has it. */
 const POSITION = /(file:\/\/[^\s()]+\/dist\/[^\s():]+\.js):(\d+):(\d+)/g;
-/** A process tells few different ones; past this all are forgotten, at some hundred bytes each. */
+/** A process logs few different ones; beyond this all are forgotten, at some hundred bytes each. */
 const POSITIONS_MAX = 1_000;
 
 const known = new Map<string, string>();

@@ -5,7 +5,7 @@
  */
 
 export type Tracing = {
-  /** Sends what has not been sent yet. */
+  /** Sends pending spans. */
   stop(): Promise<void>;
 };
 

@@ -4,7 +4,7 @@ import type { SpanContext } from '@opentelemetry/api';
 const FORM = /^[0-9a-f]{2}-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})$/;
 const ZEROES = /^0+$/;
 
-/** @returns `undefined` for what is none, as the specification wants: a new trace begins then */
+/** @returns `undefined` for an invalid one, as the specification requires: a new trace begins then */
 export function parseTraceparent(text: string | undefined): SpanContext | undefined {
   const [, traceId = '', spanId = '', flags = ''] = FORM.exec(text ?? '') ?? [];
   if (traceId === '' || ZEROES.test(traceId) || ZEROES.test(spanId) || text?.startsWith('ff') === true)

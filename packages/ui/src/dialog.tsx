@@ -40,7 +40,9 @@ export function Dialog({ open, onOpenChange, title, description, children }: Pro
   );
 }
 
-/** What had the focus when the dialog was asked for. Read while it is drawn: a field that takes the focus has it before any effect. */
+/**
+ * Element with the focus when the dialog was opened. Read during rendering: a field that takes the focus has it before any effect.
+ */
 function useFocusBefore(open: boolean) {
   const wasOpen = useRef(false);
   const element = useRef<Element>(null);

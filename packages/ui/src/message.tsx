@@ -11,7 +11,7 @@ type Props = {
   tone?: 'plain' | 'problem';
 };
 
-/** What a panel shows instead of data: nothing yet, nothing matches, or what went wrong and what to do. */
+/** Content of a panel instead of data: nothing yet, no matches, or an error and its cure. */
 export function Message({
   title,
   body,

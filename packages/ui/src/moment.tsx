@@ -19,9 +19,9 @@ export function shortAge(at: Date, now: Date): string {
 }
 
 /**
- * `4m ago` or `in 4m`. Within the skew of clocks it is what the label beside it says; past that, what it is.
+ * `4m ago` or `in 4m`. Within the skew of clocks the label beside it decides; beyond that, the time itself.
  *
- * @param coming whether the label speaks of a time that is yet to come
+ * @param coming whether the label speaks of a future time
  */
 export function relativeTime(at: Date, now: Date, coming: boolean): string {
   const aheadMs = at.getTime() - now.getTime();
@@ -30,9 +30,9 @@ export function relativeTime(at: Date, now: Date, coming: boolean): string {
 }
 
 /**
- * A point in time as its age, or as how far away it is; the exact time is in the tooltip.
+ * A point in time as its age, or as the time until it; the exact time is in the tooltip.
  *
- * @param coming the words around it speak of a time that is yet to come
+ * @param coming the words around it speak of a future time
  */
 export function Moment({ at, coming = false }: { at: string; coming?: boolean }) {
   const [now, setNow] = useState(() => new Date());

@@ -1,10 +1,10 @@
 import { LoaderCircle, type LucideProps } from 'lucide-react';
 
 /**
- * A ref that moves its element for as long as it is shown, unless the user wants less motion.
+ * A ref that animates its element while it is shown, unless the user wants less motion.
  *
- * By the Web Animations API and not by CSS: React listens to the events of CSS animations, so that each turn of each of them wakes the
- * main thread. A list whose volumes are being made or rebuilt has a hundred of them, and they cost more than what they tell of.
+ * By the Web Animations API and not by CSS: React listens to the events of CSS animations, so that each turn of each of them wakes
+ * the main thread. A list whose volumes are being created or rebuilt has a hundred of them.
  */
 function moving(keyframes: Keyframe[], durationMs: number) {
   return (element: Element | null) => {
@@ -19,12 +19,12 @@ function moving(keyframes: Keyframe[], durationMs: number) {
   };
 }
 
-/** Ref of an element that stands for something that is going on. */
+/** Ref of an element that shows work in progress. */
 export const pulsing = moving([{ opacity: 1 }, { opacity: 0.5 }, { opacity: 1 }], 2_000);
 
 const turning = moving([{ transform: 'rotate(0)' }, { transform: 'rotate(1turn)' }], 1_000);
 
-/** The glyph of what is going on. */
+/** The glyph of work in progress. */
 export function Spinner(props: LucideProps) {
   return <LoaderCircle aria-hidden ref={turning} {...props} />;
 }

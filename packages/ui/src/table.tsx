@@ -4,12 +4,12 @@ import type { ReactNode } from 'react';
 export type Column<Row> = {
   /** Never empty: a screen reader says it of each cell. */
   header: string;
-  /** Where what stands in the cells says it to those who see them, such as buttons. */
+  /** Column without a visible title, because its cells speak for themselves, such as buttons. */
   isHeaderHidden?: boolean;
   cell: (row: Row) => ReactNode;
   align?: 'left' | 'right';
   className?: string;
-  /** Left out of the lines of a phone, where what it says has a page of its own. */
+  /** Left out of the lines of a phone, if its content has a page of its own. */
   isWide?: boolean;
 };
 
@@ -19,7 +19,7 @@ type Props<Row> = {
   columns: readonly Column<Row>[];
   rowKey: (row: Row) => string;
   empty: ReactNode;
-  /** On a phone each row is a card that names its values, or a line of what is not wide. */
+  /** On a phone each row is a card that names its values, or a line of the narrow ones. */
   onPhone?: 'cards' | 'lines';
 };
 

@@ -1,4 +1,4 @@
-/** What a status means for the user who looks. Red is kept for data at risk. */
+/** Meaning of a status for the reader. Red is kept for data at risk. */
 export type Tone = 'good' | 'busy' | 'warn' | 'bad' | 'idle';
 
 export const TONE_TEXT: Record<Tone, string> = {

@@ -30,11 +30,11 @@ export class BlockDisk implements Disk {
   ) {}
 
   /**
-   * Adopts the file or device as a disk. A path that the agent has never used, and that is empty, is formatted. Where
-   * another disk, or none, is found at a known path, the known disk is reported as not ready and nothing is written.
+   * Adopts the file or device as a disk. A path that the agent has never used, and that is empty, is formatted. Where another disk,
+   * or none, is found at a known path, the known disk is reported as not ready and nothing is written.
    *
    * @param sizeBytes size of the file, if it has to be made
-   * @param newId the identity that a new disk gets; left out: one by chance
+   * @param newId the identity of a new disk; left out: a random one
    * @throws StorageFault `disk.wrong_identity` for a path that holds something else
    */
   static async take(
@@ -67,10 +67,7 @@ export class BlockDisk implements Disk {
     return requireUsable(this);
   }
 
-  /**
-   * The disk's store. Kept open while the disk is there, so that hosts need not find out again which copy owns which
-   * clusters.
-   */
+  /** The disk's store. Kept open while the disk exists, so that hosts need not rebuild the table of owners. */
   async store(): Promise<DiskStore> {
     await this.requireUsable();
     return this.open();

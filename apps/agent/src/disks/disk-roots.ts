@@ -30,7 +30,7 @@ export async function requireAllowed(
   }
 }
 
-/** The path without links, also of what is not there yet. */
+/** The path with links resolved, also if it does not exist yet. */
 async function realPath(at: string): Promise<string> {
   try {
     return await fs.realpath(at);

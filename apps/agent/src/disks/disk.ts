@@ -36,9 +36,9 @@ export interface Disk {
   readStamp(): Promise<StoredStamp | undefined>;
   /** Stores the stamp durably, or leaves the one before. */
   writeStamp(stamp: StoredStamp): Promise<void>;
-  /** What a copied disk does not share with this one; `undefined` where nothing is known of that kind. */
+  /** Properties that a copied disk does not share with this one; `undefined` if none of that kind is known. */
   fileId(): Promise<string | undefined>;
-  /** Lets go of the disk, which is the node's no more. */
+  /** Releases the disk, which no longer belongs to the node. */
   release(): Promise<void>;
 }
 
@@ -55,7 +55,7 @@ export function fullness(availableBytes: number): DiskProblem {
 
 type UnreadableReport = Pick<DiskReport, 'fileSystem' | 'availableBytes' | 'ready' | 'reason' | 'message'>;
 
-/** The report's fields for a disk that has a problem, or that could not be looked at. */
+/** The report's fields for a disk that has a problem, or that could not be inspected. */
 export function unreadable(why: unknown): UnreadableReport {
   const unknown = { fileSystem: '', availableBytes: 0, ready: false };
   if (isProblem(why)) return { ...unknown, reason: why.reason, message: why.message };

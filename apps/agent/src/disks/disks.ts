@@ -32,7 +32,7 @@ export type DiskSetOptions = Readonly<{
 export class DiskSet {
   private readonly disks: Disk[] = [];
   private readonly addedAs = new Map<Disk, DiskId>();
-  /** Disks that a user added and that can't be used as they were asked for, by their ids. */
+  /** Disks that a user added and that can't be used as requested, by their ids. */
   private readonly refused = new Map<DiskId, DiskReport>();
 
   private constructor(private readonly options: DiskSetOptions) {}
@@ -58,7 +58,7 @@ export class DiskSet {
   }
 
   /**
-   * Does what the control plane wants of the disks.
+   * Carries out the control plane's wishes for disks.
    *
    * @param isEmpty whether no copy is on the disk; one that holds a copy is kept
    * @param nodeId this node, once it has joined
@@ -72,7 +72,7 @@ export class DiskSet {
     let hasChanged = false;
     for (const { sizeBytes, isSetUp = false, ...wish } of add) {
       const isKnown = this.disks.some((disk) => disk.diskId === wish.diskId || disk.path === wish.path);
-      // A place where a disk was is looked at again: it may be mounted by now.
+      // The place of a former disk is inspected again: the disk may be mounted by now.
       if (isKnown || (this.refused.has(wish.diskId) && !isSetUp)) continue;
       const added = { ...wish, sizeBytes: sizeBytes ?? this.options.defaultBytes[wish.type] };
       const before = this.refused.get(wish.diskId)?.reason;
@@ -96,7 +96,7 @@ export class DiskSet {
     return hasChanged;
   }
 
-  /** Adds what a user asked for; what stands against it is reported of the disk, and tried again after a restart. */
+  /** Adds a disk that a user requested; an obstacle is reported with the disk, and the request is repeated after a restart. */
   private async add(added: AddedDisk, isSetUp = false): Promise<void> {
     const { diskId, name, type, path: at, sizeBytes } = added;
     try {
@@ -134,7 +134,7 @@ export class DiskSet {
     return disk;
   }
 
-  /** A configured path that by now holds another disk goes on with that one: it was mounted over the disk that is taken off. */
+  /** A configured path that now holds another disk continues with that one: it was mounted over the disk that is being removed. */
   private async release(disk: Disk): Promise<void> {
     const entry = this.options.entries.find(({ path: at }) => at === disk.path);
     const isHidden = entry !== undefined && (await disk.problem())?.reason === 'DiskSwapped';

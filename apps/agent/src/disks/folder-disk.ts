@@ -36,10 +36,10 @@ export class FolderDisk implements Disk {
   }
 
   /**
-   * Adopts the folder as a disk. A folder that the agent has never used gets an identity. Where another disk, or none,
-   * is found in a known folder, the known disk is reported as not ready and nothing is written.
+   * Adopts the folder as a disk. A folder that the agent has never used gets an identity. Where another disk, or none, is found in a
+   * known folder, the known disk is reported as not ready and nothing is written.
    *
-   * @param newId the identity that a new disk gets; left out: one by chance
+   * @param newId the identity of a new disk; left out: a random one
    * @throws StorageFault `disk.wrong_identity` for a folder whose identity file Holdfast did not write
    */
   static async take(

@@ -92,7 +92,7 @@ export class KnownDisks {
     await this.write();
   }
 
-  /** Forgets the disk, and that its path was ever used: what is added there later is looked at as if for the first time. */
+  /** Forgets the disk and that its path was ever used: a disk added there later is treated as new. */
   async noteRemoved(folder: string, isConfigured: boolean): Promise<void> {
     this.byFolder.delete(folder);
     const removed = this.lists.removed.filter((known) => known !== folder);

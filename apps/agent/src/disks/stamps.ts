@@ -1,7 +1,7 @@
 /**
  * Stamps of this node's disks. A stamp is on the disk before the control plane hears of it, and no copy on the disk is opened before
  * the control plane has stored one that says so. From then on it is advanced now and then, so that a copy of the disk
- * falls behind (docs/adr/0322-a-disk-carries-a-stamp.md).
+ * falls behind (docs/adr/0322-disk-stamps.md).
  *
  * A disk whose stamp the control plane has not confirmed is never advanced: a second disk of one identity stays at the stamp that it was
  * copied with. After a crash at any point the disk is at most one stamp ahead of the control plane, which knows it by its trail.
@@ -19,7 +19,7 @@ const ADVANCE_MS = 5_000;
 const CONFIRM_MS_MAX = 5_000;
 
 type State = {
-  /** Stamp that the control plane has stored; null: it knows of none, and neither does the disk. */
+  /** Stamp that the control plane has stored; null: it has none, and neither has the disk. */
   confirmed: string | null | undefined;
   /** A copy on the disk has been opened in this life of the agent. */
   isUsed: boolean;
@@ -47,7 +47,7 @@ export class Stamps {
 
   constructor(private readonly options: StampsOptions) {}
 
-  /** The stamp of a ready disk, for a heartbeat. While a slow disk owes an answer it is the one that was reported last. */
+  /** The stamp of a ready disk, for a heartbeat. While a slow disk owes an answer, the last reported stamp is repeated. */
   report(disk: Disk): Promise<StampReport> {
     return this.change(disk, async (state) => {
       try {

@@ -1,4 +1,4 @@
-/** A disk's stamp as it is stored on the disk: which state of the disk this is (docs/adr/0322-a-disk-carries-a-stamp.md). */
+/** A disk's stamp as it is stored on the disk: which state of the disk this is (docs/adr/0322-disk-stamps.md). */
 import crypto from 'node:crypto';
 import fs from 'node:fs/promises';
 import path from 'node:path';
@@ -24,7 +24,7 @@ const storedSchema = z.object({
 
 export type StoredStamp = Readonly<z.output<typeof storedSchema>>;
 
-/** The stamp that follows, with an id made by chance. */
+/** The next stamp, with a random id. */
 export function storedStampAfter(before: StoredStamp | undefined, isOpen: boolean): StoredStamp {
   return stampAfter(before, isOpen, crypto.randomUUID());
 }

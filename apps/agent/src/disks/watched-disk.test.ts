@@ -102,7 +102,7 @@ describe('WatchedDisk', () => {
     hang();
     await disk.report(0);
     nowMs = 124_000;
-    // The first call is older than what is told of.
+    // The first call is older than the reported period.
     expect(await disk.report(0)).toMatchObject({
       ready: true,
       answers: { calls: 1, maxMs: 0, oldestMs: 3_000 },

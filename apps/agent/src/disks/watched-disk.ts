@@ -20,9 +20,9 @@ import { within } from '../within.js';
 import { type Disk, type DiskEntry, type DiskProblem, requireUsable, unreadable } from './disk.js';
 import type { StoredStamp } from './stored-stamp.js';
 
-/** How many of the last calls tell how the disk answers: the heartbeat makes about one each second. */
+/** Number of recent calls from which the disk's pace is computed: the heartbeat makes about one each second. */
 const CALLS_KEPT = 32;
-/** What users are told of: two minutes, or less where more calls were made. */
+/** Reported period: two minutes, or less if more calls were made. */
 const TOLD_MS = 120_000;
 const TOLD_CALLS_MAX = 256;
 
@@ -181,7 +181,7 @@ export class WatchedDisk implements Disk {
     return { reason: 'DiskHung', message };
   }
 
-  /** A slow disk is reported as it was last; one that has not answered since the agent's start can't be. */
+  /** A slow disk is reported with its last report; one that has not answered since the agent's start has none. */
   private owedReport(): DiskReport {
     const { diskId, name, path, entry, lastReport } = this;
     if (lastReport !== undefined && !this.isHung()) return lastReport;

@@ -7,8 +7,8 @@ import { growthPercent } from './heap-growth.js';
 const MIB = 2 ** 20;
 
 /**
- * With 100,000 live objects, and as many more as it is told that are garbage when it asks for room, receives 4 GiB in buffers of
- * 64 KiB, of which 16 MiB are held at any time, and prints how often the whole heap was collected after the first of them.
+ * With 100,000 live objects, and as many garbage objects as requested when it asks for room, receives 4 GiB in buffers of 64 KiB, of
+ * which 16 MiB are held at any time, and prints how often the whole heap was collected after the first of them.
  */
 const RECEIVING = `
   import { constants, PerformanceObserver } from 'node:perf_hooks';

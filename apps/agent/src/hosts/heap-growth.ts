@@ -18,14 +18,14 @@ import { MIB } from '@holdfast/core/model/bytes.js';
 /** Room for short-lived payloads, and for as many that requests in flight hold. A large heap grows by its own size instead. */
 const ROOM_BYTES = 64 * MIB;
 
-/** @returns by how many percent of what is alive the heap may grow */
+/** @returns by how many percent of its live size the heap may grow */
 export function growthPercent(heapBytes: number): number {
   return Math.max(100, Math.ceil((100 * ROOM_BYTES) / heapBytes));
 }
 
 /**
- * Sets it, and sets it anew after each full collection. Only then is what is in use what is alive: at any other time most of it may be
- * garbage, and a share of that leaves too little room once the garbage is gone.
+ * Sets the growth now and after each full collection. Only then is the heap in use alive: at other times most of it may be garbage,
+ * and a share of that leaves too little room once the garbage is gone.
  */
 export function leaveRoomForPayloads(): void {
   const set = () =>

@@ -25,7 +25,7 @@ export class Host<Remote extends Methods, Local extends Methods> {
   constructor(
     readonly peer: IpcPeer<Remote, Local>,
     readonly child: ChildProcess,
-    /** What its residents share, such as a disk; empty if nothing. */
+    /** Resource that its residents share, such as a disk; empty if none. */
     readonly shared: string,
   ) {}
 
@@ -60,7 +60,7 @@ export type HostPoolOptions<Remote extends Methods, Local extends Methods> = {
   entry: './engine-host.js' | './replica-host.js' | './tls-host.js';
   residentsMax: number;
   prepare: (peer: IpcPeer<Remote, Local>) => void;
-  /** Called when a host has died, with what was in it. */
+  /** Called when a host has died, with its residents. */
   lost: (host: Pick<Host<Remote, Local>, 'residents' | 'guests'>, reason: string) => void;
 };
 
@@ -68,8 +68,8 @@ export type HostPoolOptions<Remote extends Methods, Local extends Methods> = {
 const HOSTS_MAX = 256;
 
 /**
- * For glibc's memory; other libraries leave it unread. With few arenas what a burst of I/O has used goes back to the system, but not
- * before it is 32 MiB: buffers come and go with each request, and the kernel would clear the same pages again for each.
+ * For glibc's allocator; other libraries ignore it. With few arenas the memory of a burst of I/O returns to the system, but not below
+ * 32 MiB: buffers come and go with each request, and the kernel would clear the same pages again for each.
  */
 const MEMORY = {
   MALLOC_ARENA_MAX: '2',
@@ -109,10 +109,10 @@ export class HostPool<Remote extends Methods, Local extends Methods> {
   }
 
   /**
-   * The host of the resident: the one it is in, else one with room, else a new one.
+   * The host of the resident: its present one, else one with room, else a new one.
    *
-   * @param shared what it shares with all others in its host: a disk that hangs takes a process's threads with it, and may hold
-   *   its event loop, so copies on other disks are elsewhere
+   * @param shared the resource that it shares with all others in its host: a disk that hangs blocks a process's threads, and may
+   * block its event loop, so copies on other disks are elsewhere
    */
   assignHost(resident: string, shared = ''): Host<Remote, Local> {
     const there = this.hostOf(resident);

@@ -18,7 +18,7 @@ export type EngineHostMethods = {
   /** One of the table of engine commands. Checked where it came from outside, so not here. */
   'engine-command': {
     params: { volumeId: string; name: EngineCommandName; ask: unknown };
-    /** `sizeBytes`: the volume's size after the command, which clients are told that connect from then on. */
+    /** `sizeBytes`: the volume's size after the command, for clients that connect afterwards. */
     result: { reply: unknown; sizeBytes: number };
   };
   'engine-report': { params: { volumeId: string }; result: EngineReport };
@@ -40,7 +40,7 @@ export type ReplicaHostMethods = EngineHostMethods & {
     params: null;
     result: { replicaId: string; writtenBytes: number; record: CopyRecord | null }[];
   };
-  /** What an open copy stores of itself. */
+  /** The stored metadata of an open copy. */
   metadata: { params: { replicaId: string }; result: DescribedMetadata };
   connection: { params: HandedConnection; result: null };
 };

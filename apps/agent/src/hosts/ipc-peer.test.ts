@@ -6,7 +6,7 @@ import { type Channel, IpcPeer } from './ipc-peer.js';
 
 type Methods = { take: { params: null; result: string } };
 
-/** Two ends of a channel in one process: what one sends, the other one receives in a later turn. */
+/** Two ends of a channel in one process: a message that one sends arrives at the other in a later turn. */
 function channelPair(): [Channel, Channel] {
   const [near, far] = [new EventEmitter(), new EventEmitter()];
   const end = (own: EventEmitter, other: EventEmitter): Channel =>

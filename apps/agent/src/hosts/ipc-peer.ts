@@ -6,7 +6,7 @@
 import type { Socket } from 'node:net';
 import { faultCodeOf, isFault, newestEpochOf, StorageFault } from '@holdfast/core/model/faults.js';
 
-/** Most calls without a reply: far above what one host's volumes can ask for at once. */
+/** Maximum calls without a reply: far above what one host's volumes need at once. */
 const PENDING_MAX = 10_000;
 
 /** Parameters and result of each method; both travel as JSON. */
@@ -45,7 +45,7 @@ export class IpcPeer<Remote extends Methods, Local extends Methods> {
     this.handlers.set(method, handler);
   }
 
-  /** Calls the other end. A socket that is passed along belongs to the other process from then on. */
+  /** Calls the other end. A socket that is passed along belongs to the other process afterwards. */
   call<Name extends keyof Remote & string>(
     method: Name,
     params: Remote[Name]['params'],
@@ -88,7 +88,7 @@ export class IpcPeer<Remote extends Methods, Local extends Methods> {
       // The cast: the typed `call` on the other side made the parameters.
       this.send({ kind: 'reply', id, result: await handler(params as never, socket) });
     } catch (error) {
-      // The process that passed it along has let go of it: its client would wait on it for ever.
+      // The sending process has released it: its client would wait on it for ever.
       socket?.destroy();
       const code = isFault(error) ? error.code : 'agent.refused';
       const message = error instanceof Error ? error.message : String(error);

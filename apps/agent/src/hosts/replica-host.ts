@@ -28,7 +28,7 @@ const connectData: ConnectData = async (address, timeoutMs) => {
   const here = await service.connectHere(address.exportName);
   if (here !== undefined) return here;
   const link = await connectByNbd(address, timeoutMs);
-  // With a copy elsewhere the engine goes on when this process's disk hangs.
+  // With a copy elsewhere the engine continues when this process's disk hangs.
   link.onClose(DISK_PACE.beginIndependent());
   return link;
 };

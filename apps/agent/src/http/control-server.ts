@@ -37,7 +37,7 @@ import { COMMAND_SCHEMAS } from './command-schemas.js';
 import { MessagePages, PAGE_CHARS, PAGES_MAX, REPLY_CHARS } from './message-pages.js';
 import { problemOf } from './problems.js';
 
-/** Largest body in bytes. The longest lawful one is a start with 64 copies; more is a mistake or an attack. */
+/** Maximum body in bytes. The longest valid one is a start with 64 copies; more is a mistake or an attack. */
 const BODY_BYTES_MAX = 256 * 1024;
 
 const uuid = z.string().uuid();
@@ -113,7 +113,7 @@ export function createControlServer(options: ControlServerOptions): FastifyInsta
   return server;
 }
 
-/** It begins to listen when its copies are found and its volumes can be reached, so a start that is over is one that was ready. */
+/** It listens once its copies are found and its volumes can be reached, so a process that has started was ready. */
 function healthRoutes(server: FastifyInstance, { isReady }: ControlServerOptions): void {
   let wasReady = false;
   const route = (path: string, word: string, isWell: () => boolean) =>
@@ -216,8 +216,8 @@ function commandRoute(server: FastifyInstance, { replicas }: ControlServerOption
   const answers = new MessagePages(REPLY_CHARS);
   server.post('/v1/replicas/:replicaId/commands/:name', async (request) => {
     const { replicaId, name } = check(commandParams, request.params);
-    // A missing copy and a wrong secret must look the same to a caller without the secret. A copy that can't be read
-    // has lost its secret: every caller is told why, because its engine has to hear it, and nothing more.
+    // A missing copy and a wrong secret must look the same to a caller without the secret. A copy that can't be read has lost its
+    // secret: every caller gets the reason, because its engine needs it, and nothing more.
     const use = useOf(request, replicaId);
     if (use === undefined) throw replicas.damageOf(replicaId) ?? wrongSecret();
     const paged = pagedBody.safeParse(request.body);

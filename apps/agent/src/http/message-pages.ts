@@ -12,9 +12,9 @@ import { StorageFault } from '@holdfast/core/model/faults.js';
  * Length of a page in UTF-16 units. At three bytes for each unit, and escaped once more in JSON, below a body's limit.
  */
 export const PAGE_CHARS = 40_000;
-/** Most UTF-16 units of a reply, whole or as one page: in bytes still below what a caller reads of one answer. */
+/** Maximum UTF-16 units of a reply, whole or as one page: in bytes still below the maximum that a caller reads. */
 export const REPLY_CHARS = MIB;
-/** Longest lawful message in UTF-16 units: 250 layers with 8,192 ranges of 32 characters each. */
+/** Longest valid message in UTF-16 units: 250 layers with 8,192 ranges of 32 characters each. */
 const MESSAGE_CHARS_MAX = 96 * MIB;
 export const PAGES_MAX = Math.ceil(MESSAGE_CHARS_MAX / PAGE_CHARS);
 /** Most messages under way, in each direction. Engines send such ones a few times in a rebuild. */

@@ -1,4 +1,4 @@
-/** First contact with a control plane: which certificate authority is the one that the join token names. */
+/** First contact with a control plane: finds the certificate authority that the join token names. */
 import https from 'node:https';
 import { authoritiesSchema } from '@holdfast/core/model/agent-join.js';
 import { fingerprintOf } from '@holdfast/identity/certificate.js';

@@ -8,7 +8,7 @@ import { nodeDnsName } from '@holdfast/identity/names.js';
 import { OwnIdentity } from './own-identity.js';
 import type { StoredIdentity } from './stored-identity.js';
 
-/** What a node shows to others, and by whom theirs must be signed. */
+/** Certificates that a node shows, and the authorities that must have signed those of others. */
 export function nodeTls(identity: StoredIdentity): TlsIdentity {
   const { authorities: ca, certificatePem: cert, keyPem: key } = identity;
   return { ca, cert, key, minVersion: 'TLSv1.3' };

@@ -30,7 +30,7 @@ export class OwnIdentity {
     });
   }
 
-  /** A file that can't be read now is no reason to do without what was read before. */
+  /** A file that can't be read now does not invalidate what was read before. */
   private async read(): Promise<StoredIdentity | undefined> {
     try {
       return await (await IdentityFolder.open(this.stateDirectory)).read();

@@ -1,4 +1,4 @@
-/** What a failed TLS handshake means, in words for the operator. */
+/** Explanation of a failed TLS handshake for the operator. */
 import { certificateTrouble } from '@holdfast/core/model/certificate-trouble.js';
 
 /** Was the other side's certificate signed by an authority that is not trusted? */

@@ -35,7 +35,7 @@ export class AgentMetrics {
     collectDefaultMetrics({ register: this.registry, prefix: 'holdfast_' });
   }
 
-  /** What it tells, for docs/metrics.md. */
+  /** Definitions, for docs/metrics.md. */
   get definitions(): readonly MetricObject[] {
     return this.registry.getMetricsAsArray();
   }

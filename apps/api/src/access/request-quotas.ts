@@ -1,6 +1,6 @@
 /**
  * Quotas of requests: how many all api processes answer in a minute, for an organization and for the project of a token. Each process
- * takes permits in leases from a row in Postgres, so that few requests wait for it because of them (ADR 0282).
+ * takes permits in leases from a row in Postgres, so that few requests wait for it because of them (docs/design/tenancy-and-access.md).
  */
 import { StorageFault } from '@holdfast/core/model/faults.js';
 import type { OrganizationId } from '@holdfast/core/model/ids.js';

@@ -1,6 +1,6 @@
 /**
  * Whose word is taken for a user's address, host and protocol: of the operator's proxies, which are known by their addresses, and of the
- * console on the same machine, which shares the loopback with every other program there and so proves itself by a secret (ADR 0305).
+ * console on the same machine, which shares the loopback with every other program there and so proves itself by a secret (docs/design/tenancy-and-access.md).
  */
 import { timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage, RequestListener } from 'node:http';

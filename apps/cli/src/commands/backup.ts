@@ -1,4 +1,4 @@
-/** Backup and restore of the control plane's database. These speak to Postgres itself: the API may be gone. */
+/** Backup and restore of the control plane's database. These connect to Postgres itself: the API may be gone. */
 import { BackupError } from '@holdfast/database/backup/backup-error.js';
 import type { ReadBackup } from '@holdfast/database/backup/read-backup.js';
 import { Command } from 'commander';

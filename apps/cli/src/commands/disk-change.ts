@@ -169,7 +169,7 @@ async function diskOf(context: Context, nodeName: string, name: string): Promise
   const found = (await disksOf(context, node)).filter((one) => one.id === name || one.name === name);
   const [disk, ...others] = found;
   if (disk === undefined) throw new CliError(EXIT.notFound, `node ${node.name} has no disk ${name}`);
-  // A reinstalled node: the disk of before, which is not there, and the one that took its place.
+  // A reinstalled node: the former disk, which is missing, and the one that took its place.
   if (others.length > 0) throw new CliError(EXIT.usage, ambiguous(node, name, found));
   return { node, disk };
 }
@@ -179,7 +179,7 @@ function ambiguous(node: Node, name: string, found: readonly Disk[]): string {
   return `node ${node.name} has ${found.length} disks named ${name}; give the id of one: ${each.join(', ')}`;
 }
 
-/** The disk once its agent has said what it found. Where a disk was at the path, that one stands for what was added. */
+/** The disk once its agent has reported its find. If a disk was at the path, that one replaces the added one. */
 async function settled(context: Context, node: Node, added: Disk): Promise<Disk> {
   const current = async () => (await disksOf(context, node)).find(({ path }) => path === added.path);
   const isSettled = (disk: Disk | undefined) =>

@@ -4,7 +4,7 @@ import { CliError, EXIT } from '../exit-codes.js';
 
 export type ExportOptions = { format: string; filter?: string; after: string };
 
-/** @param example a filter that is asked for often */
+/** @param example a common filter */
 export function addExportOptions(command: Command, example: string): Command {
   return command
     .option('--format <format>', 'ndjson or csv', 'ndjson')

@@ -14,7 +14,7 @@ const TONES: Record<Severity, Tone> = { critical: 'bad', warning: 'warn', info: 
 const REJECTIONS_SHOWN = 4;
 const CURES_SHOWN = 5;
 
-/** The report for people: a screen of summary, then what is worst first. Names come from strangers, so that none may drive the terminal. */
+/** The report for people: a screen of summary, then the worst first. Names come from strangers, so control characters are removed. */
 export function inspectionText(report: InspectionReport, options: OutputOptions): string {
   return [
     ...summary(report, options),

@@ -58,7 +58,7 @@ function timeOf(path: string): Date | undefined {
   return time === undefined || Number.isNaN(time.getTime()) ? undefined : time;
 }
 
-/** What could not be read counts as a warning: something may be wrong there. */
+/** An unreadable part counts as a warning: something may be wrong there. */
 function isReached({ summary, problems }: InspectionReport, failOn: FailOn): boolean {
   if (failOn === 'never') return false;
   const counts: Record<Severity, number> = { ...summary, warning: summary.warning + problems.length };

@@ -1,8 +1,8 @@
-/** A drain in words: its plan, and what it waits for. */
+/** A drain in words: its plan, and its reasons for waiting. */
 import { formatBytes } from '@holdfast/core/model/bytes.js';
 import type { DrainPlan, DrainWait } from '../types.js';
 
-/** What is in the way is read first; volumes that need nothing are only counted. */
+/** Obstacles come first; volumes that need nothing are only counted. */
 export function planText(nodeName: string, plan: DrainPlan, nodeNames: ReadonlyMap<string, string>): string {
   const { volumes, copiesAtLowest } = plan;
   const blocked = volumes.filter(({ blockers }) => blockers.length > 0);

@@ -68,7 +68,7 @@ function bodyFor({ policy }: Options): { policy?: DrainPolicy } {
   return policy === undefined ? {} : { policy };
 }
 
-/** The worker looks at a drain every few seconds, so its first state says nothing yet. */
+/** The worker reconciles a drain every few seconds, so its first state says nothing yet. */
 async function drained(context: Context, begun: Node): Promise<Node> {
   const requestedAt = begun.drain?.requestedAt;
   return waitFor(

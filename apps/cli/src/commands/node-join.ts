@@ -1,4 +1,4 @@
-/** `node join-token` and what belongs to it: how agents come to speak for nodes, and how that ends. */
+/** `node join-token` and related commands: how agents get and lose the identity of a node. */
 import {
   apiAddress,
   GUESSED_ADDRESS,
@@ -23,7 +23,7 @@ import type { JoinToken } from '../types.js';
 const TOKENS = '/clusters/{clusterId}/join-tokens';
 const MINUTE_MS = 60_000;
 
-/** Stand for what the user has not said; a line below the command tells to replace them. */
+/** Placeholders for values that the user has not given; a line below the command asks to replace them. */
 const NODE_NAME = 'NODE_NAME';
 const NODE_ADDRESS = 'NODE_ADDRESS';
 

@@ -66,7 +66,7 @@ function simulateOn(command: Command): Command {
     });
 }
 
-/** A file's content as a request body. It is sent unchecked: the API says what is wrong with it. */
+/** A file's content as a request body. It is sent unchecked: the API reports errors in it. */
 async function requestFrom(file: string) {
   const content = await objectFrom(file);
   return { body: {}, bodySerializer: () => JSON.stringify(content) };

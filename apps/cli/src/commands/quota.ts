@@ -56,7 +56,7 @@ export function quotaCommand(): Command {
       }
       const before = await read(context, options.project);
       const body = { ...before.limits, [name]: limitOf(name, limit) };
-      // Of two who set different limits at once, the second is told.
+      // Of two users who set different limits at once, the second gets a conflict.
       const headers = { 'If-Match': `"${before.version}"` };
       const changed = await put(context, options.project, { body, headers });
       printLine(context, changed, `${options.project ?? 'the organization'}: quota set`);

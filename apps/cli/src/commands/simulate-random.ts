@@ -1,4 +1,4 @@
-/** `holdfast simulate --random`: the fault search. Scenarios by chance are run until one fails, which is shrunk to a file. */
+/** `holdfast simulate --random`: the fault search. Random scenarios are run until one fails, which is shrunk to a file. */
 import { writeFile } from 'node:fs/promises';
 import {
   generateScenario,

@@ -106,7 +106,7 @@ function assertAgainst(target: Target, { file, scenario }: ReadFile): void {
 
 type ReadFile = { readonly file: string; readonly scenario: Scenario };
 
-/** All files are read before any is run, so that a mistake in the last one is told at once. */
+/** All files are read before any is run, so that an error in the last one is reported at once. */
 async function readFiles(files: readonly string[]): Promise<ReadFile[]> {
   const read: ReadFile[] = [];
   const problems: string[] = [];
@@ -120,7 +120,7 @@ async function readFiles(files: readonly string[]): Promise<ReadFile[]> {
   return read;
 }
 
-/** The size is asked for before anything is read. */
+/** The size is checked before anything is read. */
 async function textOf(file: string): Promise<string> {
   const entry = await stat(file).catch(() => undefined);
   if (entry?.isFile() !== true) throw new CliError(EXIT.usage, `there is no file ${file}`);

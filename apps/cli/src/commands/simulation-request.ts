@@ -119,7 +119,7 @@ function wrongFlag(flag: string, text: string, problem: string, form: string): C
   return new CliError(EXIT.usage, `${flag} ${text}: ${problem}`, [form]);
 }
 
-/** Parses `name,field=value,…`: a name, then fields of which each may be left out. */
+/** Parses `name,field=value,…`: a name, then optional fields. */
 function parseFields<Field extends string>(text: string, known: readonly Field[], wrong: WrongFlag) {
   const [name = '', ...parts] = text.split(',');
   const fields: Partial<Record<Field, string>> = {};

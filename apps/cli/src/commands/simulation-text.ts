@@ -10,9 +10,9 @@ type Place = Shape['placed'][number]['places'][number];
 type Zone = Simulation['zones'][number];
 type Fill = Zone['before'];
 
-/** Places that are listed unless all are asked for: enough to see the pattern. */
+/** Places listed by default: enough to see the pattern. */
 const PLACES_SHOWN = 10;
-/** Volumes that are listed unless all are asked for: the worst. */
+/** Volumes listed by default: the worst. */
 const VOLUMES_SHOWN = 20;
 
 /** A what-if's answer as text: the sentence, what fits, what happens to existing volumes, and how full zones get. */
@@ -59,7 +59,7 @@ function firstOf(lines: readonly string[], inAll: number, { output }: OutputOpti
   return [...shown, ...(rest > 0 ? [`  … and ${rest} more`] : [])];
 }
 
-/** What is lost, and places for what is built anew. Where copies are not built, the forecast says so and why. */
+/** Losses, and places for new copies. If copies are not built, the forecast gives the reason. */
 function describeExisting({ existing, lost, forecast }: Simulation, options: OutputOptions): string[] {
   if (lost.nodes + lost.disks === 0) return [];
   const { volumesHit, replaced } = existing;

@@ -6,8 +6,8 @@ import type { Volume } from '../types.js';
 import { silentHolderText } from './volume-text.js';
 
 /**
- * Prints the address of a volume that a command has had attached. It is not held back while its node does not answer, since a
- * script takes it from there and the node may answer in a moment; on stderr a user is told.
+ * Prints the address of a volume that a command has had attached. It is printed although its node does not answer, since a script
+ * reads it and the node may answer in a moment; stderr warns the user.
  */
 export async function printAttached(context: Context, volume: Volume): Promise<void> {
   const nodes = await holderNow(context, volume);

@@ -36,7 +36,7 @@ export function attentionError(volume: Volume): CliError {
 /** Between two lines about the same wait: a user sees that the command is alive, and a log is not filled. */
 const SAID_INTERVAL_MS = 5_000;
 
-/** Says on stderr what a volume waits for while a command waits for it: when it begins, and then every few seconds. */
+/** Reports on stderr why a volume waits while a command waits for it: at first, and then every few seconds. */
 export function waitTeller(say: (text: string) => void, nowMs: () => number): (volume: Volume) => void {
   let said: { code: string; atMs: number } | undefined;
   return ({ name, attention }) => {

@@ -124,7 +124,7 @@ function concernsCopies({ numberOfReplicas, nodeSelector, diskSelector }: Volume
   return numberOfReplicas !== undefined || nodeSelector !== undefined || diskSelector !== undefined;
 }
 
-/** What would become of the copies, and why those. */
+/** Effect on the copies, with the reasons for choosing them. */
 export function planText({ sentence, removes, unfit }: ShownPlan): string {
   const named = [...removes, ...unfit].map(({ replicaId, nodeName, why }) => {
     return `  - replica ${replicaId} on ${nodeName ?? 'no node'}: ${why}`;

@@ -53,7 +53,7 @@ function byNode<Copy extends Pick<Replica, 'nodeId'>>(
   );
 }
 
-/** What became of a new volume, in one line. Why a copy has no place is told by `unplacedLines`. */
+/** Result for a new volume, in one line. `unplacedLines` gives the reason for a copy without a place. */
 export function createdLine(volume: Volume, nameOf: NodesNow['nameOf']): string {
   const placed = volume.replicas.filter(({ nodeId }) => nodeId !== null);
   const nodes = byNode(placed, nameOf)
@@ -89,7 +89,7 @@ function addressText(volume: Volume, nodes: NodesNow): string {
   }
 }
 
-/** What is wrong with the address of a volume that is not served, and what helps. */
+/** Problem with the address of a volume that is not served, and its cure. */
 export function silentHolderText({ name, attachedNodeId }: Volume, { nameOf }: NodesNow): string {
   const node = nameOf(attachedNodeId);
   return `${node} does not answer; start its agent, or holdfast volume detach ${name} --force and attach it elsewhere`;

@@ -163,7 +163,7 @@ function addList(volume: Command): void {
       const context = new Context(command);
       const [volumes, nodes] = await Promise.all([context.volumes(options), allNodesNow(context)]);
       const shown = volumes.map((one) => shownVolume(one, nodes.silent));
-      // Tables judge what was stored, with words of their own.
+      // Tables show the stored state, in words of their own.
       const items = isForPeople(context.output) ? volumes : shown;
       print(formatList(items, columns(nodes, context.now), context.output));
     });

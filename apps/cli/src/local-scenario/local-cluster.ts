@@ -105,7 +105,7 @@ export class LocalCluster {
     await done(Promise.resolve({ error, response }));
   }
 
-  /** The scenario's name of a node; `null` for one that plays none. */
+  /** The scenario's name of a node; `null` for one that is not in it. */
   nodeNameOf(id: string | null): string | null {
     const real = this.nodesNow.find((node) => node.id === id)?.name;
     return [...this.nodeNames].find(([, name]) => name === real)?.[0] ?? null;

@@ -11,7 +11,7 @@ import { fieldOf } from '../json.js';
 import type { Node, Rebuild, Volume } from '../types.js';
 import { asked, type LocalCluster } from './local-cluster.js';
 
-/** Events read at a look: more don't happen between two. */
+/** Events per read: more don't happen between two. */
 const EVENTS_MAX = 100;
 
 export async function localFacts(

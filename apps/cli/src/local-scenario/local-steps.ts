@@ -27,7 +27,7 @@ export function localSteps(
   };
 }
 
-/** What a stack on one machine can't be made to do. */
+/** Steps that a stack on one machine can't carry out. */
 function impossibleSteps() {
   const refuse = (step: StepName) => async (): Promise<never> => {
     throw new ScenarioError(`${step} can't be done on the local stack: run it in the simulator`);
@@ -212,7 +212,7 @@ function kill(pid: number): void {
   }
 }
 
-/** The object without what is undefined, which bodies of the API don't have. */
+/** The object without undefined fields, which bodies of the API don't have. */
 function defined<T extends object>(value: T): { [Key in keyof T]: Exclude<T[Key], undefined> } {
   const entries = Object.entries(value).filter(([, field]) => field !== undefined);
   // Only fields that the type lets be left out are left out.

@@ -43,7 +43,7 @@ export class LocalWriter {
     }
   }
 
-  /** After a revert what was acknowledged before may be gone, because a user wanted it so. */
+  /** After a revert earlier acknowledged writes may be gone, because a user wanted that. */
   forget(volumeId: string): void {
     this.acknowledged.delete(volumeId);
   }

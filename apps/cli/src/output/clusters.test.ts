@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import type { Cluster, ClusterRisk } from '../types.js';
 import { clusterColumns } from './clusters.js';
 
-// The casts: the columns that are looked at use nothing else.
+// The casts: the tested columns use nothing else.
 const CLUSTER = {
   id: 'c',
   name: 'local',

@@ -2,7 +2,7 @@ import { formatBytes } from '@holdfast/core/model/bytes.js';
 import type { Cluster, ClusterRisk } from '../types.js';
 import type { Column } from './table.js';
 
-/** @param risks by the clusters' ids: what is known now goes before what was judged last */
+/** @param risks by the clusters' ids: the present state takes precedence over the last judgement */
 export function clusterColumns(risks: ReadonlyMap<string, ClusterRisk>): Column<Cluster>[] {
   const now = ({ id, volumes }: Cluster) => risks.get(id)?.volumes ?? { ...volumes, notServed: 0 };
   return [

@@ -54,7 +54,7 @@ describe('formatList', () => {
     const plain = formatList(FISH, COLUMNS, options('table'));
     const colored = formatList(FISH, COLUMNS, options('table', { color: true }));
     expect(colored).not.toBe(plain);
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: the escape sequences of colours are what is removed
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: removes the escape sequences of colours
     expect(colored.replace(/\u001b\[\d+m/g, '')).toBe(plain);
   });
 

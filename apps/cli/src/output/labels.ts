@@ -1,12 +1,12 @@
 /** Labels on the command line: `--label team=a` sets one, `--label team-` takes it off. */
 import { CliError, EXIT } from '../exit-codes.js';
 
-/** @throws CliError for what is neither `key=value` nor `key-` */
+/** @throws CliError for words that are neither `key=value` nor `key-` */
 export function parseLabels(given: readonly string[]): Record<string, string | null> {
   return Object.fromEntries(given.map(parseOne));
 }
 
-/** Labels of a new object, of which none can be taken off. */
+/** Labels of a new object; there are none to remove. */
 export function parseNewLabels(given: readonly string[]): Record<string, string> {
   return Object.fromEntries(
     given.map((text) => {

@@ -1,9 +1,9 @@
 /**
- * Text for a terminal, without what would drive it: names and messages come from tenants and agents, and a terminal obeys escape
- * sequences whoever wrote them. Colours, which this program adds itself, stay.
+ * Text for a terminal without escape sequences: names and messages come from tenants and agents, and a terminal obeys sequences of
+ * any origin. Colours, which this program adds itself, stay.
  */
 
-/** A control character, with the rest of a colour where it begins one, or a mark that turns the direction of text. */
+/** A control character, with the rest of a colour if it begins one, or a mark that changes the direction of text. */
 const DRIVES = /\p{Cc}(?:\[[0-9;]*m)?|\p{Bidi_Control}/gu;
 const ESCAPE = '\u001b';
 
@@ -15,7 +15,7 @@ export function printable(text: string): string {
   });
 }
 
-/** A cell of a table: one that had two lines would look like two rows, and its colours like those of the program. */
+/** A cell of a table: one with two lines would look like two rows, and its colours like those of the program. */
 export function cellText(text: string): string {
   return text.replace(/\p{Cc}/gu, escaped);
 }

@@ -16,7 +16,7 @@ import { RebuildsPanel } from '../../src/shared/rebuilds-panel';
 
 /** Enough to see what led to now; the events page has the rest. */
 const EVENTS_SHOWN = 8;
-/** Enough for as many lines, of which each may stand for several alike. */
+/** Enough for this many lines, each of which may stand for several similar events. */
 const EVENTS_ASKED = 40;
 
 export default function OverviewPage() {

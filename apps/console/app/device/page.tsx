@@ -7,7 +7,7 @@ import { paths } from '../../src/paths';
 import { EntryFrame } from '../../src/shared/entry-frame';
 import { useEntrySubmit } from '../../src/shared/use-entry-submit';
 
-/** Lets a program that shows a code act as the user who is signed in here. */
+/** Lets a program that shows a code act as the signed-in user. */
 export default function DevicePage() {
   const [code, setCode] = useState('');
   const [approved, setApproved] = useState<string>();

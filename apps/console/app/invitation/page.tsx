@@ -10,7 +10,7 @@ import { paths } from '../../src/paths';
 import { EntryFrame } from '../../src/shared/entry-frame';
 import { invitationLink, takeInvitation } from '../../src/shared/kept-invitation';
 
-/** Takes an invitation: as the user who is signed in, or with a new account. The link's secret is after the hash sign. */
+/** Accepts an invitation: as the signed-in user, or with a new account. The link's secret is after the hash sign. */
 export default function InvitationPage() {
   const router = useRouter();
   const queryClient = useQueryClient();

@@ -13,7 +13,7 @@ const HOUR_MS = 3_600_000;
 
 type Props = { alert: Alert; onDone: () => void };
 
-/** Has one cause not told for a time. It goes on being shown. */
+/** Suppresses notices about one cause for a time. It stays displayed. */
 export function SilenceDialog({ alert, onDone }: Props) {
   const cluster = useCluster();
   const save = useAction({

@@ -1,4 +1,4 @@
-/** What a silence made in the console covers: one cause at one place, so that another one is told. */
+/** Scope of a silence made in the console: one cause at one place, so that another one is reported. */
 import type { Alert } from '../api/types';
 
 export function matcherOf({ rule, subject }: Pick<Alert, 'rule' | 'subject'>): string {

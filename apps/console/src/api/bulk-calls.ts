@@ -1,11 +1,11 @@
-/** Calls for actions over many volumes: each is tried by the API first, which says what it would come to. */
+/** Calls for actions on many volumes: each is first tried as a dry run. */
 import type { Schema } from '@holdfast/api-client/client.js';
 import { ask, client } from './client';
 import { isProblem } from './problem';
 
 const VOLUME = '/api/v1/clusters/{clusterId}/volumes/{volumeId}' as const;
 
-/** What became of an action on one volume, or would. */
+/** Result of an action on one volume, or of its dry run. */
 export type BulkResult =
   | { readonly kind: 'ok'; readonly note: string }
   | { readonly kind: 'refused'; readonly why: string };
@@ -33,7 +33,7 @@ export const bulkCalls = {
         ),
 };
 
-/** A refusal is a result as well; where no answer came it is not known what has been done. */
+/** A refusal is a result as well; without an answer the result is unknown. */
 async function outcome(call: Promise<unknown>): Promise<BulkResult> {
   try {
     const answer = await call;

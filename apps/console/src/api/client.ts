@@ -1,9 +1,9 @@
 import { type Body, createClient, type Schema } from '@holdfast/api-client/client.js';
 import { toProblem } from './problem';
 
-/** The largest page the API gives; longer lists are asked for page by page, up to a bound. */
+/** The largest page of the API; longer lists are read page by page, up to a bound. */
 const PAGE_LIMIT = 200;
-/** A few screens: the next ones are asked for when they are wanted. */
+/** A few screens: further pages are read on demand. */
 const ROWS_PER_PAGE = 100;
 /** The API's own bound: once these are recovered, the next ones are shown. */
 export const RECOVERIES_LIMIT = 100;
@@ -12,9 +12,9 @@ const PAGES_MAX = 50;
 
 /** Less than it takes a user to wonder: a page that waits longer for an API that hangs looks as if it were true. */
 const READ_MS_MAX = 8_000;
-/** By its silence the console tells within ten seconds that the API does not answer. */
+/** If the API does not answer, the console says so within ten seconds. */
 const PULSE_MS_MAX = 4_000;
-/** Changes and searches may wait for agents or for a turn; the API itself ends them earlier. */
+/** Changes and searches may wait for agents or for a slot; the API itself ends them earlier. */
 const WRITE_MS_MAX = 60_000;
 
 /** Same origin: the console passes calls on, and the session's cookie goes along. */
@@ -99,7 +99,7 @@ export type NewDisk = {
 };
 type NewJoinToken = { name: string; nodeName: string; lifeMinutes: number };
 export type NewVolume = Body<'/api/v1/clusters/{clusterId}/volumes', 'post'>;
-/** A volume that is asked about before it is made. */
+/** A volume in a what-if, before it is created. */
 export type VolumeShape = Omit<NewVolume, 'name' | 'labels' | 'projectId' | 'topologyRequirement'> & {
   count: number;
 };

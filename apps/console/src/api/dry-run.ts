@@ -12,7 +12,7 @@ export type PlannedRequest = {
 
 const TIME_MS_MAX = 60_000;
 
-/** What it would come to. Nothing is changed. */
+/** Result of a dry run. Nothing is changed. */
 export async function dryRun(request: PlannedRequest, signal: AbortSignal): Promise<DryRun> {
   const { response, data } = await send(request, '?dryRun=true', signal);
   if (!response.ok || !isDryRun(data)) throw toProblem(response.status, data);

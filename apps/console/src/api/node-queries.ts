@@ -6,13 +6,13 @@ import { api, ask, CLUSTER, client, DISK, NODE } from './client';
 import { CAPACITY_POLL_MS, IDS_PER_FILTER, keys, useEventPages, usePages, useVolumePages } from './queries';
 import { useCluster } from './use-cluster';
 
-/** A node tells of its drain's progress and its heartbeat without events. */
+/** A drain's progress and heartbeats change a node without events. */
 const NODE_POLL_MS = 5_000;
 
 /** While a user waits for a node to join. */
 const JOIN_POLL_MS = 2_000;
 
-/** Under the nodes' key, as all that is known of one: what changes a node asks for it again. */
+/** Under the nodes' key, like everything about one: a change of a node reads it again. */
 export function useNode(nodeId: string) {
   const { id: clusterId } = useCluster();
   return useQuery({
@@ -48,7 +48,7 @@ export type Place = { readonly kind: 'node' | 'disk'; readonly id: string };
 
 /** Filter for volumes with a copy in the place. */
 export const copiesIn = ({ kind, id }: Place) => `replicas.${kind}Id=${id}`;
-/** Those that need a look first. */
+/** Those that need attention first. */
 export const COPIES_SORT = '-risk,name';
 
 /** Volumes with a copy in the place, a page at a time. */
@@ -68,12 +68,12 @@ export function useAllVolumesOn(nodeId: string) {
 export const eventsOf = ({ kind, id }: Place) =>
   kind === 'node' ? `nodeId=${id}` : `subjectKind=disk AND subjectId=${id}`;
 
-/** What happened to the node with its disks and copies, or to the disk. */
+/** Events of the node with its disks and copies, or of the disk. */
 export function useEventsOf(place: Place) {
   return useEventPages(eventsOf(place));
 }
 
-/** Zones with what they hold, summed up by the API: as small for a thousand nodes as for three. Under the nodes' key. */
+/** Zones with their sums from the API: as small for a thousand nodes as for three. Under the nodes' key. */
 export function useZones() {
   const { id } = useCluster();
   return useQuery({
@@ -83,7 +83,7 @@ export function useZones() {
   });
 }
 
-/** Disks by their ids, for their names, up to a filter's room: what is gone is left out. */
+/** Disks by their ids, for their names, up to a filter's room: deleted ones are left out. */
 export function useDisksNamed(diskIds: readonly string[]) {
   const { id } = useCluster();
   const wanted = idsOf(diskIds);
@@ -98,7 +98,7 @@ export function useDisksNamed(diskIds: readonly string[]) {
 
 export type Some = { filter?: string; sort?: string; limit: number; enabled?: boolean };
 
-/** The first nodes that match. While others are asked for, these stay. */
+/** The first matching nodes. They stay while others are read. */
 export function useSomeNodes({ filter = '', sort = 'name', limit, enabled = true }: Some) {
   const { id } = useCluster();
   return useQuery({
@@ -140,7 +140,7 @@ export function useNodePages(filter: string, { sort, limit }: { sort: string; li
   );
 }
 
-/** One page of the nodes that match. While another one is asked for, this stays. */
+/** One page of matching nodes. It stays while another one is read. */
 export function useNodePage(page: {
   filter: string;
   sort: string;
@@ -198,7 +198,7 @@ export function useReplicaCounts(nodeIds: readonly string[]) {
   });
 }
 
-/** What is asked for at the same moment, such as by the rows of a list, is one request. */
+/** Requests of the same moment, such as those of a list's rows, are one request. */
 const loaders = new Map<string, DataLoader<string, string>>();
 
 function nodeNamesIn(clusterId: string): DataLoader<string, string> {

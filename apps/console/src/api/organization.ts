@@ -44,9 +44,9 @@ export const organizationApi = {
   invite: (email: string, role: OrganizationRole) =>
     ask(client.POST('/api/v1/invitations', { body: { email, role } })),
   readInvitation: (secret: string) => ask(client.POST('/api/v1/invitations/read', { body: { secret } })),
-  /** As the user who is signed in. */
+  /** As the signed-in user. */
   join: (secret: string) => ask(client.POST('/api/v1/invitations/join', { body: { secret } })),
-  /** With the account that the invitation makes, or by the password of the one that is there. */
+  /** With the account that the invitation makes, or by the password of the existing one. */
   accept: (body: { secret: string; name: string; password: string }) =>
     ask(client.POST('/api/v1/invitations/accept', { body })),
   withdraw: (invitationId: string) =>

@@ -3,18 +3,18 @@ import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-qu
 import { api, type MoveTarget } from './client';
 import { useCluster } from './use-cluster';
 
-/** What clients write, and what is merged or hashed, is followed by asks this far apart; it makes no event. */
+/** Writes of clients, merges and hashes make no event: they are polled at this interval. */
 const PROGRESS_POLL_MS = 1_000;
 /** Also the pulse by which the console notices that the API does not answer any more. */
 const RISK_POLL_MS = 3_000;
-/** A user who sees some projects only is not told of a deletion's end: nothing is left that says which project it was in. */
+/** A user who sees some projects only gets no event of a deletion's end: nothing is left that names its project. */
 const PASSING_POLL_MS = 10_000;
 /** Capacity moves slowly and without events. */
 export const CAPACITY_POLL_MS = 15_000;
 /** A sample is taken every five minutes. */
 const HISTORY_POLL_MS = 60_000;
 const EVENTS_SHOWN = 100;
-/** What follows from another event is folded under it. */
+/** Events that follow from another one are folded under it. */
 export const CAUSES_FILTER = 'causeId=0';
 
 export const keys = {
@@ -40,12 +40,12 @@ export function useRisk() {
     queryKey: keys.risk(id),
     queryFn: () => api.risk(id),
     refetchInterval: RISK_POLL_MS,
-    // It is asked again at once anyway, and silence has to be told soon.
+    // It is polled anyway, and silence must be noticed soon.
     retry: false,
   });
 }
 
-/** While another span is asked for, the one before stays. */
+/** While another span is read, the previous one stays. */
 export function useCapacityHistory(days: number) {
   const { id } = useCluster();
   return useQuery({
@@ -69,7 +69,7 @@ export function useSomeVolumes(filter: string, { sort = 'name', enabled = true }
 /** A filter has room for so many ids. */
 export const IDS_PER_FILTER = 25;
 
-/** Volumes by their ids, for their names: what is gone is left out. */
+/** Volumes by their ids, for their names: deleted ones are left out. */
 export function useVolumesNamed(volumeIds: readonly string[]) {
   const { id } = useCluster();
   const wanted = [...new Set(volumeIds)].sort();
@@ -93,9 +93,9 @@ export function useVolumesNamed(volumeIds: readonly string[]) {
 }
 
 /**
- * A list a page at a time. While another filter is asked for, what was found before stays.
+ * A list a page at a time. While another filter is read, the previous result stays.
  *
- * @param isPassing is anything in it that may end without an event? Then it is asked for again after a while
+ * @param isPassing true if an item may end without an event: the list is then polled
  */
 export function usePages<Page extends { nextCursor: string | null }>(
   queryKey: readonly string[],
@@ -127,7 +127,7 @@ export function useVolume(volumeId: string) {
   return useQuery({
     queryKey: keys.volume(id, volumeId),
     queryFn: () => api.volume(id, volumeId),
-    // What a client writes makes no event, and the page follows it.
+    // Writes of a client make no event, and the page follows them.
     refetchInterval: ({ state }) =>
       state.data?.replicas.some((replica) => replica.mode !== null) ? PROGRESS_POLL_MS * 3 : false,
   });
@@ -177,7 +177,7 @@ export function usePatchPlan(volumeId: string, numberOfReplicas: number) {
   });
 }
 
-/** Under the volume's own key: an event of the volume asks for them again. */
+/** Under the volume's own key: an event of the volume reads them again. */
 export function useSnapshots(volumeId: string) {
   const { id } = useCluster();
   return useQuery({
@@ -215,7 +215,7 @@ export function useResolvedAlerts() {
   return usePages([...keys.alerts(id), 'resolved'], (cursor) => api.resolvedAlertPage(id, cursor));
 }
 
-/** Under the alerts' key: a silence changes what they say of themselves. */
+/** Under the alerts' key: a silence changes their state. */
 export function useSilences() {
   const { id } = useCluster();
   return useQuery({
@@ -225,7 +225,7 @@ export function useSilences() {
   });
 }
 
-/** Of the whole organization. Its entries make no event, so the first page is asked for when one comes back to it. */
+/** Of the whole organization. Its entries make no event, so the first page is read again when the user returns to it. */
 export function useAuditPages(filter: string) {
   return usePages(['audit', filter], (cursor) => api.auditPage({ filter, cursor }));
 }
@@ -240,7 +240,7 @@ export function useSetting(name: string) {
   return useQuery({ queryKey: keys.setting(id, name), queryFn: () => api.setting(id, name) });
 }
 
-/** The last events that match: those that follow from nothing, if not asked for others. */
+/** The last matching events: those without a cause, unless others are requested. */
 export function useEvents(filter = CAUSES_FILTER, limit = EVENTS_SHOWN) {
   const { id } = useCluster();
   return useQuery({

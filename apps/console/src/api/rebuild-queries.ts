@@ -5,7 +5,7 @@ import { ACTIVE_REBUILDS, api, ENDED_REBUILDS, ENDED_REBUILDS_SORT } from './cli
 import { keys, usePages } from './queries';
 import { useCluster } from './use-cluster';
 
-/** Each takes a few lines, and more are a button away: what comes after them on the page has to be reached. */
+/** Each takes a few lines, and more are a button away: the rest of the page must stay within reach. */
 const ACTIVE_SHOWN = 25;
 const ENDED_SHOWN = 50;
 /** Of a volume that has been rebuilt often, the last ones say enough at first. */
@@ -15,8 +15,8 @@ const filterOf = (states: string, volumeId: string | undefined) =>
   volumeId === undefined ? states : `volumeId=${volumeId} AND ${states}`;
 
 /**
- * Rebuilds that run, then those that wait in the order of the queue, a page at a time; of one volume where it is given. The stream
- * tells of each that moves; the places of those that wait behind it are asked for again after a while.
+ * Running rebuilds, then waiting ones by queue position, a page at a time; of one volume if it is given. The stream reports each
+ * change; the positions behind it are polled.
  */
 export function useActiveRebuilds(volumeId?: string) {
   const { id } = useCluster();

@@ -23,9 +23,9 @@ export const signInProviderApi = {
   remove: (organizationId: string) =>
     askDone(client.DELETE(PROVIDER, { params: { path: { organizationId } } })),
   /**
-   * Where the browser is to go, at the provider of the organization with that name.
+   * Address at the provider of the organization with that name, for the browser.
    *
-   * @param next page that the sign-in leads to
+   * @param next page after the sign-in
    */
   begin: async (organization: string, next: string) =>
     (await ask(client.POST('/api/v1/oidc/start', { body: { organization, next } }))).url,

@@ -7,7 +7,7 @@ import { ask, client } from './client';
 /** Roles change rarely, and the API refuses in any case. */
 const FRESH_MS = 60_000;
 
-/** @param projectId asks about what is in this project; left out: anywhere in the organization */
+/** @param projectId for objects in this project; left out: anywhere in the organization */
 export function usePermissions(projectId?: string) {
   const query = projectId === undefined ? {} : { projectId };
   return useQuery({
@@ -18,10 +18,10 @@ export function usePermissions(projectId?: string) {
 }
 
 /**
- * Reason why the user may not do something, as the API gives it of the table of roles. `undefined`: the user may, or it is not known
- * yet, and the API will judge.
+ * Reason why the user may not do something, from the API's table of roles. `undefined`: allowed, or unknown yet, and the API will
+ * judge.
  *
- * @param projectId of what it is done to, such as a volume: a role in another project does not count there
+ * @param projectId project of the object, such as a volume: a role in another project does not count there
  */
 export function useForbidden(projectId?: string): (action: Action) => string | undefined {
   const { data } = usePermissions(projectId);
@@ -32,7 +32,9 @@ export function useForbidden(projectId?: string): (action: Action) => string | u
   };
 }
 
-/** Is it known that the user may? For what a page asks of itself, which the API would else refuse before the rights are read. */
+/**
+ * True if the user is known to be allowed. For a page's own reads, which the API would otherwise refuse before the rights are read.
+ */
 export function useAllowed(): (action: Action) => boolean {
   const { data, isError } = usePermissions();
   // Without an answer about rights the API judges.

@@ -7,7 +7,7 @@ import type { Cluster } from './types';
 
 const RETRY_MS = 3_000;
 
-/** The cluster that this browser looked at last. */
+/** The cluster that this browser showed last. */
 const CHOICE = 'holdfast-cluster';
 
 type Choice = { cluster: Cluster; clusters: readonly Cluster[]; choose: (clusterId: string) => void };
@@ -21,7 +21,7 @@ export function useClusterChoice(): Choice {
   return choice;
 }
 
-/** Also where none is shown yet: then it is the one that is shown first. */
+/** Also if none is shown yet: then it is shown first. */
 export function useChooseCluster(): (clusterId: string) => void {
   return useContext(ClusterContext)?.choose ?? keepChoice;
 }
@@ -41,12 +41,12 @@ type Props = {
   problem: (error: unknown, retry: () => void) => ReactNode;
 };
 
-/** Finds the clusters that the session may see, and shows the one that was chosen last; without a session it asks for a sign-in. */
+/** Reads the clusters of the session, and shows the last chosen one; without a session it leads to the sign-in. */
 export function ClusterProvider({ children, loading, signedOut, problem }: Props) {
   const query = useQuery({
     queryKey: ['clusters'],
     queryFn: api.clusters,
-    // A page that is opened while the API is away comes up once it is back.
+    // A page that is opened while the API is unavailable appears once it is back.
     retry: false,
     refetchInterval: ({ state }) => (state.data === undefined ? RETRY_MS : false),
   });

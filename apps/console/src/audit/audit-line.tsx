@@ -11,7 +11,7 @@ const RESULTS = {
   dry: { tone: 'idle', word: 'Tried' },
 } as const;
 
-/** One request in words; opened, as the API has it, and what it changed. */
+/** One request in words; expanded, as the API has it, with its changes. */
 export function AuditLine({ entry, names }: { entry: AuditEntry; names: KnownNames }) {
   const { action, address, at, result, reason, before, after } = entry;
   const { tone, word } = RESULTS[result];
@@ -55,7 +55,7 @@ export function AuditLine({ entry, names }: { entry: AuditEntry; names: KnownNam
   );
 }
 
-/** What was done, for people. A route of the API stands for itself where no summary of it is known. */
+/** Action for people. A route without a known summary is shown as it is. */
 function inWords(action: string): string {
   const [kind, name] = action.split(' ');
   if (kind !== 'mutation' || name === undefined) return SUMMARIES[action] ?? action;

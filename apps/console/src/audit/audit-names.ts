@@ -12,7 +12,7 @@ export function keyOf({ kind, id }: NamedThing): string {
 
 export type NamedEntry = Pick<AuditEntry, 'actor' | 'target' | 'before' | 'after'>;
 
-/** `volume pg-data`; the name that the entry itself has says how it was called then, also of what is gone. */
+/** `volume pg-data`; the name in the entry itself is the one at that time, also of a deleted object. */
 export function targetWords({ target, before, after }: NamedEntry, names: KnownNames): string {
   const name = nameIn(after) ?? nameIn(before) ?? names.get(keyOf(target));
   if (name !== undefined) return `${target.kind} ${name}`;

@@ -7,7 +7,7 @@ import { useAllowed } from '../api/use-access';
 import { useClusterChoice } from '../api/use-cluster';
 import { isId, type KnownNames, keyOf, type NamedEntry } from './audit-names';
 
-/** Kinds whose things a user may see, each asked for at once and by its ids; what is gone keeps its id's beginning. */
+/** Kinds of objects that a user may see, each read at once and by its ids; a deleted one is shown by the beginning of its id. */
 export function useAuditNames(entries: readonly NamedEntry[]): KnownNames {
   const idsOf = (kind: string) => [
     ...new Set(entries.flatMap(({ target }) => (target.kind === kind && isId(target.id) ? [target.id] : []))),

@@ -28,7 +28,7 @@ export function axisTimes(splits: readonly number[], timeZone?: string): string[
   });
 }
 
-/** Less than this, and steps of the axis are shorter than the minutes that its times are told in. */
+/** Below this, steps of the axis are shorter than the minutes in which its times are shown. */
 const SPAN_SECONDS_MIN = 3_600;
 
 /**

@@ -31,7 +31,7 @@ export function FullestPanel({ total }: { total: number }) {
   );
 }
 
-/** Share of what a node may hold that is promised to volumes. */
+/** Share of a node's capacity that is promised to volumes. */
 function promised({ storage }: StorageNode): number {
   const usable = storage.maximum - storage.reserved;
   return usable > 0 ? storage.scheduled / usable : 0;

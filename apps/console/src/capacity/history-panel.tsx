@@ -11,7 +11,7 @@ import { Loaded } from '../shared/loaded';
 import { type Sample, spaceChart, tableRows, trafficChart } from './history';
 import { TimeChart } from './time-chart';
 
-/** What may be asked for, in days. */
+/** Selectable spans, in days. */
 export const SPANS = [2, 30, 90] as const;
 export type Span = (typeof SPANS)[number];
 

@@ -1,4 +1,4 @@
-/** What the charts of capacity show, worked out from the samples of the API. */
+/** Series of the capacity charts, computed from the API's samples. */
 import { formatBytes } from '@holdfast/core/model/bytes.js';
 import type { ClusterCapacity } from '../api/types';
 
@@ -17,7 +17,7 @@ export type Chart = {
 
 export type Sample = ClusterCapacity['samples'][number];
 
-/** Space on the disks: what there is, and what is in use, written by volumes and promised to them. */
+/** Space on the disks: total, used, written by volumes and promised to them. */
 export function spaceChart(capacity: ClusterCapacity): Chart {
   const slots = withGaps(capacity);
   return {
@@ -32,7 +32,7 @@ export function spaceChart(capacity: ClusterCapacity): Chart {
   };
 }
 
-/** What rebuilds have sent, as a rate over each step. */
+/** Bytes sent by rebuilds, as a rate over each step. */
 export function trafficChart(capacity: ClusterCapacity): Chart {
   const slots = withGaps(capacity);
   return {

@@ -11,7 +11,7 @@ const HEIGHT_PX = 200;
 const AXIS_FONT_PX = 12;
 /** Between two times below the lines, which take up to this much. */
 const AXIS_SPACE_PX = 90;
-/** Sizes are told in binary units, so that the lines behind the chart stand at whole ones. */
+/** Sizes are in binary units, so that the grid lines are at whole ones. */
 const BINARY_STEPS = Array.from({ length: 62 }, (_, power) => 2 ** power);
 
 /**

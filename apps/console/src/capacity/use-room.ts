@@ -7,7 +7,7 @@ import type { Kind, Room, RoomAfter } from './verdict';
 
 /** The cluster moves slowly against this, and each question costs the API a moment of work. */
 const FRESH_MS = 60_000;
-/** Zones that are asked about: a cluster has a few. */
+/** Zones in the question: a cluster has a few. */
 const ZONES_MAX = 12;
 
 /** How many more volumes of the kind fit as the cluster is. */
@@ -48,7 +48,7 @@ function questionOf({ sizeBytes, numberOfReplicas }: Kind, zone: string | undefi
   };
 }
 
-/** What is asked is one volume, and how many more after it. */
+/** The question is one volume, and how many more after it. */
 function roomIn({ shapes }: Simulation): Room {
   const [shape] = shapes;
   const more = shape?.howManyMore;

@@ -9,7 +9,7 @@ export type Kind = { readonly sizeBytes: number; readonly numberOfReplicas: numb
 /** Zones that are named one by one as those that cost most. */
 const NAMED_MAX = 2;
 
-/** `12 more of 200 GiB × 3 fit; 4 after losing zone-b.` Of zones the one that costs most is said, and only what is known. */
+/** `12 more of 200 GiB × 3 fit; 4 after losing zone-b.` Names the zone that costs most, among the known answers. */
 export function verdictOf(kind: Kind, now: Room, after: readonly RoomAfter[]): string {
   const number = now.count === 0 ? 'no' : countWords(now);
   const isOne = now.count < 2 && !now.isAtLeast;
@@ -26,7 +26,7 @@ function placesWords(worst: Room, after: readonly RoomAfter[]): string {
   return worstZones.length > NAMED_MAX ? `one of ${worstZones.length} zones` : worstZones.join(' or ');
 }
 
-/** `undefined` until every zone's answer is there, and where there is one zone only: with it all is lost. */
+/** `undefined` until every zone's answer has arrived, and if there is one zone only: with it everything is lost. */
 function worstOf(after: readonly RoomAfter[]): Room | undefined {
   if (after.length < 2) return undefined;
   const rooms = after.flatMap(({ room }) => (room === undefined ? [] : [room]));

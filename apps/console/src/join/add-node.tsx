@@ -46,7 +46,7 @@ export function AddNodeDialog({ onClose }: { onClose: () => void }) {
   const [made, setMade] = useState<{ plan: JoinPlan; token: JoinToken }>();
   const make = useAction({
     run: async (plan: JoinPlan) => {
-      // A token that names a node which is there would let another agent take its place.
+      // A token that names an existing node would let another agent take its place.
       const page = { filter: `name=${plan.nodeName}`, limit: 1, cursor: undefined };
       if ((await api.nodePage(cluster.id, page)).items.length > 0) return undefined;
       const body = { name: `node ${plan.nodeName}`, nodeName: plan.nodeName, lifeMinutes: LIFE_MINUTES };
@@ -125,7 +125,7 @@ export function AddNodeDialog({ onClose }: { onClose: () => void }) {
   );
 }
 
-/** What is the compose file's own where it runs the agent. */
+/** Values of the compose file if it runs the agent. */
 function MachineFields({ wrong }: { wrong: ReturnType<typeof wrongWithPlan> }) {
   return (
     <>

@@ -8,7 +8,7 @@ import { useZones } from '../api/node-queries';
 import { useForbidden } from '../api/use-access';
 import { AddNodeDialog } from './add-node';
 
-/** What a cluster without nodes needs first. Nothing once there is one, but the dialog that has waited for it. */
+/** First step of a cluster without nodes. Nothing once there is one, except the dialog that has waited for it. */
 export function FirstNode() {
   const zones = useZones().data;
   const [isAsked, setAsked] = useState(false);

@@ -1,4 +1,4 @@
-/** Volumes of which data may be lost with a node, as a user is asked about them before it is forgotten. */
+/** Volumes that may lose data with a node, to be confirmed by a user before it is forgotten. */
 import type { Volume } from '../api/types';
 
 export type PossibleLoss = {
@@ -16,8 +16,8 @@ type HeldVolume = Pick<Volume, 'id' | 'name' | 'numberOfReplicas'> & {
 };
 
 /**
- * More than the API's rule names, never less: what a volume's last record names as its members is not shown to users, so as many as it
- * has copies are taken for members. The API judges what is accepted, and its plan says what is lost.
+ * May list more than the API's rule, never less: the members of a volume's last record are not shown to users, so as many as it has
+ * copies are assumed. The API judges the acceptance, and its plan lists the losses.
  */
 export function possibleLosses(nodeId: string, volumes: readonly HeldVolume[]): PossibleLoss[] {
   return volumes

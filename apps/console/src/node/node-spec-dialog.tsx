@@ -9,7 +9,7 @@ import { PlanDialog } from '../shared/plan-dialog';
 
 type Props = { node: StorageNode; path: string; onClose: () => void };
 
-/** Where a node stands and what it may take: first the form, then what the change comes to. */
+/** Labels and switches of a node: first the form, then the dry run of the change. */
 export function NodeSpecDialog({ node, path, onClose }: Props) {
   const [body, setBody] = useState<PlannedRequest['body']>();
   if (body !== undefined) {

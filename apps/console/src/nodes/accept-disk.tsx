@@ -31,7 +31,7 @@ export function AcceptDiskButton({ disk }: { disk: Disk }) {
   );
 }
 
-/** The API has no dry run of it: what is lost depends on what other copies there are, so what that means is said in words. */
+/** The API has no dry run of it: the loss depends on the other copies, so the text explains the meaning. */
 function AcceptDialog({ disk, onDone }: { disk: Disk; onDone: () => void }) {
   const cluster = useCluster();
   const [typed, setTyped] = useState('');

@@ -56,9 +56,9 @@ const COLUMNS: Column<Disk>[] = [
 
 type Props = {
   node: Pick<StorageNode, 'id' | 'name'>;
-  /** Beside other panels: without what a disk's own page tells too. */
+  /** Beside other panels: without details that a disk's own page shows. */
   isNarrow?: boolean;
-  /** Nodes whose disks are shown beside these: all of them are asked for at once. */
+  /** Nodes whose disks are in the same table: all of them are read at once. */
   beside?: readonly string[];
 };
 
@@ -108,7 +108,7 @@ function DiskName({ disk }: { disk: Disk }) {
   );
 }
 
-/** What is wrong with a disk for which a user has to do something, and what. */
+/** Problem of a disk that requires a user, and its cure. */
 export function DiskTroubleNote({ disk }: { disk: Disk }) {
   const trouble = diskTrouble(disk);
   if (trouble?.cure === undefined || disk.removalRequestedAt !== null) return null;

@@ -1,4 +1,4 @@
-/** What is wrong with a disk, in words of the console, and the way out. */
+/** Problem of a disk, in words of the console, and its cure. */
 import type { Disk } from '../api/types';
 
 type DiskConditions = {
@@ -33,7 +33,7 @@ const WORDS: Readonly<Record<string, { word: string; cure: string; isAcceptable:
   },
 };
 
-/** The worst that is wrong; `undefined`: nothing is. It works without direct I/O, at a cost: told only when nothing worse is. */
+/** The worst problem; `undefined`: none. Without direct I/O it works, at a cost: shown only if nothing worse is. */
 export function diskTrouble({ conditions }: DiskConditions): DiskTrouble | undefined {
   const refused = conditions.filter(({ status }) => status === 'False');
   const worst =

@@ -98,7 +98,7 @@ function removalReason(orphan: Orphan): string | undefined {
   return reasonOf(decideOrphanRemoval({ ...orphan, isRemovalRequested: orphan.state === 'removing' }));
 }
 
-/** What removing a copy means for its volume, which the database does not know. */
+/** Effect of removing a copy on its volume, which the database does not know. */
 function wordsOfLost(lost: Recovery | undefined): string {
   if (lost === undefined) return 'Its volume is gone.';
   return lost.obstacle?.code === 'Deleted'

@@ -7,7 +7,7 @@ import { useAction } from '../shared/use-action';
 import { ORGANIZATION_KEYS } from './use-refresh';
 
 type Props = {
-  /** What the button says, also in the dialog. */
+  /** Text of the button, also in the dialog. */
   label: string;
   /** For screen readers, where several rows have the same button. */
   of: string;

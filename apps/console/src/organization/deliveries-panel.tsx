@@ -15,14 +15,14 @@ import { useAction } from '../shared/use-action';
 import { ORGANIZATION_KEYS, useRefresh } from './use-refresh';
 import { DELIVERY_LOOK } from './webhook-words';
 
-/** The log of a webhook's deliveries: what was sent, what the receiver said, and what is tried again. */
+/** The log of a webhook's deliveries: request, the receiver's status, and next attempts. */
 export function DeliveriesPanel({ webhookId }: { webhookId: string }) {
   const refresh = useRefresh();
   const forbidden = useForbidden()('webhook:write');
   const deliveries = usePages(
     ['organization', 'deliveries', webhookId],
     (cursor) => webhooksApi.deliveryPage(webhookId, cursor),
-    // No stream tells of deliveries, and the next event may bring one.
+    // No stream reports deliveries, and the next event may bring one.
     () => true,
   );
   const redeliver = useAction({

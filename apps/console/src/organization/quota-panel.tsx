@@ -16,7 +16,7 @@ const FULL_PERCENT = 85;
 
 type Props = { title: string; owner: QuotaOwner };
 
-/** What may be used at most, and how much of it is. */
+/** Limits, and their usage. */
 export function QuotaPanel({ title, owner }: Props) {
   const quota = useQuery({
     queryKey: ['organization', 'quota', owner.kind, owner.id],

@@ -1,4 +1,4 @@
-/** Limits of a quota: their names, units, and what a form says of them. */
+/** Limits of a quota: names, units, and texts of the form. */
 import { formatBytes, GIB } from '@holdfast/core/model/bytes.js';
 import type { Quota, QuotaLimits } from '../api/organization';
 
@@ -28,7 +28,7 @@ export function fieldOf(name: LimitName, limit: number | null): string {
   return String(QUOTA_LIMITS[name].unit === 'GiB' ? limit / GIB : limit);
 }
 
-/** What a form's fields ask for: an empty one takes its limit away. */
+/** Request made of a form's fields: an empty one removes its limit. */
 export function limitsOf(form: FormData): QuotaLimits {
   return Object.fromEntries(
     LIMIT_NAMES.map((name) => {

@@ -11,7 +11,7 @@ const ROLE_WORDS = {
 
 type Props = { value?: OrganizationRole; without?: OrganizationRole; error: string | undefined };
 
-/** Choice of a role in the organization, with what it may do. */
+/** Choice of a role in the organization, with its permissions. */
 export function RoleField({ value = 'viewer', without, error }: Props) {
   return (
     <SelectField label="Role" name="role" defaultValue={value} error={error}>

@@ -15,7 +15,7 @@ import { RoleField, roleIn, textIn } from './role-field';
 
 type Props = { organizationId: string; organizationName: string };
 
-/** The organization's own OpenID provider, and what has to be told to it. */
+/** The organization's own OpenID provider, and the values to configure there. */
 export function SignInProviderPanel({ organizationId, organizationName }: Props) {
   const provider = useQuery({
     queryKey: ['organization', 'sign-in-provider', organizationId],

@@ -1,4 +1,4 @@
-/** What a tab of the organization asks the API, to be copied in other forms. */
+/** Question of a tab of the organization to the API, for copying. */
 import { paths } from '../paths';
 import type { Question } from '../shared/copy-forms';
 

@@ -17,7 +17,7 @@ type Props = {
   onClose: () => void;
 };
 
-/** The form for a token: what it may do, where from, and how long. */
+/** The form for a token: permissions, networks and lifetime. */
 export function TokenDialog({ title, description, create, onSecret, onClose }: Props) {
   const projects = useOrganizationList('projects', organizationApi.projects);
   return (

@@ -10,9 +10,11 @@ import { ZoneGrid } from '../shared/zone-grid';
 import { NodeCard } from './node-card';
 import { ZoneSummaries } from './zone-summaries';
 
-/** A page of volumes: more blocks than theirs are not told apart any more. */
+/** A page of volumes: blocks of more are too small to be told apart. */
 const DRAWN_VOLUMES_MAX = 100;
-/** A screen of nodes, and as many as one filter names: of more, zones are summed up, and only nodes that need a look are drawn. */
+/**
+ * A screen of nodes, and as many as one filter names: beyond that zones are summed up, and only nodes that need attention are drawn.
+ */
 const DRAWN_NODES_MAX = 24;
 
 /** The cluster as a picture: zones side by side, their nodes, the nodes' disks, and on each disk its copies. */

@@ -14,8 +14,8 @@ import { NodeCard } from './node-card';
 const SHOWN = 12;
 
 /**
- * The nodes of one zone with their disks, those that need a look first. A page takes the place of the one before, so that neither the
- * page nor what is asked for again grows while one turns them.
+ * The nodes of one zone with their disks, those that need attention first. A page replaces the previous one, so that neither the page
+ * nor its refetching grows.
  */
 export function ZoneNodes({ zone }: { zone: Zone }) {
   const [text, setText] = useState('');

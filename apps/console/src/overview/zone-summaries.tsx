@@ -12,12 +12,12 @@ import { NODE_STANDINGS } from '../states';
 import { NodeFrame } from './node-card';
 import { ZoneNodes } from './zone-nodes';
 
-/** Nodes of a zone that are drawn because they need a look; a zone that is down as a whole needs one, and not a hundred. */
+/** Nodes of a zone that are drawn because they need attention; a zone that is down as a whole needs one line, and not a hundred. */
 const SHOWN_MAX = 4;
-/** Nodes that need a look, of all zones: past that the sums tell of them. */
+/** Nodes that need attention, of all zones: beyond that the sums show them. */
 const UNWELL_MAX = 100;
 
-/** The zone that is opened stands in the address. */
+/** The opened zone is in the address. */
 const OPEN = 'zone';
 
 /**

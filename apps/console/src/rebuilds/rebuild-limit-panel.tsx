@@ -15,13 +15,13 @@ import { useAction } from '../shared/use-action';
 
 const BANDWIDTH = 'replica-rebuilding-bandwidth-limit';
 
-/** What the rebuilds that write to one node may copy together: it holds for those that run, too. */
+/** Bandwidth of all rebuilds that write to one node: it applies to running ones, too. */
 export function RebuildLimitPanel() {
   const setting = useSetting(BANDWIDTH);
   return (
     <Panel title="Bandwidth of rebuilds" hint="For each node that receives; its rebuilds share it">
       <Loaded query={setting} what="the limit" rows={1}>
-        {/* A new value is a new form, so that it shows what is in effect. */}
+        {/* A new value is a new form, so that it shows the value in effect. */}
         {(data) => <LimitForm key={String(data.value)} setting={data} />}
       </Loaded>
     </Panel>

@@ -6,8 +6,8 @@ import { volumesWord } from '../shared/risk-words';
 import { useLostVolumes } from '../shared/use-lost-volumes';
 
 /**
- * Says on the overview that the disks know more than the database. Where nothing is lost it is not there; what is left of a volume
- * that a user deleted is no loss.
+ * Note on the overview that the disks hold volumes which the database lacks. Nothing if there are none; leftovers of a volume that a
+ * user deleted are no loss.
  */
 export function LostVolumesNote() {
   const { data = [] } = useLostVolumes();

@@ -13,7 +13,7 @@ import { DialogForm } from '../shared/dialog-form';
 import { useAction } from '../shared/use-action';
 import { choiceOf, consentsTo, verdictWords } from './recovery-words';
 
-/** Making a lost volume again: of which copies, under which name, and what a user has to agree to first. */
+/** Dialog to recover a lost volume: its copies, its name, and what a user has to agree to first. */
 export function RecoverDialog({ item, onClose }: { item: Recovery; onClose: () => void }) {
   const cluster = useCluster();
   const projects = useQuery({

@@ -1,4 +1,4 @@
-/** What is said of a volume that copies on the disks make up: what is in the way, and what a user may do about it here. */
+/** Texts about a volume that copies on the disks make up: obstacles, and what a user may do about them here. */
 import type { RecoveryChoice } from '../api/client';
 import type { Recovery } from '../api/types';
 
@@ -11,7 +11,7 @@ export type Consent = {
   readonly label: string;
 };
 
-/** What a user has to agree to before the volume is made, whichever of it the plan names first. */
+/** Agreements that a user has to give before the volume is made, whichever the plan names first. */
 export function consentsTo(
   { obstacle, fromClusterId, isKnown, missingReplicaIds }: Recovery,
   clusterId: string,
@@ -35,7 +35,7 @@ export function consentsTo(
   return consents;
 }
 
-/** What helps where nothing can be agreed to; `undefined` where the dialog has the way out, or there is nothing to do. */
+/** Cure if there is nothing to agree to; `undefined` if the dialog has it, or there is none. */
 const CURES: Record<Code, string | undefined> = {
   NotDescribed: 'Wait a few seconds. If it stays so, see that these agents run and are of this version.',
   NoCurrentCopy: 'Start the agents of the nodes that hold the others.',
@@ -50,7 +50,7 @@ const CURES: Record<Code, string | undefined> = {
   NotNeeded: undefined,
 };
 
-/** What has to be done elsewhere before the volume can be made again; `undefined` where it can be made from here. */
+/** What has to be done elsewhere before the volume can be recovered; `undefined` if it can be recovered from here. */
 export function blockOf({ obstacle }: Recovery): { why: string; cure: string } | undefined {
   if (obstacle === null) return undefined;
   const { code, why } = obstacle;
@@ -70,7 +70,7 @@ export function verdictWords({ verdict }: Recovery['copies'][number]): string {
   return VERDICTS[verdict];
 }
 
-/** What the form of the dialog asks for. A name that was left as it is is not sent: the copies' own one stays. */
+/** Request made of the dialog's form. An unchanged name is not sent: the copies' own one stays. */
 export function choiceOf(form: FormData, { name, projectId }: Recovery): RecoveryChoice {
   const text = (field: string) => {
     const value = form.get(field);

@@ -2,7 +2,7 @@
 import { usePathname, useSearchParams } from 'next/navigation';
 import { useCallback } from 'react';
 
-/** What the settings are searched for. It stands in the address, so that it can be shared and survives a reload. */
+/** Search text of the settings. It is in the address, so that it can be shared and survives a reload. */
 export type SettingsState = {
   readonly text: string;
   readonly isSet: boolean;

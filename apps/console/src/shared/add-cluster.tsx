@@ -15,7 +15,7 @@ import { useAction } from './use-action';
 /** @param isSmall beside the name of the cluster, where there is room for a sign only */
 type Props = { isSmall?: boolean };
 
-/** Opens the form for a further cluster, which is shown once it is there: its nodes are what it needs next. */
+/** Opens the form for a further cluster, which is shown once it exists: it needs nodes next. */
 export function AddClusterButton({ isSmall = false }: Props) {
   const [isAsked, setAsked] = useState(false);
   const forbidden = useForbidden()('cluster:write');

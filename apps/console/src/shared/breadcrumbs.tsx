@@ -1,6 +1,6 @@
 import Link from 'next/link';
 
-/** The way up from a page: what it belongs to, the outermost first. */
+/** The path up from a page, the outermost first. */
 export function Breadcrumbs({ trail }: { trail: readonly { href: string; label: string }[] }) {
   return (
     <nav aria-label="Way up" className="mb-1 text-xs text-muted">

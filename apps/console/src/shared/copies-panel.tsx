@@ -16,7 +16,7 @@ import { RobustnessBadge } from './volume-badges';
 
 type Copy = { readonly volume: Volume; readonly replica: Replica };
 
-/** Copies on a node or a disk, by pages; those of volumes that need a look first. */
+/** Copies on a node or a disk, by pages; those of volumes that need attention first. */
 export function CopiesPanel({ place, total }: { place: Place; total: number | undefined }) {
   const volumes = useVolumesIn(place);
   const silent = useSilentNodes();

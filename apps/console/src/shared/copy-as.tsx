@@ -3,18 +3,18 @@ import { Popover } from '@holdfast/ui/popover.js';
 import { Copy } from 'lucide-react';
 import { noteDone, noteRefusal } from './notes';
 
-/** The same thing in another form: for a terminal, for a program, for a look at all of it. */
+/** The same object in another form: for a terminal, for a program, or in full. */
 export type CopyForm = {
   readonly label: 'CLI' | 'curl' | 'JSON';
   readonly text: string;
-  /** What is copied, where it is asked for only then; `text` says what that is. */
+  /** Content of a copy that is read only then; `text` describes it. */
   readonly load?: () => Promise<string>;
 };
 
 /**
- * A menu of forms to carry elsewhere.
+ * A menu of forms to copy.
  *
- * @param of what they are of, where a page has several such menus
+ * @param of name of their object, if a page has several such menus
  */
 export function CopyAs({ forms, of }: { forms: readonly CopyForm[]; of?: string | undefined }) {
   async function copy({ label, text, load }: CopyForm) {

@@ -12,7 +12,7 @@ type Read = {
   readonly value: unknown;
 };
 
-/** A token is named and not shown: what is copied ends up in tickets and chats. */
+/** A token is named and not shown: copied texts end up in tickets and chats. */
 const AUTHORIZATION = '-H "authorization: Bearer $HOLDFAST_TOKEN"';
 
 /** @param origin of the API, which the console passes calls on to */
@@ -29,7 +29,7 @@ export function copyForms({ cli, path, body, value }: Read, origin = window.loca
 
 /** One GET of the API, as a page asks it. */
 export type Question = {
-  /** Below `/api/v1`; `{clusterId}` stands for the cluster that is shown, there as in the CLI. */
+  /** Below `/api/v1`; `{clusterId}` stands for the shown cluster, as in the CLI. */
   readonly path: string;
   /** Empty values are left out. */
   readonly query?: Readonly<Record<string, string>>;
@@ -40,7 +40,7 @@ export function addressOf({ path, query = {} }: Question, clusterId: string): st
   return `/api/v1${path.replaceAll('{clusterId}', clusterId)}${queryText(query)}`;
 }
 
-/** The question by the CLI, which fills in its own cluster and asks for all pages, and by curl. */
+/** The question by the CLI, which fills in its own cluster and reads all pages, and by curl. */
 export function questionForms(
   question: Question,
   { clusterId, isList }: { clusterId: string; isList: boolean },

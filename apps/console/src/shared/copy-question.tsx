@@ -8,7 +8,7 @@ import { addressOf, type Question, questionForms } from './copy-forms';
 
 type Props = {
   question: Question;
-  /** What is asked for, where the page has several questions. */
+  /** Subject of the question, if the page has several. */
   of?: string;
   /** A list comes by pages: the CLI reads them all. */
   isList?: boolean;
@@ -16,7 +16,7 @@ type Props = {
   hasFilter?: boolean;
 };
 
-/** What the page shows, in another form: the same question by the CLI and by curl, and the answer to it as JSON. */
+/** The page's data in another form: the same question by the CLI and by curl, and its answer as JSON. */
 export function CopyQuestionAs(props: Props) {
   return (
     <Suspense>

@@ -5,7 +5,7 @@ export type CopyCount = Pick<ReplicaCounts['disks'][number], 'total' | 'failed' 
   readonly silent?: number;
 };
 
-/** Copies by how they are, where blocks would be too many to be told apart. */
+/** Copies by state, if blocks would be too many to be told apart. */
 export function CountedCopies({ count, isSilent }: { count: CopyCount | undefined; isSilent: boolean }) {
   if (count === undefined) return <span className="text-xs text-faint">no copies</span>;
   const { total, failed, rebuilding, silent = isSilent ? total : 0 } = count;

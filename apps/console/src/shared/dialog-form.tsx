@@ -10,7 +10,7 @@ type ErrorAt = (pointer: string) => string | undefined;
 type Props = {
   /** Of the call that the form made; null for none. */
   error: unknown;
-  /** What is not known when no answer came. */
+  /** Text for an unknown outcome, when no answer came. */
   silence: string;
   busy: boolean;
   submitLabel: string;
@@ -23,7 +23,7 @@ type Props = {
   children: (errorAt: ErrorAt) => ReactNode;
 };
 
-/** The form of a dialog. What is wrong with a field is said beside it, what is wrong with the whole below the fields. */
+/** The form of a dialog. An error of a field is shown beside it, one of the whole below the fields. */
 export function DialogForm({
   error,
   silence,

@@ -83,7 +83,7 @@ function AddDiskDialog({ node, onDone }: { node: StorageNode; onDone: () => void
   );
 }
 
-/** Opens the form with what is wanted of a disk, and the way to take it off its node. */
+/** Opens the form with a disk's settings, and its removal from its node. */
 export function DiskButton({ disk, variant = 'ghost' }: { disk: Disk; variant?: 'ghost' | 'secondary' }) {
   const [isAsked, setAsked] = useState(false);
   const forbidden = useForbidden()('node:write');
@@ -102,7 +102,7 @@ export function DiskButton({ disk, variant = 'ghost' }: { disk: Disk; variant?: 
   );
 }
 
-/** What is wanted of a disk: first the form, then what the change comes to. */
+/** Settings of a disk: first the form, then the dry run of the change. */
 function DiskDialog({ disk, onDone }: { disk: Disk; onDone: () => void }) {
   const cluster = useCluster();
   const [body, setBody] = useState<PlannedRequest['body']>();

@@ -21,7 +21,7 @@ const POLICIES = Object.keys(POLICY_WORDS).filter((key): key is Policy => key in
 /** Volumes that a dialog names; the numbers above them are of all. */
 const WAITS_SHOWN = 5;
 
-/** How far the node's drain is, and what it waits for. Nothing without a drain. */
+/** Progress of the node's drain, and its reasons for waiting. Nothing without a drain. */
 export function DrainNote({ node: { name, drain } }: { node: StorageNode }) {
   if (drain === null) return null;
   const { progress, waitingFor, state } = drain;

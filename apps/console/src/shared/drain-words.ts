@@ -10,7 +10,7 @@ export const POLICY_WORDS: Record<NodeDrain['policy'], string> = {
   'block-for-eviction-if-contains-last-replica': 'Once the last healthy copies on it have been moved',
 };
 
-/** What a drain would do, a sentence each. */
+/** Effects of a drain, a sentence each. */
 export function planSentences(plan: DrainPlan): string[] {
   const { replicasToMove, replicasToStay, bytesToMove, time, copiesAtLowest } = plan;
   const moves =

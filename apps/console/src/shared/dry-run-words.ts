@@ -1,4 +1,4 @@
-/** Words for what a dry run tells. */
+/** Words for a dry run's result. */
 import { formatBytes } from '@holdfast/core/model/bytes.js';
 import { fieldWords, valueWords } from '@holdfast/core/policy/changed-fields.js';
 import type { DryRun } from '../api/dry-run';
@@ -6,8 +6,8 @@ import type { DryRun } from '../api/dry-run';
 export type ChangedField = { readonly name: string; readonly before: string; readonly after: string };
 
 /**
- * Times and counters that each change moves, ids, and what the control plane notes for itself: they tell a user nothing. What comes of
- * it is told in the plan's notes.
+ * Times and counters that each change moves, ids, and the control plane's own notes: they mean nothing to a user. The plan's notes
+ * describe the effects.
  */
 const UNTOLD =
   /^(version|generation|epoch|record|conditions|layer_task|attachment|endpoint|attention|forget|id)$|_(at|ids?|marks)$/;

@@ -26,7 +26,7 @@ function numberOf(id: string): number {
 
 type Props = { events: readonly ClusterEvent[]; shownMax?: number };
 
-/** What happened, newest first; what follows from an event is folded under it. */
+/** Events, newest first; those that follow from an event are folded under it. */
 export function EventsList({ events, shownMax = events.length }: Props) {
   if (events.length === 0) return <Message title="Nothing has happened yet" />;
   return (

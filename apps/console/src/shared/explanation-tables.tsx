@@ -9,7 +9,7 @@ import { reasonInWords, tierOutcome } from '../rules';
 type Filters = PlacementExplanation['filters'];
 type Rejection = Filters[number]['rejections'][number] & { rule: string };
 
-/** Rows of all rules together: what one reads on a page. The counts above tell the rest. */
+/** Rows of all rules together: as much as one reads on a page. The counts above have the rest. */
 const REFUSED_SHOWN_MAX = 30;
 
 function Part({ title, note, children }: { title: string; note?: string; children: ReactNode }) {
@@ -26,7 +26,7 @@ function Part({ title, note, children }: { title: string; note?: string; childre
   );
 }
 
-/** Each was run before it is told. */
+/** Each was tried before it is shown. */
 export function CureList({
   cures,
   search,
@@ -34,7 +34,7 @@ export function CureList({
   buttonsOf,
 }: Pick<PlacementExplanation, 'cures'> & {
   search: PlacementExplanation['cureSearch'];
-  /** What they give a place, where that is not all that was asked about. */
+  /** Replicas to which they give a place, if these are not all in question. */
   what?: string;
   /** The way to carry one out; left out where the cluster is a supposed one. */
   buttonsOf?: (cure: PlacementExplanation['cures'][number]) => ReactNode;

@@ -4,7 +4,7 @@ import { Download } from 'lucide-react';
 import { useSearchParams } from 'next/navigation';
 import { Suspense } from 'react';
 
-/** What one export of the API holds. */
+/** Content of one export of the API. */
 const EXPORTED_MAX = 100_000;
 const FORMATS = [
   { format: 'csv', label: 'CSV, for a spreadsheet' },

@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react';
 
-/** What an object is, as terms with their values. Those without a value are left out. */
+/** Properties of an object, as terms with their values. Those without a value are left out. */
 export function FactsList({ facts }: { facts: Readonly<Record<string, ReactNode>> }) {
   return (
     <dl className="grid grid-cols-[auto_1fr] gap-x-4 gap-y-1.5 text-sm">

@@ -2,7 +2,7 @@
 import { clsx } from 'clsx';
 import { type KeyboardEvent, useEffect, useId, useLayoutEffect, useRef, useState } from 'react';
 
-/** What may stand at the cursor in place of the text from `from` to it. */
+/** Completion at the cursor that replaces the text from `from` to it. */
 export type Complete = (head: string) => { readonly from: number; readonly options: readonly string[] };
 
 type Props = {
@@ -14,7 +14,7 @@ type Props = {
   complete?: Complete | undefined;
 };
 
-/** The field of a search, which completes what a filter may say. Marked, so that a key puts the cursor into it. */
+/** The field of a search, which completes filters. Marked, so that a key puts the cursor into it. */
 export function FilterInput({ label, placeholder, value: given, onChange, complete }: Props) {
   const [value, setValue] = useOwnText(given, onChange);
   const listId = useId();
@@ -92,8 +92,8 @@ export function FilterInput({ label, placeholder, value: given, onChange, comple
 }
 
 /**
- * The text as it is typed. What was told of it comes back from the address a moment later, and must not take the place of what was
- * typed meanwhile; a text from elsewhere, such as a saved view, does.
+ * The text as it is typed. The published text returns from the address a moment later, and must not replace newer typing; a text from
+ * elsewhere, such as a saved view, does.
  */
 function useOwnText(given: string, onChange: (text: string) => void): [string, (text: string) => void] {
   const [text, setText] = useState(given);

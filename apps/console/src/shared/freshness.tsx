@@ -14,8 +14,8 @@ export function useFreshness(): Freshness {
 }
 
 /**
- * Tells every panel whether what it shows can be current. A stream that is open proves nothing while the API hangs, so the
- * console also asks it something every few seconds. Once it answers again, everything is asked for anew.
+ * Tells every panel whether its data can be current. An open stream proves nothing while the API hangs, so the console also polls it
+ * every few seconds. Once it answers again, everything is read anew.
  */
 export function FreshnessProvider({ live, children }: { live: LiveState; children: ReactNode }) {
   const queryClient = useQueryClient();

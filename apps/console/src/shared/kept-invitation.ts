@@ -10,14 +10,14 @@ export function keepInvitation(secret: string, kept: Storage): void {
   kept.setItem(KEY, secret);
 }
 
-/** Once: who turns away from an invitation is not led back to it. Empty: none was kept. */
+/** Once: a user who leaves an invitation is not led back to it. Empty: none was kept. */
 export function takeInvitation(kept: Storage): string {
   const secret = kept.getItem(KEY) ?? '';
   kept.removeItem(KEY);
   return secret;
 }
 
-/** Link to an invitation. What is behind the hash sign is not sent. */
+/** Link to an invitation. The part after the hash sign is not sent. */
 export function invitationLink(secret: string): string {
   return `${paths.invitation}#${secret}`;
 }

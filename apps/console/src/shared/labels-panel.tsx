@@ -11,7 +11,7 @@ import { Refusal } from './refusal';
 import { useAction } from './use-action';
 
 type Props = {
-  /** What has them, such as `node node-1`. */
+  /** Their owner, such as `node node-1`. */
   of: string;
   labels: Labels;
   /** The object's address below `/api/v1`. */

@@ -3,7 +3,7 @@ import { clsx } from 'clsx';
 import { type ReactNode, useEffect, useRef } from 'react';
 import { type Complete, FilterInput } from './filter-input';
 
-/** A pause in typing, after which the list is asked for. */
+/** A pause in typing, after which the list is read. */
 const TYPING_MS = 250;
 
 export type QuickFilter = { readonly label: string; readonly filter: string };

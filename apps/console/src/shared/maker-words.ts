@@ -3,7 +3,7 @@ import { beginningOf } from '../short-id';
 
 type Named = { readonly userId: string; readonly name: string };
 
-/** @param id null: the installation made it, or a member who is gone */
+/** @param id null: the installation made it, or a former member */
 export function makerWords(
   id: string | null,
   members: readonly Named[] | undefined,

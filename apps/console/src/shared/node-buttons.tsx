@@ -34,7 +34,7 @@ export function MaintenanceNote({ node: { maintenance } }: { node: StorageNode }
   );
 }
 
-/** What can be done with a node. Each button is the way to the state that the node is not in. */
+/** Actions on a node. Each button leads to the state that the node is not in. */
 export function NodeButtons({ node }: { node: StorageNode }) {
   const cluster = useCluster();
   const [asked, setAsked] = useState<'maintenance' | 'uncordon' | 'end-maintenance'>();
@@ -93,7 +93,7 @@ export function NodeButtons({ node }: { node: StorageNode }) {
   );
 }
 
-/** What shows the node elsewhere: the same by the CLI and by curl, and as JSON. */
+/** Other forms of the node: by the CLI and by curl, and as JSON. */
 export function CopyNodeAs({ node }: { node: StorageNode }) {
   const cluster = useCluster();
   return (

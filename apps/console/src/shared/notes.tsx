@@ -23,7 +23,7 @@ const ICONS = {
 /** A dialog makes the page behind it deaf to the pointer. A note lies over the dialog and can be closed or copied from all the same. */
 const NOTE_OPTIONS = { style: { pointerEvents: 'auto' } } as const;
 
-/** Says what has been done or begun, for a few seconds. */
+/** Shows for a few seconds what has been done or begun. */
 export function noteDone(text: string): void {
   toast.success(<span role="status">{text}</span>, { duration: DONE_MS });
 }
@@ -38,7 +38,7 @@ export function noteRefusal(problem: unknown): void {
   );
 }
 
-/** Says why what was chosen elsewhere can't be done now. */
+/** Shows why an action chosen elsewhere can't be done now. */
 export function noteReason(why: string): void {
   toast.error(<span role="alert">{why}</span>, { duration: Number.POSITIVE_INFINITY });
 }

@@ -9,7 +9,7 @@ export type PageAction = {
   readonly run: () => void;
 };
 
-/** Read when the menu opens: whatever page is shown, its actions are there under the names that it gives them. */
+/** Read when the menu opens: the actions of whatever page is shown, under the page's own names. */
 export function readPageActions(root: ParentNode): PageAction[] {
   const buttons = root.querySelectorAll<HTMLButtonElement>(`[${PAGE_ACTIONS}] button`);
   return [...buttons].flatMap((button) => {
@@ -20,18 +20,18 @@ export function readPageActions(root: ParentNode): PageAction[] {
   });
 }
 
-/** Reads and rights come a moment after a page; what is not pressed by then is told to be missing. */
+/** Data and rights arrive a moment after a page; a button that can't be pressed by then is reported as missing. */
 const WAIT_MS = 10_000;
-/** A button that can't act yet may only wait for what it reads. */
+/** A button that can't act yet may only wait for its data. */
 const SETTLE_MS = 2_000;
 const LOOK_MS = 100;
 
 /**
- * Presses a button of the page that is being gone to, once it is there. It is asked for by what the user chose just now and never by an
- * address, so that no link from elsewhere can act.
+ * Presses a button of the target page, once it exists. The user's choice of just now requests that, never an address, so that no link
+ * from elsewhere can act.
  *
  * @param href of the page, whose query does not count
- * @param tell why it could not be pressed
+ * @param tell receives the reason if it could not be pressed
  */
 export function pressWhenThere(href: string, label: string, tell: (why: string) => void): void {
   const [path] = href.split('?');

@@ -23,12 +23,12 @@ type Props<T> = {
   empty: ReactNode;
   /** Beside the button for more: how much is shown. */
   note?: (shown: number) => string;
-  /** What the button for the next page says. */
+  /** Text of the button for the next page. */
   more?: string;
   children: (items: readonly T[]) => ReactNode;
 };
 
-/** A list that comes a page at a time: the pages that were asked for, and a button for the next one. */
+/** A list that comes a page at a time: the pages read so far, and a button for the next one. */
 export function Paged<T>({ query, what, rows, empty, note, more = 'Show more', children }: Props<T>) {
   return (
     <Loaded query={query} what={what} rows={rows}>

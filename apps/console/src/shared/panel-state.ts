@@ -1,4 +1,4 @@
-/** What a panel shows of its data while the API answers, refuses, or is silent. */
+/** State of a panel's data while the API answers, refuses, or is silent. */
 import { isProblem } from '../api/problem';
 
 export type PanelState =
@@ -11,7 +11,7 @@ export type PanelState =
   | 'stale'
   | 'data';
 
-/** @param isCut whether the API does not answer at all, which the page's own banner tells */
+/** @param isCut whether the API does not answer at all, which the page's own banner shows */
 export function panelStateOf({ data, error }: { data: unknown; error: unknown }, isCut: boolean): PanelState {
   const isFailed = error !== null && error !== undefined;
   const isRefused = isProblem(error) && error.status < 500;

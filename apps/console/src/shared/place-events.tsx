@@ -6,7 +6,7 @@ import { CopyQuestionAs } from './copy-question';
 import { EventsList } from './events-list';
 import { Paged } from './paged';
 
-/** What happened on a node or to a disk, newest first. */
+/** Events of a node or a disk, newest first. */
 export function PlaceEvents({ place }: { place: Place }) {
   const events = useEventsOf(place);
   const question = { path: '/clusters/{clusterId}/events', query: { filter: eventsOf(place) } };

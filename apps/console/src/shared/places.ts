@@ -40,7 +40,7 @@ export type Place = {
   readonly key?: string;
 };
 
-/** Pages that stand in the menu beside each page. */
+/** Pages in the menu beside each page. */
 export const PLACES: readonly Place[] = [
   { href: paths.overview, label: 'Overview', icon: Gauge, key: 'o' },
   { href: paths.volumes, label: 'Volumes', icon: Database, key: 'v' },
@@ -80,7 +80,7 @@ export const ACCOUNT_PLACES: readonly Place[] = ORGANIZATION_PLACES.filter(({ wo
   words?.includes('my account'),
 );
 
-/** Pages that no page leads to, and that a user may look for. */
+/** Pages without a link, which a user may look for. */
 const FURTHER_PLACES: readonly Place[] = [
   { href: paths.device, label: 'Sign a program in', icon: TerminalSquare, words: 'device code cli login' },
 ];

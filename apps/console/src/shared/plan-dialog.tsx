@@ -18,7 +18,7 @@ export type PlanDialogProps = {
   description: string;
   /** `undefined`: the fields that it is made of have no usable values yet. */
   request: PlannedRequest | undefined;
-  /** What the request is made of; each change of it makes another plan. */
+  /** Inputs of the request; each change of them makes another plan. */
   fields?: ReactNode;
   confirmLabel: string;
   /** Noted once it is done. */
@@ -30,7 +30,7 @@ export type PlanDialogProps = {
   onDone?: () => void;
 };
 
-/** A change whose dry run is shown first: what it comes to, or why it is refused and what would help. */
+/** A change whose dry run is shown first: its effects, or the reason and cures of a refusal. */
 export function PlanDialog(props: PlanDialogProps) {
   const { title, description, request, fields, confirmLabel, done, isDangerous = false } = props;
   const { typedName, onClose } = props;
@@ -103,7 +103,7 @@ export function PlanDialog(props: PlanDialogProps) {
   );
 }
 
-/** What is planned, once its user has paused: a plan for every key that is pressed would be asked for, and written down, in vain. */
+/** Planned once the user has paused: a plan for every key press would be made, and audited, in vain. */
 function useSettled(asked: string): string {
   const [settled, setSettled] = useState(asked);
   useEffect(() => {

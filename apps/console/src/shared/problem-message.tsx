@@ -4,7 +4,7 @@ import { CopyText } from '@holdfast/ui/copy-text.js';
 import { Message } from '@holdfast/ui/message.js';
 import { isProblem } from '../api/problem';
 
-/** What a panel shows when its data could not be had: what, why, and a way on. */
+/** Content of a panel whose data could not be read: what, why, and a way on. */
 export function ProblemMessage({ error, retry, what }: { error: unknown; retry: () => void; what: string }) {
   const problem = isProblem(error) ? error : undefined;
   return (

@@ -13,10 +13,10 @@ import { useAction } from './use-action';
 const LIMITS_BYTES = [10, 50, 100, 250].map((mebibytes) => mebibytes * MIB);
 const NO_LIMIT = '';
 
-/** A request, and what the rebuild comes to by it. */
+/** A request, and the rebuild's state after it. */
 type Act = { readonly became: string; readonly run: () => Promise<unknown> };
 
-/** Holds a rebuild up, lets it go on, slows it or ends it. User writes reach the copy all the while. */
+/** Pauses, resumes, slows or ends a rebuild. User writes reach the copy all the while. */
 export function RebuildControls({ rebuild, name }: { rebuild: Rebuild; name: string }) {
   const cluster = useCluster();
   const limitId = useId();

@@ -14,7 +14,7 @@ import { RebuildSnapshots } from './rebuild-snapshots';
 type Props = {
   rebuild: Rebuild;
   names: { volume: string; node: string };
-  /** Where users come to do something about it, and not only to see. */
+  /** On pages where users act, and not only look. */
   withControls?: boolean;
 };
 
@@ -55,7 +55,7 @@ export function RebuildProgress({ rebuild, names, withControls = false }: Props)
   );
 }
 
-/** What is more telling than the state: how far it is, or that it stands still for a user or for its volume. */
+/** More specific than the state: progress, or that it is paused by a user or by its volume. */
 function lookOf({ state, paused, phase, waitingReason }: Rebuild): { tone: Tone; word: string } {
   const isActive = state === 'running' || state === 'queued';
   if (isActive && paused) return { tone: 'idle', word: 'Paused' };
@@ -76,7 +76,7 @@ function priorityText({ priority }: Rebuild): string {
   return `priority ${priority}: ${priority === 1 ? 'the last full copy' : `${priority} full copies`}`;
 }
 
-/** What was looked at, what the target had already, what it was sent, wrote and proved to hold, of all that it has to hold. */
+/** Bytes compared, already present, sent, written and verified, of all that the target has to hold. */
 function workText({ bytes: { compared, skipped, sent, written, verified, total } }: Rebuild): string {
   const parts = [
     ...(compared > 0 ? [`${formatBytes(compared)} compared`] : []),
@@ -89,7 +89,7 @@ function workText({ bytes: { compared, skipped, sent, written, verified, total }
   return parts.join(' · ');
 }
 
-/** How fast it is now, and when it is done. Nothing of one that has ended. */
+/** Present rate, and estimated end. Nothing for one that has ended. */
 function paceText(rebuild: Rebuild): string {
   if (rebuild.state !== 'running') return '';
   const rate = [`${formatBytes(rebuild.rateBytesPerSecond)}/s in the last 10 s`];

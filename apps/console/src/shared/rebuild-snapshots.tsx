@@ -4,7 +4,7 @@ import { Badge } from '@holdfast/ui/badge.js';
 import type { Rebuild } from '../api/types';
 import { REBUILD_METHOD } from '../states';
 
-/** How each snapshot got to the copy, and why so: what a rebuild did not have to send is as telling as what it did. */
+/** Transfer of each snapshot to the copy, with the reason: what a rebuild did not have to send matters as much as what it did. */
 export function RebuildSnapshots({ rebuild }: { rebuild: Rebuild }) {
   const { snapshots } = rebuild;
   if (snapshots.length === 0) return null;

@@ -5,7 +5,7 @@ const SILENCE = 'There was no answer. It may have been done.';
 
 type Props = {
   problem: unknown;
-  /** What is not known when no answer came. */
+  /** Text for an unknown outcome, when no answer came. */
   silence?: string;
 };
 
@@ -18,7 +18,7 @@ export function Refusal(props: Props) {
   );
 }
 
-/** The words of a refusal, for a place that has a look of its own. */
+/** The text of a refusal, for a place with its own layout. */
 export function RefusalWords({ problem, silence = SILENCE }: Props) {
   const known = isProblem(problem) ? problem : undefined;
   return (

@@ -1,4 +1,4 @@
-/** A cluster's risk in words: its causes, what they do to volumes, the way out, and when it is over. */
+/** A cluster's risk in words: causes, effects on volumes, cures, and expected end. */
 import type { ClusterRisk, RiskCause } from '../api/types';
 
 type Effects = RiskCause['effects'];

@@ -20,7 +20,7 @@ export function valueText(value: Value, definition: Pick<Setting['definition'], 
   return unit === undefined ? number : `${number} ${unit}`;
 }
 
-/** @param text of a form; what can't be read goes to the API as it stands, which says what is wrong */
+/** @param text of a form; an unreadable one goes to the API as it is, which reports the error */
 export function readValue(text: string, { type, mayBeUnlimited }: Setting['definition']): Value {
   if (type === 'boolean') return text === 'true';
   const isWord = mayBeUnlimited === true && text === 'unlimited';
@@ -33,13 +33,13 @@ export function enginesOf({ engines = [] }: Setting['definition']): readonly ('v
   return engines.length > 1 ? engines : [];
 }
 
-/** What volumes of one data engine have, as a form shows it. */
+/** Value for volumes of one data engine, as a form shows it. */
 export function valueFor({ value, default: byDefault }: Setting, engine: 'v1' | 'v2'): string {
   const map = engineMap(value);
   return String(map === undefined ? value : (map[engine] ?? byDefault));
 }
 
-/** What the form says: a map only where the data engines differ. */
+/** Value of the form: a map only if the data engines differ. */
 export function readForm(textOf: (field: string) => string, definition: Setting['definition']): Value {
   const engines = enginesOf(definition);
   const values = engines.map((engine) => readValue(textOf(engine), definition));

@@ -4,21 +4,21 @@ import { noteDone, noteRefusal } from './notes';
 
 type Action<Asked, Result> = {
   run: (asked: Asked) => Promise<Result>;
-  /** What is noted once the API has taken it; `shown`: the page itself shows the result, such as a secret or another page. */
+  /** Note shown once the API has accepted it; `shown`: the page itself shows the result, such as a secret or another page. */
   done: ((result: Result, asked: Asked) => string) | 'shown';
-  /** Where a refusal is told: in a note, or beside what was pressed, by the caller. */
+  /** Place of a refusal: in a note, or beside the button, by the caller. */
   refusal: 'noted' | 'beside';
-  /** What is read again after it, whether it was taken or not. */
+  /** Queries that are repeated after it, whether it was accepted or not. */
   stale: readonly QueryKey[] | 'all';
   /** Closes the dialog, or goes to another page. */
   onDone?: (result: Result, asked: Asked) => void;
 };
 
-/** The one way in which the console changes anything: nothing is done or refused without the user being told. */
+/** The only way in which the console changes anything: every result and refusal is shown to the user. */
 export function useAction<Asked = void, Result = unknown>(action: Action<Asked, Result>) {
   const { run, done, refusal, stale, onDone } = action;
   const queryClient = useQueryClient();
-  // A dialog that was closed before the answer came can tell nothing.
+  // A dialog that was closed before the answer came can show nothing.
   const isGone = useRef(false);
   useEffect(() => {
     isGone.current = false;

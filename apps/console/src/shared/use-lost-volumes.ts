@@ -7,8 +7,8 @@ import { useAllowed } from '../api/use-access';
 import { useCluster } from '../api/use-cluster';
 
 /**
- * Volumes that the database has lost and copies on the disks make up. Under the orphans' key: what makes or ends an orphan asks for
- * them again. Whoever may not recover them is not asked.
+ * Volumes that the database has lost and copies on the disks make up. Under the orphans' key: a change of orphans reads them again.
+ * Nothing for users who may not recover them.
  */
 export function useLostVolumes() {
   const { id } = useCluster();
@@ -21,7 +21,7 @@ export function useLostVolumes() {
   });
 }
 
-/** Left over from a volume that is there: nothing is lost with them. */
+/** Left over from an existing volume: nothing is lost with them. */
 export function isLost({ obstacle }: Recovery): boolean {
   return obstacle?.code !== 'NotNeeded';
 }

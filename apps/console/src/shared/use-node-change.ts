@@ -2,9 +2,9 @@ import { useAction } from './use-action';
 
 type Change<Asked> = {
   run: (asked: Asked) => Promise<unknown>;
-  /** What is noted once it is taken. */
+  /** Note shown once it is accepted. */
   done: string;
-  /** Where a refusal is told: in a note, or in the form of the caller. */
+  /** Place of a refusal: in a note, or in the form of the caller. */
   refusal: 'noted' | 'beside';
   onDone?: () => void;
 };

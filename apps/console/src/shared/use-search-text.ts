@@ -4,7 +4,7 @@ import { useCallback } from 'react';
 
 const PARAM = 'q';
 
-/** What a list is searched for. It stands in the address, so that it can be shared and survives a reload. */
+/** Search text of a list. It is in the address, so that it can be shared and survives a reload. */
 export function useSearchText(path: string): [text: string, search: (text: string) => void] {
   const text = useSearchParams().get(PARAM) ?? '';
   const search = useCallback(

@@ -17,7 +17,7 @@ export function waitingText({ conditions }: Volume): string | undefined {
   return waiting === undefined ? undefined : sentence(waiting.message);
 }
 
-/** Volumes with missing copies that are not in the queue, and what they wait for. Nothing when there are none. */
+/** Volumes with missing copies that are not in the queue, with their reasons for waiting. Nothing when there are none. */
 export function WaitingCopies() {
   const volumes = useSomeVolumes('robustness in (degraded, faulted)', { sort: '-risk,name' });
   const waiting = (volumes.data ?? []).flatMap((volume) => {

@@ -4,7 +4,7 @@ import type { StorageNode } from '../api/types';
 type Props = {
   nodes: readonly StorageNode[];
   renderNode: (node: StorageNode) => ReactNode;
-  /** What has no zone yet, beside the zones. */
+  /** Objects without a zone yet, beside the zones. */
   children?: ReactNode;
 };
 

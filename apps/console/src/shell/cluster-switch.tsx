@@ -9,7 +9,7 @@ export function ClusterSwitch() {
   const { cluster, clusters, choose } = useClusterChoice();
   const router = useRouter();
 
-  /** What is open belongs to the cluster before. */
+  /** Open dialogs belong to the previous cluster. */
   function change(clusterId: string) {
     choose(clusterId);
     router.push(paths.overview);

@@ -14,12 +14,12 @@ import { GROUP, MenuContext, MenuLine } from './menu-line';
 import { type Answers, menuScore, searchNote } from './menu-words';
 import { SessionLines } from './session-lines';
 
-/** What is typed is asked for once its user has paused. */
+/** The text is searched for once its user has paused. */
 const TYPING_MS = 150;
 
 type Props = { onClose: () => void };
 
-/** All places, the actions of what is shown and of the whole, and things by their names with what can be done with them. */
+/** All places, the actions of the page and of the whole, and objects by their names with their actions. */
 export default function CommandMenu({ onClose }: Props) {
   const router = useRouter();
   const [typed, setTyped] = useState('');
@@ -27,7 +27,7 @@ export default function CommandMenu({ onClose }: Props) {
   const [actions] = useState<PageAction[]>(() => readPageActions(document));
   const [answers, tell] = useAnswers();
   const [cameFrom] = useState(() => document.activeElement);
-  // What had the focus has it again, unless what was chosen has taken it.
+  // The focus returns, unless the choice has taken it.
   useEffect(
     () => () => {
       if (document.activeElement === document.body && cameFrom instanceof HTMLElement) cameFrom.focus();
@@ -97,10 +97,10 @@ export default function CommandMenu({ onClose }: Props) {
   );
 }
 
-/** What is typed is not asked for yet. */
+/** The typed text has not been searched for yet. */
 const TYPING: Answers = { names: 'pending' };
 
-/** What became of the search for each kind of thing. */
+/** State of the search for each kind of object. */
 function useAnswers() {
   const [answers, setAnswers] = useState<Answers>({});
   const tell = useCallback((kind: string, answer: Answers[string] | undefined) => {

@@ -26,10 +26,10 @@ import { menuScore, namesFilter } from './menu-words';
 const FOUND_MAX = 6;
 /** Things of one kind whose actions it offers too: of more, a user types on until one is left. */
 const ACTED_MAX = 2;
-/** Shorter texts match most of what a cluster has. */
+/** Shorter texts match most of a cluster's objects. */
 const WORD_MIN = 2;
 
-/** Things by their names, asked for as one types: nothing is held of what was not asked for. */
+/** Objects by their names, read while one types: nothing is cached beyond the results. */
 export function FoundThings({ typed }: { typed: string }) {
   const filter = namesFilter(typed);
   const allowed = useAllowed();
@@ -192,7 +192,7 @@ type Thing = {
   readonly href: string;
   readonly words?: string;
   readonly actions?: readonly MenuAction[];
-  /** Whose roles count for what is done to it. */
+  /** Project whose roles count for its actions. */
   readonly projectId?: string;
 };
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { keyAction, type Pressed } from './key-action';
 
-/** The kind of what a key does, or where it goes. */
+/** The kind of a key's action, or its target. */
 function doneBy(key: string, part: Partial<Pressed> = {}): string | undefined {
   const action = keyAction({
     key,

@@ -1,4 +1,4 @@
-/** What a key does anywhere in the console, and where it does nothing. */
+/** Actions of keys anywhere in the console, and where they do nothing. */
 import { PLACES } from '../shared/places';
 
 export type KeyAction =

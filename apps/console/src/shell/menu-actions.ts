@@ -1,6 +1,6 @@
 /**
- * Actions that the command menu offers wherever one is. Each leads to the page that has it and presses the button there, so that it
- * asks, shows its plan and is refused as on the page.
+ * Actions of the command menu on every page. Each leads to the page that has it and presses the button there, so that it asks, shows
+ * its plan and is refused as on the page.
  */
 import type { Action } from '@holdfast/core/policy/permissions.js';
 import { paths } from '../paths';
@@ -8,7 +8,7 @@ import { paths } from '../paths';
 export type MenuAction = {
   readonly label: string;
   readonly href: string;
-  /** Button of that page; left out: the page itself is what is asked for. */
+  /** Button of that page; left out: the page itself is the target. */
   readonly press?: string;
   readonly needs?: Action;
 };

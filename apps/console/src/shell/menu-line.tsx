@@ -8,7 +8,7 @@ import type { Answer } from './menu-words';
 export const GROUP =
   '[&_[cmdk-group-heading]]:px-2.5 [&_[cmdk-group-heading]]:py-1.5 [&_[cmdk-group-heading]]:text-xs [&_[cmdk-group-heading]]:text-muted';
 
-/** What choosing a line does. The menu closes first. */
+/** Action of a line. The menu closes first. */
 type Choosing = {
   readonly go: (href: string) => void;
   readonly act: (action: MenuAction) => void;

@@ -1,4 +1,4 @@
-/** What the command menu makes of the text that is typed: which of its lines match, and which names are asked for. */
+/** Interpretation of the command menu's text: matching lines, and names to search for. */
 
 /** Comparisons in one filter, so that a sentence that was pasted makes no long one. */
 const NAMES_MAX = 3;
@@ -33,16 +33,16 @@ function wordsOf(typed: string): string[] {
     .filter((word) => word !== '');
 }
 
-/** What became of the search for things of one kind. */
+/** State of the search for objects of one kind. */
 export type Answer = 'pending' | 'failed' | 'known';
 /** By the kind's heading, such as `Volumes`. */
 export type Answers = Readonly<Record<string, Answer>>;
 
 /**
- * Says below the lines what is not known of what was typed; `undefined`: there is nothing to say.
+ * Text below the lines about unfinished or failed searches; `undefined`: none.
  *
- * @param lines how many lines match
- * @param isCut whether the API does not answer, so that nothing that is waited for will come
+ * @param lines number of matching lines
+ * @param isCut whether the API does not answer, so that no pending answer will come
  */
 export function searchNote(lines: number, answers: Answers, isCut: boolean): string | undefined {
   const kinds = Object.entries(answers);

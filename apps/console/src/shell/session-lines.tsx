@@ -10,10 +10,10 @@ import { MenuLine, useChoosing } from './menu-line';
 import { useSwitchOrganization } from './organization-switch';
 import { useSignOut } from './use-sign-out';
 
-/** Others than what is shown; of more the switch beside each page has all. */
+/** Clusters other than the shown one; the switch beside each page has all. */
 const SHOWN_MAX = 20;
 
-/** What is about the session: another cluster or organization, the theme, and its end. */
+/** Actions on the session: another cluster or organization, the theme, and its end. */
 export function SessionLines() {
   const { choose, go } = useChoosing();
   const { resolvedTheme, setTheme } = useTheme();
@@ -36,7 +36,7 @@ export function SessionLines() {
             icon={ArrowLeftRight}
             onSelect={() => {
               show(id);
-              // What is open belongs to the cluster before.
+              // Open dialogs belong to the previous cluster.
               go(paths.overview);
             }}
           >

@@ -13,7 +13,7 @@ import { Navigation } from './navigation';
 import { OrganizationSwitch } from './organization-switch';
 import { Shortcuts } from './shortcuts';
 
-/** The frame around every page: where one can go, which cluster this is, and how fresh what one sees is. */
+/** The frame around every page: navigation, the cluster, and freshness. */
 export function Shell({ children }: { children: ReactNode }) {
   const cluster = useCluster();
   const live = useLive(cluster.id);

@@ -9,7 +9,7 @@ export function useSignOut(): () => Promise<void> {
   const router = useRouter();
   const queryClient = useQueryClient();
   return async () => {
-    // The session may have ended already; either way this browser forgets what it has seen.
+    // The session may have ended already; either way this browser forgets its data.
     await api.signOut().catch(() => undefined);
     queryClient.clear();
     router.replace(paths.signIn);

@@ -23,7 +23,7 @@ export function CopyBlocks({ copies }: { copies: readonly Copy[] }) {
             href={paths.volume(volume.id)}
             title={`${volume.name}: ${word}`}
             aria-label={`${volume.name}: ${word}`}
-            // The block is smaller than what a finger needs.
+            // The block is smaller than a finger's target.
             className="flex size-6 items-center justify-center"
           >
             <span className={clsx('size-3.5 rounded-[3px]', TONE_FILL[tone])} />

@@ -1,4 +1,4 @@
-/** Failure domains of a cluster as a tree, region over zone over node, and what is lost with each. */
+/** Failure domains of a cluster as a tree, region over zone over node, and the loss of each. */
 import type { WhatIf } from '../api/client';
 import type { Zone } from '../api/types';
 
@@ -10,7 +10,7 @@ export type Domain = { readonly kind: DomainKind; readonly name: string };
 type Labelled = Pick<Zone, 'zone' | 'region'>;
 export type RegionOf<Z> = { readonly name: string | null; readonly zones: readonly Z[] };
 
-/** Regions with their zones, each in the order of the names; what has no label comes last. */
+/** Regions with their zones, each in the order of the names; objects without a label come last. */
 export function regionsOf<Z extends Labelled>(zones: readonly Z[]): RegionOf<Z>[] {
   const names = [...new Set(zones.map(({ region }) => region))].sort(compare);
   return names.map((name) => ({
@@ -37,7 +37,7 @@ export function readDomain(text: string | null): Domain | undefined {
 }
 
 /**
- * What is asked to be lost. A region is all of its nodes, since what-ifs know zones, nodes and disks.
+ * Losses of a what-if. A region is all of its nodes, since what-ifs know zones, nodes and disks.
  *
  * @param namesIn reads the names of a region's nodes
  */

@@ -17,7 +17,7 @@ import { type Domain, domainText, lossOf, lossParameters } from './domains';
 
 type Props = { domain: Domain | undefined };
 
-/** What the loss of the chosen domain does to the volumes, as the scheduler works it out. */
+/** Effect of losing the chosen domain on the volumes, as the scheduler computes it. */
 export function LossPanel({ domain }: Props) {
   const forbidden = useForbidden()('placement:simulate');
   if (forbidden !== undefined) {

@@ -26,7 +26,7 @@ type Props = {
   onAttach: (nodeId: string | undefined) => void;
 };
 
-/** Asks on which node the volume is served. By default Holdfast takes one that holds a copy. */
+/** Dialog for the node that serves the volume. By default Holdfast chooses one that holds a copy. */
 export function AttachDialog({ open, onOpenChange, volume, busy, problem, onAttach }: Props) {
   const [nodeId, setNodeId] = useState(ANY_NODE);
   const [text, search] = useState('');

@@ -65,7 +65,7 @@ export function AttentionBox({ volume }: { volume: Volume }) {
   );
 }
 
-/** The sentence. What follows it goes through the disks one by one, which the explanation does in tables. */
+/** The sentence. The rest lists the disks one by one, which the explanation shows in tables. */
 function firstLine(message: string): string {
   const [line = ''] = message.split('\n', 1);
   return line;

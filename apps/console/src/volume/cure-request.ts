@@ -31,7 +31,7 @@ export function cureWay(change: CureChange, facts: CureFacts): CureWay | undefin
   return placeOf(change);
 }
 
-/** What the request needs the right to. */
+/** Right that the request needs. */
 export function actionOf({ path }: PlannedRequest): Action {
   const [, , , kind] = path.split('/');
   if (kind === 'settings') return 'setting:write';
@@ -40,7 +40,7 @@ export function actionOf({ path }: PlannedRequest): Action {
 
 type Body = NonNullable<PlannedRequest['body']>;
 
-/** Only what has a dry run: the others are done on the page of their place. */
+/** Only cures with a dry run: the others are done on the page of their place. */
 function bodyOf(change: CureChange, facts: CureFacts): Body | undefined {
   const { kind, tags = [], selector, field, to } = change;
   if (Object.hasOwn(NODE_BODIES, kind)) return NODE_BODIES[kind];
@@ -76,7 +76,7 @@ const NODE_BODIES: Readonly<Record<string, Body | undefined>> = {
   'end-node-maintenance': undefined,
 };
 
-/** Tags are set as a whole: without those that are there the change is not known. */
+/** Tags are set as a whole: without the present ones the change is unknown. */
 function withTags(before: readonly string[] | undefined, more: readonly string[]): Body | undefined {
   return before === undefined ? undefined : { tags: [...new Set([...before, ...more])] };
 }

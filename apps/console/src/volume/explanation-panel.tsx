@@ -13,7 +13,7 @@ import { CureButtons } from './cure-buttons';
 
 const NEXT = 'next';
 
-/** Why each copy is where it is, and where one more would go: first the sentence, then what it rests on. */
+/** Why each copy is where it is, and where one more would go: first the sentence, then its grounds. */
 export function ExplanationPanel({ volume }: { volume: Volume }) {
   const explanation = useExplanation(volume.id);
   return (
@@ -32,9 +32,9 @@ function Explained({ data, volume, isShort }: { data: VolumeExplanation; volume:
   const silent = useSilentNodes();
   const [asked, setAsked] = useState<string>();
   const missing = data.replicas.find(({ nodeName }) => nodeName === null);
-  // What is missing is what one comes for; else why the first copy is where it is.
+  // A missing copy is the usual reason to look; otherwise the place of the first copy.
   const first = missing ?? (isShort ? undefined : data.replicas[0]);
-  // A copy that was asked about may be gone by now.
+  // A copy in question may have been deleted by now.
   const chosen = data.replicas.find(({ replicaId }) => replicaId === asked);
   const replica = asked === NEXT ? undefined : (chosen ?? first);
   const shown = replica?.explanation ?? data.next;
@@ -75,7 +75,7 @@ type OneProps = {
   isWanted: boolean;
   /** Its sentence stands above already. */
   isSaid: boolean;
-  /** What is wrong with the copy itself: its place may fit the rules all the same. */
+  /** Problem of the copy itself: its place may fit the rules all the same. */
   trouble: string | undefined;
 };
 
@@ -106,11 +106,11 @@ function placeWord(isPlaced: boolean, trouble: string | undefined): string {
   return trouble === undefined ? 'Fits' : 'Only its place fits';
 }
 
-/** What the sentence rests on. Of a copy that has its place few want to know, and the page goes on below. */
+/** Grounds of the sentence. For a copy with a place few readers need them, and the page continues below. */
 function Tables({ explanation, isOpen }: { explanation: PlacementExplanation; isOpen: boolean }) {
   const { filters, tiers, scores, alpha } = explanation;
   return (
-    // The key resets the tables when the user looks at another copy.
+    // The key resets the tables when the user chooses another copy.
     <details key={String(isOpen)} open={isOpen}>
       <summary className="mx-4 inline-flex min-h-6 cursor-pointer items-center text-sm text-muted hover:underline">
         Rule by rule, with the numbers

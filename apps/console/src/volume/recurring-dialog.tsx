@@ -10,7 +10,7 @@ import { useAction } from '../shared/use-action';
 
 type Props = { volume: Volume; known: RecurringSnapshot | undefined; onDone: () => void };
 
-/** Makes a schedule, or changes one. What is wrong is said beside its field, in the server's words. */
+/** Makes a schedule, or changes one. An error is shown beside its field, in the server's words. */
 export function RecurringDialog({ volume, known, onDone }: Props) {
   const cluster = useCluster();
   const nameOf = (form: FormData) => known?.name ?? String(form.get('name')).trim();

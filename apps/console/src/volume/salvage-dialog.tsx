@@ -53,7 +53,7 @@ const COLUMNS: Column<Copy>[] = [
   },
 ];
 
-/** Going on with too few copies: which ones there are, and what is lost with them. */
+/** Going on with too few copies: the existing ones, and the loss with each. */
 export function SalvageDialog({ onClose, volume, busy, problem, onSalvage }: Props) {
   const advice = useSalvageAdvice(volume.id);
   const [left, setLeft] = useState<ReadonlySet<string>>(new Set());

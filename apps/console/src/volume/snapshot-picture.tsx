@@ -18,7 +18,7 @@ type Props = {
   actions: (snapshot: Snapshot) => ReactNode;
 };
 
-/** The volume on top, below it what it stands on, and beside that what was left aside by a revert. */
+/** The volume on top, below it its parents, and beside them branches left by a revert. */
 export function SnapshotPicture({ volume, snapshots, actions }: Props) {
   const { chain } = volume;
   const head = chain?.headParentId ?? snapshots.find(({ isHeadParent }) => isHeadParent)?.id ?? null;

@@ -1,4 +1,4 @@
-/** Layout of the snapshot tree: the volume on top, below it what it stands on, branches to the right of their origin. */
+/** Layout of the snapshot tree: the volume on top, below it its parents, branches to the right of their origin. */
 
 export type TreeNode = { id: string; parentId: string | null; createdAt: string };
 
@@ -29,7 +29,7 @@ export function layOutTree(nodes: readonly TreeNode[], headParentId: string | nu
     childrenOf.set(parentId, [...(childrenOf.get(parentId) ?? []), node]);
   }
 
-  // Built from the bottom up, so that a branch lies between its origin and what goes on above it.
+  // Built from the bottom up, so that a branch lies between its origin and the layers above it.
   const rows: TreeRow[] = [];
   const headRow = (isRoot: boolean): TreeRow => ({
     id: undefined,

@@ -28,13 +28,13 @@ import { useSnapshotAct } from './use-snapshot-act';
 
 type Dialog = { kind: 'take' } | { kind: 'revert' | 'clone' | 'delete'; snapshot: Snapshot };
 
-/** What the volume was at other times, and the way back. */
+/** Earlier states of the volume, and the way back. */
 export function SnapshotsPanel({ volume }: { volume: Volume }) {
   const snapshots = useSnapshots(volume.id);
   const [dialog, setDialog] = useState<Dialog>();
   const act = useSnapshotAct(volume, dialog === undefined ? 'noted' : 'beside', () => setDialog(undefined));
   const close = () => {
-    // One that still runs tells its end in a note.
+    // A running one reports its end in a note.
     if (!act.isPending) act.reset();
     setDialog(undefined);
   };
@@ -174,6 +174,6 @@ function Actions({ snapshot, facts, forbidden, onClone, onRevert, onHash, onDele
   );
 }
 
-/** Mostly the worker purges unasked; the button is for what stays because a setting says so. */
+/** Usually the worker purges automatically; the button is for layers that a setting keeps. */
 const hasNothingToPurge = (snapshots: readonly Snapshot[]) =>
   !snapshots.some(({ state, origin }) => state === 'removed' || origin === 'system');

@@ -3,7 +3,7 @@ import { formatBytes } from '@holdfast/core/model/bytes.js';
 import { Spinner } from '@holdfast/ui/motion.js';
 import type { Volume } from '../api/types';
 
-/** A change of the whole volume that was asked for and has not ended. */
+/** A requested change of the whole volume that has not ended. */
 export function TaskNote({ volume }: { volume: Volume }) {
   const { task } = volume;
   if (task === null) return null;

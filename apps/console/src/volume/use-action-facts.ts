@@ -5,9 +5,9 @@ import { useSomeVolumes } from '../api/queries';
 import type { StorageNode, Volume } from '../api/types';
 
 /**
- * What decides which actions a volume offers, as far as it is loaded: of nodes those that serve the volume or hold its copies.
+ * Facts that decide a volume's actions, as far as they are loaded: of nodes those that serve the volume or hold its copies.
  *
- * @param others further nodes that an action is asked about
+ * @param others further nodes that an action needs
  */
 export function useActionFacts(volume: Volume, others: readonly StorageNode[] = []): ActionFacts {
   const nodes = useNodesById([volume.attachedNodeId, ...volume.replicas.map(({ nodeId }) => nodeId)]);

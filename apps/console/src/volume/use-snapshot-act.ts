@@ -4,13 +4,13 @@ import type { Snapshot, Volume } from '../api/types';
 import { useCluster } from '../api/use-cluster';
 import { useAction } from '../shared/use-action';
 
-/** A request, and what is noted once it is taken. */
+/** A request, and the note shown once it is accepted. */
 type Act = { readonly done: string; readonly run: () => Promise<unknown> };
 
 /**
  * Actions on a volume's snapshots.
  *
- * @param refusal where a refusal is told: in a note, or in the dialog that is open
+ * @param refusal place of a refusal: in a note, or in the open dialog
  */
 export function useSnapshotAct(
   { id, name }: Pick<Volume, 'id' | 'name'>,

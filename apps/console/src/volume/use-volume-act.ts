@@ -4,13 +4,13 @@ import type { Volume } from '../api/types';
 import { useCluster } from '../api/use-cluster';
 import { useAction } from '../shared/use-action';
 
-/** An action, and what is told once the API has taken it. */
+/** An action, and the note shown once the API has accepted it. */
 type Act = { readonly done: string; readonly run: () => Promise<unknown> };
 
 /**
- * Actions on a volume that need nothing but a word to the API.
+ * Actions on a volume that need no input.
  *
- * @param refusal where a refusal is told: in a note, or in the dialog that is open
+ * @param refusal place of a refusal: in a note, or in the open dialog
  */
 export function useVolumeAct(
   { id, name }: Pick<Volume, 'id' | 'name'>,

@@ -27,7 +27,7 @@ import { useVolumeAct } from './use-volume-act';
 
 type DialogName = 'accept' | 'attach' | 'copies' | 'delete' | 'detach' | 'expand' | 'force' | 'salvage';
 
-/** What can be done with a volume. What can't be done now stays visible and says why. */
+/** Actions on a volume. A disabled one stays visible with its reason. */
 export function VolumeActions({ volume }: { volume: Volume }) {
   const cluster = useCluster();
   const [dialog, setDialog] = useState<DialogName>();
@@ -38,7 +38,7 @@ export function VolumeActions({ volume }: { volume: Volume }) {
   const holder = facts.nodes.find(({ id }) => id === volume.attachedNodeId);
   const act = useVolumeAct(volume, dialog === undefined ? 'noted' : 'beside', () => setDialog(undefined));
   const close = () => {
-    // One that still runs tells its end in a note.
+    // A running one reports its end in a note.
     if (!act.isPending) act.reset();
     setDialog(undefined);
   };

@@ -13,7 +13,7 @@ import { settingName, settingValue } from '../shared/volume-settings';
 import { useActionFacts } from './use-action-facts';
 import { VolumeSettingDialog } from './volume-setting-dialog';
 
-/** What the volume decides for itself, what it leaves to its cluster, and what is in effect. */
+/** The volume's own settings, those that follow its cluster, and the values in effect. */
 export function VolumeSettingsPanel({ volume }: { volume: Volume }) {
   const settings = useVolumeSettings(volume.id);
   const [editing, setEditing] = useState<VolumeSetting>();

@@ -6,9 +6,9 @@ import { labelOf } from './label-change';
 export type BulkAction = {
   readonly label: string;
   readonly isDestructive: boolean;
-  /** What it does, as the end of "These volumes …". */
+  /** Its effect, as the end of "These volumes …". */
   readonly does: string;
-  /** What a user is asked for first; left out: nothing. */
+  /** Input that a user gives first; left out: none. */
   readonly input?: { readonly label: string; readonly hint: string; readonly initial: string };
   /** Why the input can't be taken; `undefined` where it can. */
   readonly problemOf?: (input: string) => string | undefined;

@@ -14,12 +14,12 @@ type Props = {
   isAll: boolean;
   /** Selects all that match; left out where those that are selected are all. */
   onAll: (() => void) | undefined;
-  /** What is said beside the count. */
+  /** Text beside the count. */
   note: string | undefined;
   onClear: () => void;
 };
 
-/** What can be done with the volumes that are selected, all at once. */
+/** Actions on the selected volumes, all at once. */
 export function BulkActions({ items, missing, isAll, onAll, note, onClear }: Props) {
   const [action, setAction] = useState<BulkAction>();
   const forbidden = useForbidden()('volume:write');

@@ -13,10 +13,10 @@ import type { BulkAction } from './bulk-action-table';
 type Props = { action: BulkAction; items: readonly BulkItem[]; onClose: () => void; onDone: () => void };
 type Results = ReadonlyMap<string, BulkResult>;
 
-/** An action over several volumes: what is asked for, what it would come to for each, then what became of each. */
+/** An action on several volumes: its input, its dry run for each, then the result for each. */
 export function BulkDialog({ action, items: selected, onClose, onDone }: Props) {
   const { id: clusterId } = useCluster();
-  // What is selected behind the dialog may be deleted by it.
+  // The action may delete volumes that are selected behind the dialog.
   const [items] = useState(selected);
   const [input, setInput] = useState(action.input?.initial ?? '');
   const [plan, setPlan] = useState<Results>();
@@ -139,7 +139,7 @@ type InputProps = {
   onTry: () => void;
 };
 
-/** What the action is given, and the button that tries it. */
+/** Input of the action, and the button that tries it. */
 function InputForm({ input, value, problem, busy, onChange, onTry }: InputProps) {
   function submit(event: FormEvent) {
     event.preventDefault();
@@ -163,7 +163,7 @@ function InputForm({ input, value, problem, busy, onChange, onTry }: InputProps)
   );
 }
 
-/** What has to be typed before data goes for good: the volume's name, or how many there are. */
+/** Text to type before data goes for good: the volume's name, or the number of volumes. */
 function wordFor(items: readonly BulkItem[]): string | undefined {
   const [only] = items;
   return items.length === 1 ? only?.name : items.length === 0 ? undefined : String(items.length);

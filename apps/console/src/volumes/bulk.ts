@@ -4,7 +4,7 @@ import type { BulkResult } from '../api/bulk-calls';
 
 export type BulkItem = { readonly id: string; readonly name: string };
 
-/** As many as a user's own work leaves room for: the API bounds what one organization may ask at once. */
+/** Leaves room for a user's other work: the API bounds the concurrent requests of one organization. */
 const AT_ONCE_MAX = 6;
 
 /**

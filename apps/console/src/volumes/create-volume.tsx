@@ -101,7 +101,7 @@ function VolumeFields({ options, children }: { options: ReactNode; children: Rea
     const form = fields.current?.closest('form');
     if (form != null) setShape(readVolumeShape(new FormData(form)));
   };
-  // What the form begins with is asked about, too.
+  // The form's initial values are checked, too.
   useEffect(read, []);
   return (
     <div ref={fields} onChange={read} className="flex flex-col gap-3">

@@ -1,6 +1,6 @@
 import { LABEL_KEY } from '@holdfast/core/model/labels.js';
 
-/** The change of labels that a text asks for; `undefined` where it can't be read. */
+/** The change of labels that a text requests; `undefined` if it can't be parsed. */
 export function labelOf(input: string): Record<string, string | null> | undefined {
   const text = input.trim();
   if (text.startsWith('-')) return LABEL_KEY.test(text.slice(1)) ? { [text.slice(1)]: null } : undefined;

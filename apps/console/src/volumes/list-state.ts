@@ -1,7 +1,4 @@
-/**
- * State of the list of volumes, all of it in the address: what is searched for, the order, the columns, how dense the rows are, and which
- * of them are selected.
- */
+/** State of the list of volumes, all of it in the address: search, order, columns, density of rows, and selection. */
 import { NOTHING, readSelection, type Selection, writeSelection } from './selection';
 
 export const COLUMNS = [
@@ -28,7 +25,7 @@ export type ListState = {
   readonly selection: Selection;
 };
 
-/** Worst first, so that the list starts with what needs a look. */
+/** Worst first, so that the list starts with volumes that need attention. */
 const DEFAULTS: ListState = {
   text: '',
   sort: '-risk,name',
@@ -53,7 +50,7 @@ export function readListState(params: URLSearchParams): ListState {
   };
 }
 
-/** The query of an address, without what is usual; empty for the usual list. */
+/** The query of an address, without defaults; empty for the usual list. */
 export function writeListState({ text, sort, columns, density, selection }: ListState): string {
   const params = new URLSearchParams();
   if (text !== '') params.set('q', text);

@@ -69,7 +69,7 @@ function Views({ state, change }: Props) {
   function submit(event: FormEvent) {
     event.preventDefault();
     if (name.trim() === '') return;
-    // A view shows whatever matches, and what is selected now is not a part of it.
+    // A view shows the present matches; the selection is not a part of it.
     save({ name: name.trim(), query: writeListState({ ...state, selection: NOTHING }) });
     setName('');
   }

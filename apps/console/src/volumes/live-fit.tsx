@@ -12,7 +12,7 @@ import { Refusal } from '../shared/refusal';
 /** A pause in typing, after which the scheduler is asked. */
 const TYPING_MS = 400;
 
-/** Where a volume of this shape would go, asked of the scheduler while its form is filled. Nothing for those who may not ask. */
+/** Place of a volume of this shape, asked of the scheduler while its form is filled. Nothing for users who may not ask. */
 export function LiveFit({ shape }: { shape: VolumeShape | undefined }) {
   const cluster = useCluster();
   const forbidden = useForbidden()('placement:simulate');

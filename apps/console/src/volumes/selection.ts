@@ -1,4 +1,4 @@
-/** Which volumes of the list are selected. It stands in the address, so it is bounded: some by their ids, or all that match but some. */
+/** Selected volumes of the list. The selection is in the address, so it is bounded: some by their ids, or all matches but some. */
 
 /** As many ids as an address has room for. */
 export const SELECTED_MAX = 100;

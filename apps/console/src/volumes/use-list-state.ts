@@ -12,7 +12,7 @@ export function useListState(): [ListState, ChangeState] {
   const state = useMemo(() => readListState(new URLSearchParams(params)), [params]);
   const change = useCallback(
     (part: Partial<ListState>) => {
-      // Of the address as it is now: what was changed a moment ago may not have come back from it yet.
+      // Of the address as it is now: a change of a moment ago may not have returned from it yet.
       const now = readListState(new URLSearchParams(window.location.search));
       const query = writeListState({ ...now, ...part });
       // Without the router, which would ask the server for a page that is here already.

@@ -7,12 +7,12 @@ import type { ListState } from './list-state';
 import { isSelected, type Selection, writeSelection } from './selection';
 import type { ChangeState } from './use-list-state';
 
-/** Volumes that one action is carried out over: past that, a filter says which are meant. */
+/** Maximum volumes of one action: beyond that, a filter must say which are meant. */
 const ALL_MAX = 1_000;
 
 /**
- * The selection as it is pressed. The address follows a moment later, and what it says then must not take the place of what was pressed
- * meanwhile; an address from elsewhere, such as by the browser's way back, does.
+ * The selection as it is pressed. The address follows a moment later, and must not replace a newer selection; an address from
+ * elsewhere, such as by the browser's back button, does.
  */
 export function useSelection(
   { selection: given }: ListState,
@@ -21,7 +21,7 @@ export function useSelection(
   const [selection, setSelection] = useState(given);
   const told = useRef<string[]>([]);
   const text = textOf(given);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the text says what of the selection has changed
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the text names the change of the selection
   useEffect(() => {
     const at = told.current.indexOf(text);
     told.current = told.current.slice(at + 1);
@@ -48,7 +48,9 @@ function textOf(selection: Selection): string {
 
 type Pages = { hasNextPage: boolean; isFetchingNextPage: boolean; fetchNextPage: () => unknown };
 
-/** What is selected, by name. `missing` says why an action has to wait: not all of them are known yet, or there are too many. */
+/**
+ * Selected volumes, by name. `missing` is the reason why an action has to wait: not all of them are known yet, or there are too many.
+ */
 export function useSelectedItems(
   selection: Selection,
   rows: readonly Volume[],

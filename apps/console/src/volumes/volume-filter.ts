@@ -16,7 +16,7 @@ export function filterOf(text: string): string {
   return NAME.test(trimmed) ? `name=${trimmed.toLowerCase()}*` : trimmed;
 }
 
-/** What operators look for most. */
+/** The filters that operators use most. */
 export const QUICK_FILTERS: readonly QuickFilter[] = [
   { label: 'All', filter: '' },
   { label: 'Need a look', filter: 'robustness!=healthy' },

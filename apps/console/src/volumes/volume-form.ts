@@ -1,4 +1,4 @@
-/** The form of a new volume as the request that makes it, and as the shape that is asked about while a user types. */
+/** The form of a new volume as the request that makes it, and as the shape of the question while a user types. */
 import { GIB } from '@holdfast/core/model/bytes.js';
 import { overrideBounds, VOLUME_OVERRIDES } from '@holdfast/core/model/volume-overrides.js';
 import type { NewVolume, VolumeShape } from '../api/client';

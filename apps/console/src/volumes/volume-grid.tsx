@@ -24,14 +24,14 @@ import { isSelected, NOTHING, type Selection, selectionOf, toggled } from './sel
 import { useIsNarrow } from './use-is-narrow';
 
 const ROW_PX: Record<Density, number> = { compact: 28, normal: 36, comfortable: 44 };
-/** A card has a second line, with what has no column of its own on a phone. */
+/** A card has a second line, with values that have no column of their own on a phone. */
 const SECOND_LINE_PX = 24;
 const CHECK_REM = 2.75;
 /** Enough for most names. Where the columns leave less, the list is scrolled sideways, and the page is not. */
 const NAME_REM_MIN = 12;
 /** Rows drawn beyond the screen, so that a scroll or a step by the keyboard finds them there. */
 const OVERSCAN = 8;
-/** The next page is asked for this many rows before the end. */
+/** The next page is read this many rows before the end. */
 const AHEAD = 30;
 
 type Props = {
@@ -46,7 +46,7 @@ type Props = {
   onEnd: () => void;
 };
 
-/** The volumes that are asked for, of which only those on the screen are drawn. */
+/** The list of volumes, of which only the rows on the screen are drawn. */
 export function VolumeGrid({ rows, columns, density, sort, onSort, selected, onSelect, onEnd }: Props) {
   const body = useRef<HTMLTableSectionElement>(null);
   const [top, setTop] = useState(0);
@@ -57,7 +57,7 @@ export function VolumeGrid({ rows, columns, density, sort, onSort, selected, onS
     count: rows.length,
     estimateSize: () => rowPx,
     overscan: OVERSCAN,
-    // Rows beyond the screen are there already: those after them may come with the next frame, and not in the middle of this one.
+    // Rows beyond the screen exist already: those after them may come with the next frame, and not in the middle of this one.
     useFlushSync: false,
     scrollMargin: top,
     getItemKey: (index) => rows[index]?.id ?? index,
@@ -207,7 +207,7 @@ type RowProps = {
   onToggle: (id: string) => void;
 };
 
-/** A row is drawn again only when something of it has changed: a list of ten thousand is told of many changes a second. */
+/** A row is drawn again only when something of it has changed: a list of ten thousand gets many changes a second. */
 const Row = memo(function VolumeRow({
   volume,
   index,

@@ -9,7 +9,7 @@ type Props = {
   onChoose?: (value: string, isOn: boolean) => void;
 };
 
-/** What is chosen, and was asked for, stays whatever is offered beside it. */
+/** A chosen value that was used in a question stays, whatever is offered beside it. */
 export function Choices({ legend, name, offered, asked, onChoose }: Props) {
   const [chosen, setChosen] = useState<readonly string[]>([]);
   const inAddress = new URLSearchParams(asked).getAll(name);

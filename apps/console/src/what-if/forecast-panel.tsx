@@ -40,7 +40,7 @@ const COLUMNS: Column<Forecasted>[] = [
   },
 ];
 
-/** How long it takes until all copies are built that can be, and what each volume comes to, the worst first. */
+/** Time until all possible copies are built, and the result for each volume, the worst first. */
 export function ForecastPanel({ forecast }: { forecast: Forecast }) {
   const { time, rebuilds, bytesToMove, lowWater, volumes, firstUnschedulable } = forecast;
   const cures = firstUnschedulable?.cures ?? [];

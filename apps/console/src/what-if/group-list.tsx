@@ -10,7 +10,7 @@ type Props = {
   children: (group: number, remove: () => void) => ReactNode;
 };
 
-/** Groups of fields of which one may add further ones, and take those away again. */
+/** Groups of fields to which further ones can be added and removed. */
 export function GroupList({ groups, onChange, adding, children }: Props) {
   const adder = useRef<HTMLDivElement>(null);
 

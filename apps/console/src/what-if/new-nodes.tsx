@@ -7,7 +7,7 @@ import { useFromAddress } from './use-from-address';
 
 type Props = { asked: string; errorAt: (pointer: string) => string | undefined };
 
-/** Groups of new nodes that are alike, each with its disks. What is typed in one stays while others come and go. */
+/** Groups of similar new nodes, each with its disks. Typed values stay while groups come and go. */
 export function NewNodes({ asked, errorAt }: Props) {
   const [groups, setGroups] = useFromAddress(asked, groupsOf);
   return (

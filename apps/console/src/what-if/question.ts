@@ -5,7 +5,7 @@ import type { WhatIf } from '../api/client';
 
 export const REBUILD_LIMIT = 'concurrent-replica-rebuild-per-node-limit';
 
-/** Fields as they are when nothing was asked yet. */
+/** Fields before any question. */
 const DEFAULTS: Readonly<Record<string, string>> = {
   count: '1',
   sizeGib: '10',
@@ -21,7 +21,7 @@ const DEFAULTS: Readonly<Record<string, string>> = {
   limit: '',
 };
 
-/** Policy of a drain that names none: the cluster's own holds, or the one that the question's settings name. */
+/** Policy of a drain that names none: the cluster's own, or the one in the question's settings. */
 export const POLICY_AS_SET = 'as-set';
 
 /** A field of a further group of new nodes or added disks, such as `newNodeZone.2`. Those of the first have no number. */
@@ -43,10 +43,10 @@ const FURTHER_FIELDS: readonly string[] = [
   'settings',
 ];
 
-/** The policy that one drained node has of its own. */
+/** The policy of one drained node. */
 export const policyField = (node: string) => `policy.${node}`;
 
-/** A field of one group: `newNodes` alone stands for an address from when there was one group. */
+/** A field of one group: `newNodes` alone is from an address when there was one group. */
 export const groupField = (field: string, group: number) => (group === 1 ? field : `${field}.${group}`);
 
 /** Numbers of the groups of new nodes. The first is always there: it is left out by asking for 0 nodes. */
@@ -107,7 +107,7 @@ export function parametersOf(form: FormData): URLSearchParams {
   return parameters;
 }
 
-/** `undefined`: nothing was asked. Sizes are in GiB, rounded to whole MiB, which are always a multiple of the block size. */
+/** `undefined`: no question. Sizes are in GiB, rounded to whole MiB, which are always a multiple of the block size. */
 export function questionOf(asked: URLSearchParams): WhatIf | undefined {
   if (asked.size === 0) return undefined;
   const bytesOf = (field: string) => Math.round(Number(fieldValue(asked, field)) * 1024) * (GIB / 1024);
@@ -174,10 +174,10 @@ function newDisksOf(asked: URLSearchParams, numberOf: NumberOf, bytesOf: NumberO
   ];
 }
 
-/** More disks of a node than the API takes, so that it says what is wrong; an address could name a number that fills the memory. */
+/** More disks of a node than the API accepts, so that it reports the error; an address could name a number that fills the memory. */
 const DISKS_MAX = 1_000;
 
-/** `name=value`, one after the other; what is no such pair is sent too, so that the API says what is wrong with it. */
+/** `name=value`, one after the other; other texts are sent too, so that the API reports the error. */
 function settingsOf(asked: URLSearchParams): NonNullable<WhatIf['settings']> {
   const limit = asked.get('limit');
   const settings: Record<string, string | number | boolean> =
@@ -204,7 +204,7 @@ function some<Name extends string>(name: Name, words: string[]): { [Key in Name]
   return words.length === 0 ? {} : ({ [name]: words } as { [Key in Name]?: string[] });
 }
 
-/** The node's own policy, else that of all. An address that was typed may name any; the first stands for what there is not. */
+/** The node's own policy, else that of all. A typed address may name any; an unknown one is replaced by the first. */
 function policyOf(node: string, asked: URLSearchParams): { policy?: DrainPolicy } {
   const text = asked.get(policyField(node)) ?? fieldValue(asked, 'policy');
   if (text === POLICY_AS_SET) return {};

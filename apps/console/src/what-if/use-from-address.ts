@@ -1,6 +1,6 @@
 import { useState } from 'react';
 
-/** What the address says until the form is changed, and again once the address changes: by a question, a link or back. */
+/** Value from the address until the form is changed, and again once the address changes: by a question, a link or back. */
 export function useFromAddress<Value>(
   asked: string,
   read: (asked: URLSearchParams) => Value,

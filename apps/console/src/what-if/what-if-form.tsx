@@ -19,9 +19,9 @@ const OFFERED_MAX = 25;
 
 type Props = {
   zones: readonly Zone[];
-  /** Parameters of the page's address: what was asked last. */
+  /** Parameters of the page's address: the last question. */
   asked: string;
-  /** Of the last answer; the answer's panel tells it, and what is about a field stands beside it. */
+  /** Error of the last answer; the answer's panel shows it, and errors of fields are shown beside them. */
   error: unknown;
   busy: boolean;
   onSubmit: (parameters: URLSearchParams) => void;
@@ -116,7 +116,7 @@ export function WhatIfForm({ zones, asked, error, busy, onSubmit }: Props) {
 
 type FurtherProps = { asked: string; errorAt: (pointer: string) => string | undefined };
 
-/** What most questions do without. */
+/** Fields that most questions do without. */
 function Further({ asked, errorAt }: FurtherProps) {
   const inAddress = new URLSearchParams(asked);
   const tags = 'With spaces between them';

@@ -77,7 +77,7 @@ export class AgentCircuits {
     this.heardAtMs.set(controlUrl, this.nowMs());
   }
 
-  /** What was heard counts only for calls that were under way then. */
+  /** An answer counts only for calls that were under way at that moment. */
   private ended(controlUrl: string): void {
     const left = (this.underWay.get(controlUrl) ?? 1) - 1;
     if (left > 0) {

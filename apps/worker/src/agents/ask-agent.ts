@@ -10,7 +10,7 @@ const BETWEEN_MS = 250;
 /** The connection was there, and its other end has closed it. */
 const CLOSED_BY_AGENT = new Set(['ECONNRESET', 'EPIPE']);
 
-/** `MissedAgents.ask`, over HTTP: an agent's port answers it beside TLS, and `/livez` asks for no certificate. */
+/** `MissedAgents.ask` over HTTP: an agent's port serves it beside TLS, and `/livez` requires no certificate. */
 export async function askAgent(controlUrl: string | undefined): Promise<AgentAnswer> {
   if (controlUrl === undefined) return 'silent';
   const first = await askOnce(controlUrl);

@@ -27,7 +27,7 @@ afterEach(() => {
 
 afterAll(() => Promise.all(clients.map((each) => each.close())));
 
-/** A server that answers every call in one way, and remembers what it was asked. */
+/** A server that answers every call in one way, and records the calls. */
 async function agentThatAnswers(
   status: number,
   body: string,
@@ -213,7 +213,7 @@ describe('HttpAgentClient', () => {
       return port;
     }
 
-    /** Does so much with each connection, and no more. */
+    /** Does this much with each connection, and no more. */
     async function peerThat(act: (socket: net.Socket) => void): Promise<number> {
       const peer = net.createServer((socket) => {
         socket.on('error', () => undefined);

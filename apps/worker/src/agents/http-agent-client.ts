@@ -46,11 +46,11 @@ const TIMEOUTS: AgentTimeouts = {
   checksumMs: 3 * 3_600_000,
 };
 /**
- * A first packet that is lost is sent again after one second, and after three. A connection that is not there by then
- * goes to a node that is off or cut off; without this the kernel goes on for more than two minutes.
+ * A lost first packet is sent again after one second, and after three. A connection that is not established by then goes to a node
+ * that is off or cut off; without this limit the kernel keeps trying for more than two minutes.
  */
 const CONNECT_MS_MAX = 3_500;
-/** The largest answer is an engine's report; one that is longer comes from something that is no agent. */
+/** The largest answer is an engine's report; a longer one does not come from an agent. */
 const ANSWER_BYTES_MAX = 4 * 1024 * 1024;
 
 type Call = {
@@ -77,7 +77,7 @@ export class HttpAgentClient implements AgentClient {
     private readonly certificate?: () => Promise<TlsIdentity>,
   ) {}
 
-  /** Cuts off what is still being asked. */
+  /** Aborts all pending calls. */
   async close(): Promise<void> {
     await Promise.all([this.connections.destroy(), this.secure?.connections.destroy()]);
   }
@@ -229,8 +229,8 @@ export class HttpAgentClient implements AgentClient {
   }
 
   /**
-   * Over TLS to the node's certificate, on the port that it tells HTTP from TLS on; on this machine in clear. The name in `host`
-   * is the one that its certificate must have.
+   * Over TLS to the node's certificate, on the port that serves HTTP and TLS; in clear on this machine. `host` is the name that its
+   * certificate must have.
    */
   private async wayTo(agent: AgentTarget, url: string): Promise<Way> {
     const target = new URL(url);
@@ -249,7 +249,7 @@ export class HttpAgentClient implements AgentClient {
     return { url: secured, dispatcher: this.secure.connections, headers: { host: nodeDnsName(agent.id) } };
   }
 
-  /** Does the agent answer anything at all? What it answers does not matter. */
+  /** True if the agent answers anything at all; the content does not matter. */
   private async answers(controlUrl: string, limitMs: number): Promise<boolean> {
     try {
       await withinLimit(limitMs, async (signal) => {

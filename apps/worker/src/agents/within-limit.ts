@@ -1,8 +1,8 @@
 import { SilenceError } from './agent-circuits.js';
 
 /**
- * Time limit for a call: it ends within the limit, whatever the work does. The signal tells the work to stop, but is
- * not trusted to end it: a request whose connection is still being made ignores it.
+ * Time limit for a call: it ends within the limit, whatever the work does. The signal requests the work to stop, but is not trusted
+ * to end it: a request that is still connecting ignores it.
  *
  * @throws SilenceError when the time is up
  */

@@ -8,7 +8,7 @@ const LIFE_MS = 24 * 3_600_000;
 /** How long one is used: authorities are read again with each. */
 const USED_MS = 60_000;
 
-/** What a TLS connection to an agent is made with. */
+/** Options of a TLS connection to an agent. */
 export type TlsIdentity = { readonly cert: string; readonly key: string; readonly ca: readonly string[] };
 
 /** Answers with the certificate of the moment, which is the same object while nothing has changed. */

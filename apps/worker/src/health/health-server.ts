@@ -13,15 +13,15 @@ export type HealthChecks = {
   metrics: () => Promise<string>;
   /** Lets its holder read them; left out: callers on this machine. */
   metricsToken?: string | undefined;
-  /** What the worker needs to do its work, by name: there unless it rejects or says false. */
+  /** Dependencies of the worker, by name: available unless the check rejects or returns false. */
   checks: Readonly<Record<string, () => Promise<unknown>>>;
 };
 
 type Answer = { status: number; body: object | string };
 
 /**
- * `/livez`: the process runs. `/readyz`: it reaches what it needs. `/startupz`: it has done so once. `/metrics`: for its operator.
- * Nothing else is served.
+ * `/livez`: the process runs. `/readyz`: its dependencies are available. `/startupz`: they were available once. `/metrics`: for its
+ * operator. Nothing else is served.
  */
 export class HealthServer {
   private wasReady = false;

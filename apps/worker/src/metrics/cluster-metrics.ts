@@ -1,6 +1,6 @@
 /**
- * Metrics of the clusters in the worker's registry, read from Postgres when they are asked for. Every worker tells the same ones, so
- * rules and graphs take the highest of them.
+ * Metrics of the clusters in the worker's registry, read from Postgres when they are scraped. Every worker reports the same ones, so
+ * rules and graphs take the maximum.
  */
 import { readClusterFigures, readVolumeTotals } from '@holdfast/database/queries/cluster-figures.js';
 import type { Scope } from '@holdfast/database/sql/scope.js';

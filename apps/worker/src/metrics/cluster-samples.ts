@@ -1,6 +1,6 @@
 /**
- * Metrics of the clusters: what they are, and their values for figures from Postgres. Labels are ids of clusters and of rebuilds that
- * run, and names of nodes and disks: never volumes, of which there may be any number.
+ * Metrics of the clusters: definitions, and values computed from Postgres' figures. Labels are ids of clusters and running rebuilds,
+ * and names of nodes and disks: never volumes, of which there may be any number.
  */
 import type { ClusterFigures, VolumeTotals } from '@holdfast/database/queries/cluster-figures.js';
 

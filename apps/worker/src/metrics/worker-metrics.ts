@@ -3,7 +3,7 @@ import type { Scope } from '@holdfast/database/sql/scope.js';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, type MetricObject, Registry } from 'prom-client';
 import { registerClusterMetrics } from './cluster-metrics.js';
 
-/** From a look at a volume that needs nothing to the start of an engine that waits for all its limits. */
+/** From a reconciliation that needs nothing to the start of an engine that waits for all its limits. */
 const SECONDS = [0.005, 0.02, 0.1, 0.5, 1, 5, 30];
 
 export type ReconcilerKind = 'volume' | 'cluster';
@@ -51,7 +51,7 @@ export class WorkerMetrics {
     });
   }
 
-  /** What it tells, for docs/metrics.md. */
+  /** Definitions, for docs/metrics.md. */
   get definitions(): readonly MetricObject[] {
     return this.registry.getMetricsAsArray();
   }
@@ -66,7 +66,7 @@ export class WorkerMetrics {
     this.sweeps.setToCurrentTime();
   }
 
-  /** The process tells of itself also while the database is away. */
+  /** The process reports its own metrics also while the database is unavailable. */
   async text(): Promise<string> {
     await this.refresh().catch(() => this.failures.inc());
     return this.registry.metrics();

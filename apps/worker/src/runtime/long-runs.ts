@@ -1,6 +1,6 @@
 /**
- * Runs of reconcilers that wait for slow agents. A run that takes longer than a moment goes on without its slot in the queue,
- * and of one organization only so many may do so: agents that hang delay their own organization and no other.
+ * Runs of reconcilers that wait for slow agents. A run that takes longer than a moment continues without its slot in the queue, and
+ * one organization may have only so many of these: agents that hang delay their own organization and no other.
  *
  * Nothing is lost when the process dies: the subject of such a run stays due in the store, as during any run.
  */
@@ -36,7 +36,7 @@ export class LongRuns {
     private readonly limits: LongRunLimits = LIMITS,
   ) {}
 
-  /** Ends with the work, or when its slot is to be given back. Work on a subject that goes on already is not begun twice. */
+  /** Resolves with the work, or when its slot is to be returned. Work on a subject that is still running is not begun twice. */
   async run(key: string, work: (mayAct: MayAct) => Promise<unknown>): Promise<void> {
     const known = this.long.get(key);
     if (known !== undefined) {

@@ -32,16 +32,16 @@ const VOLUME_CONCURRENCY: Readonly<Record<Lane, number>> = { safety: 16, request
 /** A cluster's work is short and guarded by one version, so more would only collide. */
 const CLUSTER_CONCURRENCY = 2;
 /**
- * How long a run of a creation holds its slot. On a busy machine each takes longer than others' runs may: without their slots they would be
- * as many as one organization may have, and all others would be loaded, told to wait, and loaded again.
+ * How long a run of a creation holds its slot. On a busy machine each takes longer than other runs may: without their slots they
+ * would use up one organization's allowance, and all others would be loaded, deferred, and loaded again.
  */
 const BULK_SLOT_MS = 2_000;
 const LONG_RUN_FAILED = 'a run that took long failed';
 
 export type RuntimeParts = {
-  /** What creations and what follows from settings are worked on with. */
+  /** Ports for creations and for consequences of settings. */
   ports: ReconcilerPorts;
-  /** The same with connections and fleets of its own: for requests about volumes that are there. */
+  /** The same with connections and fleets of its own: for requests about existing volumes. */
   requests: ReconcilerPorts;
   /** The same with connections that nothing else uses: for clusters, lost nodes, and volumes whose data is at stake. */
   safety: ReconcilerPorts;
@@ -50,7 +50,7 @@ export type RuntimeParts = {
   outbox: Outbox;
   missed: MissedAgents;
   log: Logger;
-  /** Told what was run, by the wake-up's kind. */
+  /** Receives the outcome of each run, by the wake-up's kind. */
   onRun?: (kind: WakeUp['kind'], outcome: string, seconds: number) => void;
   onSwept?: () => void;
 };
@@ -60,7 +60,7 @@ export class ReconcileRuntime {
   private readonly sweeps: readonly Repeat[];
   private readonly lost: LostAgents;
   private readonly looking: Repeat;
-  /** Of each lane of their own, so that creations that wait for slow agents leave an organization's other work its turn. */
+  /** Separate for each lane, so that creations that wait for slow agents leave an organization's other work its share. */
   private readonly volumes: Readonly<Record<Lane, LongRuns>>;
   private readonly clusters: LongRuns;
   private workers: WakeWorkers | undefined;
@@ -144,7 +144,7 @@ export class ReconcileRuntime {
     return this.workers !== undefined;
   }
 
-  /** Feeds the queue no more, then waits for what is being worked on. */
+  /** Stops feeding the queue, then waits for the runs in progress. */
   async stop(): Promise<void> {
     await Promise.all([...this.sweeps, this.looking].map((repeat) => repeat.stop()));
     await this.lost.settled();
@@ -193,7 +193,7 @@ export class ReconcileRuntime {
   }
 }
 
-/** A run is part of the trace of the request that it comes from. The sweep's runs, of which there are many, make none. */
+/** A run belongs to the trace of the request that caused it. The many runs of the sweep have none. */
 function traced<T>(wakeUp: WakeUp, run: () => Promise<T>): Promise<T> {
   const { kind, traceparent } = wakeUp;
   if (traceparent === undefined) return run();

@@ -1,6 +1,6 @@
 /**
- * Periodic task, with a pause after each run, so that a slow run never overlaps the next. What
- * it throws is reported and the repetition goes on.
+ * Periodic task, with a pause after each run, so that a slow run never overlaps the next. An error is reported and the repetition
+ * continues.
  */
 export class Repeat {
   private timer: NodeJS.Timeout | undefined;

@@ -1,7 +1,7 @@
 /**
  * Delivery to one webhook: sends what is due, in the order of the log, until nothing is or an attempt fails.
  *
- * Crash behaviour: an attempt that was not recorded is made again, by whichever worker claims the webhook next.
+ * Crash behaviour: an attempt that was not recorded is repeated, by whichever worker claims the webhook next.
  */
 import { randomUUID } from 'node:crypto';
 import type { WebhookId } from '@holdfast/core/model/ids.js';

@@ -119,7 +119,7 @@ const WORDS: Readonly<Record<string, string>> = {
   EAI_AGAIN: 'its name is not found',
 };
 
-/** A sentence of ours for users, since an error's own text may tell of the network that the worker is in. */
+/** Our own sentence for users, because an error's text may reveal the network that the worker is in. */
 function wordsOf(error: unknown): string {
   const code = typeof error === 'object' && error !== null && 'code' in error ? String(error.code) : '';
   if (/CERT|TLS|SSL|SIGNED|ISSUER/.test(code)) return 'its certificate is not valid for its name';

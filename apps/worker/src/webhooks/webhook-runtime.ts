@@ -1,8 +1,8 @@
 /**
- * Runtime of webhooks: finds those that have something to deliver, and delivers what the queue hands to this worker.
+ * Runtime of webhooks: finds those with something to deliver, and delivers those that the queue assigns to this worker.
  *
- * Crash behaviour: nothing here is remembered. What is due stands in Postgres, so a queue that loses its jobs delays them by a
- * look.
+ * Crash behaviour: nothing is remembered here. Due deliveries are rows in Postgres, so a queue that loses its jobs delays them by one
+ * interval.
  */
 import { dueWebhooks } from '@holdfast/database/webhooks/deliveries.js';
 import type { JobWorker } from '@holdfast/jobs/backend.js';
@@ -12,7 +12,7 @@ import { LongRuns } from '../runtime/long-runs.js';
 import { Repeat } from '../runtime/repeat.js';
 import { type DeliverParts, deliver } from './deliver.js';
 
-/** How late an event is told at most, where its receiver keeps up. */
+/** Longest delay of an event if its receiver keeps up. */
 const LOOK_MS = 1_000;
 const DUE_PER_LOOK = 500;
 /** Webhooks delivered to at once, beside those whose receivers are slow. */
@@ -29,7 +29,7 @@ export class WebhookRuntime {
     log: Logger,
   ) {
     const onError = (error: unknown) => log.warn({ err: error }, 'delivering to a webhook failed');
-    // What came while it ran is due still, and found by the next look.
+    // Deliveries that became due during the run are found by the next one.
     this.runs = new LongRuns({ wakeAgain: async () => undefined, onError });
     this.look = new Repeat(() => this.wakeDue(), LOOK_MS, onError);
   }
@@ -41,7 +41,7 @@ export class WebhookRuntime {
     this.look.start();
   }
 
-  /** Waits for what is being sent. */
+  /** Waits for the deliveries in progress. */
   async stop(): Promise<void> {
     await this.look.stop();
     await this.worker?.close();

@@ -62,7 +62,7 @@ const webhook = () => transaction(system, (sql) => findWebhook(sql, id));
 const deliveries = async () =>
   (await transaction(system, (sql) => listDeliveries(sql, id, { limit: 50, sort: 'createdAt,id' }))).items;
 const deliveryOf = async (type: EventType) => (await deliveries()).find((one) => one.type === type);
-/** What waits for its next attempt, and claims of the dead, have their time now. */
+/** Makes deliveries that wait for their next attempt, and claims of dead workers, due now. */
 const timePasses = () =>
   pool.query(
     `UPDATE webhook_delivery SET next_attempt_at = now() - interval '1 second' WHERE next_attempt_at > now()`,

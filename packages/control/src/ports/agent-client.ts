@@ -25,23 +25,24 @@ export type AgentTarget = Pick<StorageNode, 'id' | 'name' | 'controlUrl'> & { co
  */
 export interface AgentClient {
   createReplica(agent: AgentTarget, replica: CreateReplica): Promise<void>;
-  /** What there is of a copy now: what a delete then states. */
+  /** Present state of a copy, as a delete then states it. */
   describeReplica(agent: AgentTarget, replicaId: ReplicaId): Promise<ReplicaState>;
-  /** What the copy stores of itself and of its volume. @throws StorageFault `replica.not_found`, also of an older agent */
+  /** Description that the copy stores of itself and its volume. @throws StorageFault `replica.not_found`, also of an older agent */
   describeCopy(agent: AgentTarget, replicaId: ReplicaId): Promise<CopyDescription>;
   /**
-   * Removes a copy that is still what is expected; without that, only one that never became a member, or can't be read.
-   * @throws StorageFault `agent.refused` when it has changed: look again; `replica.only_current` where it says that nothing else is current,
-   *   and nothing says that its data is elsewhere or given up
+   * Removes a copy if it is still in the expected state; without one, only a copy that never became a member, or can't be read.
+   *
+   * @throws StorageFault `agent.refused` when it has changed: plan again; `replica.only_current` if it names itself the only current
+   * copy and the command gives no proof that its data is elsewhere or given up
    */
   deleteReplica(agent: AgentTarget, replicaId: ReplicaId, claim?: RemovalClaim): Promise<void>;
   /** Removes an orphan. @throws StorageFault `agent.refused` when it is another one than was reported */
   removeOrphan(agent: AgentTarget, replicaId: ReplicaId, orphan: RemoveOrphan): Promise<void>;
-  /** Fences the copy at the epoch and says what it holds. */
+  /** Fences the copy at the epoch and returns its state. */
   openReplica(agent: AgentTarget, replicaId: ReplicaId, opening: OpenReplica): Promise<OpenReplicaReply>;
   /** Waits until it is done, which may take hours. */
   checksumReplica(agent: AgentTarget, replicaId: ReplicaId): Promise<ChecksumReply>;
-  /** Starts it in the background, or asks about one that was started; `undefined` while it runs. */
+  /** Starts the verification in the background, or queries one that was started; `undefined` while it runs. */
   checksumReplica(
     agent: AgentTarget,
     replicaId: ReplicaId,

@@ -4,12 +4,12 @@ import type { StorageNode } from '@holdfast/core/model/node.js';
 export type MissedNode = { readonly node: StorageNode; readonly at: Date };
 
 /**
- * What comes of asking an agent: it `answers`, whatever it says; its machine says twice, a moment apart, that nothing listens at its
- * address, so that it is `gone`; or nothing comes, and it may be cut off, stopped or without power: `silent`.
+ * Result of probing an agent: it `answers`, whatever the content; its machine refuses connections twice, a moment apart, so it is
+ * `gone`; or no answer comes, and it may be cut off, stopped or without power: `silent`.
  */
 export type AgentAnswer = 'answers' | 'gone' | 'silent';
 
-/** What is known and can be asked of agents that have missed a heartbeat. */
+/** Access to agents that have missed a heartbeat. */
 export interface MissedAgents {
   /**
    * Nodes whose agents are to be asked (`isMissed`), at most `limit`: those that are not known to be unanswering first, then the one

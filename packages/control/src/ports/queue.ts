@@ -1,14 +1,14 @@
 import type { ClusterId, VolumeId } from '@holdfast/core/model/ids.js';
 import type { Lane } from '@holdfast/core/policy/work-lane.js';
 
-/** What a wake-up names. It carries no data: the reconciler that is woken reads the current state. */
+/** Subject of a wake-up. It carries no data: the reconciler reads the current state. */
 export type WakeUp = (
   | {
       kind: 'volume';
       volumeId: VolumeId;
       /** Left out: `request`. */
       lane?: Lane | undefined;
-      /** Who takes turns with whom within the lane (`partyOf`). Left out: what no organization waits for. */
+      /** Party that takes turns with others within the lane (`partyOf`). Left out: work for no organization. */
       party?: string | undefined;
     }
   /** Admission of rebuilds, and the check which nodes are alive. */
@@ -19,8 +19,8 @@ export type WakeUp = (
 };
 
 /**
- * Wakes reconcilers, at least once. A wake-up for something that already waits is merged with it; one that comes
- * while that thing is being worked on leads to another run afterwards.
+ * Wakes reconcilers, at least once. A wake-up for a subject that already waits is merged with it; one that comes while the subject is
+ * being reconciled leads to another run afterwards.
  */
 export interface Queue {
   wake(wakeUp: WakeUp, options?: { delayMs?: number }): Promise<void>;

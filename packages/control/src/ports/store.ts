@@ -41,13 +41,13 @@ export type {
   VolumeView,
 } from '@holdfast/core/model/views.js';
 
-/** What must still be so for a commit to apply. Every write is fenced by one of these. */
+/** Condition under which a commit applies. Every write is fenced by one of these. */
 export type CommitGuard =
   | {
       kind: 'volume';
       volumeId: VolumeId;
       ifVersion: number;
-      /** The commit is of the volume's own reconciler, which looks at it again at once: it is marked due, and not woken. */
+      /** The commit is made by the volume's own reconciler, which continues at once: the volume is marked due, and not woken. */
       looksAgain?: boolean;
     }
   | {
@@ -105,22 +105,21 @@ export type HeartbeatStored = {
 };
 
 /**
- * The truth about what is wanted and known. In production Postgres; in tests and the simulator, memory with the same
- * semantics (a shared contract test holds both to it).
+ * The store: what is wanted and observed. In production Postgres; in tests and the simulator, memory with the same semantics (a
+ * shared contract test holds both to it).
  *
- * Each commit also writes an outbox row for every volume and cluster it touched, in the same transaction; the relay
- * turns those into wake-ups. The same transaction marks those volumes due (`reconcile_due_at`), and so does each
- * heartbeat that brings news of a volume: a wake-up may be lost, a mark stays until `recordDue` moves it. The volume of a
- * guard with `looksAgain` is marked only.
+ * Each commit also writes an outbox row for every volume and cluster it touched, in the same transaction; the relay turns those into
+ * wake-ups. The same transaction marks those volumes due (`reconcile_due_at`), and so does each heartbeat that brings news of a
+ * volume: a wake-up may be lost, a mark stays until `recordDue` moves it. The volume of a guard with `looksAgain` is marked only.
  *
- * A change of a node, a disk or a setting concerns many volumes. Its transaction stores a fan-out, and `fanOut` marks the
- * volumes in batches.
+ * A change of a node, a disk or a setting concerns many volumes. Its transaction stores a fan-out, and `fanOut` marks the volumes in
+ * batches.
  *
  * A commit that creates a volume with a `fill` counts the source volume up.
  *
- * @throws StorageFault `snapshot.in_use` when what a new volume is to be filled from is not there any more;
- *   `store.conflict` when a guard no longer holds, a booking does not fit any more, or the
- *   database saw a serialisation conflict: reload and decide again. `store.unavailable` when it can't be reached.
+ * @throws StorageFault `snapshot.in_use` when the source of a new volume's data no longer exists; `store.conflict` when a guard no
+ * longer holds, a booking no longer fits, or the database saw a serialisation conflict: reload and decide again. `store.unavailable`
+ * when it can't be reached.
  */
 export interface Store {
   /** `due` is of the same moment as the view. */
@@ -133,7 +132,7 @@ export interface Store {
    * faulted; at most `limit`, by id, each with all its replicas and its active rebuilds.
    */
   loadAffectedVolumes(clusterId: ClusterId, places: AffectedPlaces, limit: number): Promise<NodeVolumes>;
-  /** Of the cluster's rebuilds that succeeded, the one that was queued last first; at most `limit`. */
+  /** The cluster's successful rebuilds, the last queued one first; at most `limit`. */
   loadRebuildSpeeds(clusterId: ClusterId, limit: number): Promise<RebuildSpeed[]>;
   /**
    * What admission is decided from, under one version. `ending` are the cancelled and failed rebuilds that were started
@@ -163,7 +162,7 @@ export interface Store {
    * `after`, or of the one that is named.
    */
   loadFoundCopies(clusterId: ClusterId, of: FoundCopiesOf): Promise<OrphanInContext[]>;
-  /** Volumes that are due at `now`, the one that has been due longest first; at most `limit` after `after`. */
+  /** Volumes that are due at `now`, the longest due one first; at most `limit` after `after`. */
   listDueVolumes(page: DuePage): Promise<DueVolume[]>;
   /**
    * Sets when the volume is due next, which clears its mark, unless it has been marked since `ifMarks` was read. Returns

@@ -11,16 +11,16 @@ import { NOT_WAITING, type Rebuild } from '@holdfast/core/model/rebuild.js';
 import type { AdmissionView, Change } from '../ports/store.js';
 import type { ReconcilerPorts } from './reconciler-ports.js';
 
-/** Volumes with background tasks looked at in one run; the next run, at most a sweep later, sees those behind them. */
+/** Volumes with background tasks per run; the next run, at most a sweep later, sees the others. */
 const TASKS_MAX = 100;
 /** A conflict means that another worker admits at the same moment; a few tries get past that. */
 const ATTEMPTS_MAX = 5;
-/** A commit stays small, so that it locks little; what is left over is done by the next run. */
+/** A commit stays small, so that it locks little; the next run does the rest. */
 const CHANGES_MAX = 200;
 
 /**
- * Admits the rebuilds and background tasks of a cluster that the limits allow, and tells the other rebuilds what they wait
- * for. The queue's version guards the commit: of two workers that admit at once, one loses and counts again.
+ * Admits the rebuilds and background tasks of a cluster that the limits allow, and records what the other rebuilds wait for. The
+ * queue's version guards the commit: of two workers that admit at once, one loses and counts again.
  */
 export async function admitWork(
   ports: Pick<ReconcilerPorts, 'store' | 'queue' | 'clock'>,
@@ -45,7 +45,7 @@ export async function admitWork(
   }
 }
 
-/** Volumes with a rebuild that begins, goes on or is preempted: the sooner their engines hear of it, the better. */
+/** Volumes with a rebuild that begins, continues or is preempted: their engines should learn it soon. */
 function touched({ rebuilds, preempted }: Admissions, view: AdmissionView): VolumeId[] {
   const ids = new Set([...rebuilds.map(({ rebuildId }) => rebuildId), ...preempted]);
   return activeOf(view)
@@ -57,7 +57,7 @@ function activeOf({ queued, running }: AdmissionView): Rebuild[] {
   return [...queued, ...running];
 }
 
-/** What begins comes first; words about what waits may be left to the next run. */
+/** Starts come first; reasons for waiting may be left to the next run. */
 function changesOf(
   { rebuilds, preempted, grants, waiting, tasks }: Admissions,
   view: AdmissionView,
@@ -84,7 +84,7 @@ function changesOf(
   return [...started, ...held, ...granted, ...admitted, ...informed];
 }
 
-/** One that was preempted goes on where it was. */
+/** A preempted rebuild continues where it was. */
 function begun(
   { rebuildId, purgesFirst }: AdmittedRebuild,
   active: ReadonlyMap<RebuildId, Rebuild>,

@@ -52,7 +52,7 @@ export async function startEngine(
 ): Promise<StepOutcome> {
   const awaited = startAwaitsNode(view, step.nodeId, ports.clock.now());
   if (awaited.length > 0) {
-    // Planned again from what is stored now: the start's own commits name the version that this has made.
+    // Planned again from the stored state: the start's own commits name the version that this has made.
     await commitVolume(ports, view, awaited);
     return 'continue';
   }
@@ -133,8 +133,8 @@ export async function setReplicaTimeout(
 }
 
 /**
- * Longest wait for the stop of a holder by force: time to flush for one that is well, and not more, because the detach
- * may have been forced for the very reason that it does not answer, or that it purges.
+ * Longest wait for the stop of a holder by force: time to flush for a healthy one, and not more, because the detach may have been
+ * forced exactly because it does not answer, or purges.
  */
 const FORCED_STOP_MS_MAX = 1_000;
 

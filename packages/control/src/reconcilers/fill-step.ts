@@ -12,9 +12,9 @@ import { agentOf, commitVolume, type ReconcilerPorts, type StepOutcome } from '.
 import { addressOf } from './step-lookup.js';
 
 /**
- * Asks the engine of a new volume to copy what it was cloned from, and records which attachment was asked. The same
- * filling asked for twice is one. Why it can't be done is noted with the volume, and tried again after a pause, behind
- * all volumes that wait for admission now.
+ * Requests the engine of a new volume to copy its source, and records which attachment was requested. The same filling requested
+ * twice is one. An obstacle is recorded with the volume, and the request is repeated after a pause, behind all volumes that wait for
+ * admission now.
  */
 export async function fillVolume(ports: ReconcilerPorts, view: VolumeView): Promise<StepOutcome> {
   const { volume } = view;

@@ -1,8 +1,7 @@
 /**
- * Asks the agents that have missed a heartbeat. One whose machine says that nothing listens at its address is gone, and with it
- * what its node served: the node is not ready from then on, without the rest of `agent-heartbeat-timeout`
- * (docs/adr/0301-an-agent-that-is-gone-is-not-waited-for.md). Of one that says nothing either, only time tells: it is noted as
- * unanswering, which users see and nothing is decided by (docs/adr/0310-a-silent-machine-is-shown-before-it-is-judged.md).
+ * Probes agents that have missed a heartbeat. If an agent's machine refuses connections, the agent is gone and so are the engines on
+ * it: the node is not ready, without the rest of `agent-heartbeat-timeout` (docs/design/reconciliation.md). If no answer comes, only
+ * time can tell: the node is recorded as unreachable, which users see and no decision uses (docs/adr/0310-unreachable-nodes.md).
  */
 import { withCondition } from '@holdfast/core/model/condition.js';
 import { isFault } from '@holdfast/core/model/faults.js';
@@ -15,7 +14,9 @@ import type { Store } from '../ports/store.js';
 
 /** How often agents are looked for. With the silence before and what follows, users see the loss within five seconds. */
 export const LOOKING_INTERVAL_MS = 500;
-/** Agents that are asked at once: a site that is cut off would else be one connection for each of its nodes. The rest follow. */
+/**
+ * Maximum agents probed at once: a site that is cut off would otherwise mean one connection for each of its nodes. The rest follow.
+ */
 const ASKED_MAX = 100;
 
 /**
@@ -23,7 +24,7 @@ const ASKED_MAX = 100;
  * seconds after the timeout.
  */
 const JUDGED_AFTER_MS = 5_000;
-/** How often the cluster of a silent node looks at it then: a tenth of the usual timeout. */
+/** How often the cluster of a silent node is reconciled: a tenth of the usual timeout. */
 const JUDGED_INTERVAL_MS = 1_000;
 
 type Ports = { store: Pick<Store, 'commit'>; missed: MissedAgents; queue: Pick<Queue, 'wake'> };
@@ -88,7 +89,7 @@ async function takeForGone(store: Ports['store'], { node, at }: MissedNode): Pro
       { kind: 'event', event: readinessEvent(node, false, at) },
     ]);
   } catch (error) {
-    // It was changed meanwhile, or another worker has told it.
+    // The node was changed meanwhile, or another worker has recorded it.
     if (!isFault(error, 'store.conflict')) throw error;
   }
 }

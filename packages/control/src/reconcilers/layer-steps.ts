@@ -1,8 +1,8 @@
 /**
- * Steps that change a volume's layers as a whole (purge, revert, expand), or read which there are.
+ * Steps that change a volume's layers as a whole (purge, revert, expand), or read the list of layers.
  *
- * Revert and expand are done when the engine answers. A purge goes on behind its answer: the attachment that was asked is
- * recorded, and the layers are read until the engine says that it has ended. Each call may be repeated.
+ * Revert and expand are done when the engine answers. A purge continues after its answer: the requested attachment is recorded, and
+ * the layers are read until the engine reports the end. Each call may be repeated.
  */
 import { layerTaskRefused, purgeBegun } from '@holdfast/core/lifecycle/conclude-layer-task.js';
 import { layerObservation } from '@holdfast/core/lifecycle/layer-observation.js';
@@ -22,7 +22,7 @@ import type { AgentTarget } from '../ports/agent-client.js';
 import type { VolumeView } from '../ports/store.js';
 import { agentOf, commitVolume, type ReconcilerPorts, type StepOutcome } from './reconciler-ports.js';
 
-/** How soon an engine that is busy is asked again. */
+/** Interval at which a busy engine is queried again. */
 const POLL_MS = 500;
 export async function changeLayers(ports: ReconcilerPorts, view: VolumeView): Promise<StepOutcome> {
   const { volume } = view;
@@ -44,7 +44,7 @@ export function readLayers(ports: ReconcilerPorts, view: VolumeView): Promise<St
   return recordLayers(ports, view, undefined);
 }
 
-/** Records which layers there are now. While the engine is busy it is asked again soon. */
+/** Records the present layers. A busy engine is queried again soon. */
 export async function recordLayers(
   ports: ReconcilerPorts,
   view: VolumeView,

@@ -3,13 +3,13 @@
  * decide anything but whether to go on without an answer.
  */
 
-/** The answer, or `undefined` when there is none in time. The work goes on; what becomes of it then is not looked at. */
+/** The answer, or `undefined` when there is none in time. The work continues; its outcome is then ignored. */
 export async function atMost<T>(limitMs: number, work: Promise<T>): Promise<T | undefined> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const timeUp = new Promise<undefined>((resolve) => {
     timer = setTimeout(() => resolve(undefined), limitMs);
   });
-  // Once the time is up nothing else looks at a failure.
+  // After the timeout nothing else handles a failure.
   work.catch(() => undefined);
   try {
     return await Promise.race([work, timeUp]);
@@ -19,9 +19,9 @@ export async function atMost<T>(limitMs: number, work: Promise<T>): Promise<T | 
 }
 
 export type Enough<T> = {
-  /** May it go on with the answers that are there? Asked with each new one. */
+  /** True if the present answers suffice. Evaluated with each new one. */
   isEnough: (answers: readonly (T | undefined)[]) => boolean;
-  /** How much longer the rest is waited for from then on. */
+  /** How much longer the rest is waited for after that. */
   patienceMs: number;
 };
 

@@ -32,7 +32,7 @@ export async function queueRebuild(
   return 'continue';
 }
 
-/** What it holds is old: it counts as empty until its rebuild has ended, and is never read before. */
+/** Its content is old: it counts as empty until its rebuild has ended, and is never read before. */
 function takenBack({ id }: Replica): Change {
   const patch = { failedAt: undefined, healthyAt: undefined, mode: undefined, failure: undefined };
   return { kind: 'replica.patch', replicaId: id, patch };

@@ -1,9 +1,8 @@
 /**
- * Reconciler of a cluster: which nodes are alive, whose maintenance is over, which waiting rebuilds and background tasks
- * may run, and which copies are orphans.
+ * Reconciler of a cluster: liveness of nodes, ends of maintenance windows, admission of rebuilds and background tasks, orphans.
  *
- * Keeps nothing between runs that one depends on: `settledDisks` only spares work. A change of a node, a disk or a setting leaves a fan-out in the store, of which each run
- * does some batches; a worker that dies leaves the rest to the next run, at most a sweep later.
+ * Keeps no state between runs that matters: `settledDisks` only saves work. A change of a node, a disk or a setting leaves a fan-out
+ * in the store, of which each run does some batches; a worker that dies leaves the rest to the next run, at most a sweep later.
  */
 
 import { isDiskPressed } from '@holdfast/core/balance/pressure-move.js';
@@ -49,8 +48,8 @@ export async function reconcileCluster(ports: ReconcilerPorts, clusterId: Cluste
 }
 
 /**
- * Marks and wakes the volumes that changes of nodes and disks concern. What a setting concerns is every volume of the
- * cluster: one batch a run, so that they don't stand in the queue before what users wait for.
+ * Marks and wakes the volumes that changes of nodes and disks concern. A setting concerns every volume of the cluster: one batch a
+ * run, so that they don't precede what users wait for.
  */
 async function fanOutChanges({ store }: ReconcilerPorts, clusterId: ClusterId): Promise<void> {
   try {
@@ -66,7 +65,7 @@ async function fanOutChanges({ store }: ReconcilerPorts, clusterId: ClusterId): 
 
 function nodeChanges(ports: ReconcilerPorts, fleet: FleetView, node: StorageNode): Change[] {
   const now = ports.clock.now();
-  // Heartbeats are stamped by the database's clock, and only what it could have heard says anything.
+  // Heartbeats are stamped by the database's clock, and silence counts only while it could have been heard.
   const judging = fleet.listening ?? { now, since: ports.startedAt };
   const agent = agentState(node, fleet.settings, judging);
   const isAlive = agent === 'heard';
@@ -94,7 +93,7 @@ function nodeChanges(ports: ReconcilerPorts, fleet: FleetView, node: StorageNode
   return changes;
 }
 
-/** Rows of disks that say what they are to say, and under what they were judged. Time alone changes nothing of it. */
+/** Disk rows whose conditions are current, and the settings under which they were judged. Time alone changes none of them. */
 const settledDisks = new WeakMap<
   StorageDisk,
   { readonly isReady: boolean; readonly settings: FleetView['settings'] }

@@ -51,7 +51,7 @@ async function recordStatus(ports: ReconcilerPorts, view: NodeVolumes, { id }: S
 }
 
 /**
- * The plan of an attached volume moves its copies; detached ones are attached for it first, in turn. Failed copies count too: a
+ * The plan of an attached volume moves its copies; detached ones are attached for it first, in batches. Failed copies count too: a
  * node that is gone for good is emptied as well.
  */
 async function moveDetached(ports: ReconcilerPorts, view: NodeVolumes, node: StorageNode): Promise<void> {

@@ -1,9 +1,9 @@
 /**
- * Reconciler of orphans: announces them by an event, asks what they store, and removes those that may go.
+ * Reconciler of orphans: announces them by an event, asks for their descriptions, and removes those that may go.
  *
- * A removal is claimed in the database first, under the orphan's version: the commit fails when a replica has its id by
- * then, and from then on no replica can get it. The agent removes only what is still the copy that was reported. A crash
- * after the claim leaves it for the next pass; one after the removal leaves a row that the next report takes away.
+ * A removal is claimed in the database first, under the orphan's version: the commit fails if a replica has its id by then, and
+ * afterwards no replica can get it. The agent removes only the copy in its reported state. A crash after the claim leaves it for the
+ * next pass; one after the removal leaves a row that the next report deletes.
  */
 import { type OrphanStep, otherClusterOf, planOrphans } from '@holdfast/core/lifecycle/plan-orphans.js';
 import { removalReason } from '@holdfast/core/lifecycle/plan-removal.js';
@@ -17,7 +17,7 @@ import type { OrphanInContext, OrphanRemoval } from '@holdfast/core/model/orphan
 import type { Change, CommitGuard } from '../ports/store.js';
 import { agentOf, type ReconcilerPorts } from './reconciler-ports.js';
 
-/** Looked at in one pass. What a pass does not see, the next one does: announced and removed ones make room. */
+/** Orphans per pass. The next pass sees the others: announced and removed ones make room. */
 const LOADED_MAX = 1_000;
 /** A commit each; more would hold up the rest of the cluster's work. */
 const TOLD_MAX = 50;
@@ -48,7 +48,7 @@ async function ignoreConflict(work: () => Promise<void>): Promise<void> {
   }
 }
 
-/** Announces it, with what it stores where its agent says so; or asks again what its agent did not say before. */
+/** Announces it, with its description if the agent returns one; or asks again for a description that is missing. */
 async function tell(ports: ReconcilerPorts, { kind, item }: OrphanStep, silent: Set<NodeId>): Promise<void> {
   const description = silent.has(item.orphan.nodeId) ? undefined : await describe(ports, item, silent);
   if (kind === 'announce') return announce(ports, item, description);
@@ -57,7 +57,7 @@ async function tell(ports: ReconcilerPorts, { kind, item }: OrphanStep, silent: 
   await ports.store.commit(guardOf(item), [{ kind: 'orphan.patch', orphanId: id, patch: { description } }]);
 }
 
-/** `undefined` where its agent does not say: it is asked again in the next pass. */
+/** `undefined` if its agent gives no answer: it is asked again in the next pass. */
 async function describe(
   ports: ReconcilerPorts,
   { orphan }: OrphanInContext,
@@ -131,8 +131,8 @@ async function remove(
 }
 
 /**
- * What its agent is told of why it may go. The setting gives no data up: the volume that was deleted was given up by a person, and of one
- * that exists others hold the data. Of a volume that this database never heard of, it may be all that is left.
+ * Reason of the removal, for the agent. The setting gives no data up: a deleted volume was given up by a person, and the data of an
+ * existing one is held by other copies. For a volume that this database never knew, it may be all that is left.
  */
 async function reasonFor(
   { store }: ReconcilerPorts,

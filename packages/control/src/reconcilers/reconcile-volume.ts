@@ -1,9 +1,8 @@
 /**
  * Reconciler of one volume: load, plan one step, execute it, record it, again until nothing is left to do.
  *
- * It keeps nothing between runs. If the process dies anywhere, the volume stays due, and the next run loads what was
- * recorded and goes on; two runs at once are kept apart by the volume's version in the store and by the epoch at the
- * agents.
+ * It keeps nothing between runs. If the process dies anywhere, the volume stays due, and the next run loads the recorded state and
+ * continues; two runs at once are kept apart by the volume's version in the store and by the epoch at the agents.
  */
 
 import { planVolumeStep } from '@holdfast/core/lifecycle/plan-volume-step.js';
@@ -77,7 +76,7 @@ export async function reconcileVolume(
 
 type DueView = VolumeView & { readonly due: VolumeDue };
 
-/** A mark that was set since the view was loaded stays: what it tells of may not be in the view. */
+/** A mark that was set since the view was loaded stays: its cause may not be in the view. */
 async function moveDue(
   { store }: ReconcilerPorts,
   { volume, due }: DueView,

@@ -13,11 +13,11 @@ export type ReconcilerPorts = {
   clock: Clock;
   random: Random;
   copySecrets: CopySecrets;
-  /** Since when this process has been running: of what was before it knows only what the store says. */
+  /** Start time of this process: of earlier events it knows only what the store has. */
   startedAt: Date;
 };
 
-/** What a step led to. `pause`: its effect shows only in a later report, so planning again now would repeat it. */
+/** Outcome of a step. `pause`: its effect shows only in a later report, so planning again now would repeat it. */
 export type StepOutcome = 'continue' | 'pause';
 
 /** @throws StorageFault `agent.unreachable` when the node has not registered an agent */

@@ -16,10 +16,10 @@ import { agentOf, commitVolume, type ReconcilerPorts, type StepOutcome } from '.
 import { replicaOf } from './step-lookup.js';
 
 /**
- * Makes a replica's directory. The first copies of a volume that was never written are equal, so each starts with a
- * record of itself, and Postgres records the set: its record is the higher one and decides at the first attach.
+ * Makes a replica's directory. The first copies of a volume that was never written are equal, so each starts with a record of itself,
+ * and Postgres records the set: its record is the higher one and decides at the first attach.
  *
- * An agent that fails is remembered on the replica, so that the volume goes on with its other copies meanwhile.
+ * An agent's failure is recorded on the replica, so that the volume continues with its other copies meanwhile.
  */
 export async function provisionReplica(
   ports: ReconcilerPorts,
@@ -82,9 +82,9 @@ export async function dropReplica(
 }
 
 /**
- * Deletes what the plan was made about, and nothing newer: this process may have stood still since, and the copy been
- * rebuilt. The copy says what it is, then the volume must be as it was planned from, and the agent deletes the copy only
- * if it is still that.
+ * Deletes the copy that the plan was made for, and nothing newer: this process may have stood still since, and the copy been rebuilt.
+ * The agent returns the copy's state, then the volume must have the planned version, and the agent deletes the copy only in that
+ * state.
  *
  * @throws StorageFault `store.conflict` when the volume has changed, `agent.refused` when the copy has
  */

@@ -15,8 +15,8 @@ import { commitVolume, type ReconcilerPorts, type StepOutcome } from './reconcil
 import { snapshotOf } from './step-lookup.js';
 
 /**
- * What else the plan has changed is stored in the same commit, so that it is asked for once. Where a quota leaves no room the
- * run is skipped, as for any other obstacle.
+ * The plan's other changes are stored in the same commit, so that the snapshot is requested once. If a quota leaves no room, the run
+ * is skipped, as for any other obstacle.
  */
 export async function requestSnapshotStep(
   ports: ReconcilerPorts,
@@ -56,7 +56,7 @@ export async function removeSnapshot(
   { snapshotId }: StepOf<'remove-snapshot'>,
 ): Promise<StepOutcome> {
   const refusal = await ask(ports, view, 'remove-snapshot', { epoch: view.volume.epoch, snapshotId });
-  // One that is not there any more is what was wanted: reading the layers finds that out.
+  // A layer that no longer exists is as wanted: reading the layers finds that out.
   if (refusal === undefined || refusal.code === 'snapshot.not_found')
     return recordLayers(ports, view, undefined);
   await commitVolume(ports, view, troubleNoted(snapshotOf(view, snapshotId), refusal, ports.clock.now()));
@@ -75,7 +75,7 @@ export async function hashSnapshot(
   return 'continue';
 }
 
-/** The refusal of the engine's agent; `undefined` when it has done what was asked. */
+/** The refusal of the engine's agent; `undefined` when it has carried out the request. */
 async function ask<Name extends EngineCommandName>(
   ports: ReconcilerPorts,
   view: VolumeView,

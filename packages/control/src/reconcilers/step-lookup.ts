@@ -7,7 +7,7 @@ import type { Replica } from '@holdfast/core/model/replica.js';
 import type { Snapshot } from '@holdfast/core/model/snapshot.js';
 import type { VolumeView } from '../ports/store.js';
 
-/** A step names what was in the view it was planned from; anything else is a broken plan. */
+/** A step names objects of the view it was planned from; anything else is a broken plan. */
 export function replicaOf({ replicas }: VolumeView, replicaId: ReplicaId): Replica {
   const replica = replicas.find(({ id }) => id === replicaId);
   if (replica === undefined)

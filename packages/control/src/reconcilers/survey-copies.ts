@@ -15,8 +15,8 @@ import { agentOf, type ReconcilerPorts } from './reconciler-ports.js';
 import { nodeOf } from './step-lookup.js';
 
 /**
- * How much longer a copy is waited for when those that have answered would do. One that is well answers in milliseconds,
- * also when it has to be opened first; one that comes later is left out, and gets what it missed by a rebuild.
+ * Additional wait for a copy when those that have answered suffice. A healthy copy answers in milliseconds, also when it has to be
+ * opened first; a later one is left out, and gets what it missed by a rebuild.
  */
 const SILENT_COPY_MS_MAX = 1_000;
 

@@ -1,8 +1,8 @@
 /**
- * The sweep: wakes every cluster and every volume that is due, whatever became of its own wake-up. The net under lost
- * jobs, crashed relays and workers; and what wakes a volume when only time has passed.
+ * The sweep: wakes every cluster and every due volume, whatever became of their own wake-ups. It covers lost jobs, crashed relays and
+ * workers, and wakes volumes for which only time has passed.
  *
- * Its parts are for runs beside each other: a walk over thousands of volumes must not keep clusters, which tell dead nodes, waiting.
+ * Its parts run beside each other: a walk over thousands of volumes must not delay clusters, which find dead nodes.
  */
 import { LANES } from '@holdfast/core/policy/work-lane.js';
 import type { ReconcilerPorts } from './reconciler-ports.js';

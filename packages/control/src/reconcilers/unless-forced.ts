@@ -13,14 +13,14 @@ const LOOK_INTERVAL_MS = 1_000;
 type WaitingStep = { readonly volumeId: VolumeId; readonly step: Step };
 
 /**
- * Does a step, but leaves it when a forced detach is asked for meanwhile: the step may wait for the very node that the
- * detach is not to wait for. What was left may still take effect, as if the process had died; its commit loses, because
- * the detach has changed the volume.
+ * Does a step, but abandons it when a forced detach is requested meanwhile: the step may wait for the very node that the detach must
+ * not wait for. The abandoned step may still take effect, as if the process had died; its commit loses, because the detach has
+ * changed the volume.
  *
- * Of a start it also says when its node has fallen silent since. The commit of the start then loses too, and the start is
+ * For a start it also records that its node has become unreachable since. The commit of the start then loses too, and the start is
  * repeated at the same epoch, which the agent answers as the first time.
  *
- * @throws StorageFault `store.conflict` when it was left: look again
+ * @throws StorageFault `store.conflict` when it was abandoned: plan again
  */
 export async function unlessForced<T extends string>(
   ports: ReconcilerPorts,
@@ -30,7 +30,7 @@ export async function unlessForced<T extends string>(
   for (;;) {
     const outcome = await atMost(LOOK_INTERVAL_MS, work);
     if (outcome !== undefined) return outcome;
-    // Ignored: a store that does not answer now is asked again in a second, and the step goes on.
+    // Ignored: a store that does not answer now is queried again in a second, and the step continues.
     const view = await ports.store.loadVolume(volumeId).catch(() => undefined);
     if (view === undefined) continue;
     if (isDetachForced(view.volume)) {
@@ -46,13 +46,13 @@ async function noteSilence(
   nodeId: Extract<Step, { kind: 'start-engine' }>['nodeId'],
 ): Promise<void> {
   const { volume } = view;
-  // What the start is for may have been changed meanwhile.
+  // The purpose of the start may have changed meanwhile.
   if (volume.lifecycle.state !== 'attaching' || holderOf(volume) !== nodeId) return;
   const changes = startAwaitsNode(view, nodeId, ports.clock.now());
   try {
     if (changes.length > 0) await commitVolume(ports, view, changes);
   } catch (error) {
-    // Whatever changed the volume since has it looked at again; a store that fails is asked again in a second.
+    // Any other change of the volume leads to a new plan; a store that fails is queried again in a second.
     if (!isFault(error)) throw error;
   }
 }

@@ -13,15 +13,15 @@ import type { VolumeView } from '../ports/store.js';
 import { agentOf, commitVolume, type ReconcilerPorts, type StepOutcome } from './reconciler-ports.js';
 import { nodeOf } from './step-lookup.js';
 
-/** Interval at which copies that are being read are asked again. */
+/** Interval at which running verifications are queried. */
 const LOOK_AGAIN_MS = 2_000;
-/** And where the schedule began it: many volumes may be waiting for their turn, and no user is. */
+/** The same for one begun by the schedule: many volumes may be waiting, and no user is. */
 const SCHEDULED_LOOK_MS = 30_000;
 
 /**
- * Has every copy read from end to end, and compares. The agents do that in the background: this step starts it or asks
- * how far it is, and ends, so that verifications hold up no other volume. A worker that dies changes nothing. What is concluded
- * is committed under the version of the volume that was read, so that an attach that came in between wins.
+ * Has every copy read from end to end, and compares. The agents do that in the background: this step starts it or queries its
+ * progress, and ends, so that verifications delay no other volume. A worker that dies changes nothing. The conclusion is committed
+ * under the version of the volume that was read, so that an attach in between wins.
  */
 export async function verifyCopies(
   ports: ReconcilerPorts,
@@ -82,7 +82,7 @@ async function checksumOf(
     return (await ports.agents.checksumReplica(agent, replica.id, id, limit)) ?? 'running';
   } catch (error) {
     if (!isFault(error)) throw error;
-    // The reading goes on there. An agent that stays silent soon counts as dead, and its copy is left out.
+    // The reading continues there. An agent that stays silent soon counts as dead, and its copy is left out.
     return error.code === 'agent.unreachable' ? 'running' : { error: error.message };
   }
 }

@@ -7,7 +7,7 @@ const PAGE = 500;
 /** Pages per walk: half a million volumes. The next sweep reaches those behind: by then these are not due any more. */
 const PAGES_MAX = 1000;
 
-/** Wakes the volumes of a lane that are due, the one that has been due longest first. Returns how many there were. */
+/** Wakes the due volumes of a lane, the longest due one first. Returns their number. */
 export async function wakeDueVolumes(
   { store, queue, clock }: Pick<ReconcilerPorts, 'store' | 'queue' | 'clock'>,
   lane: Lane,

@@ -24,7 +24,7 @@ export type AddDisk = {
 };
 
 /**
- * Adds a disk to a node. Its agent is told with the answer to its next heartbeat, and reports what it found at the path.
+ * Adds a disk to a node. Its agent gets it with the answer to its next heartbeat, and reports what it found at the path.
  *
  * @throws StorageFault `node.not_found`, `disk.exists`, `request.invalid`
  */

@@ -16,10 +16,10 @@ export type NodeChange = {
 };
 
 /**
- * Commits what a user wants of a node, together with the condition that follows from it and the events that tell it.
+ * Commits a user's change of a node, together with the resulting condition and events.
  *
- * @param decide from the node as it is; `undefined`: it is so already. Runs again when the node, or the one it counts on, changes
- *   meanwhile
+ * @param decide from the node as it is; `undefined`: nothing to change. Runs again when the node, or the one it counts on, changes
+ * meanwhile
  * @throws StorageFault `node.not_found`, `request.stale`, and what `decide` throws
  */
 export function changeNode(
@@ -42,7 +42,7 @@ export function changeNode(
     const after = { ...node, ...wanted };
     const schedulable = nodeSchedulableCondition(after, fleet.settings);
     const conditions = withCondition(node.conditions, schedulable, now);
-    // What stays as it is, conditions too, concerns no volume, so it is no part of the change.
+    // Unchanged fields, conditions included, concern no volume, so they are no part of the change.
     const patch = changedPart(node, { ...wanted, conditions });
     if (Object.keys(patch).length === 0) return;
     const told = nodeChangeEvents(node, after, now).map((event): Change => ({ kind: 'event', event }));

@@ -7,12 +7,11 @@ import { requireSnapshot } from './snapshots.js';
 import { assertNotDeleting, hasToAct, loadVolume } from './use-case.js';
 
 /**
- * Creates a volume like another one, placed as any other, that will hold what a snapshot of it holds. It is `creating`
- * until it is filled. The source may be attached or not.
+ * Creates a volume like another one, placed as any other, that will hold the content of a snapshot. It is `creating` until it is
+ * filled. The source may be attached or not.
  *
  * @param input.sizeBytes left out: as large as the source
- * @throws StorageFault `snapshot.not_found`, `snapshot.in_use` when it is not there to be read, `request.invalid`,
- *   `volume.name_taken`
+ * @throws StorageFault `snapshot.not_found`, `snapshot.in_use` when it can't be read, `request.invalid`, `volume.name_taken`
  */
 export async function cloneVolume(
   ports: CreateVolumePorts,

@@ -4,7 +4,7 @@ import { withoutDrain } from './drain-node.js';
 import { hasToAct, type UseCasePorts } from './use-case.js';
 
 /**
- * Keeps new replicas away from a node, while `disable-scheduling-on-cordoned-node` is set. What is there stays.
+ * Keeps new replicas off a node, while `disable-scheduling-on-cordoned-node` is set. Existing ones stay.
  *
  * @throws StorageFault `node.not_found`, `request.stale`
  */
@@ -15,7 +15,7 @@ export function cordonNode(ports: UseCasePorts, key: NodeKey): Promise<void> {
 }
 
 /**
- * Lets new replicas come to a node again, which ends its drain.
+ * Allows new replicas on a node again, which ends its drain.
  *
  * @throws StorageFault `node.not_found`, `request.stale`
  */

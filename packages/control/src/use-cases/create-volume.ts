@@ -25,7 +25,7 @@ export type CreateVolumeInput = VolumeSpecInput & {
   name: string;
   /** The snapshot that it is filled from before users may attach it. */
   fill?: VolumeFill;
-  /** What the grant demands, in another organization's cluster. */
+  /** Requirements of the grant, in another organization's cluster. */
   grantedTags?: GrantedTags | undefined;
   labels?: Labels | undefined;
 };
@@ -36,8 +36,8 @@ export type CreateVolumePorts = UseCasePorts & { creations?: VolumeCreations };
 /**
  * Creates a volume and books a place for each of its replicas, all in one transaction.
  *
- * What fits nowhere is no error: the volume exists with `Scheduled=False`, which says why per disk, and the worker
- * tries again. The replicas' directories are made by the worker too.
+ * A replica without a place is no error: the volume exists with `Scheduled=False`, with the reason for each disk, and the worker
+ * tries again. The worker also makes the replicas' directories.
  *
  * @throws StorageFault `request.invalid`, `volume.name_taken`
  */

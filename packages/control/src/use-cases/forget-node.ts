@@ -14,7 +14,7 @@ export async function forgetNode(
   ports: UseCasePorts,
   { acceptedLosses, ...key }: NodeKey & { acceptedLosses: readonly VolumeId[] },
 ): Promise<void> {
-  // What a volume's other copies come to is judged again by its own reconciler, under the volume's version.
+  // Each volume's own reconciler judges its remaining copies again, under the volume's version.
   const { volumes } = await ports.store.loadNodeVolumes(key.clusterId, key.nodeId);
   return changeNode(ports, key, (node, now, fleet) => {
     if (!hasToAct(decideForget(node, { fleet, volumes }, acceptedLosses))) return undefined;

@@ -8,11 +8,11 @@ import { assertOwnCluster } from './own-cluster.js';
 import { faultOf, loadVolume, retryConflicts, type UseCasePorts } from './use-case.js';
 
 /**
- * Has a copy move to another disk; a detached volume is attached for that, without an address. Its replacement is booked here and now, so that a place which is promised is kept; the
- * reconciler fills it, and only then takes the old copy away.
+ * Moves a copy to another disk; a detached volume is attached for that, without an address. Its replacement is booked at once, so
+ * that a promised place is kept; the reconciler fills it, and only then removes the old copy.
  *
  * @throws StorageFault `replica.not_found`, `replica.not_full`, `replica.place_taken`, `replica.no_place`, `node.not_found`,
- *   `disk.not_found`, `volume.strict_local`, `volume.busy`
+ * `disk.not_found`, `volume.strict_local`, `volume.busy`
  */
 export function moveReplica(
   ports: UseCasePorts,

@@ -2,7 +2,7 @@ import { StorageFault } from '@holdfast/core/model/faults.js';
 import type { Volume } from '@holdfast/core/model/volume.js';
 
 /**
- * Refuses what names places of a cluster, or chooses one, for a volume that is there by a grant only.
+ * Refuses requests that name or choose places of a cluster for a volume that is there by a grant only.
  *
  * @throws StorageFault `auth.forbidden`
  */

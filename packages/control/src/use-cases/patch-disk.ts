@@ -24,7 +24,7 @@ export type DiskSpecPatch = {
 };
 
 /**
- * Changes what is wanted of a disk.
+ * Changes the wanted state of a disk.
  *
  * @throws StorageFault `disk.not_found`, `request.invalid`, `disk.last_ready`
  */
@@ -59,7 +59,7 @@ export function patchDisk(
   });
 }
 
-/** A disk that its agent is to let go of takes no booking: were it open, the scheduler would choose it in vain. */
+/** A disk pending removal takes no booking: if it were open, the scheduler would choose it in vain. */
 function assertStays({ name, removalRequestedAt }: StorageDisk): void {
   if (removalRequestedAt === undefined) return;
   const detail = 'can not be true: the agent has been asked to let go of the disk';

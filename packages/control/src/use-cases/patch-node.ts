@@ -19,10 +19,10 @@ export type NodeSpecPatch = {
 };
 
 /**
- * Changes what is wanted of a node.
+ * Changes the wanted state of a node.
  *
- * @throws StorageFault `node.not_found`, `request.invalid` when it is to be emptied while new replicas may come,
- *   `node.last_ready` when it is to be emptied and there is no other node
+ * @throws StorageFault `node.not_found`, `request.invalid` for an eviction while new replicas are allowed, `node.last_ready` for an
+ * eviction without another node
  */
 export function patchNode(ports: UseCasePorts, input: NodeKey & { patch: NodeSpecPatch }): Promise<void> {
   return changeNode(ports, input, (node, _now, fleet) => {

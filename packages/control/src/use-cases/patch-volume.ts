@@ -16,11 +16,11 @@ import {
   type UseCasePorts,
 } from './use-case.js';
 
-/** What users may change of a volume. Of labels those that are named. */
+/** Fields of a volume that users may change. Only the named labels change. */
 export type VolumePatchInput = VolumeSpecPatch & { labels?: LabelChanges | undefined };
 
 /**
- * Changes what is wanted of a volume. The reconciler builds or removes copies to match.
+ * Changes the wanted state of a volume. The reconciler builds or removes copies to match.
  *
  * @throws StorageFault `request.invalid`, `volume.attached` for strict data locality
  */
@@ -48,7 +48,7 @@ export function patchVolume(
 }
 
 /**
- * What would be wanted of the volume after the change.
+ * The wanted state after the change.
  *
  * @throws StorageFault as the change itself
  */

@@ -43,7 +43,7 @@ export async function loadDrainPlan(
 }
 
 /**
- * What a drain of the node would do, and wait for. Changes nothing.
+ * Effects of a drain of the node, and what it would wait for. Changes nothing.
  *
  * @throws StorageFault `node.not_found`, `request.invalid`, `node.last_ready`
  */

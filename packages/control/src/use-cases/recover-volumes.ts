@@ -21,7 +21,7 @@ type PlanInput = {
   limit: number;
 };
 
-/** What could be recovered of the cluster's orphans, volume by volume in the order of their ids. Changes nothing. */
+/** Volumes that could be recovered from the cluster's orphans, in the order of their ids. Changes nothing. */
 export async function planRecoveries(
   { store }: UseCasePorts,
   { place, choice, after, limit }: PlanInput,
@@ -37,11 +37,11 @@ export async function planRecoveries(
 }
 
 /**
- * Makes one volume again of the copies that were found, or gives a restored one those that it misses: all in one commit, or
- * nothing. Asked again it goes on with copies that were found since, and else changes nothing.
+ * Makes one volume again from orphans, or adds missing members to a restored one: all in one commit, or nothing. Repeated, it adds
+ * copies that were found since, and otherwise changes nothing.
  *
- * @throws StorageFault `recovery.not_found` where no orphan says that it is of the volume, `recovery.refused` with the reason and
- *   what would cure it, `volume.name_taken`, `quota.exceeded`, `request.invalid`
+ * @throws StorageFault `recovery.not_found` if no orphan names the volume, `recovery.refused` with the reason and cure,
+ * `volume.name_taken`, `quota.exceeded`, `request.invalid`
  */
 export function recoverVolume(
   { store, clock }: UseCasePorts,

@@ -7,10 +7,10 @@ import type { Change } from '../ports/store.js';
 import { assertVersion, hasToAct, retryConflicts, type UseCasePorts } from './use-case.js';
 
 /**
- * Takes an empty disk off its node. Its agent lets go of it first, or it would report the disk again; where the agent is
- * not heard the row goes at once.
+ * Removes an empty disk from its node. Its agent releases it first, or it would report the disk again; if the agent is unreachable
+ * the row is deleted at once.
  *
- * @param input.orphans how many copies that no replica stands for are on it
+ * @param input.orphans number of orphans on it
  * @throws StorageFault `disk.not_found`, `disk.in_use`
  */
 export function removeDisk(

@@ -38,8 +38,8 @@ export function requestAttach(ports: UseCasePorts, input: AttachInput): Promise<
 }
 
 /**
- * The worker holds it only to rebuild it: where that is a node that will do, its engine goes on as the user's, with the
- * rebuild; else it is let go first, and a holder that does not answer is not waited for.
+ * The worker holds it only to rebuild it: on a suitable node its engine becomes the user's, with the rebuild; otherwise it is
+ * detached first, and a holder that does not answer is not waited for.
  */
 function takeOver(ports: UseCasePorts, view: VolumeView, nodeId: NodeId | undefined): Promise<void> {
   const { volume, fleet } = view;

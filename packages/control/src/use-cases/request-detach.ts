@@ -13,7 +13,7 @@ export type DetachInput = {
 };
 
 /**
- * Asks for the volume to be let go. A volume that is not attached is left as it is, so that a repeated detach succeeds.
+ * Requests the volume's detachment. A volume that is not attached is left as it is, so that a repeated detach succeeds.
  *
  * @throws StorageFault `volume.holder_unreachable` when the holder can't be asked to stop and `force` was not given
  */
@@ -26,7 +26,7 @@ export function requestDetach(ports: UseCasePorts, input: DetachInput): Promise<
 
     const patch: VolumePatch = {
       lifecycle: afterRelease(volume.lifecycle, force),
-      // What stood in the way is judged anew: force may have cured it.
+      // Obstacles are judged anew: force may have removed them.
       attention: undefined,
     };
     await ports.store.commit({ kind: 'volume', volumeId: volume.id, ifVersion: volume.version }, [

@@ -6,11 +6,11 @@ import { changeVolume, taskPatch } from './snapshots.js';
 import { faultOf, type UseCasePorts } from './use-case.js';
 
 /**
- * Asks for the volume to grow, and books what it needs on the disks of its replicas in the same commit. Its size changes
- * when all copies have grown; a detached volume is attached by the worker for that. Asking for the size it has, or is growing to, changes nothing.
+ * Requests an expansion, and books its space on the disks of its replicas in the same commit. The size changes when all copies have
+ * grown; the worker attaches a detached volume for that. Requesting the present size, or the one it is growing to, changes nothing.
  *
- * @throws StorageFault `request.invalid` for a smaller size, `volume.expansion_impossible` that says why per disk,
- *   `volume.not_attached`, `volume.busy`
+ * @throws StorageFault `request.invalid` for a smaller size, `volume.expansion_impossible` with the reason for each disk,
+ * `volume.not_attached`, `volume.busy`
  */
 export function requestExpand(
   ports: UseCasePorts,

@@ -4,7 +4,7 @@ import { decideOrphanRemoval } from '@holdfast/core/policy/decide-orphan-removal
 import { hasToAct, retryConflicts, type UseCasePorts } from './use-case.js';
 
 /**
- * Asks for a copy that no replica stands for to be removed from its disk. Asking again changes nothing.
+ * Requests the removal of an orphan from its disk. Repeating it changes nothing.
  *
  * @throws StorageFault `orphan.not_found`, `disk.not_ready` while its node or its disk does not answer
  */
@@ -18,7 +18,7 @@ export function requestOrphanRemoval(
     const { orphan, isReachable, nodeName, diskName } = found;
     const isRemovalRequested = orphan.removal?.by === 'person';
     if (!hasToAct(decideOrphanRemoval({ isRemovalRequested, isReachable, nodeName, diskName }))) return;
-    // What the setting has claimed stays claimed: its agent may be at work on it.
+    // A claim by the setting stays: its agent may be at work on it.
     const removal = {
       by: 'person' as const,
       requestedAt: ports.clock.now(),

@@ -11,11 +11,11 @@ export type SalvageInput = {
 };
 
 /**
- * Asks for the volume to go on with the named copies although too few of the last members answer. The worker looks at the
- * copies again before it does so.
+ * Requests that the volume go on with the named copies although too few of the last members answer. The worker surveys the copies
+ * again before it does so.
  *
- * @throws StorageFault `volume.not_faulted`, `volume.record_higher` for copies that are known to be behind,
- *   `volume.copies_missing` for ones that do not answer, `replica.not_found`
+ * @throws StorageFault `volume.not_faulted`, `volume.record_higher` for copies known to be behind, `volume.copies_missing` for ones
+ * that do not answer, `replica.not_found`
  */
 export function requestSalvage(ports: UseCasePorts, input: SalvageInput): Promise<void> {
   return retryConflicts(async () => {

@@ -14,7 +14,7 @@ export function requestVerify(ports: UseCasePorts, input: { volumeId: VolumeId }
     const view = await loadVolume(ports.store, input.volumeId, undefined);
     const { volume } = view;
     const isNew = hasToAct(decideVerification(actionFacts(view)));
-    // A user does not wait for one that is read at the schedule's rate.
+    // A user does not wait for a comparison at the schedule's rate.
     if (!isNew && volume.verification?.scheduled !== true) return;
     const verification = {
       requestedAt: ports.clock.now(),
@@ -32,7 +32,7 @@ export function requestVerify(ports: UseCasePorts, input: { volumeId: VolumeId }
 }
 
 /**
- * Ends a comparison of copies. Agents finish the copies that they are reading, and their results are not asked for.
+ * Ends a comparison of copies. Agents finish the copies that they are reading, and their results are discarded.
  *
  * @throws StorageFault `volume.not_found`
  */

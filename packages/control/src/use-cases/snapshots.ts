@@ -71,10 +71,10 @@ export function requestPurge(
 }
 
 /**
- * Asks for a snapshot to be hashed on every copy: one that is found to be damaged is dropped and rebuilt.
+ * Requests a hash of a snapshot on every copy: a damaged copy is dropped and rebuilt.
  *
- * @param input.force also where nothing has changed since it was last hashed
- * @throws StorageFault `snapshot.not_found`, `snapshot.in_use` when it is not there to be read, `volume.not_attached`
+ * @param input.force also if nothing has changed since it was last hashed
+ * @throws StorageFault `snapshot.not_found`, `snapshot.in_use` when it can't be read, `volume.not_attached`
  */
 export function requestHash(ports: UseCasePorts, input: SnapshotKey & { force: boolean }): Promise<void> {
   return changeVolume(ports, input.volumeId, (view) => {
@@ -83,7 +83,7 @@ export function requestHash(ports: UseCasePorts, input: SnapshotKey & { force: b
     const isBeingHashed =
       known !== undefined && (!known.automatic || known.startedEpoch === view.volume.epoch);
     if (!hasToAct(decideHash(actionFacts(view), { ...snapshot, isBeingHashed }))) return [];
-    // A hash that waits for admission is done at once when a user asks for it.
+    // A hash that waits for admission is done at once when a user requests it.
     const force = input.force || known?.force === true;
     const hashRequest = { requestedAt: ports.clock.now(), force, automatic: false, startedEpoch: undefined };
     const patch = { hashRequest, trouble: undefined };
@@ -109,7 +109,7 @@ export function requestRevert(
   return changeVolume(ports, key.volumeId, revert, key.ifVersion);
 }
 
-/** Asks for a change of all layers. A purge that is there gives way: what it leaves goes with the next one. */
+/** Requests a change of all layers. A pending purge gives way: the next one does its rest. */
 export function taskPatch(
   { clock, random }: UseCasePorts,
   { volume }: VolumeView,

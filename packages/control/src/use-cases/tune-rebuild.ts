@@ -16,8 +16,7 @@ export type TuneRebuildInput = {
 };
 
 /**
- * Holds a rebuild up, lets it go on, or limits how fast it copies; while it runs its engine is told. User writes reach the
- * target all the while.
+ * Pauses, resumes or limits a rebuild; the engine of a running one is informed. User writes reach the target all the while.
  *
  * @throws StorageFault `rebuild.not_found`, `rebuild.finished`, `request.invalid`
  */

@@ -1,7 +1,7 @@
 /**
- * Frame of every use case: it reads, decides with core, and commits intent under a guard. It never calls an agent
- * and never waits; the reconcilers do what was asked for. If the process dies before the commit nothing happened; after
- * it, the outbox row of the same transaction wakes the reconciler.
+ * Frame of every use case: it reads, decides with core, and commits intent under a guard. It never calls an agent and never waits;
+ * the reconcilers carry the intent out. If the process dies before the commit nothing happened; after it, the outbox row of the same
+ * transaction wakes the reconciler.
  */
 import { type FaultItem, isFault, StorageFault } from '@holdfast/core/model/faults.js';
 import type { RebuildId, VolumeId } from '@holdfast/core/model/ids.js';
@@ -16,12 +16,12 @@ import type { Store, VolumeView } from '../ports/store.js';
 
 export type UseCasePorts = { store: Store; clock: Clock; random: Random };
 
-/** A change that loses this often races with more writers than one resource ever has; the caller is told to retry. */
+/** A change that loses this often races with more writers than one resource ever has; the caller must retry. */
 const ATTEMPTS_MAX = 8;
 
 /**
- * Runs a load-decide-commit function again when another request or worker committed in between. The last attempt is told
- * that it is the last, so that it can do without what others keep taking.
+ * Runs a load-decide-commit function again when another request or worker committed in between. The last attempt knows that it is the
+ * last, so that it can do without what others keep taking.
  *
  * @throws StorageFault `store.conflict` when it lost every time
  */
@@ -67,7 +67,7 @@ export async function loadRebuild(
   return { volume, rebuild };
 }
 
-/** What of a change differs from how it is. */
+/** Fields of a change that differ from the present state. */
 export function changedPart<Whole extends object, Part extends Partial<Whole>>(
   before: Whole,
   wanted: Part,

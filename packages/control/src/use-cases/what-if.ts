@@ -1,4 +1,4 @@
-/** What-ifs: what a cluster's volumes would come to after a change that no user has made. Nothing is written. */
+/** What-ifs: the effect on a cluster's volumes of a change that no user has made. Nothing is written. */
 import { affectedPlaces, type WhatIfView } from '@holdfast/core/forecast/answer-what-if.js';
 import { SPEEDS_MAX } from '@holdfast/core/forecast/pace.js';
 import type { ClusterId } from '@holdfast/core/model/ids.js';

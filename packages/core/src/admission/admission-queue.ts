@@ -1,9 +1,9 @@
 /**
- * Admission queue: which of the work that waits may begin, against limits that count what runs.
+ * Admission queue: which waiting work may begin, against limits that count running work.
  *
- * One function for rebuilds and for background tasks. They differ in their limits, and in what a piece of work that waits
- * does to those behind it: a rebuild holds up nothing that needs other nodes; a background task keeps its place, so that
- * tasks which need fewer nodes can not pass it for ever.
+ * One function for rebuilds and for background tasks. They differ in their limits, and in the effect of waiting work on that behind
+ * it: a rebuild blocks nothing that needs other nodes; a background task keeps its place, so that tasks which need fewer nodes can't
+ * pass it for ever.
  */
 import type { NodeId } from '../model/ids.js';
 import type { StorageNode } from '../model/node.js';
@@ -35,7 +35,7 @@ export type Line<Key> = {
 type Limit = {
   readonly setting: SettingName & keyof ClusterSettings;
   readonly reason: Waiting['reason'];
-  /** What the limit is told to run, for one and for several. */
+  /** Words for running work of the limit, for one and for several. */
   readonly runs: readonly [one: string, several: string];
   readonly verb: string;
   /** Does 0 mean that there is no limit? Else 0 stops all that is new. */
@@ -74,7 +74,7 @@ const LIMITS = {
 
 export type LimitName = keyof typeof LIMITS;
 
-/** What runs, by limit and node; grows as work is admitted. */
+/** Running work, by limit and node; grows as work is admitted. */
 export class AdmissionLoad {
   private readonly counts = new Map<string, number>();
   private readonly kept = new Set<string>();
@@ -88,7 +88,7 @@ export class AdmissionLoad {
     for (const demand of demands) this.counts.set(keyOf(demand), this.count(demand) + 1);
   }
 
-  /** Takes what was added out again. */
+  /** Removes what was added. */
   remove(demands: readonly Demand[]): void {
     for (const demand of demands) this.counts.set(keyOf(demand), this.count(demand) - 1);
   }
@@ -144,7 +144,7 @@ export function keyOf(demand: Demand): string {
   return `${demand.limit} ${demand.limit === 'quota' ? demand.quota.id : (demand.nodeId ?? '')}`;
 }
 
-/** @param load grows by what is admitted */
+/** @param load grows by the admitted work */
 export function admitInLine<Key>(line: readonly QueuedWork<Key>[], load: AdmissionLoad): Line<Key> {
   const admitted: Key[] = [];
   const waiting: { key: Key; why: Waiting }[] = [];

@@ -18,14 +18,14 @@ export type Admissions = {
   readonly rebuilds: readonly AdmittedRebuild[];
   /** Running rebuilds that have to stand still for one of a volume on its last copy. */
   readonly preempted: readonly RebuildId[];
-  /** What rebuilds may copy from now on, where it is something else than before. */
+  /** Changed rate limits of rebuilds. */
   readonly grants: readonly { readonly rebuildId: RebuildId; readonly bytesPerSecond: number | undefined }[];
   /** Rebuilds that go on waiting, in the order of the queue. */
   readonly waiting: readonly (Waiting & { readonly rebuildId: RebuildId })[];
   readonly tasks: readonly TaskAdmission[];
 };
 
-/** A rebuild that begins, or that goes on after it was preempted. */
+/** A rebuild that begins, or that continues after it was preempted. */
 export type AdmittedRebuild = {
   readonly rebuildId: RebuildId;
   /** It purges before it copies. Where no background task may run on one of its nodes, it begins without. */
@@ -99,7 +99,7 @@ function purgeDemands({ volumeId }: Rebuild, { rebuilt }: AdmissionView): Demand
   return volume === undefined ? [] : taskDemands(volume);
 }
 
-/** Those that only limits hold back may preempt others. */
+/** Rebuilds that only limits block may preempt others. */
 function preemptedFor(
   waiting: ReturnType<typeof admitInLine<Rebuild>>['waiting'],
   counted: readonly Rebuild[],
@@ -128,7 +128,7 @@ export function compareQueued(a: Rebuild, b: Rebuild): number {
   );
 }
 
-/** What waits to begin, and what is preempted and waits to go on. */
+/** Rebuilds that wait to begin, and preempted ones that wait to continue. */
 function rebuildLine(view: AdmissionView): QueuedWork<Rebuild>[] {
   const { queued, running, blocked } = view;
   return [...queued, ...running.filter(isPreempted)].sort(compareQueued).map((rebuild) => {
@@ -145,8 +145,8 @@ function rebuildLine(view: AdmissionView): QueuedWork<Rebuild>[] {
 }
 
 /**
- * While the rebuilds that were preempted for one on its last copy come to a stand one after the other, the places that the
- * first of them leave are kept for it. Else they would go on there, and be preempted again, without an end.
+ * While the rebuilds that were preempted for one on its last copy stop one after the other, the places of the first of them are
+ * reserved for it. Otherwise they would continue there, and be preempted again, without an end.
  */
 function keepingPlaces(
   line: readonly QueuedWork<Rebuild>[],
@@ -173,7 +173,7 @@ function rebuildDemands(
     { limit: 'cluster', nodeId: undefined },
     { limit: 'target', nodeId: targetNodeId },
     ...sourceNodeIds.map((nodeId): Demand => ({ limit: 'source', nodeId })),
-    // A quota spans clusters: what runs elsewhere is taken off what it leaves here.
+    // A quota spans clusters: running work elsewhere is subtracted from it here.
     ...quotas
       .filter(({ volumeIds }) => volumeIds.includes(volumeId))
       .map((quota): Demand => ({ limit: 'quota', quota })),

@@ -1,9 +1,9 @@
 /**
- * Preemption: which running rebuilds stand still so that one whose volume is on its last copy may begin.
+ * Preemption: which running rebuilds pause so that one whose volume is on its last copy may begin.
  *
- * A preempted rebuild keeps its target attached, which goes on getting user writes, and all that was copied; it goes on
- * where it was. Only a volume that has two full copies or more is preempted, and only by one that has one: no two rebuilds can
- * make each other stand still in turn.
+ * A preempted rebuild keeps its target attached, which still receives user writes, and all that was copied; it continues where it
+ * was. Only a volume with two full copies or more is preempted, and only by one that has one: no two rebuilds can preempt each other
+ * in turn.
  */
 import { compareIds, type RebuildId } from '../model/ids.js';
 import type { Rebuild } from '../model/rebuild.js';
@@ -14,9 +14,9 @@ const LAST_COPY = 1;
 type Work = { readonly rebuild: Rebuild; readonly demands: readonly Demand[] };
 
 /**
- * @param waiting rebuilds that only limits hold back, in the order of the queue
+ * @param waiting rebuilds that only limits block, in the order of the queue
  * @param running those that count in a limit and were not preempted yet
- * @param coming what will run once those that were preempted stand still; grows by what is decided here
+ * @param coming load once the preempted ones have paused; grows by each decision here
  */
 export function choosePreempted(
   waiting: readonly Work[],

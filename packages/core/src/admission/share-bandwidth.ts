@@ -8,10 +8,10 @@ import { isMapped, settingsOf } from '../settings/engine-maps.js';
 const NODE_LIMIT = 'replica-rebuilding-bandwidth-limit';
 
 /**
- * How fast each of the running rebuilds may copy: its own limit, and what its volume says, or else an equal share of what
- * its target node may receive. Those that stand still leave their share to the others. `undefined`: as fast as it can.
+ * Rate limit of each running rebuild: its own limit, and its volume's setting, or else an equal share of its target node's limit.
+ * Paused ones leave their share to the others. `undefined`: unlimited.
  *
- * Where the cluster limits each data engine for itself, rebuilds of one engine share what is that one's.
+ * If the cluster limits each data engine separately, rebuilds of one engine share that engine's limit.
  */
 export function shareBandwidth(
   running: readonly Rebuild[],
@@ -36,12 +36,12 @@ export function shareBandwidth(
   );
 }
 
-/** A volume whose row is gone is rebuilt no more; what its rebuild is granted until then does not matter. */
+/** A volume whose row is gone is no longer rebuilt; its rebuild's limit until then does not matter. */
 function engineOf(spec: BandwidthSpec | undefined): BandwidthSpec['dataEngine'] {
   return spec?.dataEngine ?? 'v1';
 }
 
-/** What the volume says in place of its cluster. It takes no part in the share of its node. */
+/** The volume's own limit in place of its cluster's. It takes no part in the share of its node. */
 function ownBytes(spec: BandwidthSpec | undefined): number | undefined {
   const limit = spec?.replicaRebuildingBandwidthLimit ?? 0;
   return limit === 0 ? undefined : limit * MIB;

@@ -131,7 +131,7 @@ describe('task admissions', () => {
     const cron = { 'snapshot-data-integrity-cronjob': '0 11 30 12 *' };
     const settings = effectiveSettings({ [LIMIT]: 1, ...cron });
     const view = viewOf({ waiting: [waits(on('a', 'n1'), 0.5)], candidates }, settings);
-    // It was due on the 30th at 11:00 and is now behind nothing that was asked for after the 31st at 11:00.
+    // It was due on the 30th at 11:00 and is now behind nothing requested after the 31st at 11:00.
     expect(planAdmissions(view, NOON).tasks).toEqual([{ kind: 'hashing', volumeId: 'check', isPass: true }]);
   });
 

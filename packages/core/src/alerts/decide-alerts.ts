@@ -1,10 +1,10 @@
-/** Decision on a cluster's alerts: which fire, change and end, given what is found now, and who is told of it. */
+/** Decision on a cluster's alerts: which fire, change and end, given the present causes, and which are announced. */
 import type { Filter } from '../listing/filter.js';
 import { matchesFilter } from '../listing/match-filter.js';
 import { ALERT_RULES, type AlertRuleName } from './alert-rules.js';
 import type { FoundAlert } from './find-alerts.js';
 
-/** What a silence's matcher may say. */
+/** Fields of a silence's matcher. */
 export const ALERT_FIELDS = {
   rule: 'text',
   severity: 'text',
@@ -13,7 +13,7 @@ export const ALERT_FIELDS = {
   subjectName: 'text',
 } as const;
 
-/** A time in which alerts that match are not told. */
+/** A time in which matching alerts are not announced. */
 export type Silence = {
   readonly id: string;
   readonly matcher: Filter;
@@ -24,7 +24,7 @@ export type Silence = {
 /** An alert that fires. */
 export type FiringAlert = FoundAlert & {
   readonly id: string;
-  /** An event has told that it fires. */
+  /** An event has announced it. */
   readonly isTold: boolean;
   readonly silenceId: string | undefined;
 };
@@ -46,8 +46,8 @@ export type AlertChange =
   | { readonly kind: 'resolve'; readonly id: string; readonly alert: FoundAlert; readonly tells: boolean };
 
 /**
- * An alert is told when it fires, once, or when the last silence over it ends; its end is told if it was. A cause that comes
- * back is a new alert.
+ * An alert is announced when it fires, once, or when the last silence over it ends; its end is announced if it was. A cause that
+ * returns is a new alert.
  */
 export function decideAlerts(
   found: readonly FoundAlert[],
@@ -85,7 +85,7 @@ export function decideAlerts(
   ];
 }
 
-/** The type of the event that tells of it. */
+/** The type of its event. */
 export function eventTypeOf(rule: AlertRuleName): 'AlertFired' | 'CriticalAlertFired' {
   return ALERT_RULES[rule].severity === 'error' ? 'CriticalAlertFired' : 'AlertFired';
 }

@@ -11,9 +11,9 @@ const AUTHORITY_LEFT_MS = 14 * 24 * 60 * MINUTE_MS;
 /** Below this share of a disk its copies have to be moved soon. */
 const FREE_SHARE_MIN = 0.1;
 
-/** What an alert's cause leads to: how many of each. */
+/** Effects of an alert's cause: how many of each. */
 export type AlertEffects = {
-  /** Copies on what has failed. */
+  /** Copies on the failed node or disk. */
   readonly copies: number;
   readonly volumesOnLastCopy: number;
   readonly volumesFaulted: number;
@@ -190,7 +190,7 @@ function ofWaiting({ cluster, withoutPlace, waiting }: ClusterFacts, now: Date):
   return found;
 }
 
-/** Of a node that is heard: one that is silent can't renew its certificate, and has an alert. */
+/** Of a node that is heard: a silent one can't renew its certificate, and has an alert. */
 function ofCertificates({ cluster, nodes, authorityNotAfter }: ClusterFacts, now: Date): FoundAlert[] {
   const endsSoon = (at: Date | undefined, leftMs: number): at is Date =>
     at !== undefined && at.getTime() - now.getTime() < leftMs;

@@ -1,6 +1,6 @@
 /**
- * Bounds of auto-balance: nodes that were away lately, a cool-down for each volume, bytes under way in the cluster, and an
- * end where copies go to and fro.
+ * Bounds of auto-balance: nodes that were not ready recently, a cool-down for each volume, bytes under way in the cluster, and an end
+ * if copies oscillate.
  */
 import { GIB } from '../model/bytes.js';
 import type { ReplicaId } from '../model/ids.js';
@@ -32,7 +32,7 @@ export function settledAt({ returnedAt }: StorageNode, settings: ClusterSettings
   return new Date(returnedAt === undefined ? 0 : returnedAt.getTime() + settlingMs);
 }
 
-/** Since when a copy has been full on a node that has not been away; later than another's: it is the less stable one. */
+/** Since when a copy has been full on a node that has been ready; later than another's: it is the less stable one. */
 export function stableSince({ healthyAt, nodeId }: Replica, fleet: FleetView): Date {
   const returnedAt = nodeById(fleet, nodeId)?.returnedAt;
   return new Date(Math.max(healthyAt?.getTime() ?? 0, returnedAt?.getTime() ?? 0));

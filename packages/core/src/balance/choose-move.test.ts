@@ -22,7 +22,7 @@ import { chooseMove } from './choose-move.js';
 
 type Case = {
   nodes: Record<string, NodePart>;
-  /** Disks that hold a copy; one that holds two is named twice. */
+  /** Disks that hold a copy; one that holds two is listed twice. */
   copies: string[];
   settings?: Partial<Record<SettingName, SettingValue>>;
   spec?: Partial<VolumeSpec>;

@@ -42,7 +42,7 @@ export function mayMove(view: VolumeView): boolean {
   return view.volume.lifecycle.state === 'attached' && whyNotMovable(view) === undefined;
 }
 
-/** What an attached volume has to finish before a copy of it moves, as the rest of a sentence about it. */
+/** Work that an attached volume has to finish before a copy of it moves, as the rest of a sentence about it. */
 export function whyNotMovable(view: VolumeView): string | undefined {
   const { volume, replicas } = view;
   if (volume.robustness !== 'healthy') return `is ${volume.robustness}: its missing copies are made first`;

@@ -1,8 +1,8 @@
 /**
  * Best-effort data locality of an attached volume: a copy on its engine's node, where reads cross no network.
  *
- * The copy that gives way is the one that the surplus rule would drop first, of those whose absence leaves the engine's node
- * free for another by the volume's anti-affinity.
+ * The replaced copy is the one that the surplus rule would drop first, among those whose absence leaves the engine's node free for
+ * another by the volume's anti-affinity.
  */
 import type { Replica } from '../model/replica.js';
 import type { VolumeView } from '../model/views.js';
@@ -43,7 +43,7 @@ export function localityMove(view: VolumeView, now: Date): MoveAnswer {
   return { kind: 'blocked', why };
 }
 
-/** By disk, without numbers: what is shown must not change with every heartbeat. */
+/** By disk, without numbers: the message must not change with every heartbeat. */
 function reasonsOn(refusals: readonly CandidateRefusal[]): string {
   return refusals.map(({ diskName, rejection }) => `${diskName ?? 'node'}: ${rejection.reason}`).join(', ');
 }

@@ -6,7 +6,7 @@ import type { Placement } from '../scheduling/framework/framework.js';
 import { placementRequest } from '../scheduling/framework/placement-request.js';
 import { placeReplica } from '../scheduling/placement/place-replica.js';
 
-/** Where it is to go; what is left out is the scheduler's choice. */
+/** Requested place; omitted parts are the scheduler's choice. */
 export type MoveTarget = {
   readonly nodeId?: NodeId | undefined;
   /** Disks that may take it. */
@@ -31,7 +31,7 @@ export function placeInstead(
   return placeReplica({ ...request, requiredNodeId: nodeId ?? request.requiredNodeId }, open, now);
 }
 
-/** Kept with its fleet: a copy that may move asks for many targets, and each asks for the same fleet and its indexes. */
+/** Kept with its fleet: a copy that may move tries many targets, and each uses the same fleet and its indexes. */
 function withoutDisk(fleet: FleetView, diskId: DiskId | undefined): FleetView {
   if (diskId === undefined) return fleet;
   const made = reduced.get(fleet) ?? new Map<DiskId, FleetView>();

@@ -1,4 +1,4 @@
-/** Plan of a change of what is wanted of a volume: what would become of its copies. Users see it before they ask for the change. */
+/** Plan of a change of a volume's spec: the effect on its copies. Users see it before they request the change. */
 import type { ReplicaId } from '../model/ids.js';
 import type { Replica } from '../model/replica.js';
 import type { VolumeView } from '../model/views.js';

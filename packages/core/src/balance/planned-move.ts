@@ -1,4 +1,4 @@
-/** A move that was decided on: the copy that goes, where its replacement is built, and what is gained. */
+/** A decided move: the replaced copy, the place of its replacement, and the gain. */
 import type { Place, Relocation, RelocationReason } from '../model/relocation.js';
 import type { Replica } from '../model/replica.js';
 import type { VolumeView } from '../model/views.js';
@@ -12,7 +12,7 @@ export type PlannedMove = {
   readonly gain: string;
 };
 
-/** What comes of asking for a move. `blocked`: one is wanted, and something that may pass stands in its way. */
+/** Result of looking for a move. `blocked`: one is wanted, and a passing obstacle prevents it. */
 export type MoveAnswer =
   | { readonly kind: 'move'; readonly move: PlannedMove }
   | { readonly kind: 'blocked'; readonly why: string }

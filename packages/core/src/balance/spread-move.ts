@@ -1,8 +1,8 @@
 /**
  * Auto-balance by count: over zones first, then over nodes.
  *
- * A move is only made if it makes the counts of zones more even, or leaves these as they are and makes those of nodes more
- * even. So in a fleet that does not change, moves come to an end, and zones and nodes can not pull a copy to and fro.
+ * A move is only made if it makes the counts of zones more even, or leaves these as they are and makes those of nodes more even. So
+ * in a fleet that does not change, moves come to an end, and zones and nodes can't move a copy back and forth.
  */
 import { disksByNode } from '../model/fleet-lookup.js';
 import { compareIds, type NodeId } from '../model/ids.js';
@@ -18,7 +18,7 @@ import { type MoveAnswer, placeOf } from './planned-move.js';
 
 export type BalanceEffort = 'least-effort' | 'best-effort';
 
-/** Targets for which a place is looked for in one decision; each costs a look at the fleet. */
+/** Targets tried in one decision; each costs a placement. */
 const PLACEMENTS_MAX = 50;
 
 type Candidate = {
@@ -120,7 +120,7 @@ function isWorth(gains: Gains, effort: BalanceEffort, margin: number): boolean {
   return zoneGain >= margin || (nodeGain >= margin && keepsZones);
 }
 
-/** The copy of a node that the surplus rule would drop first; never the engine's own where that one is wanted there. */
+/** The copy of a node that the surplus rule would drop first; never the engine's own if locality wants one there. */
 function movableOn(view: VolumeView, nodeId: NodeId): Replica | undefined {
   const { volume } = view;
   const copies = lastingCopies(view);

@@ -15,7 +15,7 @@ type Planted = {
   spec?: Partial<VolumeSpec>;
   settings?: Partial<Record<SettingName, SettingValue>>;
   event?: Partial<PlacementEvent>;
-  /** What is planted on other nodes and disks. */
+  /** Replicas planted on other nodes and disks. */
   others?: { a?: NodePart; b?: NodePart };
 };
 
@@ -25,7 +25,7 @@ function aDrain(policy: DrainPolicy): NodeDrain {
   return { policy, requestedAt: NOON, wasCordoned: false };
 }
 
-/** One GiB on a-1, with nothing wrong but what is planted. */
+/** One GiB on a-1, without violations except the planted ones. */
 function findings({ node, disk, spec, settings, event, others = {} }: Planted = {}): string[] {
   const nodes = {
     a: { zone: 'east', ...node, disks: { 'a-1': { ...disk }, 'a-2': {}, ...others.a?.disks } },

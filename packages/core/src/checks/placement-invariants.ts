@@ -48,15 +48,14 @@ export type GrowthEvent = {
   /** As it was just before. */
   readonly fleet: FleetView;
   readonly volume: Pick<Volume, 'name'> & { readonly spec: Pick<Volume['spec'], 'sizeBytes'> };
-  /** Size of the replica from then on. */
+  /** New size of the replica. */
   readonly sizeBytes: number;
   readonly booking: SpaceBooking;
 };
 
 /**
- * A replica that grows is booked within the limit of its disk too. What is given back needs no room, and neither does what is on
- * the disk already: a replica of a volume that has that size, as after it was read from its copies
- * (docs/adr/0280-copies-say-how-large-a-volume-is.md).
+ * A growing replica is booked within the limit of its disk too. Released space needs no room, and neither does data that is on the
+ * disk already: a replica of a volume whose size was read from its copies (docs/design/current-copies.md).
  */
 export function checkGrowth({ fleet, volume, sizeBytes, booking }: GrowthEvent): string[] {
   const disk = fleet.disks.find(({ id }) => id === booking.diskId);
@@ -83,7 +82,7 @@ function bookingFindings(
   ];
 }
 
-/** Nothing new on a place that users keep replicas away from. */
+/** No new replica on a place that users have closed. */
 function switchFindings(node: StorageNode, disk: StorageDisk, { settings }: FleetView): string[] {
   const mindsCordon = settings['disable-scheduling-on-cordoned-node'];
   return [

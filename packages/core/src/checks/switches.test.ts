@@ -1,4 +1,4 @@
-/** What a setting turns off is found when it begins nevertheless, and not where the volume says otherwise. */
+/** Work that a setting turns off is found when it begins nevertheless, and not if the volume overrides the setting. */
 import { A_SPEC, testId } from '@holdfast/testkit/builders.js';
 import { expect, test } from '@jest/globals';
 import { asId, type ReplicaId } from '../model/ids.js';

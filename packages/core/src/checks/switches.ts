@@ -1,5 +1,5 @@
 /**
- * Invariants of switches: what a setting turns off is not begun. Judged when it begins, by the values in force then. Each
+ * Invariants of switches: work that a setting turns off does not begin. Judged when it begins, by the values in force then. Each
  * finding is a sentence.
  */
 
@@ -23,7 +23,7 @@ export function checkMove(reason: RelocationReason | undefined, { volume, settin
   return isOff ? [`a copy of volume ${name} is moved for ${reason}, which is switched off`] : [];
 }
 
-/** A volume is attached elsewhere unasked only where its policy says so. */
+/** A volume is attached elsewhere automatically only if its policy says so. */
 export function checkFailover({ volume, settings }: Judged): string[] {
   const own = volume.spec.failoverDelay;
   const delay = own === 0 ? settings['volume-failover-delay'] : own;
@@ -38,9 +38,9 @@ export function checkCordonDetachment({ volume, settings }: Judged): string[] {
 }
 
 /**
- * What is removed as an orphan is no replica's copy, and goes by the setting only while that is on.
+ * A removed orphan is no replica's copy, and is removed by the setting only while that is on.
  *
- * @param replica the replica with its id, where there is one
+ * @param replica the replica with its id, if there is one
  */
 export function checkOrphanRemoval(
   {

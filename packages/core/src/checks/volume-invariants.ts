@@ -1,6 +1,6 @@
 /**
- * Invariants of every volume, which hold at every moment whatever failed: the simulator checks them after every step.
- * Each finding is a sentence that names what is wrong.
+ * Invariants of every volume, which hold at every moment whatever failed: the simulator checks them after every step. Each finding is
+ * a sentence that names the violation.
  */
 
 import type { NodeId } from '../model/ids.js';
@@ -93,8 +93,9 @@ export function checkBookings({ disks, settings }: VolumeView['fleet']): string[
 }
 
 /**
- * Never more running rebuilds than the limits: by the database, or by the engines when `running` is what they run. One
- * that has preempted copies nothing.
+ * Never more running rebuilds than the limits: by the database, or by the engines when `running` are theirs. A preempted one copies
+ * nothing.
+ *
  * The limits must not have been lowered since the rebuilds began.
  */
 export function checkRebuildLimits(view: Pick<AdmissionView, 'running' | 'settings'>): string[] {

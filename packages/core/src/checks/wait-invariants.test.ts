@@ -1,4 +1,4 @@
-/** What waits without a time or a cause is found, and nothing else. */
+/** Waits without a time or a cause are found, and nothing else. */
 import {
   A_SPEC,
   AN_OWNER,

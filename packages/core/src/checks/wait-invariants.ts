@@ -1,6 +1,6 @@
 /**
- * Invariants of what waits: it says for what, and something brings it back. They hold once the reconcilers have looked at an
- * unchanged cluster. Each finding is a sentence.
+ * Invariants of waits: each has a reason, and something ends it. They hold once the reconcilers have run in an unchanged cluster.
+ * Each finding is a sentence.
  */
 import { isActiveRebuild, type Rebuild } from '../model/rebuild.js';
 import { isHealthy } from '../model/replica.js';
@@ -10,7 +10,7 @@ import { isServing, lastingCopies } from '../model/volume-facts.js';
 /** Waits that the return of a node ends: its new state marks the volumes that it concerns due. */
 const NODE_WAITS: readonly string[] = ['HolderUnreachable', 'NoNodeToAttach'];
 
-/** @param dueAt when the volume is looked at again; `undefined`: not before something marks it due */
+/** @param dueAt next reconciliation of the volume; `undefined`: not before something marks it due */
 export function checkVolumeWaits(view: VolumeView, dueAt: Date | undefined): string[] {
   if (dueAt !== undefined) return [];
   const { volume, replicas, rebuilds, snapshots } = view;

@@ -26,7 +26,7 @@ export function isDraining(node: StorageNode): node is DrainingNode {
 
 export function drainStatus(node: DrainingNode, view: NodeVolumes, now: Date): NodeDrainStatus {
   const before = node.drainStatus;
-  // It has been switched off, as it might be: what it held is not asked for until it is back.
+  // It has been switched off, as allowed: its former replicas are not needed until it is back.
   if (before?.state === 'drained' && !isNodeReady(node)) return before;
 
   const look = beginLook(node, node.drain.policy, fleetLookup(view.fleet), now);
@@ -51,7 +51,7 @@ function stateOf(waits: readonly DrainWait[]): DrainState {
   return waits.some(isUnderWay) ? 'draining' : 'blocked';
 }
 
-/** What was there and is not any more has been moved; what has come to be moved since is added. */
+/** Replicas that have left were moved; those to move since are added. */
 function progressOf(
   before: DrainProgress | undefined,
   left: { replicas: number; bytes: number },

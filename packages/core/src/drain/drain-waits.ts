@@ -1,4 +1,6 @@
-/** What a drain waits for, volume by volume: engines that run on the node, copies that only it holds, replicas that are to move. */
+/**
+ * Reasons for which a drain waits, volume by volume: engines that run on the node, copies that only it holds, replicas to be moved.
+ */
 import { blockText } from '../admission/waiting.js';
 import { awayUntil } from '../lifecycle/lost-places.js';
 import { type FleetLookup, remainingCopies, type VolumeOnNode } from '../lifecycle/node-volumes.js';
@@ -44,7 +46,7 @@ export type DrainLook = {
   readonly policy: DrainPolicy;
   readonly lookup: FleetLookup;
   readonly now: Date;
-  /** There is another node that copies can go to, or count on. Without one a drain that had been asked for now would be refused. */
+  /** There is another node that can take copies, or count for them. Without one a new request for the drain would be refused. */
   readonly hasOtherNode: boolean;
   /** Places that may still be looked for. */
   placementsLeft: number;
@@ -107,7 +109,7 @@ function replicaWait(replica: Replica, volume: VolumeOnNode, look: DrainLook): S
   return lastCopyWait(volume, look);
 }
 
-/** What has no engine that answers can't be rebuilt. */
+/** Without an engine that answers nothing can be rebuilt. */
 function unreachableEngine({ volume }: VolumeOnNode, { lookup }: DrainLook): Said | undefined {
   const holderId = holderOf(volume);
   const holder = lookup.nodeOf(holderId);
@@ -192,7 +194,7 @@ function moveWait(replica: Replica, volume: VolumeOnNode, look: DrainLook): Said
   );
 }
 
-/** One that stands in the queue says what for: a quota, for instance, only its owner raises. */
+/** A rebuild in the queue has its own reason: a quota, for instance, only its owner raises. */
 function rebuiltWords({ rebuilds }: Pick<VolumeOnNode, 'rebuilds'>): string {
   const queued = rebuilds.find(
     ({ state, waitingReason }) => state === 'queued' && waitingReason !== undefined,
@@ -204,7 +206,7 @@ function timeText(time: Date): string {
   return `${time.toISOString().slice(0, 19).replace('T', ' ')} UTC`;
 }
 
-/** A detached volume is not attached to be moved while a node that holds one of its copies is away for a moment. */
+/** A detached volume is not attached to be moved while a node that holds one of its copies is down for a moment. */
 function awaitsNode({ volume, replicas }: VolumeOnNode, { lookup, now }: DrainLook): boolean {
   if (volume.lifecycle.state !== 'detached') return false;
   return replicas.some((replica) => awayUntil(replica, { replicas, fleet: lookup.fleet }) > now);
@@ -236,7 +238,7 @@ export function stoppedBySettings({ fleet }: FleetLookup): Said | undefined {
   return { reason: 'RebuildsStopped', message: stop.message, cures: stop.cures };
 }
 
-/** As long as a failed copy may come back no further one is built, and the volume keeps what it has. */
+/** As long as a failed copy may return no further one is built, and the volume keeps its copies. */
 function copyAwaited(volume: VolumeOnNode, { lookup }: DrainLook): Said {
   const { name } = volume.volume;
   const awaited = awaitedCopies(volume, lookup)[0];
@@ -257,7 +259,7 @@ function copyAwaited(volume: VolumeOnNode, { lookup }: DrainLook): Said {
   };
 }
 
-/** Copies that failed, or whose nodes are away; the one that is waited for longest first. */
+/** Copies that failed, or whose nodes are down; the one with the longest wait first. */
 export function awaitedCopies(
   { volume, replicas }: VolumeOnNode,
   { fleet, nodeOf }: FleetLookup,
@@ -304,7 +306,7 @@ export function movedReplicas(volume: VolumeOnNode, look: DrainLook): Replica[] 
   );
 }
 
-/** What is to be copied for a replica that moves: one that holds no full copy only goes. */
+/** Bytes to copy for a replica that moves: one that holds no full copy is only removed. */
 export function bytesOf(replica: Replica): number {
   return isHealthy(replica) ? replica.writtenBytes : 0;
 }

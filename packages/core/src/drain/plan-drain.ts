@@ -1,7 +1,6 @@
 /**
- * Plan of a drain before it is begun: what happens to each volume of the node, what stands in the way, how much is copied, how
- * long that takes, and to how few healthy copies any volume comes. Asks the rules that the drain itself follows, on a copy of the
- * fleet; nothing changes.
+ * Plan of a drain before it is begun: the effect on each volume of the node, obstacles, bytes to copy, duration, and the fewest
+ * healthy copies of any volume. Asks the rules that the drain itself follows, on a copy of the fleet; nothing changes.
  */
 import { blockText } from '../admission/waiting.js';
 import { rangeOf, type TimeEstimate } from '../forecast/pace.js';
@@ -31,8 +30,8 @@ import {
 } from './drain-waits.js';
 
 /**
- * What becomes of a volume's replicas on the node. `copied`: a further copy is made elsewhere, and the one on the node stays,
- * since the volume wants both. `none`: it has none there, only its engine.
+ * Effect on a volume's replicas on the node. `copied`: a further copy is made elsewhere, and the one on the node stays, since the
+ * volume wants both. `none`: it has none there, only its engine.
  */
 export const DRAIN_OUTCOMES = ['stays', 'moves', 'copied', 'blocked', 'none'] as const;
 export type DrainOutcome = (typeof DRAIN_OUTCOMES)[number];
@@ -51,7 +50,7 @@ export type DrainPlanVolume = {
   readonly copiesAtLowest: number;
   /** Until then failed copies may come back, and its replicas on the node stay; `undefined`: they need not wait. */
   readonly waitsUntil: Date | undefined;
-  /** What keeps the drain from ending as far as this volume goes. */
+  /** Obstacle to the drain's end by this volume. */
   readonly blockers: readonly DrainWait[];
 };
 
@@ -64,7 +63,7 @@ export type DrainPlan = {
   readonly bytesToMove: number;
   /** `undefined`: nothing is copied. */
   readonly time: TimeEstimate | undefined;
-  /** The fewest healthy copies that any volume of the node comes to; `undefined`: it has no volume. */
+  /** The fewest healthy copies of any volume of the node; `undefined`: it has no volume. */
   readonly copiesAtLowest: number | undefined;
   /** Of these, each in the order of its id. */
   readonly volumes: readonly DrainPlanVolume[];
@@ -79,7 +78,7 @@ export function planDrain(
   const drained = drainedFleet(view.fleet, id, policy, now);
   const node = drained.nodes.find((one) => one.id === id);
   if (node === undefined) return nothing(policy);
-  // What moves gets its places here, one volume after the other.
+  // Moving replicas get their places here, one volume after the other.
   const placementsLeft = isEvictingPolicy(policy) ? 0 : Number.POSITIVE_INFINITY;
   const look = { ...beginLook(node, policy, fleetLookup(drained), now), placementsLeft };
 
@@ -136,8 +135,8 @@ function drainedFleet(fleet: FleetView, id: NodeId, policy: DrainPolicy, now: Da
 }
 
 /**
- * A detached volume is attached to be moved, which gives up copies on nodes that are away. Their number and nodes are what a plan
- * needs, so they count as failed at once.
+ * A detached volume is attached to be moved, which gives up copies on nodes that are down. A plan needs their number and nodes, so
+ * they count as failed at once.
  */
 function asAttached(volume: VolumeOnNode, look: DrainLook): VolumeOnNode {
   const isMoved = movedReplicas(volume, look).some(isHealthy);
@@ -161,7 +160,7 @@ type Places = {
   readonly fleet: FleetView;
 };
 
-/** Finds a place for each replica that is to be replaced, and books it, so that the next volume finds what is left. */
+/** Finds and books a place for each replica to be replaced, so that the next volume finds the rest. */
 function placesOf(volume: VolumeOnNode, look: DrainLook, before: FleetView): Places {
   const moved = movedReplicas(volume, look).filter(isHealthy);
   const { full, coming } = remainingCopies(volume, look.lookup);
@@ -190,7 +189,7 @@ function placesOf(volume: VolumeOnNode, look: DrainLook, before: FleetView): Pla
 }
 
 /**
- * What the volume lacks beside what moves is built when failed copies are not waited for any more; until then its replicas on
+ * Missing copies beside the moving ones are built when failed copies are no longer waited for; until then the volume's replicas on
  * the node stay. It needs a place then.
  */
 function laterPlace(
@@ -229,7 +228,7 @@ function standIn(replica: Replica, place: { nodeId: NodeId; diskId: DiskId }, nu
 function planOf(volume: VolumeOnNode, look: DrainLook, found: Places): DrainPlanVolume {
   const isDetached = look.lookup.fleet.settings['detach-manually-attached-volumes-when-cordoned'];
   const isHere = holderOf(volume.volume) === look.node.id;
-  // What failed is built elsewhere, too, once it is not waited for any more.
+  // Failed copies are built elsewhere, too, once they are no longer waited for.
   const later = awaitedCopies(volume, look.lookup)[0]?.until ?? look.now;
   const waits = waitsOf(volume, { ...look, now: later }).filter(
     (wait) =>

@@ -1,4 +1,4 @@
-/** Forecasts worked out by hand, and what a wrong request is told. */
+/** Forecasts computed by hand, and messages of wrong requests. */
 import { GIB, MIB } from '@holdfast/core/model/bytes.js';
 import { AN_OWNER, anIdleVolume, NOON } from '@holdfast/testkit/builders.js';
 import { aFleet, aReplicaOn, type NodePart } from '@holdfast/testkit/fleet-builder.js';

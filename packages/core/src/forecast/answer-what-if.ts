@@ -1,6 +1,6 @@
 /**
- * Answer to a what-if: what would fit where, and what becomes of the volumes that are there. Pure: a thread of its own can work
- * it out from plain data.
+ * Answer to a what-if: what would fit where, and the effect on existing volumes. Pure: a thread of its own can compute it from plain
+ * data.
  */
 import { isEvictingPolicy } from '../model/node-drain.js';
 import type { RebuildSpeed } from '../model/rebuild.js';
@@ -14,7 +14,7 @@ import { type ForecastVolume, withLosses } from './scene.js';
 
 export type WhatIfResult = SimulationResult & { readonly forecast: Forecast };
 
-/** One consistent snapshot of a cluster. `volumes` are those that `Store.loadAffectedVolumes` tells of the places. */
+/** One consistent snapshot of a cluster. `volumes` are those of `Store.loadAffectedVolumes`. */
 export type WhatIfView = {
   readonly fleet: FleetView;
   readonly volumes: readonly ForecastVolume[];
@@ -26,8 +26,8 @@ const NOTHING_MOVES = 'No copy has to move.';
 const NOTHING_LOST: LostPlaces = { nodeIds: new Set(), diskIds: new Set() };
 
 /**
- * @throws StorageFault `request.invalid` that points at what is wrong in the request, `fleet.inconsistent` when the view itself
- * is broken
+ * @throws StorageFault `request.invalid` that points at the wrong part of the request, `fleet.inconsistent` when the view itself is
+ * broken
  */
 export function answerWhatIf(request: SimulationRequest, view: WhatIfView, now: Date): WhatIfResult {
   const placed = simulatePlacements(request, view, now);
@@ -51,9 +51,9 @@ export function answerWhatIf(request: SimulationRequest, view: WhatIfView, now: 
 }
 
 /**
- * What is lost or emptied, by the request or already.
+ * Lost or evicted places, by the request or already.
  *
- * @throws StorageFault `request.invalid` that names what the fleet does not have
+ * @throws StorageFault `request.invalid` that names places which the fleet lacks
  */
 export function affectedPlaces(request: SimulationRequest, fleet: FleetView, now: Date): AffectedPlaces {
   const lost = lostPlaces(request, fleet);

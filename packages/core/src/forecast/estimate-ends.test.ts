@@ -12,7 +12,7 @@ const PACES = {
   p50: { bytesPerSecond: 10 * MIB, ...FIXED },
   p90: { bytesPerSecond: 5 * MIB, ...FIXED },
 };
-/** A rebuild of 100 MiB takes so long, with what is the same for each. */
+/** A rebuild of 100 MiB takes so long, including its constant part. */
 const EACH = { p50Seconds: 13, p90Seconds: 23 };
 
 function rebuild(id: string, part: Partial<Rebuild> = {}): Rebuild {

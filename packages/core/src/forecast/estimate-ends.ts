@@ -1,9 +1,8 @@
 /**
- * Estimate of when each rebuild of a cluster will be done, those that wait included.
+ * Estimate of when each rebuild of a cluster will be done, waiting ones included.
  *
- * Plays the line forward under the limits in force, at the pace that half of the last rebuilds reached and at the one that
- * nine in ten reached. What it can't know (failures, users, changes of settings) makes it wrong, so it is made anew each
- * time it is asked for.
+ * Plays the queue forward under the present limits, at the median speed of the last rebuilds and at the one that nine in ten reached.
+ * Unpredictable events (failures, users, changes of settings) make it wrong, so it is made anew each time it is requested.
  */
 
 import { compareQueued } from '../admission/plan-admissions.js';
@@ -16,7 +15,7 @@ import { RebuildLine } from './rebuild-line.js';
 /** Seconds from now. */
 export type EndEstimate = { readonly p50Seconds: number; readonly p90Seconds: number };
 
-/** Volume of a rebuild: what it holds, for one that has not begun to copy, and how fast it lets its rebuilds copy. */
+/** Volume of a rebuild: its size, for one that has not begun to copy, and its rate limit. */
 export type RebuiltVolume = { readonly writtenBytes: number; readonly spec: BandwidthSpec };
 
 type Facts = Pick<AdmissionView, 'clusterId' | 'settings' | 'queued' | 'running' | 'quotas'> & {
@@ -26,7 +25,7 @@ type Facts = Pick<AdmissionView, 'clusterId' | 'settings' | 'queued' | 'running'
 /** Longer queues are estimated so far; each further one would cost a walk through all of them. */
 const QUEUED_MAX = 500;
 
-/** Paused rebuilds, those behind a limit of 0 and those far back in the queue are left out: their end can not be told. */
+/** Paused rebuilds, those behind a limit of 0 and those far back in the queue are left out: their end can't be predicted. */
 export function estimateEnds(
   facts: Facts,
   paces: Pick<Paces, 'p50' | 'p90'>,

@@ -1,8 +1,8 @@
 /**
- * Forecast: what becomes of a cluster's volumes after a change, and how long it takes until every copy that can be built is.
+ * Forecast: the state of a cluster's volumes after a change, and the time until every possible copy is built.
  *
- * Runs the projection at three paces: what is told of volumes is of the middle one, and the times give the range. Lists are
- * bounded: they travel in one answer, and a user reads the worst first.
+ * Runs the projection at three speeds: volumes are those of the middle one, and the times give the range. Lists are bounded: they
+ * travel in one answer, and a user reads the worst first.
  */
 import { fleetLookup } from '../lifecycle/node-volumes.js';
 import { Bug } from '../model/faults.js';
@@ -25,9 +25,9 @@ const EXPLAINED_MAX = 50;
 export type ForecastedVolume = {
   readonly volumeId: VolumeId;
   readonly volumeName: string;
-  /** What it comes to in the end. */
+  /** Its final state. */
   readonly end: VolumeEnd['kind'];
-  /** Why it does not come to all its copies; null when it does. */
+  /** Reason why it does not get all its copies; null when it does. */
   readonly why: string | null;
   readonly copiesWanted: number;
   /** Full copies that can be read: before the change, the fewest after it, and in the end. */
@@ -43,7 +43,7 @@ export type Forecast = {
   readonly time: TimeEstimate | null;
   readonly rebuilds: number;
   readonly bytesToMove: number;
-  /** Volumes of which no full copy is left. */
+  /** Volumes without a full copy. */
   readonly volumesLost: number;
   /** Volumes that have fewer copies than they want at some time, the lost ones left out. */
   readonly volumesDegraded: number;
@@ -51,7 +51,7 @@ export type Forecast = {
   readonly volumesUnschedulable: number;
   /** Volumes that lack a copy in the end, and wait for a user or for a node. */
   readonly volumesWaiting: number;
-  /** The fewest full copies that any volume comes to, and how many volumes do; null: there is no volume. */
+  /** The fewest full copies of any volume, and how many volumes have so few; null: there is no volume. */
   readonly lowWater: { readonly copies: number; readonly volumes: number } | null;
   /** The worst first. */
   readonly volumes: Shown<ForecastedVolume>;
@@ -119,7 +119,7 @@ function isDegraded({ copiesAtLowest, volume }: ProjectedVolume): boolean {
 
 const TROUBLE: readonly VolumeEnd['kind'][] = ['lost', 'unschedulable', 'waiting', 'full'];
 
-/** First by what it comes to, then by the fewest copies. */
+/** First by the final state, then by the fewest copies. */
 function byTrouble(a: ProjectedVolume, b: ProjectedVolume): number {
   const rank = ({ end }: ProjectedVolume) => TROUBLE.indexOf(end?.kind ?? 'full');
   return rank(a) - rank(b) || a.copiesAtLowest - b.copiesAtLowest || compareIds(a.volume.id, b.volume.id);
@@ -133,7 +133,7 @@ function reasonsOf(volumes: readonly ProjectedVolume[], { course }: Projection) 
     .slice(0, EXPLAINED_MAX)) {
     const { volume, replicas } = projected;
     const kept = replicas.filter((replica) => isHealthy(replica) || replica.failedAt !== undefined);
-    // One search for cures shows what is missing; the others would mostly repeat it.
+    // One search for cures shows the missing part; the others would mostly repeat it.
     const cures = first === null ? 'searched' : 'left-out';
     const explanation = course.fleet.explain(volume, kept, cures, nowOf(course));
     first ??= explanation;

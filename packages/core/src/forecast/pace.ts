@@ -7,7 +7,7 @@ import type { RebuildSpeed } from '../model/rebuild.js';
 
 export type Pace = {
   readonly bytesPerSecond: number;
-  /** What each rebuild takes beside its bytes: choosing a place, making files, joining, promoting, a busy worker. */
+  /** Constant time of each rebuild beside its bytes: choosing a place, making files, joining, promoting, a busy worker. */
   readonly fixedSeconds: number;
   /** How late the control plane is to notice that a node is gone, or that a time has come. */
   readonly lateSeconds: number;
@@ -28,16 +28,16 @@ export type TimeEstimate = {
 
 /** Until a cluster has measured some: a fast disk and network, a disk of some years ago, and a busy one. */
 const UNMEASURED: Readonly<Record<Odds, number>> = { low: 1000 * MIB, p50: 100 * MIB, p90: 25 * MIB };
-/** None for the fast end: what was measured holds it already. */
+/** None for the fast end: measured speeds include it. */
 const FIXED_SECONDS: Readonly<Record<Odds, number>> = { low: 0, p50: 3, p90: 15 };
 const LATE_SECONDS: Readonly<Record<Odds, number>> = { low: 0, p50: 5, p90: 20 };
 /** Share of the measured rebuilds that were slower than the pace. */
 const SHARES: Readonly<Record<Odds, number>> = { low: 0.95, p50: 0.5, p90: 0.1 };
 
-/** Finished rebuilds that paces are measured by: enough for a median, and few enough to tell of the present load. */
+/** Finished rebuilds from which speeds are computed: enough for a median, and few enough to reflect the present load. */
 export const SPEEDS_MAX = 100;
 
-/** @param speeds of finished rebuilds, of which those that moved nothing say nothing */
+/** @param speeds of finished rebuilds; those that moved nothing are ignored */
 export function pacesOf(speeds: readonly RebuildSpeed[]): Paces {
   const rates = measured(speeds)
     .map(({ bytes, seconds }) => bytes / seconds)
@@ -79,7 +79,7 @@ export function rangeOf(
   const paces = pacesOf(speeds);
   const [low, p50, p90] = ODDS.map((odds) => secondsAt(paces[odds]));
   if (p50 === undefined) return undefined;
-  // A slower run may have its rebuilds in another order, which can end sooner: a range does not turn around.
+  // A slower run may have its rebuilds in another order, which can end sooner: a range is never reversed.
   const middle = Math.ceil(p50);
   return {
     lowSeconds: Math.min(middle, Math.floor((low ?? 0) * ORDER_SHARE)),

@@ -100,7 +100,7 @@ function addCopy(projected: ProjectedVolume, course: Course): void {
   queue(projected, replica, course);
 }
 
-/** The worker does not keep a volume attached for what comes later: it lets it go, and rests before it tries again. */
+/** The worker does not keep a volume attached for later work: it detaches it, and pauses before it tries again. */
 function restUntil(projected: ProjectedVolume, untilMs: number, course: Course): number {
   if (projected.use !== 'repairing' || untilMs - course.nowMs <= IDLE_MS_MAX) return untilMs;
   letGo(projected, course);
@@ -148,7 +148,7 @@ function queue(projected: ProjectedVolume, target: Replica, course: Course): voi
   course.line.add(rebuild, { bytes: volume.writtenBytes, spec: volume.spec });
 }
 
-/** It has all its copies: those that are one too many go, and the worker lets it go. */
+/** It has all its copies: surplus ones are removed, and the worker detaches it. */
 function finish(projected: ProjectedVolume, course: Course): void {
   for (;;) {
     const victim = decideSurplus(repairView(projected, course))?.replica;

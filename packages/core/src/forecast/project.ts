@@ -1,8 +1,8 @@
 /**
- * Projection: a cluster played forward from the moment after a change until nothing moves any more, at one pace.
+ * Projection: a cluster played forward from the moment after a change until nothing moves any more, at one speed.
  *
- * A discrete-event simulation that asks the rules of the product: the scheduler where a copy goes, the rules of replenishment
- * whether it is time for one, admission what begins. What it can't know (further failures, users) does not happen in it.
+ * A discrete-event simulation that asks the rules of the product: the scheduler for places, the rules of replenishment for times,
+ * admission for starts. Unpredictable events (further failures, users) do not happen in it.
  */
 import { fleetLookup } from '../lifecycle/node-volumes.js';
 import { isDeleting } from '../model/volume-lifecycle.js';
@@ -20,11 +20,11 @@ import { RebuildLine } from './rebuild-line.js';
 import type { Scene } from './scene.js';
 
 /**
- * Moments in which something ends or begins. Each costs a look at the queue; as many rebuilds as one answer may have volumes
- * with three copies each.
+ * Events, at which something ends or begins. Each costs a pass over the queue; as many rebuilds as one answer may have volumes with
+ * three copies each.
  */
 const STEPS_MAX = 30_000;
-/** Volumes without a place that are asked again when room has become free: the first would take it. */
+/** Volumes without a place that are tried again when room has become free: the first would take it. */
 const RELOOKS_MAX = 50;
 
 export type Projection = {
@@ -111,7 +111,7 @@ function nextWakeMs(volumes: readonly ProjectedVolume[]): number {
   return next;
 }
 
-/** Volumes that found no place, where there is room again, and detached ones that wait for their turn. */
+/** Volumes without a place, once there is room again, and detached ones that wait to be moved. */
 function lookAgain(volumes: readonly ProjectedVolume[], course: Course): void {
   const mayFit = (projected: ProjectedVolume) =>
     course.hasRoomAgain && projected.end?.kind === 'unschedulable';

@@ -1,4 +1,4 @@
-/** A volume in a projection: its rows as they would be by then, and what it waits for. */
+/** A volume in a projection: its rows as they would be by then, and its reason for waiting. */
 
 import { type FleetLookup, isLeaving } from '../lifecycle/node-volumes.js';
 import { conditionOf } from '../model/condition.js';
@@ -13,7 +13,7 @@ import type { Pace } from './pace.js';
 import type { RebuildLine } from './rebuild-line.js';
 import type { ForecastVolume } from './scene.js';
 
-/** What a volume comes to. `waiting`: for a user or for a node; the sentence says for what. */
+/** Final state of a volume. `waiting`: for a user or for a node; the sentence says for what. */
 export type VolumeEnd =
   | { readonly kind: 'full' }
   | { readonly kind: 'lost' }
@@ -25,9 +25,9 @@ export type ProjectedVolume = {
   volume: ForecastVolume['volume'];
   replicas: readonly Replica[];
   rebuild: Rebuild | undefined;
-  /** `repairing`: the worker attaches it for its rebuilds, and lets it go afterwards. */
+  /** `repairing`: the worker attaches it for its rebuilds, and detaches it afterwards. */
   use: 'idle' | 'served' | 'repairing';
-  /** Node whose turn of detached moves it takes while it is `repairing`. */
+  /** Node on which it occupies a detached move while it is `repairing`. */
   turnOf: NodeId | undefined;
   wakeMs: number | undefined;
   end: VolumeEnd | undefined;
@@ -35,7 +35,7 @@ export type ProjectedVolume = {
   bytes: number;
 };
 
-/** What all volumes of a projection share. */
+/** Shared state of all volumes of a projection. */
 export type Course = {
   readonly fleet: WorkingFleet;
   readonly lookup: FleetLookup;
@@ -45,7 +45,7 @@ export type Course = {
   nowMs: number;
   /** Rebuilds that were added; numbers their ids. */
   added: number;
-  /** A booking has been released since volumes without a place were looked at. */
+  /** A booking has been released since volumes without a place were tried. */
   hasRoomAgain: boolean;
   /** Detached volumes that are being moved, by the node that they leave. */
   readonly turns: Map<NodeId, number>;
@@ -79,7 +79,7 @@ export function repairView({ volume, replicas, rebuild }: ProjectedVolume, { fle
   return { volume, replicas, rebuilds: rebuild === undefined ? [] : [rebuild], fleet: fleet.view };
 }
 
-/** Is it on a disk and a node that are there? */
+/** True on an existing disk and node. */
 export function isReachable(
   { nodeId, diskId }: Pick<Replica, 'nodeId' | 'diskId'>,
   { lookup }: Pick<Course, 'lookup'>,

@@ -1,7 +1,7 @@
 /**
- * Line of rebuilds, played forward: which begin when, by the cluster's own admission, and when each ends at a given pace.
+ * Queue of rebuilds, played forward: which begin when, by the cluster's own admission, and when each ends at a given speed.
  *
- * It knows no volumes. What a volume does next is decided by its caller between two ends, and joins the line.
+ * It knows no volumes. Its caller decides a volume's next rebuild between two ends, and adds it to the queue.
  */
 import { compareQueued, planAdmissions } from '../admission/plan-admissions.js';
 import { shareBandwidth } from '../admission/share-bandwidth.js';
@@ -11,20 +11,20 @@ import type { AdmissionView, BandwidthSpec } from '../model/views.js';
 import type { Pace } from './pace.js';
 
 /**
- * Rebuilds of the queue that are asked for room after each end: the riskiest. Far more than limits let begin at once; a
- * longer look would make the time grow with the square of the queue.
+ * Queued rebuilds that are tried after each end: the riskiest. Far more than limits let begin at once; more would make the time grow
+ * with the square of the queue.
  */
 const WINDOW = 100;
-/** Preemption makes room for one that begins in the next look. Each look but the last makes at least one stand still. */
+/** Preemption makes room for one that begins in the next pass. Each pass but the last pauses at least one. */
 const LOOKS_MAX = 2 * WINDOW;
-/** Below a millisecond of copying: what is left of a rebuild that has ended is an error of rounding. */
+/** Below a millisecond of copying: the rest of a rebuild that has ended is an error of rounding. */
 const SECONDS_MIN = 0.001;
 
 /** `quotas` left out: nothing limits whose rebuilds run. */
 type Facts = Pick<AdmissionView, 'clusterId' | 'settings'> & Partial<Pick<AdmissionView, 'quotas'>>;
 type Work = { readonly rebuild: Rebuild; readonly bytesLeft: number; readonly fixedLeftSeconds: number };
 
-/** What a rebuild has to copy, and how fast its volume lets it. */
+/** Bytes that a rebuild has to copy, and its volume's rate limit. */
 export type RebuildWork = { readonly bytes: number; readonly spec: BandwidthSpec | undefined };
 
 export class RebuildLine {

@@ -5,17 +5,17 @@ import type { FleetView, NodeVolumes } from '../model/views.js';
 import type { LostPlaces } from '../scheduling/simulation/changed-fleet.js';
 
 export type ForecastVolume = NodeVolumes['volumes'][number] & {
-  /** False: it takes part, and nothing about it is told (another tenant's). */
+  /** False: it takes part, and is not reported (another tenant's). */
   readonly isVisible: boolean;
 };
 
 export type Scene = {
-  /** With what is lost, which is not ready; drained nodes are cordoned and have their drain. */
+  /** With lost nodes and disks, which are not ready; drained nodes are cordoned and have their drain. */
   readonly fleet: FleetView;
   readonly volumes: readonly ForecastVolume[];
 };
 
-/** The fleet once the silence of what is lost has been noticed: nodes and disks stay in it, as rows do. */
+/** The fleet once the silence of lost nodes has been noticed: nodes and disks stay in it, as rows do. */
 export function withLosses(fleet: FleetView, { nodeIds, diskIds }: LostPlaces, now: Date): FleetView {
   const noticedAt = new Date(now.getTime() + fleet.settings['agent-heartbeat-timeout'] * 1000);
   const lostNode = (node: StorageNode): StorageNode => ({

@@ -33,7 +33,7 @@ import {
   type VolumeEnd,
 } from './projected-volume.js';
 
-/** @returns whether it is served now; else its `wakeMs` or `end` say what it waits for, where it waits for something */
+/** @returns whether it is served now; else its `wakeMs` or `end` give the reason for waiting, if there is one */
 export function serve(projected: ProjectedVolume, course: Course): boolean {
   if (projected.use !== 'idle') return true;
   if (copiesOf(projected, course).length === 0) {
@@ -68,7 +68,7 @@ function serveItsUsers(projected: ProjectedVolume, course: Course): boolean {
   return begin(projected, course, 'served');
 }
 
-/** On the node that a new attachment would be granted to: what it reads from there counts on no other node. */
+/** On the node that a new attachment would be granted to: its reads from there count on no other node. */
 function attachedAnew(
   projected: ProjectedVolume,
   course: Course,

@@ -1,6 +1,6 @@
 /**
- * Conclusions from the answers to an attachment's steps: what a grant records, what a start that was answered, refused or
- * lacks copies means, and what is left when the engine has stopped.
+ * Conclusions from the answers to an attachment's steps: the record of a grant, the meaning of a start that was answered, refused or
+ * lacks copies, and the state after the engine has stopped.
  */
 
 import type { EngineReport } from '../model/agent-protocol.js';
@@ -133,8 +133,8 @@ export function startRefused(
 }
 
 /**
- * Says that the node of a start has missed a heartbeat, before the start and while its calls are on their way: they may take their whole
- * time, and users wait. What a start that was tried has found stands already.
+ * Records that the node of a start has missed a heartbeat, before the start and while its calls are on their way: they may take their
+ * whole time, and users wait. The result of an earlier try stays.
  */
 export function startAwaitsNode({ volume, fleet }: VolumeView, nodeId: NodeId, now: Date): Change[] {
   const node = nodeById(fleet, nodeId);
@@ -162,7 +162,7 @@ function epochRaised(view: VolumeView, newest: number, identity: GrantIdentity, 
   ];
 }
 
-/** The grant of a start that has not begun, under a new epoch: what was given before it names another one. */
+/** The grant of a start that has not begun, under a new epoch; an earlier grant named another one. */
 export function grantedAnew(
   { lifecycle }: Pick<Volume, 'lifecycle'>,
   { grantId, secret }: GrantIdentity,
@@ -173,7 +173,7 @@ export function grantedAnew(
 /** Copies as a start found them that could not begin, and why it could not. */
 export type MissingCopies = Pick<CopiesSurvey, 'copies' | 'claimedBy'> & { readonly attention: Attention };
 
-/** What is known of the copies when some are missing; `undefined` when the start waits for another reason. */
+/** State of the copies when some are missing; `undefined` when the start waits for another reason. */
 export function surveyOfMissing(
   { copies, attention, claimedBy }: MissingCopies,
   now: Date,

@@ -4,7 +4,7 @@ import type { FaultCode } from '../model/faults.js';
 import type { VolumeView } from '../model/views.js';
 import { type FillTask, withoutAdmission } from '../model/volume-task.js';
 
-/** The filling has begun: it goes on after the engine's answer, in the attachment that was asked. */
+/** The filling has begun: it continues after the engine's answer, in the requested attachment. */
 export function fillBegun({ volume }: VolumeView, fill: FillTask): Change[] {
   const begun = { ...fill, startedEpoch: volume.epoch, trouble: undefined };
   return [{ kind: 'volume.patch', volumeId: volume.id, patch: { task: begun } }];

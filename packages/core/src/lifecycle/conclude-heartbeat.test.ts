@@ -71,7 +71,7 @@ test('the percentage of a rebuild counts what is copied and what is verified beh
   expect(at('copying', 100, 0, 90)).toBe(at('verifying', 100, 0, 90));
   expect(at('verifying', 100, 0, 100)).toBe(99);
   expect(at('verifying', 100, 0, 50)).toBeLessThan(at('verifying', 100, 0, 100));
-  // An agent of an earlier version counts what it verifies as compared.
+  // An agent of an earlier version counts verified bytes as compared.
   expect(at('verifying', 150)).toBe(at('verifying', 100, 0, 50));
   expect(at('copying', 10, 70)).toBe(70);
 });

@@ -1,6 +1,6 @@
 /**
- * Conclusions from the reports of a heartbeat: what of them is news, and what a store keeps of them. Every store asks here,
- * so that memory and Postgres wake the same reconcilers.
+ * Conclusions from the reports of a heartbeat: which of them are news, and what a store keeps. Every store uses these, so that memory
+ * and Postgres wake the same reconcilers.
  */
 import type { DiskReport, EngineReport, RebuildReport } from '../model/agent-protocol.js';
 import { conditionOf } from '../model/condition.js';
@@ -47,7 +47,7 @@ function makeSignature(report: EngineReport): string {
   ]);
 }
 
-/** What a disk's row holds of its reports. */
+/** Reported fields of a disk's row. */
 export type DiskFacts = Pick<
   StorageDisk,
   'name' | 'path' | 'type' | 'fileSystem' | 'storageMaximumBytes' | 'storageAvailableBytes' | 'conditions'

@@ -22,17 +22,17 @@ const FINAL: ReadonlySet<FaultCode> = new Set([
 
 type Refusal = { readonly code: FaultCode; readonly message: string };
 
-/** A purge has begun: it goes on after the engine's answer, in the attachment that was asked. */
+/** A purge has begun: it continues after the engine's answer, in the requested attachment. */
 export function purgeBegun({ volume }: VolumeView, task: LayerTask): Change[] {
   const begun: LayerTask = { ...task, startedEpoch: volume.epoch, trouble: undefined };
   return [{ kind: 'volume.patch', volumeId: volume.id, patch: { task: begun } }];
 }
 
 /**
- * Changes of a task that the engine did not take: it is tried again, or given up.
+ * Changes of a task that the engine did not accept: it is tried again, or given up.
  *
- * An engine that does not answer may have done it, and one that is busy will be free: neither is a refusal, and it is
- * asked again for as long as it takes.
+ * An engine that does not answer may have done it, and a busy one will be free: neither is a refusal, and the request is repeated for
+ * as long as it takes.
  */
 export function layerTaskRefused(view: VolumeView, task: LayerTask, error: Refusal, now: Date): Change[] {
   const isAnswer = error.code !== 'agent.unreachable' && !error.code.startsWith('engine.');
@@ -89,7 +89,7 @@ function givenBack({ fleet }: VolumeView, { id, diskId, sizeBytes }: Replica, fr
   return { kind: 'replica.resize', replicaId: id, sizeBytes: fromBytes, booking };
 }
 
-/** Refusals after which a snapshot has failed: it was wanted of that moment, and each try has all writes wait. */
+/** Refusals after which a snapshot has failed: it was requested for that moment, and each try stalls all writes. */
 const FINAL_FOR_SNAPSHOTS: ReadonlySet<FaultCode> = new Set([
   'replica.too_many_layers',
   'request.invalid',
@@ -99,8 +99,8 @@ const FINAL_FOR_SNAPSHOTS: ReadonlySet<FaultCode> = new Set([
 ]);
 
 /**
- * Changes of a snapshot that the engine did not take: noted and tried again, or failed for good. A schedule whose one before has
- * failed for the same reason tells it no second time.
+ * Changes of a snapshot that the engine did not accept: recorded and tried again, or failed for good. A schedule whose previous
+ * snapshot failed for the same reason emits no second event.
  */
 export function snapshotRefused(view: VolumeView, snapshot: Snapshot, refusal: Refusal, now: Date): Change[] {
   if (!FINAL_FOR_SNAPSHOTS.has(refusal.code)) return troubleNoted(snapshot, refusal, now);
@@ -113,7 +113,7 @@ export function snapshotRefused(view: VolumeView, snapshot: Snapshot, refusal: R
   return [failed, { kind: 'event', event }];
 }
 
-/** Changes of a hash that was asked for. @param refusal `undefined` when the engine has begun it */
+/** Changes of a requested hash. @param refusal `undefined` when the engine has begun it */
 export function hashAnswered(
   { volume }: VolumeView,
   snapshot: Snapshot,
@@ -126,7 +126,7 @@ export function hashAnswered(
   return [patched(snapshot, patch)];
 }
 
-/** Notes on the snapshot why it waits, so that the volume goes on with its other work. */
+/** Records on the snapshot why it waits, so that the volume continues with its other work. */
 export function troubleNoted(snapshot: Snapshot, refusal: Refusal | undefined, now: Date): Change[] {
   const message = refusal?.message ?? 'it is not wanted any more';
   return [patched(snapshot, { trouble: { message, at: now } })];

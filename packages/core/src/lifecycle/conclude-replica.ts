@@ -8,7 +8,7 @@ import { newReplica } from '../model/replica.js';
 import type { VolumeView } from '../model/views.js';
 import { nodeName, volumeEvent } from '../model/volume-facts.js';
 
-/** What a further replica is: where, and which one it is to replace. */
+/** A further replica: its place, and the one that it replaces. */
 export type AddedReplica = {
   readonly nodeId: NodeId;
   readonly booking: SpaceBooking;
@@ -59,12 +59,12 @@ export function replicaProvisioned(
   ];
 }
 
-/** The failure stays with the replica, so that the volume goes on with its other copies meanwhile. */
+/** The failure is recorded on the replica, so that the volume continues with its other copies meanwhile. */
 export function provisioningFailed(replicaId: ReplicaId, message: string, now: Date): Change[] {
   return [patchOf(replicaId, { failure: { reason: 'ProvisioningFailed', message }, lastFailedAt: now })];
 }
 
-/** From the engine's answer on the replica gets no more writes: it counts as failed. */
+/** After the engine's answer the replica gets no more writes: it counts as failed. */
 export function replicaDropped(replicaId: ReplicaId, message: string, now: Date): Change[] {
   const failure = { reason: 'Dropped', message };
   return [patchOf(replicaId, { mode: 'ERR', failedAt: now, lastFailedAt: now, failure })];

@@ -18,14 +18,14 @@ const RESTORED_LEAP = 1_000_000;
 export type ConcludedSalvage = { readonly isSalvaged: boolean; readonly changes: Change[] };
 
 /**
- * Conclusion from a salvage that a user requested, over the copies as they are now: goes on with the named ones, or says
- * why not.
+ * Conclusion from a salvage that a user requested, over the copies as they are now: continues with the named ones, or gives the
+ * reason why not.
  *
- * One commit raises the epoch and records the named copies as the only members, before any engine starts: from then on the
- * others are stale wherever they turn up, and an engine that they may still have is fenced off by its epoch. No copy can
- * hold a record of the new epoch yet, so this one is the highest. The attach then goes its usual way.
+ * One commit raises the epoch and records the named copies as the only members, before any engine starts: the others are stale
+ * afterwards wherever they turn up, and an engine that they may still have is fenced off by its epoch. No copy can hold a record of
+ * the new epoch yet, so this one is the highest. The attach then takes its usual course.
  *
- * @param asked what these copies show at this moment
+ * @param asked present state of these copies
  */
 export function concludeSalvage(
   view: VolumeView,
@@ -53,7 +53,7 @@ export function concludeSalvage(
     record: copyRecord(epoch, 0, chosen),
     restoredAt: undefined,
     attention: undefined,
-    // A clone goes on with what its copies hold: filled anew, it would lose what was written to it.
+    // A clone continues with the content of its copies: filled anew, it would lose later writes.
     ...(fillOf(volume) === undefined ? {} : { task: undefined }),
   };
   const risk = salvageRisk(adviseSalvage(found, ids), chosen, survey);

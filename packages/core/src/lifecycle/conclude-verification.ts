@@ -12,7 +12,7 @@ type Checksum = {
 
 /** At 100 MB/s a whole copy of 1 TB is read in this time. A copy that takes longer is reported as not read. */
 const VERIFY_MS_MAX = 3 * 3_600_000;
-/** One that the schedule began is read at a limited rate, behind those of other volumes: a day, and what is left is said to be unread. */
+/** A scheduled verification reads at a limited rate, behind those of other volumes: a day, and the rest is reported as unread. */
 const SCHEDULED_MS_MAX = 24 * 3_600_000;
 
 /**
@@ -27,8 +27,8 @@ export function verifiableCopies(replicas: readonly Replica[]): Replica[] {
 }
 
 /**
- * How far a verification is, where more copies have been read than it says; `undefined` otherwise. Copies are read for hours,
- * and users want to see that it goes on.
+ * Progress of a verification, if more copies have been read than it records; `undefined` otherwise. Copies are read for hours, and
+ * users want to see progress.
  */
 export function verificationProgress(
   answers: readonly { readonly replica: Replica; readonly answer: CopyAnswer }[],
@@ -40,7 +40,9 @@ export function verificationProgress(
   return { ...known, replicas, message: `${read.length} of ${answers.length} copies read` };
 }
 
-/** Result of a verification; `undefined` while a copy is being read and there is time left. What follows: `follow-verification.ts`. */
+/**
+ * Result of a verification; `undefined` while a copy is being read and there is time left. Consequences: `follow-verification.ts`.
+ */
 export function concludeVerification(
   answers: readonly { readonly replica: Replica; readonly answer: CopyAnswer }[],
   requestedAt: Date,

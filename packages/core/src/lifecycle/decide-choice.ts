@@ -29,7 +29,7 @@ export function decideChoice(
     return refuse('volume.attached', `volume ${name} is attached, and its engine reads from all copies`, [
       'detach and verify it first',
     ]);
-  // What is current is known of this epoch only.
+  // Current copies are known for this epoch only.
   if (verification?.epoch !== volume.epoch || verification.believed === undefined)
     return refuse('volume.not_verified', `volume ${name} was not verified since it was last attached`, [
       'verify it first',

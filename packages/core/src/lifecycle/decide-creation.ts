@@ -1,4 +1,4 @@
-/** Decision about a new volume: its spec, a place for each replica, and what it says of those that found none. */
+/** Decision about a new volume: its spec, a place for each replica, and the explanation for those without one. */
 
 import type { SpaceBooking } from '../model/changes.js';
 import type { ClusterEvent } from '../model/event.js';
@@ -17,8 +17,7 @@ import { scheduledCondition, withSentence } from './scheduled-condition.js';
 export type ReplicaIdentity = { readonly id: ReplicaId; readonly secret: string };
 
 /**
- * What a user asks for, with everything that is not decided: ids, secrets and the time. So a request that is decided
- * again is still about the same volume.
+ * A user's request with all its inputs: ids, secrets and the time. So a request that is decided again is still about the same volume.
  */
 export type CreationRequest = {
   readonly volumeId: VolumeId;
@@ -50,11 +49,11 @@ export interface PlacementFleet {
 export type NewReplica = {
   readonly replica: Replica;
   readonly zone: string | undefined;
-  /** `undefined` for one that found no place. */
+  /** `undefined` for a replica without a place. */
   readonly booking: SpaceBooking | undefined;
 };
 
-/** A decided volume: what is to be stored in one piece or not at all. */
+/** A decided volume: stored in one piece or not at all. */
 export type NewVolume = {
   readonly volume: Volume;
   readonly replicas: readonly NewReplica[];
@@ -81,7 +80,7 @@ export function identitiesNeeded({ numberOfReplicas }: VolumeSpecInput): number 
 }
 
 /**
- * Decides a new volume. What fits nowhere is no error: the volume has `Scheduled=False`, which says why per disk, and
+ * Decides a new volume. A replica without a place is no error: the volume has `Scheduled=False`, with the reason for each disk, and
  * its replicas are placed when there is room.
  *
  * @throws StorageFault `request.invalid`

@@ -1,10 +1,10 @@
 /**
- * Decides whether an engine may start, and on which copies. Called when every copy that can be reached has been fenced at
- * the new epoch and has said what it holds.
+ * Decides whether an engine may start, and on which copies. Called when every reachable copy has been fenced at the new epoch and has
+ * reported its state.
  *
- * The records decide what is current (docs/adr/0004-copies-say-which-is-current.md). Here is added only patience: a member that is missing because
- * its agent is just starting would be left out, and rebuilt, for no reason. So the start waits a little for members that
- * may answer in a moment, but never longer, because users wait too.
+ * The records decide what is current (docs/adr/0004-copy-records.md). This adds only patience: a member that is missing because its
+ * agent is just starting would be left out, and rebuilt, for no reason. So the start waits a little for members that may answer in a
+ * moment, but never longer, because users wait too.
  */
 
 import { conditionOf } from '../model/condition.js';
@@ -22,8 +22,8 @@ import { cloneInDoubt, namesOf, oneNodesWord, type Refusals, tooFewCopies } from
 /** How long a start waits for members that may be about to answer, while a cluster starts. */
 const PATIENCE_MS = 12_000;
 /**
- * And at any other time: what an agent needs to start again. Its node has most likely just died, and a user waits for
- * the takeover.
+ * At any other time: the time that an agent needs to start again. Its node has most likely just died, and a user waits for the
+ * takeover.
  */
 const SHORT_PATIENCE_MS = 2_000;
 /** A holder that became ready this recently suggests that the whole cluster is starting. */
@@ -49,7 +49,7 @@ export function currentCopies(
     replicas.flatMap(({ id, nodeId }): [ReplicaId, NodeId][] => (nodeId === undefined ? [] : [[id, nodeId]])),
   );
   const places = { nodeOf, holderId: holderOf(volume) };
-  // They say of themselves what they said before their disks were set back.
+  // Their records are those from before their disks were set back.
   const setBack = replicas.filter(
     ({ failedAt, failure }) => failedAt !== undefined && failure?.reason === DISK_SET_BACK,
   );

@@ -1,6 +1,6 @@
 /**
- * Detached volumes of a node that are asked in one run whether their copies can be moved. A few, since each costs a read and a
- * search for a place; and others in each run, so that those without a place do not keep the rest from being asked.
+ * Round-robin batch of a node's detached volumes that are tried for a move, bounded per reconcile run. Each costs a read and a search
+ * for a place; the next run tries others, so that volumes without a place do not block the rest.
  */
 import type { FleetView } from '../model/views.js';
 import type { VolumeOnNode } from './node-volumes.js';

@@ -1,6 +1,6 @@
 /**
- * Copies that differ while no majority says which are right, as the last verification or the last hash of a snapshot found them.
- * Nothing is failed then: a person says with which the volume goes on (`decide-choice.ts`).
+ * Copies that differ without a majority, as found by the last verification or the last hash of a snapshot. Nothing is failed then: a
+ * person chooses the copies to continue with (`decide-choice.ts`).
  *
  * A copy that was rebuilt since has the data of another one and is left out, so the question ends with its cause.
  */
@@ -16,7 +16,7 @@ import { judgeSums, type SummedCopy } from './judge-copies.js';
 
 const TYPE = 'CopiesDiffer';
 
-/** What copies were compared in, with what each has. */
+/** Subject of a comparison, with each copy's checksum. */
 export type Difference = {
   /** `undefined`: in all that a client reads. */
   readonly snapshotName: string | undefined;

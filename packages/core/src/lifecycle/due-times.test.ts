@@ -287,7 +287,7 @@ test.each<{ name: string; view: VolumeView; after?: number; step?: Step['kind'] 
   const byDueTimes = firstStepByDueTimes(quiet);
   expect(byDueTimes?.step).toBe(step);
   expect(byDueTimes?.at).toEqual(after === undefined ? undefined : secondsAfterNoon(after));
-  // What the due times say is what a plan at every minute of a week finds, and not even a millisecond late.
+  // The due times are those that a plan at every minute of a week finds, and not even a millisecond late.
   const byMinutes = firstStepByMinutes(quiet);
   expect(byMinutes?.step).toBe(step);
   if (byDueTimes === undefined || byMinutes === undefined) return;

@@ -1,9 +1,9 @@
 /**
- * Changes that follow from a verification that is done: copies that a majority contradicts are failed before any engine reads them.
+ * Changes that follow from a finished verification: copies that a majority contradicts are failed before any engine reads them.
  *
  * One commit raises the epoch and records the others as the only members, as a salvage does: no copy can hold a record of the new
- * epoch yet, so the failed ones are behind wherever they turn up. If the process dies before it, the next run concludes the same
- * from the same copies; an attach in between has another epoch, and the verification has come to nothing.
+ * epoch yet, so the failed ones are stale wherever they turn up. If the process dies before it, the next run concludes the same from
+ * the same copies; an attach in between has another epoch, and voids the verification.
  */
 import type { Change } from '../model/changes.js';
 import { type CopyRecord, copyRecord } from '../model/copy-record.js';
@@ -66,8 +66,8 @@ export type FailedCopies = {
 };
 
 /**
- * Fails copies of a detached volume, so that the next attach goes on without them. Given up at once: their checksums may say of
- * damaged layers that these are as they were, so another copy is built from the first byte on.
+ * Fails copies of a detached volume, so that the next attach goes on without them. They are given up at once: their checksums may
+ * describe damaged layers as unchanged, so another copy is built from the first byte on.
  */
 export function copiesFailed(view: VolumeView, { record, failed, why }: FailedCopies, now: Date): Change[] {
   const { volume, fleet } = view;

@@ -1,7 +1,7 @@
 /**
- * Judgement of compared copies: which ones are damaged, by the checksums of what they hold.
+ * Judgement of compared copies: which ones are damaged, by the checksums of their content.
  *
- * A copy is damaged only where more than half of all current copies hold something else, and the same. Copies that were not read
+ * A copy is damaged only if more than half of all current copies hold another content, and the same one. Copies that were not read
  * count too, because they may agree with the odd one. So a majority is never failed, and never the last copy.
  */
 
@@ -34,7 +34,7 @@ export function judgeSums<Id extends string>(
   return { kind: 'damaged', damaged };
 }
 
-/** What a copy that was read says of itself. Agents of older versions say neither record nor marks. */
+/** State reported by a copy that was read. Agents of older versions report neither record nor marks. */
 export type ReadCopy = SummedCopy<ReplicaId> & {
   readonly record?: CopyRecord | null | undefined;
   /** False: writes were in flight when it stopped, so it may differ lawfully until the next attach. */

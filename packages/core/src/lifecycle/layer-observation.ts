@@ -1,6 +1,6 @@
 /**
- * Conclusions from an engine's report of a volume's layers: snapshot rows for layers that are there, none for those that
- * are gone, and which task or hash has ended.
+ * Conclusions from an engine's report of a volume's layers: snapshot rows for existing layers, none for removed ones, and which task
+ * or hash has ended.
  */
 import type { Change, SnapshotPatch, VolumePatch } from '../model/changes.js';
 import type { VolumeLayers } from '../model/engine-commands.js';
@@ -80,7 +80,7 @@ function chainOf(
   };
 }
 
-/** What a purge would have taken out, had it been able to. */
+/** Layers that a purge was meant to remove and could not. */
 function leftovers({ layers }: VolumeLayers): SnapshotId[] {
   return layers.filter(({ origin, removed }) => origin === 'system' || removed).map(({ id }) => id);
 }
@@ -132,7 +132,7 @@ function firstHash(view: VolumeView, now: Date): SnapshotPatch {
   return { hashRequest: automaticHash(view, now) };
 }
 
-/** Hashing goes on behind its answer; when the engine says nothing of it any more it has ended, one way or the other. */
+/** Hashing continues after its answer; when the engine no longer reports it, it has ended, one way or the other. */
 function hashEnded(
   { volume }: VolumeView,
   { hashRequest }: Snapshot,
@@ -144,7 +144,7 @@ function hashEnded(
   return { hashRequest: undefined, trouble };
 }
 
-/** What a rebuild, a drop or an expansion has frozen, or what was taken while the worker could not record it. */
+/** Layers frozen by a rebuild, a drop or an expansion, or taken while the worker could not record them. */
 function newSnapshot({ volume }: VolumeView, layer: Layer, now: Date): Snapshot {
   const { createdAt } = layer;
   return {

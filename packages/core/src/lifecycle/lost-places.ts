@@ -1,6 +1,6 @@
 /**
- * Copies of a detached volume whose places are gone: their nodes do not answer, or their disks are missing. No engine notices it,
- * so each is waited for from then on as a failed copy of an attached volume is, and counts as lost afterwards.
+ * Copies of a detached volume whose places are gone: their nodes do not answer, or their disks are missing. No engine notices it, so
+ * each is waited for like a failed copy of an attached volume, and counts as lost afterwards.
  */
 import { isHealthy, type Replica } from '../model/replica.js';
 import type { VolumeView } from '../model/views.js';
@@ -10,9 +10,9 @@ import { returnFacts, windowOfReturn } from '../scheduling/framework/occupancy.j
 type CopiesView = Pick<VolumeView, 'replicas' | 'fleet'>;
 
 /**
- * When a full copy of a detached volume, whose node does not answer or whose disk is missing, is not waited for any more; else the
- * past. A maintenance window of its node holds as for a failed copy: not where the volume is down to its last copy. It holds from its
- * beginning: whether a node that is to go away has gone is known seconds later.
+ * When the wait ends for a full copy of a detached volume whose node does not answer or whose disk is missing; else the past. A
+ * maintenance window of its node counts as for a failed copy: not if the volume is down to its last copy. It counts from its
+ * beginning: whether a node that is to go down has done so is known seconds later.
  */
 export function awayUntil(replica: Replica, { replicas, fleet }: CopiesView): Date {
   const isGoneForGood = nodeById(fleet, replica.nodeId)?.forget !== undefined;

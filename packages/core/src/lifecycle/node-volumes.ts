@@ -1,4 +1,4 @@
-/** Look-ups over the volumes of one node: a drain asks for the nodes and disks of thousands of replicas. */
+/** Look-ups over the volumes of one node: a drain needs the nodes and disks of thousands of replicas. */
 
 import { isDrainedAway } from '../model/drained-copies.js';
 import { disksById, nodesById } from '../model/fleet-lookup.js';

@@ -26,7 +26,7 @@ export function placementConditions(view: VolumeView, now: Date): PlacementCondi
     refusals,
     settings: fleet.settings,
   });
-  // In another organization's cluster the users are told of no node and no disk.
+  // In another organization's cluster no node and no disk is named to the users.
   const mayExplain = refusals !== undefined && volume.grantedTags === undefined;
   const isExplained = mayExplain === isAnyStored(view);
   const stored = conditionOf(volume.conditions, 'Scheduled');
@@ -40,12 +40,12 @@ export function placementConditions(view: VolumeView, now: Date): PlacementCondi
   };
 }
 
-/** A volume that had no place from its creation on: the first look at it tells of that. */
+/** A volume without a place from its creation on: its first reconciliation reports that. */
 function isUntold({ volume }: VolumeView, condition: Pick<Condition, 'status' | 'message'>): boolean {
   return volume.observedGeneration === 0 && isRefused(condition);
 }
 
-/** A new volume that has all its places is no news; its creation was told. */
+/** A new volume that has all its places is no news; its creation was reported. */
 function scheduledEvents(
   view: VolumeView,
   before: Condition | undefined,

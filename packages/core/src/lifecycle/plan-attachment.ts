@@ -117,7 +117,7 @@ function planGrant(view: VolumeView): Step | undefined {
     : { kind: 'grant-attachment', nodeId, why: 'an attach was requested' };
 }
 
-/** Why the volume can't attach yet although that is wanted; `undefined` when nothing stands in the way. */
+/** Reason why a wanted attachment can't begin yet; `undefined` when there is none. */
 export function attachObstacle(
   view: CopiesView,
 ): { code: string; message: string; cures: string[] } | undefined {
@@ -189,12 +189,11 @@ function notLocal(view: CopiesView, wanted: NodeId): { code: string; message: st
 }
 
 /**
- * The node that was asked for, or else, of the ready nodes that hold a full copy, the one with the smallest id: reads
- * are local there. Where no copy counts as full, any copy's node will do: the copies' own records decide at the start.
+ * The requested node, or else, of the ready nodes that hold a full copy, the one with the smallest id: reads are local there. If no
+ * copy counts as full, any copy's node will do: the copies' own records decide at the start.
  *
- * A node that is drained is to lose its engines, so it comes last; copies can be reached from any other node too. A cordoned one,
- * which may be about to be drained, comes after those that are not, and is none at all where a setting has volumes detached from
- * such nodes.
+ * A drained node is to lose its engines, so it comes last; copies can be reached from any other node too. A cordoned one, which may
+ * be about to be drained, comes after those that are not, and is excluded if a setting has volumes detached from such nodes.
  */
 export function attachNode(view: CopiesView): NodeId | undefined {
   const { volume, fleet } = view;
@@ -206,7 +205,7 @@ export function attachNode(view: CopiesView): NodeId | undefined {
     return isOpen && mayServeUsers(view, wanted) ? wanted : undefined;
   }
   const ofCopies = nodesOfCopies(view);
-  // Of a strictly local volume the full copy may be on a node that is away: it is waited for, not passed over.
+  // The full copy of a strictly local volume may be on an unreachable node: it is waited for, not passed over.
   const holders = ofCopies.filter(
     (id) => !isClosedTo(volume, nodeById(fleet, id), fleet) && mayServeUsers(view, id),
   );

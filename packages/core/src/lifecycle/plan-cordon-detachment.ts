@@ -6,8 +6,8 @@ import { fillOf } from '../model/volume-task.js';
 import type { Step } from './step.js';
 
 /**
- * Planner of detachments from cordoned nodes, where `detach-manually-attached-volumes-when-cordoned` says so: an engine
- * there would hold up the node's drain. What the worker attached for itself it detaches soon anyway.
+ * Planner of detachments from cordoned nodes, for `detach-manually-attached-volumes-when-cordoned`: an engine there would block the
+ * node's drain. The worker's own attachments end soon anyway.
  */
 export function planCordonDetachment({ volume, fleet, ...view }: VolumeView, now: Date): Step | undefined {
   const { lifecycle } = volume;

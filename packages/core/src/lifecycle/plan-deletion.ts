@@ -19,7 +19,7 @@ export function planDeletion(view: VolumeView, now: Date): Step | undefined {
       type: 'VolumeDeleted',
       message: `volume ${volume.name} is deleted with all its copies`,
     });
-    // After the row is gone: told before, a reader that asks again at once would still find it.
+    // After the row is gone: with an earlier event, a reader that reads again at once would still find it.
     const changes = [
       { kind: 'volume.delete' as const, volumeId: volume.id },
       { kind: 'event' as const, event },

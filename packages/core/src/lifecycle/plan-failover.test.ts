@@ -1,4 +1,4 @@
-/** When a volume is attached elsewhere unasked, and when it is left to its users. */
+/** When a volume is attached elsewhere automatically, and when it is left to its users. */
 import { A_SPEC, AN_OWNER, aVolume, NOON, secondsAfterNoon } from '@holdfast/testkit/builders.js';
 import { aFleet, aReplicaOn } from '@holdfast/testkit/fleet-builder.js';
 import { attachedOn, attachingOn, detachingFrom, TO_REPAIR } from '@holdfast/testkit/lifecycle-builder.js';

@@ -40,7 +40,7 @@ function planCopying(view: VolumeView, fill: FillTask, now: Date): Step | undefi
   if (reported?.fillId !== volume.id || reported.state === 'running') return undefined;
   if (reported.state === 'succeeded') return planEnd(view, now);
   const trouble = { message: reported.error, at: now };
-  // Its next try is behind all volumes that wait now: one that can't succeed must not keep them waiting.
+  // Its next try is behind all volumes that wait now: one that can't succeed must not delay them.
   const patch: VolumePatch = { task: withoutAdmission({ ...fill, startedEpoch: undefined, trouble }) };
   return { kind: 'commit', why: 'the filling failed', changes: [patched(volume.id, patch)] };
 }

@@ -1,10 +1,10 @@
 /**
- * Planner of forgotten nodes: gives up what a volume has on nodes that a user has declared gone for good.
+ * Planner of forgotten nodes: gives up a volume's copies and engine on nodes that a user has declared gone for good.
  *
- * An engine there is given up as by a forced detach: the next epoch fences it on every other copy. Copies there fail at once and
- * are not waited for. An attached volume builds others by the usual rules. A detached one keeps the row of the failed copy until
- * its cluster has attached it for a replacement, or until no replacement is possible. A copy whose loss the user has not accepted
- * is kept.
+ * An engine there is given up as by a forced detach: the next epoch fences it on every other copy. Copies there fail at once and are
+ * not waited for. An attached volume builds others by the usual rules. A detached one keeps the row of the failed copy until its
+ * cluster has attached it for a replacement, or until no replacement is possible. A copy whose loss the user has not accepted is
+ * kept.
  */
 import type { Change, ReplicaPatch } from '../model/changes.js';
 import type { StorageNode } from '../model/node.js';
@@ -78,8 +78,8 @@ function patchFor(
 }
 
 /**
- * Does the failed copy of a detached volume keep its row, so that the cluster has the volume attached for a replacement? Not where
- * that can't be: one attempt that came to nothing is enough. The next attach builds what is missing then.
+ * True if the failed copy of a detached volume keeps its row, so that the cluster attaches the volume for a replacement. Not if that
+ * is impossible: one failed attempt is enough. The next attach then builds the missing copy.
  */
 function isHeldForReplacement(
   view: VolumeView,

@@ -25,7 +25,7 @@ function view(volume: Partial<Volume> = {}, snapshot: Partial<Snapshot> = {}): V
   });
 }
 
-/** What the step changes: of the volume, and of how many snapshots. */
+/** Changes of the step: to the volume, and to how many snapshots. */
 function changes(of: VolumeView, now = NOON) {
   const step = planIntegrity(of, now);
   if (step?.kind !== 'commit') return undefined;

@@ -5,10 +5,10 @@ import { layerTaskOf } from '../model/volume-task.js';
 import type { Step } from './step.js';
 
 /**
- * Reads which layers a volume has when that may have changed without us: after an attach, after a copy was dropped or has
- * become full, and while something goes on behind its answer.
+ * Reads a volume's layers when they may have changed on their own: after an attach, after a copy was dropped or has become full, and
+ * while a command continues after its answer.
  *
- * Last of all concerns, because it only shows: should the engine not answer, nothing else waits for it.
+ * Last of all concerns, because it only reads: if the engine does not answer, nothing else waits for it.
  */
 export function planLayerReading(view: VolumeView): Step | undefined {
   const { volume, snapshots, engine } = view;
@@ -20,7 +20,7 @@ export function planLayerReading(view: VolumeView): Step | undefined {
   return isGoingOn || isOutOfDate ? { kind: 'read-layers' } : undefined;
 }
 
-/** Engines freeze layers unasked where they change the record: at a drop, and for a rebuild. */
+/** Engines freeze layers on their own when they change the record: at a drop, and for a rebuild. */
 export function chainKey({ record }: Pick<EngineReport, 'record'>): string {
   return `${record.epoch}.${record.dataGeneration}`;
 }

@@ -31,7 +31,9 @@ export function planLayerWork(view: VolumeView, now: Date): Step | undefined {
   );
 }
 
-/** A revert is of the moment it was asked for, and a purge is not worth an attach. The worker attaches it for an expansion. */
+/**
+ * A revert belongs to the moment of its request, and a purge is not worth an attach. The worker attaches the volume for an expansion.
+ */
 function planAbandoned(view: VolumeView, now: Date): Step | undefined {
   const { volume } = view;
   const task = layerTaskOf(volume);
@@ -64,7 +66,7 @@ function planTask(view: VolumeView, now: Date): Step | undefined {
   return isRebuilding(view) ? undefined : { kind: 'change-layers' };
 }
 
-/** One that waits for its admission is held back by the task; only one that runs has to be waited for. */
+/** A task blocks one that waits for admission; only a running one has to be waited for. */
 function isRebuilding({ rebuilds, engine }: VolumeView): boolean {
   const runsInEngine = engine?.report.rebuilds.some(({ state }) => state === 'running') === true;
   return runsInEngine || rebuilds.some(({ state }) => state === 'running');
@@ -84,14 +86,14 @@ function planHashing({ volume, snapshots }: VolumeView, now: Date): Step | undef
 }
 
 /**
- * Deleted snapshots, and what rebuilds have left behind, go as soon as the volume has all its copies: while one is away,
- * its return is cheapest when the layers it knows are still there.
+ * Deleted snapshots, and layers left by rebuilds, are purged as soon as the volume has all its copies: while one is missing, its
+ * return is cheapest when the layers it knows still exist.
  */
 function planAutomaticPurge(view: VolumeView, now: Date): Step | undefined {
   const { volume, rebuilds, fleet } = view;
   const isBusy = volume.task !== undefined || volume.chain === undefined || volume.chain.busy !== '';
   const isQueued = rebuilds.some(({ state }) => state === 'queued') || isRebuilding(view);
-  // What is being read by another volume stays as it is.
+  // Layers that another volume is reading stay as they are.
   if (view.clones.length > 0) return undefined;
   if (isBusy || isQueued || fleet.settings['disable-snapshot-purge']) return undefined;
   if (robustnessOf(view) !== 'healthy' || !view.snapshots.some((snapshot) => isToGo(view, snapshot)))
@@ -102,8 +104,8 @@ function planAutomaticPurge(view: VolumeView, now: Date): Step | undefined {
 }
 
 /**
- * Does the engine purge before it rebuilds? Operators switch that off before a maintenance, so that two copies which fail one
- * after the other still share layers. What another volume is being filled from stays as it is.
+ * True if the engine purges before it rebuilds. Operators switch that off before a maintenance, so that two copies which fail one
+ * after the other still share layers. The source of another volume's filling stays as it is.
  */
 export function purgesBeforeRebuild({ fleet: { settings }, clones }: VolumeView): boolean {
   const isWanted = settings['auto-cleanup-system-generated-snapshot'] && !settings['disable-snapshot-purge'];
@@ -116,7 +118,7 @@ function isToGo({ volume, fleet }: VolumeView, { id, origin, state }: Snapshot):
   return origin === 'system' && fleet.settings['auto-cleanup-system-generated-snapshot'];
 }
 
-/** When what an engine refused may be tried again: the volume's task, and what is wanted of its snapshots. */
+/** When a refused request may be repeated: the volume's task, and the pending changes of its snapshots. */
 export function layerWorkTimes({ volume, snapshots }: VolumeView): Date[] {
   return retryTimes([layerTaskOf(volume)?.trouble, ...snapshots.map(({ trouble }) => trouble)]);
 }

@@ -1,6 +1,6 @@
 /**
- * Planner of lost copies: a copy that its node has not found on its disk for a while is failed and given up, so that another one
- * is built. An engine notices when a copy of its own is gone; without an engine only the agents' reports tell.
+ * Planner of lost copies: a copy that its node has not found on its disk for a while is failed and given up, so that another one is
+ * built. An engine notices the loss of a copy of its own; without an engine only the agents' reports show it.
  *
  * Copies that an engine uses are left to it: an open file outlives its folder, and the engine knows whether it still serves.
  */
@@ -51,7 +51,7 @@ function isLost(replica: Replica, view: VolumeView, now: Date): boolean {
   const { unreportedSince } = replica;
   if (unreportedSince === undefined || lostAt(unreportedSince) > now || !isJudged(replica, view))
     return false;
-  // Heard since then, and still not told of it.
+  // The node was heard since then, and has not reported the copy.
   const heardAt = nodeById(view.fleet, replica.nodeId)?.lastHeartbeatAt;
   return heardAt !== undefined && heardAt > unreportedSince;
 }

@@ -1,10 +1,10 @@
 /**
- * Conclusions from an engine's report: how each copy is used, which are full or have failed, the record, how a rebuild ended.
- * Bare facts (progress, written bytes) the store takes over from the heartbeat itself; a replica's mode it does not, because
- * what a report says of one may be older than what has been decided since.
+ * Conclusions from an engine's report: modes of copies, which are full or have failed, the record, how a rebuild ended. The store
+ * takes bare facts (progress, written bytes) from the heartbeat itself; not a replica's mode, because a reported mode may be older
+ * than later decisions.
  *
- * The report is of the volume's current epoch on the node that holds it, so it is never from an engine that was fenced
- * off. It may be a little older than what has been recorded since; the rules below hold for that too.
+ * The report is of the volume's current epoch on the node that holds it, so it is never from an engine that was fenced off. It may be
+ * a little older than recorded changes; the rules below hold for that too.
  */
 import type { EngineReport, RebuildReport } from '../model/agent-protocol.js';
 import type { Change, RebuildPatch, ReplicaPatch } from '../model/changes.js';
@@ -34,7 +34,7 @@ export function planObservation(view: VolumeView, now: Date): Step | undefined {
 
 function recordChanges({ volume }: VolumeView, { record }: EngineReport): Change[] {
   if (volume.record !== undefined && !isNews(record, volume.record)) return [];
-  // Members that stored it are current: what a restored database had forgotten is told by them now.
+  // Members that stored it are current: they restore what a restored database had forgotten.
   return [{ kind: 'volume.patch', volumeId: volume.id, patch: { record, restoredAt: undefined } }];
 }
 
@@ -95,8 +95,7 @@ function isGivenUpSince({ mode, failedAt }: Replica, engine: VolumeView['engine'
 }
 
 /**
- * The target of a rebuild may still be listed as ERR from the failure that made it one; its rebuild's own report tells
- * when it has failed again.
+ * The target of a rebuild may still be listed as ERR from the failure that made it one; its rebuild's own report shows a new failure.
  */
 function dropped(
   view: VolumeView,
@@ -139,8 +138,8 @@ function rebuildChanges(view: VolumeView, report: EngineReport, now: Date): Chan
   }
   // While the engine says that it runs, it holds its place, even if its target is full already.
   if (reported?.state === 'running') return [];
-  // RW is the proof of success when the report of the rebuild itself is gone already. The target of one that succeeded
-  // may have failed again since: that is a failure of the replica, seen once its rebuild has ended.
+  // RW proves success when the report of the rebuild itself is gone already. The target of a successful one may have failed again
+  // since: that is a failure of the replica, seen once its rebuild has ended.
   if (targetMode === 'RW' || reported?.state === 'succeeded')
     return rebuildSucceeded(view, rebuild, reported, now);
   return [];
@@ -172,7 +171,7 @@ export type RebuildFailure = {
   rebuild: Rebuild;
   target: Replica | undefined;
   error: { code: string; message: string };
-  /** Of the target's: none when it is not to blame, as its engine or node went away. */
+  /** Retries charged to the target replica; 0 if the engine or its node failed. */
   triesSpent: number;
   /** It was called off, by a user's detach or another attachment; its target is unfinished no less. Left out: it has failed. */
   isCalledOff?: boolean;

@@ -17,7 +17,7 @@ const full = (node: string, part: Partial<Replica> = {}) =>
 const failed = (node: string, part: Partial<Replica> = {}) =>
   full(node, { failedAt: LONG_AGO, lastFailedAt: LONG_AGO, lastHealthyAt: LONG_AGO, ...part });
 
-/** A detached volume of three copies, of which one has failed on a node that is back. */
+/** A detached volume of three copies, of which one has failed on a node that has returned. */
 function view(part: Partial<VolumeView> = {}, volume: Partial<Volume> = {}): VolumeView {
   const spec = { ...A_SPEC, offlineRebuilding: 'enabled' as const };
   return aVolumeView({

@@ -1,11 +1,11 @@
 /**
- * Planner of offline rebuilds: brings a detached volume back to its wanted number of full copies, its copies away from places that
- * are being emptied, or the volume to a larger size that a user asked for. It attaches the volume without an address, lets the rebuild of any attached volume do the rest, and
- * detaches it.
+ * Planner of offline rebuilds: brings a detached volume back to its wanted number of full copies, its copies off places that are
+ * being evicted, or the volume to a larger size that a user requested. It attaches the volume without an address, lets the rebuild of
+ * any attached volume do the rest, and detaches it.
  *
- * The attachment says that it is for that (`purpose`), so a user's attach takes it over and a delete takes it away, and a
- * worker that dies leaves nothing that the next one could mistake for a user's attachment. What can't be rebuilt now is
- * let go after a minute and left alone for a while.
+ * The attachment has a `purpose`, so a user's attach takes it over and a delete ends it, and a worker that dies leaves nothing that
+ * the next one could mistake for a user's attachment. A volume that can't be rebuilt now is detached after a minute and left alone
+ * for a while.
  */
 
 import { blockText } from '../admission/waiting.js';
@@ -42,7 +42,7 @@ import type { Step } from './step.js';
 export const DETACHED_MOVES_MAX = 10;
 /** Long enough for an attach, an admission and a first report; a rebuild that runs or waits in the queue is no idleness. */
 export const IDLE_MS_MAX = 60_000;
-/** After one that came to nothing: the volume would only be attached and let go all the time. */
+/** After a fruitless attempt: the volume would only be attached and detached all the time. */
 export const REST_MS = 10 * 60_000;
 const TYPE = 'OfflineRebuilding';
 const STALLED = 'Stalled';
@@ -58,8 +58,8 @@ export function planOfflineRebuild(view: VolumeView, now: Date): Step | undefine
 }
 
 /**
- * Attaches a detached volume to move its copies off places that are being emptied. No concern of the volume's own plan: the
- * cluster's reconciler asks for it, a few volumes at a time, so that a node with many of them starts no engine for each at once.
+ * Attaches a detached volume to move its copies off places that are being evicted. Not part of the volume's own plan: the cluster's
+ * reconciler requests it, a few volumes at a time, so that a node with many of them does not start all engines at once.
  */
 export function planEvictionAttachment(view: VolumeView, now: Date): Step | undefined {
   const { volume } = view;
@@ -68,10 +68,10 @@ export function planEvictionAttachment(view: VolumeView, now: Date): Step | unde
   return begin(view, `copies of volume ${volume.name} are moved while it is detached`, now);
 }
 
-/** Is a copy of it to move, and would only the lack of a place stand in the way? Cheaper than a search for one. */
+/** True if a copy of it is to move and only the lack of a place could prevent that. Cheaper than a search for one. */
 export function mayBeMoved(view: RepairView, now: Date): boolean {
   if (misplacedCopies(view).length === 0 || !mayBegin(view, now)) return false;
-  // An attach without a copy whose node is away for a moment gives that copy up.
+  // An attach without a copy whose node is down for a moment gives that copy up.
   return !view.replicas.some((replica) => awayUntil(replica, view) > now);
 }
 
@@ -80,14 +80,14 @@ function planBeginning(view: VolumeView, now: Date): Step | undefined {
   if (isToGrow(view) && mayBegin(view, now))
     return begin(view, `volume ${volume.name} grows while it is detached`, now);
   if (!isRebuiltOffline(view) || robustnessOf(view) !== 'degraded' || !mayBegin(view, now)) return undefined;
-  // A copy whose node is away for a moment is not lost: it would be given up by an attach that no user needs.
+  // A copy whose node is down for a moment is not lost: an attach that no user needs would give it up.
   const judged = withLostCopies(view, now);
   const hopeful = judged.replicas.filter((replica) => isHealthy(replica) && replica.intent === 'keep').length;
   if (hopeful >= volume.spec.numberOfReplicas || !canReplenish(judged, now)) return undefined;
   return begin(view, `missing copies of volume ${volume.name} are rebuilt while it is detached`, now);
 }
 
-/** A user has asked for a larger size, and only an engine can change the layers. */
+/** A user has requested a larger size, and only an engine can change the layers. */
 function isToGrow({ volume }: Pick<VolumeView, 'volume'>): boolean {
   return volume.task?.kind === 'expand';
 }
@@ -102,7 +102,7 @@ function mayBegin(view: RepairView, now: Date): boolean {
   return isAnyFullCopyReachable(view) && attachObstacle(view) === undefined;
 }
 
-/** What would only wait for its nodes is not attached: that changes nothing, and each try would leave two events. */
+/** A volume that would only wait for its nodes is not attached: that changes nothing, and each try would leave two events. */
 function isAnyFullCopyReachable({ replicas, fleet }: RepairView): boolean {
   return replicas.some((replica) => isHealthy(replica) && isReachable(replica, fleet));
 }
@@ -111,7 +111,7 @@ function begin(view: VolumeView, message: string, now: Date): Step {
   return { kind: 'commit', why: message, changes: attachedForRebuild(view, message, now) };
 }
 
-/** Changes that have a detached volume attached for the rebuild of a copy, which a user asked for or a rule. */
+/** Changes that attach a detached volume for the rebuild of a copy, requested by a user or a rule. */
 export function attachedForRebuild(view: VolumeView, message: string, now: Date): Change[] {
   const { volume } = view;
   const patch: VolumePatch = {
@@ -180,7 +180,7 @@ function lastActiveMs({ volume, rebuilds }: VolumeView): number {
   );
 }
 
-/** When an attachment without a rebuild has lasted long enough, and when one that came to nothing may be tried again. */
+/** When an attachment without a rebuild has lasted long enough, and when a fruitless one may be tried again. */
 export function offlineRebuildTimes(view: VolumeView): Date[] {
   const { volume } = view;
   if (isRepairing(volume)) return [new Date(lastActiveMs(view) + IDLE_MS_MAX)];
@@ -188,7 +188,7 @@ export function offlineRebuildTimes(view: VolumeView): Date[] {
   return [...awaitedTimes(view), ...(rested === undefined ? [] : [rested])];
 }
 
-/** A user attached or deletes it: from then on it is an ordinary volume. */
+/** A user attached or deletes it: it is an ordinary volume afterwards. */
 function planTakenOver(view: VolumeView, now: Date): Step {
   const { volume } = view;
   const message = 'another attachment has taken the volume over';
@@ -214,7 +214,7 @@ export function restsUntil({ conditions }: Volume): Date | undefined {
   return last?.reason === STALLED ? new Date(last.lastTransitionAt.getTime() + REST_MS) : undefined;
 }
 
-/** Has an attempt since then come to nothing? */
+/** True if an attempt since then was fruitless. */
 export function isStalledSince({ conditions }: Pick<Volume, 'conditions'>, since: Date): boolean {
   const last = conditionOf(conditions, TYPE);
   if (last === undefined || last.lastTransitionAt <= since) return false;

@@ -192,7 +192,7 @@ describe('planOrphans', () => {
   });
 });
 
-/** What a copy stores whose disk was in a node of another cluster. */
+/** Description of a copy whose disk was in a node of another cluster. */
 function aForeignDescription(): Orphan['description'] {
   const volume = {
     name: 'theirs',

@@ -1,9 +1,9 @@
 /**
- * Planner of orphans: which are announced by an event, which are asked what they store, and which are removed now.
+ * Planner of orphans: which are announced by an event, which are asked for their description, and which are removed now.
  *
- * Pure. An orphan is removed because a user said so, or by the setting after its grace time. Both only while its node
- * and its disk are well, and both are fenced where they are recorded: `Store.commit` refuses to claim a copy that a
- * replica row stands for, and a replica that would take the id of a claimed one.
+ * Pure. An orphan is removed at a user's request, or by the setting after its grace time. Both only while its node and its disk are
+ * ready, and both are fenced where they are recorded: `Store.commit` refuses to claim a copy with a replica row, and a replica that
+ * would take the id of a claimed one.
  */
 import { type ClusterId, compareIds } from '../model/ids.js';
 import type { Orphan, OrphanInContext, OrphanRemoval } from '../model/orphan.js';
@@ -14,11 +14,11 @@ import { listItems } from '../settings/effective.js';
 export const ORPHAN_CONFIRMED_MS = 10_000;
 /** Removing a large copy keeps a disk busy. The next pass, at most a sweep later, takes the next ones. */
 export const ORPHAN_REMOVALS_MAX = 20;
-/** Asked in one pass what they store: a call each, which the rest of the cluster's work waits for. */
+/** Descriptions requested per pass: a call each, which the rest of the cluster's work waits for. */
 export const ORPHAN_DESCRIPTIONS_MAX = 50;
 /** Passes are a few seconds apart, so each begins behind those that the last one asked. */
 const TURN_MS = 5_000;
-/** After a refusal: what is in the way seldom passes within one sweep. */
+/** After a refusal: the obstacle seldom passes within one sweep. */
 const RETRY_MS = 30_000;
 
 export type OrphansView = {
@@ -28,7 +28,7 @@ export type OrphansView = {
 
 export type OrphanStep =
   | { kind: 'announce'; item: OrphanInContext }
-  /** Asks its agent what it stores, as nothing is known of that. */
+  /** Asks its agent for the description, as none is known. */
   | { kind: 'describe'; item: OrphanInContext }
   | { kind: 'remove'; item: OrphanInContext; removal: OrphanRemoval };
 
@@ -50,15 +50,15 @@ function isToAnnounce({ orphan }: OrphanInContext, now: Date): boolean {
   return orphan.announcedAt === undefined && ageMs(orphan, now) >= ORPHAN_CONFIRMED_MS;
 }
 
-/** One that is announced now is asked in the same step. */
+/** An orphan that is announced now is asked in the same step. */
 function isToDescribe({ orphan, isReachable }: OrphanInContext): boolean {
   const { announcedAt, description, removal } = orphan;
   return isReachable && announcedAt !== undefined && description === undefined && removal === undefined;
 }
 
 /**
- * All are asked in turn, by the time of day: agents of an older version don't say what a copy stores, and theirs must not
- * keep the others from being asked.
+ * All are asked round-robin, by the time of day: agents of an older version don't return descriptions, and theirs must not block the
+ * others.
  */
 function inTurn(items: readonly OrphanInContext[], now: Date): readonly OrphanInContext[] {
   if (items.length <= ORPHAN_DESCRIPTIONS_MAX) return items;
@@ -78,13 +78,13 @@ function removalOf(item: OrphanInContext, settings: ClusterSettings, now: Date):
   }
   const { by, trouble } = removal;
   if (trouble !== undefined && now.getTime() - trouble.at.getTime() < RETRY_MS) return undefined;
-  // What the setting began and could not end is judged again: the setting, or its volume, may be another by now.
+  // A removal that the setting began and could not end is judged again: the setting, or its volume, may have changed.
   return by === 'person' || isDue(item, settings, now) ? removal : undefined;
 }
 
 function isDue({ orphan, volume }: OrphanInContext, settings: ClusterSettings, now: Date): boolean {
   if (!listItems(settings['orphan-resource-auto-deletion']).includes('replica-data')) return false;
-  // A disk that was put into a node of the wrong cluster holds copies which that one needs. What the copy stores is asked first.
+  // A disk that was put into a node of the wrong cluster holds copies which that one needs. The copy's description is read first.
   if (orphan.description === undefined || otherClusterOf(orphan) !== undefined) return false;
   // While the volume misses copies, this one may hold what no other does. A user may still remove it.
   if (volume !== undefined && volume.robustness !== 'healthy') return false;

@@ -49,7 +49,7 @@ function provisionableOn(replica: Replica, now: Date): NodeId | undefined {
   return isPausing ? undefined : replica.nodeId;
 }
 
-/** When a directory that an agent refused to make may be asked for again. */
+/** When a directory that an agent refused to make may be requested again. */
 export function provisioningTimes({ replicas }: VolumeView): Date[] {
   return replicas.flatMap(({ provisioned, lastFailedAt }) =>
     provisioned || lastFailedAt === undefined ? [] : [new Date(lastFailedAt.getTime() + PROVISION_PAUSE_MS)],

@@ -1,10 +1,9 @@
 /**
- * Planner of recoveries: which volume the orphans that say they are of one volume make up, which of them are current, and whether
- * it may be made of them.
+ * Planner of recoveries: the volume that orphans with one volume id make up, which of them are current, and whether it may be
+ * recovered from them.
  *
- * Pure. What is current is judged by the copies' own records, as at every attach; the attach after a recovery asks the copies once
- * more, and needs all members to answer (docs/adr/0225-after-a-restore-all-members-answer-once.md). So a plan that was made from
- * an old report costs a wait and no data.
+ * Pure. The copies' own records decide what is current, as at every attach; the attach after a recovery reads the copies again, and
+ * needs all members to answer (docs/adr/0225-restore-needs-all-members.md). So a plan from an old report costs a wait and no data.
  */
 import { type CopyRecord, copyRecord, durableOf, highestRecord, isSetBack } from '../model/copy-record.js';
 import { compareIds, type ReplicaId } from '../model/ids.js';
@@ -50,8 +49,8 @@ export function planRecovery(view: RecoveryView): RecoveryPlan {
 }
 
 /**
- * Copies only grow, and the volume grows when all of them have: larger ones are from an expansion that was cut short, and no byte
- * beyond the smallest one was ever acknowledged. A volume that is there takes its copies' size when it attaches.
+ * Copies only grow, and the volume grows when all of them have: larger ones are from an interrupted expansion, and no byte beyond the
+ * smallest one was ever acknowledged. An existing volume takes its copies' size when it attaches.
  */
 function sizeOf(
   known: RecoveryView['known'],
@@ -70,7 +69,7 @@ function projectOf(
   const wanted = choice.projectId ?? stored;
   const named = projects.find(({ id }) => id === wanted);
   if (named !== undefined || choice.projectId !== undefined) return named?.id;
-  // A database that was made anew has new projects: the only one is meant, or the one that each installation begins with.
+  // A database that was made anew has new projects: the only one is meant, or the default one of each installation.
   if (projects.length === 1) return projects[0]?.id;
   return projects.find(({ name }) => name === 'default')?.id;
 }

@@ -1,9 +1,9 @@
 /**
- * Takes the snapshots of a volume that are due, and deletes those of the same schedule that are too many.
+ * Takes the due snapshots of a volume, and deletes surplus ones of the same schedule.
  *
- * The next due time moves in the commit that asks for the snapshot, under the volume's version: of two workers one loses,
- * and one that dies has done both or neither. However many times passed while no worker ran, one snapshot is taken, since
- * several of one moment would hold the same.
+ * The next due time moves in the commit that requests the snapshot, under the volume's version: of two workers one loses, and one
+ * that dies has done both or neither. However many times passed while no worker ran, one snapshot is taken, since several of one
+ * moment would hold the same.
  */
 
 import type { Change } from '../model/changes.js';
@@ -48,7 +48,7 @@ function planRun(view: VolumeView, due: RecurringSnapshot, now: Date): Step {
   const name = snapshotName(due, now);
   const failed = lastFailure(view, due, now);
   if (failed !== undefined) {
-    // Its failure was told as an event of its own.
+    // Its failure has an event of its own.
     const run = { dueAt: due.nextRunAt, at: now, outcome: 'skipped', snapshotName: undefined } as const;
     const changes = [recorded(view, due, { ...run, message: failed }, now)];
     return { kind: 'commit', why: `${due.name} is skipped: ${failed}`, changes };
@@ -69,7 +69,7 @@ function planRun(view: VolumeView, due: RecurringSnapshot, now: Date): Step {
   return { kind: 'request-snapshot', snapshot, changes: [recorded(view, due, run, now)] };
 }
 
-/** What is stored of a run in place of the snapshot that the store refused, for a quota. */
+/** Record of a run whose snapshot the store refused, for a quota. */
 export function refusedRun(
   view: VolumeView,
   { recurringName }: Pick<Snapshot, 'recurringName'>,
@@ -91,7 +91,7 @@ function skippedRun(view: VolumeView, due: RecurringSnapshot, why: string, now: 
   return [recorded(view, due, run, now), ...skippedEvent(view, due, why, now)];
 }
 
-/** By the minute in which it is asked for, which for a run that is made up is not the one it was due. */
+/** Named by the minute of its request, which for a delayed run is not the due one. */
 function snapshotName({ name }: RecurringSnapshot, now: Date): string {
   return `${name}-${now.toISOString().slice(0, 16).replace(/[-:]/g, '')}Z`;
 }
@@ -130,7 +130,7 @@ function recorded({ volume }: VolumeView, due: RecurringSnapshot, lastRun: Recur
   return { kind: 'volume.patch', volumeId: volume.id, patch: { recurringSnapshots } };
 }
 
-/** Once for as long as it stays so: a volume that is detached for a week tells it once, not every hour. */
+/** One event per reason: a volume that is detached for a week emits it once, not every hour. */
 function skippedEvent(view: VolumeView, due: RecurringSnapshot, why: string, now: Date): Change[] {
   if (due.lastRun?.message === why) return [];
   const message = `recurring snapshot ${due.name} of volume ${view.volume.name} was skipped: ${why}`;
@@ -147,7 +147,7 @@ function planRetention(view: VolumeView): Step | undefined {
     : { kind: 'commit', why: 'more are there than are to be kept', changes };
 }
 
-/** Only what this schedule took, and only what is there counts: the oldest goes when the newest has been taken. */
+/** Only existing snapshots of this schedule count: the oldest is deleted when the newest has been taken. */
 function retentionChanges(view: VolumeView, { name, retain }: RecurringSnapshot): Change[] {
   const facts = actionFacts(view);
   const own = snapshotsOfSchedule(view.snapshots, name);

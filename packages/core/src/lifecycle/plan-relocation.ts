@@ -1,8 +1,8 @@
 /**
- * Planner of relocations: begins them, and brings the one that is under way to its end. The replacement is rebuilt as any
- * missing copy; when it is full, the copy that it replaces goes. It is dropped when nothing asks for it any more.
+ * Planner of relocations: begins them, and ends the one under way. The replacement is rebuilt as any missing copy; when it is full,
+ * the replaced copy is removed. It is dropped when its reason is gone.
  *
- * All that is known of a relocation is on the replacement's row, so a worker that dies leaves nothing to be put right.
+ * A relocation is recorded on the replacement's row only, so a worker that dies leaves nothing to repair.
  */
 
 import { mayBeTaken, withMove, withMoveEnded } from '../balance/balance-guards.js';
@@ -52,7 +52,8 @@ function planReplaced(
   if (staying < view.volume.spec.numberOfReplicas || !mayGo) {
     return ended(view, replacement, { outcome: 'kept', why: 'another copy was lost meanwhile' }, now);
   }
-  // The copy that balance wanted away is the volume's most stable one by now: it stays until another has settled.
+  // The copy that balance wanted to move is the volume's most stable one by now: it stays until another has been stable for long
+  // enough.
   const isBalance = replacement.relocation.reason === 'balance';
   if (isBalance && isHealthy(replaced) && !mayBeTaken(view, replaced, now, replacement.id)) return undefined;
   const patch = { intent: 'remove' as const };

@@ -47,8 +47,8 @@ function planLeaving(view: VolumeView, replica: Replica): Step {
 }
 
 /**
- * Does the engine use the copy, by what was concluded or by its last report? A copy that has failed was told by the engine to be
- * out of use; a report that says otherwise is older than that.
+ * True if the engine uses the copy, by conclusion or by its last report. The engine was informed that a failed copy is out of use; a
+ * report that says otherwise is older.
  */
 function isInUse({ engine }: VolumeView, { id, mode, failedAt }: Replica): boolean {
   if (isUsed(mode) || failedAt !== undefined) return isUsed(mode);
@@ -60,8 +60,8 @@ function isUsed(mode: Replica['mode']): boolean {
 }
 
 /**
- * One at a time: each removal changes which one is the next. A full copy stays while a rebuild reads from it or may fail; one
- * that is still on its way goes in the midst of its own.
+ * One at a time: each removal changes which one is the next. A full copy stays while a rebuild reads from it or may fail; an
+ * unfinished one is removed in the midst of its own.
  */
 function planSurplus(view: VolumeView): Step | undefined {
   const isLeaving = view.replicas.some(({ intent }) => intent === 'remove');
@@ -106,9 +106,8 @@ function planGivenUp(view: VolumeView, now: Date): Step | undefined {
 }
 
 /**
- * What the agent that deletes a copy is told of why it may: a copy that calls itself the only one that is current believes no less.
- *
- * A volume that has no record was never attached, and its copies hold nothing.
+ * Reason for the agent that deletes a copy: a copy that calls itself the only current one accepts no less. A volume without a record
+ * was never attached, and its copies hold nothing.
  */
 export function removalReason(volume: Volume): RemovalReason | undefined {
   if (isDeleting(volume)) return { kind: 'given-up' };

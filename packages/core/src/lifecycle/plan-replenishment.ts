@@ -4,7 +4,7 @@
  * At most one rebuild per volume is active. Every missing copy is made by the first of these that applies: finish the
  * rebuild that is active, rebuild a replica that waits for it, take a failed replica back (the one that failed last is
  * the least stale), wait for a failed one that may still return, build a new one elsewhere. A rebuild is only queued
- * here; admission lets it run (`rebuild/plan-admissions.ts`). An old copy is always rebuilt, never believed.
+ * here; admission lets it run (`admission/plan-admissions.ts`). An old copy is always rebuilt, never believed.
  */
 
 import { compareIds } from '../model/ids.js';
@@ -55,8 +55,8 @@ export function planReplenishment(view: VolumeView, now: Date): Step | undefined
 }
 
 /**
- * When the pause after the last rebuild ends, and when a new replica may be built in each failed one's stead. Placement,
- * and the conditions that say what a missing copy waits for, depend on the same two.
+ * When the pause after the last rebuild ends, and when a new replica may replace each failed one. Placement, and the conditions about
+ * missing copies, depend on the same two.
  */
 export function replenishmentTimes({ replicas, rebuilds, fleet }: VolumeView): Date[] {
   const pause = lastPause(rebuilds);
@@ -91,7 +91,7 @@ function queueRebuild(view: VolumeView, { id: replicaId }: Replica, reuse: boole
   return { kind: 'queue-rebuild', replicaId, sourceReplicaIds, reuse };
 }
 
-/** A copy on its way that can be built now. One that is not needed any more is left to the rule of what is too many. */
+/** An unfinished copy that can be built now. The surplus rule handles one that is not needed any more. */
 function waitingTarget(view: RepairView): Replica | undefined {
   const unneeded = unneededCopies(view);
   return comingCopies(view).find((replica) => canBeTarget(replica, view) && !unneeded.includes(replica));
@@ -130,8 +130,8 @@ function planActiveRebuild(view: VolumeView, rebuild: Rebuild, now: Date): Step 
 }
 
 /**
- * The attachment that runs a rebuild is recorded before its engine is asked: should that engine be replaced, the new one,
- * which has never heard of the rebuild, is asked again.
+ * The attachment that runs a rebuild is recorded before its engine is asked: if that engine is replaced, the new one, which does not
+ * know the rebuild, is asked again.
  */
 function recordEpoch({ id: rebuildId }: Rebuild, epoch: number): Step {
   return {
@@ -141,7 +141,7 @@ function recordEpoch({ id: rebuildId }: Rebuild, epoch: number): Step {
   };
 }
 
-/** A rebuild starts with what it is granted; what changes afterwards is told to its engine, once. */
+/** A rebuild starts with its grant; later changes are sent to its engine, once. */
 function planTuning(rebuild: Rebuild): Step | undefined {
   const { id, grantedBytesPerSecond, tuned } = rebuild;
   const paused = standsStill(rebuild);
@@ -213,7 +213,7 @@ export function placementOfMissing(view: RepairView, now: Date): Placement | und
   return placement;
 }
 
-/** Several planners ask it of one view: what the volume says of its missing copy, and what is done about it. */
+/** Several planners need it for one view: the condition about a missing copy, and the action on it. */
 const placements = new WeakMap<RepairView, { nowMs: number; placement: Placement | undefined }>();
 
 function placementOfNext(view: RepairView, now: Date): Placement {
@@ -253,7 +253,7 @@ function withoutSilentNodes({ replicas, fleet }: RepairView): FleetView {
       })
       .map(({ nodeId }) => nodeId),
   );
-  // The usual fleet is handed on as it is: what is known of its lists stays known.
+  // The usual fleet is passed on as it is: results kept with its lists stay valid.
   if (silent.size === 0) return fleet;
   const nodes = fleet.nodes.map((node) => (silent.has(node.id) ? { ...node, conditions: [] } : node));
   return { ...fleet, nodes };

@@ -1,6 +1,6 @@
 /**
- * Replica timeout of a running engine: one that was started under another setting is told the one in force. Engines of older
- * agents report none, and take it over with their next start.
+ * Replica timeout of a running engine: one that was started under another setting gets the present one. Engines of older agents
+ * report none, and adopt it with their next start.
  */
 import type { VolumeView } from '../model/views.js';
 import { settingsOf } from '../settings/engine-maps.js';

@@ -1,8 +1,8 @@
 /**
- * Planner of scheduled verifications: has the copies of a detached volume compared when its cluster's schedule says so and nothing
- * is to be repaired. Copies are read one after another on each node, and no faster than a setting lets them.
+ * Planner of scheduled verifications: has the copies of a detached volume compared when its cluster's schedule is due and there is
+ * nothing to repair. Copies are read one after another on each node, at a rate that a setting limits.
  *
- * Begun by one commit: if the process dies after it, the next run goes on with what is recorded.
+ * Begun by one commit: if the process dies after it, the next run continues from the record.
  */
 import { nextCronTime } from '../model/cron.js';
 import type { VolumeView } from '../model/views.js';

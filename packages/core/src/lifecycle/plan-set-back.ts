@@ -1,8 +1,8 @@
 /**
- * Planner of copies on disks that hold an earlier state of themselves: a restored snapshot of a machine, a rolled-back array, or a copy of
- * a disk that a user takes for it. Such a copy may say of itself all that a current one says, since what it lacks was written without a
- * change of its record. It is given up where the volume has another full copy, so that a whole new one is built: a rebuild that brings
- * only what was written after a copy had failed would leave out what was written before.
+ * Planner of copies on disks that were set back: a restored snapshot of a machine, a rolled-back array, or a copied disk that a user
+ * accepted. Such a copy may look exactly like a current one, because the writes that it lacks did not change its record. It is given
+ * up if the volume has another full copy, so that a whole new one is built: a rebuild with only the writes after the copy's failure
+ * would miss the earlier ones.
  *
  * The only full copy stays, and so do those that an engine uses, which has reached the true disk since.
  */
@@ -48,8 +48,8 @@ function isToBeGivenUp(replica: Replica, { replicas, fleet }: VolumeView): boole
 }
 
 /**
- * Does a disk that a user has accepted wait for a copy on it? Until an engine has let go of the copy, and it is given up where that is due,
- * nothing on the disk may be read.
+ * True if a disk that a user has accepted waits for a copy on it. Nothing on the disk may be read until an engine has released the
+ * copy and, if that is due, it was given up.
  *
  * @param others of the same volume
  */

@@ -1,7 +1,7 @@
 /**
- * Planner of the status that users see: state, robustness, conditions, and what a user has to decide.
+ * Planner of the status that users see: state, robustness, conditions, and required decisions.
  *
- * Nothing here acts. A status that is wrong for one run is put right by the next.
+ * Nothing here acts. The next run corrects a wrong status.
  */
 
 import type { Change, VolumePatch } from '../model/changes.js';
@@ -73,8 +73,8 @@ export function planStatus(view: VolumeView, now: Date): Step | undefined {
 }
 
 /**
- * An attach that waits for copies is tried again and again, before anything else of the volume: where less of these is left than is shown,
- * that is shown first. What its tries have found out, such as that too few copies answer, stays.
+ * An attach that waits for copies is retried before any other concern of the volume: if fewer copies are left than displayed, that is
+ * shown first. The results of its tries, such as that too few copies answer, stay.
  */
 export function planShownHealth(view: VolumeView, now: Date): Step | undefined {
   const { lifecycle, robustness } = view.volume;
@@ -90,8 +90,8 @@ const WORSE_THAN: Readonly<Record<Robustness, readonly Robustness[]>> = {
 };
 
 /**
- * Attached: by the modes that the engine reported. Else as it would be if it were attached, from the copies last known
- * on nodes that are alive and disks that are there.
+ * Attached: by the reported modes. Else as if it were attached, from the last known copies on nodes that are alive and disks that
+ * exist.
  */
 export function robustnessOf({ volume, replicas, fleet }: VolumeView): Robustness {
   const wanted = volume.spec.numberOfReplicas;
@@ -103,7 +103,7 @@ export function robustnessOf({ volume, replicas, fleet }: VolumeView): Robustnes
   }
   const healthy = replicas.filter(isHealthy);
   if (healthy.length === 0) {
-    // One without any copy has lost them; the first ones of a volume that is being made are there before it is.
+    // One without any copy has lost them; the first copies of a new volume exist before it does.
     const isLost = replicas.length === 0 && state !== 'creating';
     return isLost || replicas.some(({ failedAt }) => failedAt !== undefined) ? 'faulted' : 'unknown';
   }
@@ -118,7 +118,7 @@ export function robustnessOf({ volume, replicas, fleet }: VolumeView): Robustnes
 function attentionOf(view: VolumeView, now: Date): Attention | undefined {
   const found = holderUnreachable(view) ?? missingEngine(view, now) ?? obstacleOf(view) ?? disksFull(view);
   if (found !== undefined) return { ...found, since: sinceOf(view, found.code, now) };
-  // What the start of an engine found stays until it succeeds or the volume is let go.
+  // The result of an engine's start stays until it succeeds or the volume is detached.
   const { volume } = view;
   const isStarting = volume.lifecycle.state === 'attaching' && holderOf(volume) !== undefined;
   return isStarting && volume.attention?.code !== HOLDER_UNREACHABLE ? volume.attention : undefined;
@@ -182,7 +182,7 @@ function obstacleOf(view: VolumeView): Omit<Attention, 'since'> | undefined {
     : undefined;
 }
 
-/** Its first copies are on their way, on nodes that answer: the attach that a user asked for follows without one. */
+/** Its first copies are being made, on nodes that answer: the attach that a user requested follows automatically. */
 function isBeingMade({ volume, replicas, fleet }: VolumeView): boolean {
   return volume.lifecycle.state === 'creating' && replicas.every((replica) => isOnReadyNode(replica, fleet));
 }

@@ -1,12 +1,12 @@
 /**
  * The planner of a volume: decides the next step for it, from one frozen view.
  *
- * Pure: the same view and time give the same step, and a view in which everything is as wanted gives `idle`, with the
- * next moment at which that may change although the view does not. Control executes the step, records it and asks again. If the process dies in between, the next run sees a view in which the
- * step was not recorded and asks for it again; every step may be repeated.
+ * Pure: the same view and time give the same step, and a view in which everything is as wanted gives `idle`, with the next moment at
+ * which time alone may change that. Control executes the step, records it and plans again. If the process dies in between, the next
+ * run sees a view without the step and plans it again; every step may be repeated.
  *
- * The order matters: what users wait for (letting go, attaching) comes before repair, repair before clean-up, and what
- * is shown is brought up to date before anything slow starts.
+ * The order matters: what users wait for (detaching, attaching) comes before repair, repair before clean-up, and the status is
+ * brought up to date before anything slow starts.
  */
 
 import { moveTimes } from '../balance/choose-move.js';
@@ -112,13 +112,12 @@ export function nextTime(view: VolumeView, now: Date): Date | undefined {
 
 /** Less than the interval of the sweep, so that each sweep finds the volume due. */
 const FLEET_LOOK_MS = 4_000;
-/** For what only makes a whole volume better: as long as nothing that marks it due stands in the way, it waits this long. */
+/** For mere improvements of a whole volume: unless something marks it due, it waits this long. */
 const MOVE_LOOK_MS = 30_000;
 
 /**
- * A volume that lacks a copy also depends on free space and signs of life anywhere in its fleet. These change with every
- * heartbeat, and mark no volume due; so it is looked at with every sweep. One with a copy that can't move yet is looked at
- * now and then.
+ * A volume that lacks a copy also depends on free space and liveness anywhere in its fleet. These change with every heartbeat, and
+ * mark no volume due; so it is reconciled with every sweep. One with a copy that can't move yet is reconciled now and then.
  */
 function dueAgain(view: VolumeView, now: Date): Date | undefined {
   const next = nextTime(view, now);

@@ -2,7 +2,7 @@ import type { Rebuild } from '../model/rebuild.js';
 
 /** First pause after a failed rebuild; doubles with every further failure in a row. */
 const FAILED_PAUSE_MS = 5_000;
-/** Longer pauses would only leave the volume degraded for longer; what is broken is shown meanwhile. */
+/** Longer pauses would only prolong the degradation; the error is displayed meanwhile. */
 const FAILED_PAUSE_MAX_MS = 3 * 60_000;
 /** After a cancel: a user wanted it stopped, so it must not start again at once. */
 const CANCELLED_PAUSE_MS = 5 * 60_000;
@@ -10,8 +10,8 @@ const CANCELLED_PAUSE_MS = 5 * 60_000;
 export type RebuildPause = { readonly until: Date; readonly after: 'cancelled' | 'failed' };
 
 /**
- * Must a volume wait before its next rebuild, and for how long? Rebuilds that ended because their engine or node went
- * away do not count: nothing suggests that the next one would fail too.
+ * Pause before a volume's next rebuild, if any. Rebuilds that ended because their engine or node failed do not count: nothing
+ * suggests that the next one would fail too.
  *
  * @param rebuilds the volume's last rebuilds, in any order
  */

@@ -1,6 +1,6 @@
 /**
- * Sources of a rebuild: the full copies that it reads from at once. Each counts on its node, so that the limit of rebuilds
- * that one node sends is kept whichever copies an engine reads.
+ * Sources of a rebuild: the full copies that it reads from at once. Each counts on its node, so that the limit of rebuilds from one
+ * node holds whichever copies an engine reads.
  */
 import { compareIds, type NodeId, type ReplicaId } from '../model/ids.js';
 import type { Rebuild } from '../model/rebuild.js';
@@ -11,8 +11,8 @@ import { effectiveValue } from '../policy/volume-settings.js';
 import type { Step } from './step.js';
 
 /**
- * Full copies in the order in which to read from them: one that stays before one that is to be removed (which may be all
- * there is), then the one on the engine's own node, because its data crosses the network once.
+ * Full copies in the order in which to read from them: one that stays before one pending removal (which may be the only one), then
+ * the one on the engine's own node, because its data crosses the network once.
  */
 export function sourcesOf({ volume, replicas }: Pick<VolumeView, 'volume' | 'replicas'>): Replica[] {
   const rank = ({ intent, nodeId }: Replica) =>

@@ -38,7 +38,7 @@ const SCHEDULED = {
   lastTransitionAt: NOON,
 } as const;
 
-/** An attached volume of three copies, of which one failed a minute ago on a node that is away. */
+/** An attached volume of three copies, of which one failed a minute ago on an unreachable node. */
 function view(part: Partial<VolumeView> = {}, volume: Partial<Volume> = {}): VolumeView {
   return aVolumeView({
     volume: anIdleVolume(AN_OWNER, { lifecycle: attachedOn('n1'), robustness: 'degraded', ...volume }),

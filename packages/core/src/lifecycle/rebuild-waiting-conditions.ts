@@ -94,7 +94,7 @@ function paused({ rebuilds }: VolumeView, now: Date): Why | undefined {
   return { reason: pause.after === 'cancelled' ? 'RebuildCancelled' : 'RebuildFailed', message };
 }
 
-/** Copies on nodes that are away may come back, which is cheaper than new ones; a maintenance window says that they will. */
+/** Copies on unreachable nodes may return, which is cheaper than new ones; a maintenance window promises that. */
 function awaited({ volume, replicas, fleet }: VolumeView, now: Date): Why | undefined {
   const facts = returnFacts(replicas, fleet);
   const isAway = (replica: Replica) => volume.lifecycle.state === 'detached' && isHealthy(replica);

@@ -1,4 +1,4 @@
-/** Rows of a recovered volume: what the copies know of it, and safe defaults for the rest. */
+/** Rows of a recovered volume: the copies' descriptions, and safe defaults for the rest. */
 import type { Change } from '../model/changes.js';
 import type { CopyDescription, VolumeDescription } from '../model/copy-description.js';
 import { nextCronTime } from '../model/cron.js';
@@ -14,11 +14,11 @@ import { DETACHED } from '../model/volume-lifecycle.js';
 import { resolveVolumeSpec } from '../policy/volume-spec.js';
 
 /**
- * Changes that make the volume of its current copies, or give a volume that is there the ones that it misses; one commit stores
- * all of them.
+ * Changes that create the volume from its current copies, or add the missing members to an existing one; one commit stores all of
+ * them.
  *
- * A volume that is made has an epoch above all that its copies were opened at, so that its first attach fences every engine of
- * the lost control plane. It is marked as restored: no engine starts before all members have answered.
+ * A recovered volume has an epoch above all at which its copies were opened, so that its first attach fences every engine of the lost
+ * control plane. It is marked as restored: no engine starts before all members have answered.
  *
  * @param plan without an obstacle
  * @throws StorageFault `request.invalid` for a name or a size that no volume may have

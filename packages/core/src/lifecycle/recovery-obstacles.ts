@@ -1,4 +1,4 @@
-/** Reasons why a volume is not recovered from its copies, the first one that applies, each with what would cure it. */
+/** Reasons why a volume is not recovered from its copies, the first one that applies, each with its cure. */
 import { type CopyRecord, compareRecords } from '../model/copy-record.js';
 import type { ReplicaId } from '../model/ids.js';
 import type { OrphanInContext } from '../model/orphan.js';
@@ -14,7 +14,7 @@ type Facts = {
   readonly current: readonly OrphanInContext[];
 };
 
-/** In the order in which a user can cure them: whose they are, then what they are, then what is missing. */
+/** In the order in which a user can cure them: owner, kind, then missing copies. */
 const RULES: readonly ((facts: Facts) => RecoveryObstacle | undefined)[] = [
   notNeeded,
   deleted,
@@ -45,7 +45,7 @@ function obstacle(code: RecoveryRefusal, why: string, cures: readonly string[] =
   return { code, why, cures };
 }
 
-/** A volume that is well goes on without them: they are left over. */
+/** A healthy volume does not need them: they are leftovers. */
 function notNeeded({ view: { known, place }, current }: Facts): RecoveryObstacle | undefined {
   if (known === undefined) return undefined;
   const { volume } = known;
@@ -64,7 +64,7 @@ function notNeeded({ view: { known, place }, current }: Facts): RecoveryObstacle
   );
 }
 
-/** Its node was away when the volume went: what it brings back is what a user wanted gone. */
+/** Its node was down when the volume was deleted: the copies are of a volume that a user wanted gone. */
 function deleted({ view: { copies, choice }, plan }: Facts): RecoveryObstacle | undefined {
   const copy = copies.find(({ deletedAt }) => deletedAt !== undefined);
   if (copy?.deletedAt === undefined || choice.acceptsDeleted === true) return undefined;
@@ -120,8 +120,8 @@ function otherCluster({ view, current }: Facts): RecoveryObstacle | undefined {
 }
 
 /**
- * Do two engines claim the same place in the history? Of a single control plane the higher record is always the later one, since a
- * salvage raises the epoch; only two databases, each of which granted the same epoch, can make such a pair.
+ * True if two engines claim the same position in the history. With a single control plane the higher record is always the later one,
+ * since a salvage raises the epoch; only two databases, each of which granted the same epoch, can make such a pair.
  */
 function forked({ view, records }: Facts): RecoveryObstacle | undefined {
   const all = view.copies.flatMap(({ orphan, nodeName }) => {
@@ -147,7 +147,7 @@ type Recorded = { readonly orphan: OrphanInContext['orphan']; readonly record: C
 
 function areForked(a: Recorded, b: Recorded): boolean {
   if (compareRecords(a.record, b.record) === 0 && a.record.members.join() !== b.record.members.join()) {
-    // The first copies of a volume that was never attached each know of themselves only.
+    // The first copies of a volume that was never attached each name only themselves.
     return a.record.epoch > 0;
   }
   const isEpochShared = a.record.epoch === b.record.epoch && a.record.epoch === a.orphan.description?.epoch;

@@ -1,8 +1,8 @@
 /**
- * Conditions about where the copies of a volume are: `DataLocality` (the engine's node can't have one), `PlacementFits` (some
- * do not match the selectors any more) and `AutoBalance` (stopped, because copies went to and fro).
+ * Conditions about the places of a volume's copies: `DataLocality` (the engine's node can't have one), `PlacementFits` (some no
+ * longer match the selectors) and `AutoBalance` (stopped, because copies oscillated).
  *
- * They are shown as long as they are `False`, and once more when that has ended; an event tells each change.
+ * They are shown as long as they are `False`, and once more when that has ended; an event reports each change.
  */
 import { mayMove } from '../balance/choose-move.js';
 import { localityMove } from '../balance/locality-move.js';
@@ -21,7 +21,7 @@ type Shown = 'AutoBalance' | 'DataLocality' | 'PlacementFits';
 
 const RULES: readonly {
   readonly type: Shown & VolumeConditionType;
-  /** What the condition says when all is well again. */
+  /** Message of the condition when it is true again. */
   readonly well: string;
   readonly trouble: (view: VolumeView, known: Trouble | undefined, now: Date) => Trouble | undefined;
 }[] = [
@@ -48,7 +48,7 @@ export function relocationConditions(
     if (isKnown === (found !== undefined)) continue;
     const message = `volume ${view.volume.name}: ${found?.message ?? well}`;
     const told = found === undefined ? EVENTS[type].well : EVENTS[type].trouble;
-    // What stopped balancing is told with the stop itself.
+    // The event of the stop names its reason.
     if (told !== undefined)
       changes.push({ kind: 'event', event: volumeEvent(view, now, { type: told, message }) });
   }

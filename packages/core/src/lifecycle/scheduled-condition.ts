@@ -26,10 +26,10 @@ const NO_REPLACEMENT = ', but none is found for the replacement of one that is l
 const COLON = ': ';
 
 /**
- * Has every wanted replica a place?
+ * Whether every wanted replica has a place.
  *
- * A detached volume with some places counts as scheduled where degraded creation is allowed, because it may attach; the
- * message still says what is missing.
+ * A detached volume with some places counts as scheduled if degraded creation is allowed, because it may attach; the message still
+ * names the missing places.
  */
 export function scheduledCondition(
   volume: Pick<Volume, 'spec' | 'lifecycle' | 'grantedTags'>,
@@ -50,7 +50,7 @@ export function scheduledCondition(
   return { type: 'Scheduled', status: 'False', reason: 'ReplicaSchedulingFailure', message };
 }
 
-/** Of another organization's cluster its users learn no more than that there is no room. */
+/** Users of another organization's cluster learn only that there is no room. */
 function whyNot({ grantedTags }: Pick<Volume, 'grantedTags'>, refusals: readonly CandidateRefusal[]): string {
   return grantedTags === undefined ? describeRefusals(refusals) : NO_GRANTED_PLACE;
 }
@@ -63,8 +63,8 @@ export function isRefused(condition: Pick<Condition, 'status' | 'message'> | und
 type Unstamped = Omit<Condition<'Scheduled'>, 'lastTransitionAt'>;
 
 /**
- * The condition with the answer that was found by trying, on a line of its own ahead of the details: what is the matter,
- * and the smallest cure. A view with room for one line shows the first.
+ * The condition with the tried answer on a line of its own ahead of the details: the reason, and the smallest cure. A view with room
+ * for one line shows the first.
  */
 export function withSentence(condition: Unstamped, explanation: StoredExplanation | undefined): Unstamped {
   if (explanation === undefined) return condition;

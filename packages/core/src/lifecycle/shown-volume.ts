@@ -9,7 +9,7 @@ import { fillOf, heavyTaskOf } from '../model/volume-task.js';
 
 const HEAVY_TASK_LIMIT = 'snapshot-heavy-task-concurrent-limit' satisfies SettingName;
 
-/** What users are not shown of a volume: only the worker, and whoever asks why a copy has no place, reads it. */
+/** Internal fields of a volume: read only by the worker, and for explanations of missing places. */
 export const HIDDEN_FIELDS = [
   'record',
   'explanation',
@@ -34,7 +34,7 @@ export function shownConditions(volume: ShownVolume): Condition[] {
   return [...volume.conditions, ...filledCondition(volume), ...heldCondition(volume)];
 }
 
-/** What a purge or a filling waits for that could begin otherwise; `undefined` when it waits for something else, or runs. */
+/** Reason why a purge or a filling waits although it could begin otherwise; `undefined` when it waits for another reason, or runs. */
 export function waitsForAdmission(volume: ShownVolume): string | undefined {
   const { lifecycle, epoch } = volume;
   const task = heavyTaskOf(volume);

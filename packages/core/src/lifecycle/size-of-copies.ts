@@ -1,6 +1,6 @@
 /**
  * Size of a volume whose copies are larger than the database knows: they were expanded by a request that it has forgotten, as after
- * the restore of a backup. A volume only grows, so the copies are right (docs/adr/0280-copies-say-how-large-a-volume-is.md).
+ * the restore of a backup. A volume only grows, so the copies are right (docs/design/current-copies.md).
  */
 import { formatBytes } from '../model/bytes.js';
 import type { Change } from '../model/changes.js';
@@ -11,8 +11,7 @@ import { volumeEvent } from '../model/volume-facts.js';
 import { layerTaskOf } from '../model/volume-task.js';
 
 /**
- * The larger size that the engine serves; `undefined` where the database knows it. An expansion that is asked for says itself what
- * becomes of it.
+ * The larger size that the engine serves; `undefined` if the database knows it. A requested expansion reports its own progress.
  *
  * @param done the task that has just been done
  */
@@ -45,7 +44,7 @@ export function grownChanges(view: VolumeView, sizeBytes: number, now: Date): Ch
   return [...resized, { kind: 'event', event: volumeEvent(view, now, { type: 'VolumeExpanded', message }) }];
 }
 
-/** The volume is served at its copies' size all the same: cutting it off would lose what was written there. */
+/** The volume is served at its copies' size all the same: truncation would lose data. */
 export function growthRefused(
   view: VolumeView,
   { sizeBytes }: Pick<VolumeLayers, 'sizeBytes'>,

@@ -1,4 +1,4 @@
-/** Obstacles to an engine's start, as users see them: what is missing, on which node and disk, and what would cure it. */
+/** Obstacles to an engine's start, as users see them: the missing copy, its node and disk, and the cure. */
 import { conditionOf } from '../model/condition.js';
 import type { CopyRecord, OneNodesWord } from '../model/copy-record.js';
 import type { FaultCode } from '../model/faults.js';
@@ -12,7 +12,7 @@ import { fillOf } from '../model/volume-task.js';
 import { COPIES_MISSING } from '../policy/decide-salvage.js';
 import { canStartElsewhere } from './plan-failover.js';
 
-/** What copies whose agent answered said instead of opening. */
+/** Refusals of copies whose agent answered. */
 export type Refusals = ReadonlyMap<ReplicaId, { code: FaultCode; message: string }>;
 
 export const DISKS_FULL = 'DisksFull';
@@ -23,7 +23,7 @@ type TooFew = {
   /** Members that opened, and copies that did and are not members any more. */
   current: readonly ReplicaId[];
   stale: readonly ReplicaId[];
-  /** Members that opened, and hold an older record than one that they are known to have stored. */
+  /** Members that opened, and hold an older record than they are known to have stored. */
   setBack?: readonly ReplicaId[];
   refused: Refusals;
 };
@@ -33,8 +33,8 @@ const SET_BACK =
   'was set back to an earlier state (a restored snapshot of its machine or disk, or a disk that lost writes)';
 
 /**
- * Copies on full disks are there and lose nothing: with enough of them the cure is room, and a salvage, which gives
- * copies up, is not offered.
+ * Copies on full disks exist and lose nothing: with enough of them the cure is room, and a salvage, which gives copies up, is not
+ * offered.
  */
 export function tooFewCopies(
   view: VolumeView,
@@ -125,8 +125,8 @@ export function oneNodesWord(
 }
 
 /**
- * A clone that was not filled yet at the time of the backup, and was attached after it: to fill it again would take away what
- * users may have written since.
+ * A clone that was not filled yet at the time of the backup, and was attached after it: another filling would overwrite users' later
+ * writes.
  */
 export function cloneInDoubt(
   { volume }: VolumeView,
@@ -210,8 +210,8 @@ const ELSEWHERE =
   'detach it by force, then attach it on another node: every acknowledged and flushed write is kept';
 
 /**
- * Ways to have the volume served on another node than its holder, of which each would succeed as things are. Where too few copies
- * answer for an attach, that is said, with the two ways on.
+ * Ways to have the volume served on another node than its holder, each of which would succeed now. If too few copies answer for an
+ * attach, the text says so, with the two ways on.
  */
 export function curesElsewhere(view: VolumeView): string[] {
   const { volume, replicas, fleet } = view;
@@ -234,7 +234,7 @@ export function curesElsewhere(view: VolumeView): string[] {
   ];
 }
 
-/** What may be done about an engine that does not start on the node. */
+/** Cures for an engine that does not start on the node. */
 export function startCures(view: VolumeView, code: FaultCode, node: string): string[] {
   const elsewhere = canStartElsewhere(view) ? [ELSEWHERE] : [];
   switch (code) {

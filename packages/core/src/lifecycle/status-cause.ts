@@ -20,7 +20,7 @@ export function causeOfStatus(view: VolumeView, robustness: Robustness, now: Dat
   return lostHolder(view) ?? lostPlace(view, replicas.filter(isNotUsable(view)));
 }
 
-/** Of the places of copies, the one that was lost last; a disk on a silent node went with the node. */
+/** Of the places of copies, the last lost one; a disk on a silent node was lost with the node. */
 export function lostPlace({ fleet }: VolumeView, replicas: readonly Replica[]): EventCause | undefined {
   const nodes = replicas.flatMap(({ nodeId }) => nodeById(fleet, nodeId) ?? []);
   const silent = latest(

@@ -24,7 +24,7 @@ export type Step =
       booking: SpaceBooking;
       /** Set when it is to replace another one. */
       relocation?: Relocation;
-      /** What is recorded with it. */
+      /** Changes recorded with it. */
       changes?: readonly Change[];
     }
   /** Chooses the engine's node for a new epoch, which fences off every older engine. */
@@ -38,14 +38,14 @@ export type Step =
   | { kind: 'queue-rebuild'; replicaId: ReplicaId; sourceReplicaIds: readonly ReplicaId[]; reuse: boolean }
   /** Has the engine of the attachment that is recorded with it run an admitted rebuild. */
   | { kind: 'start-rebuild'; rebuildId: RebuildId }
-  /** Tells the engine to hold it, to let it go on, or how fast it may be. */
+  /** Informs the engine of a pause, its end, or a new rate. */
   | { kind: 'tune-rebuild'; rebuildId: RebuildId; tuning: RebuildTuning }
   | { kind: 'cancel-rebuild'; rebuildId: RebuildId }
   /** Takes a replica out of the running engine, which then counts as failed. */
   | { kind: 'drop-replica'; replicaId: ReplicaId; reason: string }
   /** Deletes the directory, then the row. `nodeId` undefined: the directory can't be reached and becomes an orphan. */
   | { kind: 'remove-replica'; replicaId: ReplicaId; nodeId: NodeId | undefined }
-  /** Asks the engine of a new volume to copy what it was cloned from. */
+  /** Requests the engine of a new volume to copy its clone source. */
   | { kind: 'fill-volume' }
   /** Asks for a snapshot, which gets an id with its row, and records in the same commit what else is known of it. */
   | { kind: 'request-snapshot'; snapshot: Omit<Snapshot, 'id'>; changes: readonly Change[] }

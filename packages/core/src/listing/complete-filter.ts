@@ -1,7 +1,7 @@
 /** Completion of a filter that is being typed: fields, operators, known values and the words that join comparisons. */
 import type { FieldTypes } from './filter.js';
 
-/** What may stand at the cursor, in place of the text from `from` to it. */
+/** Completion at the cursor, replacing the text from `from` to it. */
 export type Completion = { readonly from: number; readonly options: readonly string[] };
 
 /** Values that a field has, for those that have few. */
@@ -29,7 +29,7 @@ export function completeFilter(head: string, { fields, values }: Grammar): Compl
   return completion(head, word ?? '', fieldNames(fields));
 }
 
-/** Those that go on from what is typed; one that is typed in full needs no completion. */
+/** Completions of the typed text; one that is complete needs none. */
 function completion(head: string, typed: string, known: readonly string[]): Completion {
   const start = typed.toLowerCase();
   const options = known.filter(

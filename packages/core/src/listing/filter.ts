@@ -14,7 +14,7 @@ import { LABEL_KEY } from '../model/labels.js';
  * copies: `=` finds the objects of which one matches, `!=` those of which none does. `texts`: several texts, such as tags, likewise.
  */
 export type FieldType = 'text' | 'texts' | 'id' | 'ids' | 'number' | 'time' | 'boolean' | 'labels';
-/** What a list may be filtered by: names as the API has them. */
+/** Field by which a list may be filtered: names as in the API. */
 export type FieldTypes = Readonly<Record<string, FieldType>>;
 
 export type FilterValue = string | number | boolean;
@@ -28,7 +28,7 @@ export type Comparison = {
 };
 export type Filter = Comparison | { readonly kind: 'and' | 'or'; readonly parts: readonly Filter[] };
 
-/** Longer filters are made by programs that should ask for less. Bounds the query that one request can make. */
+/** Longer filters are made by programs that should use other requests. Bounds the query that one request can make. */
 const COMPARISONS_MAX = 10;
 const VALUES_MAX = 50;
 const DEPTH_MAX = 5;

@@ -3,7 +3,7 @@ import { type FieldType, type FieldTypes, invalidQuery } from './filter.js';
 
 export type SortKey = { readonly field: string; readonly descending: boolean };
 
-/** What one object has several of is no order. */
+/** A field with several values of one object has no order. */
 const UNSORTED: readonly (FieldType | undefined)[] = ['labels', 'ids', 'texts'];
 
 /** Users sort by two; a third settles what those leave open. */

@@ -6,7 +6,7 @@ import { ENGINE_COMMANDS } from './engine-commands.js';
 
 const TEXTS = ['\u0000', 'a\u001b[2J', '\ud800', 'a\u202eb', 'a\nb', 'x'.repeat(100_000)];
 const NUMBERS = [-1, 0.5, 2 ** 53, 2 ** 63, 1e308, Number.NaN];
-/** What no line, terminal or column takes. */
+/** Characters that no line, terminal or column accepts. */
 const UNSAFE = /[\p{Cc}\p{Zl}\p{Zp}\p{Cs}\u202a-\u202e\u2066-\u2069]/u;
 const CHARS_MAX = 4_096;
 

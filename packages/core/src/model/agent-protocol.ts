@@ -426,7 +426,7 @@ export const heartbeatRepeatReplySchema = z.object({
 
 // ---- records: agent → POST {api}/agent/volumes/{volumeId}/record -------------------------------------------------
 
-/** Asks Postgres to record smaller members before I/O goes on. 200 when recorded, 409 `engine.stale_epoch` else. */
+/** Asks Postgres to record smaller members before I/O continues. 200 when recorded, 409 `engine.stale_epoch` else. */
 export const confirmRecordSchema = z.object({
   record: copyRecordSchema.describe('The record to store, with the members that stay.'),
   grantId: uuid
@@ -450,8 +450,8 @@ export const createReplicaSchema = z.object({
 });
 
 /**
- * POST /v1/replicas/{id}/open: fences the copy at `epoch` (stored before the answer; lower epochs are refused from
- * then on, and connections opened at one are cut) and says what it holds. 404 when there is no such directory.
+ * POST /v1/replicas/{id}/open: fences the copy at `epoch` (stored before the answer; lower epochs are refused afterwards, and
+ * connections opened at one are cut) and returns its state. 404 when there is no such directory.
  */
 export const openReplicaSchema = z.object({
   epoch: counter,
@@ -482,7 +482,7 @@ export const replicaAddressSchema = z.object({
 export const startEngineSchema = z.object({
   volumeName: z.string(),
   epoch: counter,
-  /** Tells this grant of the epoch from another one that a database made which had lost this one. */
+  /** Tells this grant of the epoch from another one, made by a database that had lost this one. */
   grantId: uuid.optional(),
   sizeBytes: bytes,
   /** Ends the export name, so that only clients which the control plane gave it to can open the volume. */
@@ -494,7 +494,7 @@ export const startEngineSchema = z.object({
   replicaTimeoutMs: z.number().int().positive(),
 });
 export const startEngineReplySchema = z.object({
-  /** `tls` where only clients that turn to TLS are let in; left out by agents that know none. */
+  /** `tls` if only clients with TLS are admitted; left out by agents without TLS. */
   endpoint: z.object({
     host: agentHost,
     port: z.number().int().min(1).max(65535),
@@ -521,15 +521,15 @@ export const rebuildOptionsSchema = z.object({
 
 // Commands to a running engine: `engine-commands.ts`.
 
-/** Why a copy may go that calls itself the only one that is current. */
+/** Reason why a copy may be deleted that calls itself the only current one. */
 const removalReasonSchema = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('superseded'), record: copyRecordSchema }),
   z.object({ kind: z.literal('given-up') }),
 ]);
 
 /**
- * POST /v1/replicas/{id}/remove-orphan: removes a copy that the control plane does not know, if it is still the one that
- * was reported: on that disk, of that volume, with that record. 200 also when there is none.
+ * POST /v1/replicas/{id}/remove-orphan: removes a copy that the control plane does not know, if it is still in the reported state: on
+ * that disk, of that volume, with that record. 200 also when there is none.
  */
 export const removeOrphanSchema = z.object({
   volumeId,
@@ -539,8 +539,8 @@ export const removeOrphanSchema = z.object({
 });
 
 /**
- * Body of POST /v1/replicas/{id}/checksum, or none. With a `verification` the checksum is made in the background, and the
- * same verification asked again says how far it is; without one the answer comes when it is done.
+ * Body of POST /v1/replicas/{id}/checksum, or none. With a `verification` the checksum is made in the background, and a repeat with
+ * the same verification returns the progress; without one the answer comes when it is done.
  */
 export const checksumSchema = z.object({
   verification: z.string().min(1).max(128).optional(),
@@ -550,7 +550,7 @@ export const checksumSchema = z.object({
 
 /** POST /v1/replicas/{id}/checksum: reads the whole copy as a client would see it. Refused while it is attached. */
 export const checksumReplySchema = z.object({
-  /** Equal for equal bytes: BLAKE3 over the BLAKE3 hashes of the device's pieces of 4 MiB, hex (docs/adr/0020). */
+  /** Equal for equal bytes: BLAKE3 over the BLAKE3 hashes of the device's pieces of 4 MiB, hex (docs/design/layers-and-disks.md). */
   checksum: z.string().regex(/^[0-9a-f]{1,128}$/),
   writtenBytes: bytes,
   /** The record that the copy stores; null: it is no member. Left out by agents of older versions, as is `clean`. */

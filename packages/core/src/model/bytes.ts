@@ -8,8 +8,8 @@ export const GIB = 1024 * MIB;
 export const TIB = 1024 * GIB;
 
 /**
- * Sector: what a disk writes as a whole or not at all. The unit of checksums in what describes data, so that a torn
- * update can be told from damage.
+ * Sector: the unit that a disk writes as a whole or not at all. The unit of checksums in metadata, so that a torn update can be told
+ * from damage.
  */
 export const SECTOR_BYTES = 512;
 

@@ -1,6 +1,6 @@
-/** What a failed TLS connection says of certificates, and the words in which operators are told. */
+/** Certificate problems of a failed TLS connection, and their messages for operators. */
 
-/** What is wrong: who signed the certificate, when it is good, or whose name it is for. */
+/** The problem: the signer of the certificate, its validity, or its name. */
 export type CertificateTrouble = 'authority' | 'time' | 'name';
 
 const TROUBLES: Readonly<Record<string, CertificateTrouble>> = {
@@ -42,9 +42,9 @@ export function certificateTrouble(error: unknown): CertificateTrouble | undefin
 }
 
 /**
- * What an operator has to mend before the service can be reached.
+ * Problem that an operator has to fix before the service can be reached.
  *
- * @returns `undefined` where waiting may help, or something else than TLS is wrong
+ * @returns `undefined` if waiting may help, or the problem is not TLS
  */
 export function describeTlsTrouble(error: unknown, service: TlsService, now: Date): string | undefined {
   const { name, address, authorityFile, setting } = service;

@@ -70,7 +70,7 @@ export function concernsReplicas(patch: DiskPatch): boolean {
   return Object.keys(patch).some((field) => field !== 'conditions' && field !== 'labels');
 }
 
-/** Does a change of a node concern its volumes? How far its drain is only tells of them, and labels are for users. */
+/** True if a change of a node concerns its volumes. A drain's progress is only displayed, and labels are for users. */
 export function concernsVolumes(patch: NodePatch): boolean {
   return Object.keys(patch).some((field) => field !== 'drainStatus' && field !== 'labels');
 }
@@ -104,19 +104,16 @@ export type Change =
   /** Auto-balance begins a relocation. One that was decided before another one began is a conflict. */
   | { kind: 'balance.begin'; clusterId: ClusterId; ifVersion: number }
   | { kind: 'node.patch'; nodeId: NodeId; patch: NodePatch }
-  /**
-   * Removes the row of a node that is being forgotten, its disks, and what was known of both. One that a volume refers to is a
-   * conflict.
-   */
+  /** Deletes the row of a node that is being forgotten, its disks, and its observations. A reference by a volume is a conflict. */
   | { kind: 'node.delete'; nodeId: NodeId }
   | { kind: 'disk.patch'; diskId: DiskId; patch: DiskPatch }
   /** A disk that a user adds to a node; its agent sets it up. */
   | { kind: 'disk.create'; disk: StorageDisk }
-  /** Has its agent let go of it. One with anything booked on it is a conflict; from then on nothing can be booked. */
+  /** Has its agent release it. Anything booked on it is a conflict; afterwards nothing can be booked. */
   | { kind: 'disk.remove'; diskId: DiskId; at: Date }
   /** Removes the row of a disk whose agent can't be asked. One with anything booked on it is a conflict. */
   | { kind: 'disk.delete'; diskId: DiskId }
-  /** One whose `removal` is claimed is a conflict while a replica has its id; from then on no replica can get it. */
+  /** Claiming a `removal` is a conflict while a replica has its id; afterwards no replica can get it. */
   | { kind: 'orphan.patch'; orphanId: OrphanId; patch: OrphanPatch }
   | { kind: 'orphan.delete'; orphanId: OrphanId }
   | { kind: 'event'; event: ClusterEvent };

@@ -10,8 +10,8 @@ export type Condition<Type extends string = string> = {
 };
 
 /**
- * Returns the list with one condition set. `lastTransitionAt` moves only when the status changes, so that it tells
- * since when something is so, whatever happened to the message. One that is set already is the same object as before.
+ * Returns the list with one condition set. `lastTransitionAt` moves only when the status changes, so that it dates the status,
+ * whatever happened to the message. An unchanged condition is the same object as before.
  */
 export function withCondition<Type extends string>(
   conditions: readonly Condition<Type>[],

@@ -1,8 +1,8 @@
 /**
- * Description of a copy: what it stores of itself and of its volume, beside the data.
+ * Description of a copy: its stored metadata about itself and its volume, beside the data.
  *
- * The control plane's database is the truth about volumes while it exists. When it is lost, or was restored from an old
- * backup, this is what a volume is made again from (docs/adr/0253-a-lost-database-is-read-back-from-the-copies.md).
+ * The control plane's database is the truth about volumes while it exists. When it is lost, or was restored from an old backup,
+ * volumes are recovered from these (docs/adr/0253-recovery-from-copies.md).
  */
 import { z } from 'zod';
 import { cronProblem } from './cron.js';
@@ -51,9 +51,8 @@ const schedule = z.object({
 });
 
 /**
- * What a copy stores of its volume: enough to make its row again. Written when the copy is made and with each new
- * attachment, so it may be older than what users have set since. Versions that do not know it leave it out when they next
- * store the copy's metadata.
+ * A copy's description of its volume: enough to make its row again. Written when the copy is made and with each new attachment, so it
+ * may be older than the users' last changes. Versions that do not know it leave it out when they next store the copy's metadata.
  */
 export const volumeDescriptionSchema = z.object({
   name: nameField(63),
@@ -71,7 +70,7 @@ export const volumeDescriptionSchema = z.object({
     .optional(),
   // A volume is whole without these three, so what can't be read of them is left out.
   labels: labels.optional().catch(undefined),
-  /** Its own answers to settings of its cluster; one that follows the cluster is left out. */
+  /** Its own overrides of cluster settings; those that follow the cluster are left out. */
   overrides: overrides.optional().catch(undefined),
   /** Of recurring snapshots. */
   schedules: z.array(schedule).max(RECURRING_SNAPSHOTS_MAX).optional().catch(undefined),

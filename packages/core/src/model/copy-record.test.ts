@@ -28,7 +28,7 @@ describe('mayShrinkAlone', () => {
     { last: [A, B], next: [A], want: false },
     { last: [A], next: [], want: false },
     { last: [A], next: [A, B], want: true },
-    // One leaves while another joins: the one that joins is no witness of the last record.
+    // One leaves while another joins: the joining one is no witness of the last record.
     { last: [B, C], next: [A, B], want: false },
   ])('from the members $last to $next: $want', ({ last, next, want }) => {
     expect(mayShrinkAlone(last, next)).toBe(want);

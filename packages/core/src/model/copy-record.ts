@@ -2,7 +2,7 @@ import { compareIds, type NodeId, type ReplicaId } from './ids.js';
 
 /**
  * Copy record: which copies of a volume are current, as each copy has stored it
- * (docs/adr/0004-copies-say-which-is-current.md).
+ * (docs/adr/0004-copy-records.md).
  *
  * Records are ordered by (epoch, dataGeneration). The engine writes a new record to every member before it
  * acknowledges anything under it, so a copy named in the highest record is current even if it had not yet written
@@ -16,9 +16,8 @@ export type CopyRecord = {
   /** Sorted by id. */
   readonly members: readonly ReplicaId[];
   /**
-   * The newest record that every one of these members is known to have stored when this one was written. A member whose
-   * own record is older has been set back since: a restored VM, a cloned disk, a disk that lost what it had acknowledged.
-   * Absent where nothing is known.
+   * The newest record that every one of these members is known to have stored when this one was written. A member whose own record is
+   * older has been set back since: a restored VM, a cloned disk, a disk that lost what it had acknowledged. Absent if unknown.
    */
   readonly durable?: RecordNumber | undefined;
 };
@@ -49,7 +48,7 @@ export function copyRecord(
     : { epoch, dataGeneration, members: sorted, durable };
 }
 
-/** What the newest records say of what all their members have stored; copies may know of it later than the database. */
+/** Newest record that all members have stored, by the highest records; copies may know of it later than the database. */
 export function durableOf(records: Iterable<CopyRecord>): RecordNumber | undefined {
   const all = [...records];
   const highest = highestRecord(all);
@@ -62,7 +61,7 @@ export function durableOf(records: Iterable<CopyRecord>): RecordNumber | undefin
   return newest;
 }
 
-/** Is it older than what is known to have been stored by the copy that holds it? */
+/** True if it is older than a record that its copy is known to have stored. */
 export function isSetBack(own: RecordNumber, durable: RecordNumber | undefined): boolean {
   return durable !== undefined && compareRecords(own, durable) < 0;
 }
@@ -79,7 +78,7 @@ export function mayShrinkAlone(last: readonly ReplicaId[], next: readonly Replic
   return staying.length * 2 > last.length;
 }
 
-/** What an attach found when it asked every reachable copy for its record. */
+/** Result of an attach's survey of every reachable copy's record. */
 export type CopySurvey = {
   /** The record Postgres holds, if the volume was ever written under one. */
   known: CopyRecord | undefined;
@@ -91,7 +90,7 @@ export type CopySurvey = {
   places?: CopyPlaces | undefined;
 };
 
-/** Where copies are, so that one node's word is told from that of two. */
+/** Places of copies, so that one node's word is told from that of two. */
 export type CopyPlaces = {
   readonly nodeOf: ReadonlyMap<ReplicaId, NodeId>;
   /** Node of the engine that is to start. It may write to every copy, so doubting its own copies would protect nothing. */
@@ -113,7 +112,7 @@ export type AttachDecision =
       record: CopyRecord | undefined;
       /** Members that did not answer. */
       missing: readonly ReplicaId[];
-      /** Members that answered with a record older than one that they had stored. */
+      /** Members that answered with an older record than they had stored. */
       setBack?: readonly ReplicaId[];
     }
   | ({ kind: 'wait'; code: 'OneNodesWord' } & OneNodesWord);
@@ -131,15 +130,15 @@ export type OneNodesWord = {
 /**
  * Decides which copies an engine may believe, or that it must not start without a user's decision.
  *
- * It goes on with at least half of the highest known record's members at hand and no higher record in Postgres;
- * else a user is asked. Copies outside that record are stale: they are rebuilt, never read. So is a member whose own
- * record is older than one that it is known to have stored: it lost what it had, and counts as one that does not answer.
+ * It goes on with at least half of the highest known record's members and no higher record in Postgres; otherwise a user decides.
+ * Copies outside that record are stale: they are rebuilt, never read. So is a member whose own record is older than one that it is
+ * known to have stored: it lost data, and counts as one that does not answer.
  *
- * After a restore of the database all members have to answer. Any of them may have gone on without the others, with only
- * the lost database to know of it.
+ * After a restore of the database all members have to answer. Any of them may have gone on without the others, with only the lost
+ * database to know of it.
  *
  * A record that neither Postgres nor a copy on another node knows makes no copy elsewhere stale
- * (docs/adr/0283-one-node-makes-no-other-copy-stale.md): the node may be in the wrong hands.
+ * (docs/adr/0283-records-of-one-node.md): the node may be in the wrong hands.
  */
 export function decideCurrentCopies(survey: CopySurvey): AttachDecision {
   const decision = decideByRecords(survey);
@@ -175,8 +174,8 @@ function decideByRecords({ known, found, isRestored = false }: CopySurvey): Deci
 }
 
 /**
- * The first node whose copies alone make members elsewhere stale: decided without what they say, these would be current, or be
- * waited for. After a restore the copies are believed: they know what the database has forgotten.
+ * The first node whose copies alone make members elsewhere stale: without their records these would be current, or be waited for.
+ * After a restore the copies are believed: they know what the database has forgotten.
  */
 function oneNodesWord(survey: CopySurvey, decision: DecisionByRecords): OneNodesWord | undefined {
   const { found, places, isRestored = false } = survey;
@@ -203,10 +202,10 @@ function isGood({ record, setBack = [] }: DecisionByRecords, member: ReplicaId):
 }
 
 /**
- * Is it certain that nothing was acknowledged under the claimed record? An engine acknowledges under a record when all its members have
- * stored it, and one of them, on another node, has not. It must be a member of the record that Postgres holds: one that joined
- * since may hold an old record while the claimed one, and others between, were written without it. What the claim says of members
- * that were set back is about an earlier record, which it does not refute.
+ * True if certainly nothing was acknowledged under the claimed record. An engine acknowledges under a record when all its members
+ * have stored it, and one of them, on another node, has not. It must be a member of the record that Postgres holds: one that joined
+ * since may hold an old record while the claimed one, and others between, were written without it. The claim's statement about
+ * members that were set back concerns an earlier record, which this does not refute.
  */
 function isRefuted({ known, found }: CopySurvey, { claim, claimedBy, leftOut }: OneNodesWord): boolean {
   if (leftOut.some((member) => claim.members.includes(member))) return false;
@@ -218,7 +217,7 @@ function isRefuted({ known, found }: CopySurvey, { claim, claimedBy, leftOut }: 
   });
 }
 
-/** The copies of that node count as they would by what is known without them. */
+/** The copies of that node count by the records known without them. */
 function withoutClaim(
   found: CopySurvey['found'],
   { record, claimedBy }: OneNodesWord,

@@ -1,9 +1,9 @@
 /**
- * Whether a copy may be deleted from its disk, judged where it lies: by what it stores of itself, against what the command says.
+ * Whether a copy may be deleted from its disk, judged by its agent: its stored record against the command's reason.
  *
- * That it is what the control plane decided about is not enough. A database that was restored, or that missed a change, may have the
- * very record of a copy that holds the only data there is. So a copy that names itself the only member goes only where the command says
- * who holds the data instead, under a newer record, or that the data is given up.
+ * It is not enough that the copy is in the state that the control plane decided about. A database that was restored, or that missed a
+ * change, may have the very record of a copy that holds the only data. So a copy that names itself the only member is deleted only if
+ * the command names a newer record of others that hold the data, or says that the data is given up.
  */
 import type { ReplicaState } from './agent-protocol.js';
 import { type CopyRecord, compareRecords } from './copy-record.js';
@@ -18,7 +18,7 @@ export type RemovalReason =
   | { readonly kind: 'given-up' };
 
 export type RemovalClaim = {
-  /** What the copy was when its removal was decided. Left out: it never became a member of its volume. */
+  /** State of the copy when its removal was decided. Left out: it never became a member of its volume. */
   readonly expected?: ReplicaState | undefined;
   readonly because?: RemovalReason | undefined;
 };
@@ -42,7 +42,7 @@ export function removalObstacle(
     : 'replica.only_current';
 }
 
-/** @throws StorageFault `agent.refused` when the copy is no longer what was expected; `replica.only_current` */
+/** @throws StorageFault `agent.refused` when the copy is no longer in the expected state; `replica.only_current` */
 export function requireRemovable(replicaId: ReplicaId, found: ReplicaState, claim: RemovalClaim): void {
   const code = removalObstacle(replicaId, found, claim);
   if (code === undefined) return;

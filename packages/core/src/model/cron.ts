@@ -8,14 +8,14 @@ const FORM = /^(@(hourly|daily|weekly|monthly|yearly)|\S+( +\S+){4})$/;
 /** Longer ones are lists that several schedules say better. */
 const CRON_LENGTH_MAX = 100;
 
-/** What is wrong with the text of a schedule; `undefined` when it can be kept. */
+/** Error in the text of a schedule; `undefined` when it is valid. */
 export function cronProblem(text: string): string | undefined {
   if (text.length > CRON_LENGTH_MAX || !FORM.test(text)) {
     return 'must be five fields (minute, hour, day of month, month, day of week), or @hourly, @daily, @weekly, @monthly, @yearly';
   }
   if (read.has(text)) return undefined;
   try {
-    // Any time will do: of what comes at all, something comes within the years that are looked at.
+    // Any time will do: a schedule that is ever due is due within the searched years.
     const cron = new Cron(text, OPTIONS);
     if (cron.nextRun(new Date(0)) === null) return 'names a day that never comes';
     if (read.size >= READ_MAX) read.clear();
@@ -59,7 +59,7 @@ function spanAt(text: string, at: Date): Span | undefined {
   return span !== undefined && isWithin(span, at) ? span : undefined;
 }
 
-/** The one that follows the span known, where the time is in it: to look back costs more than to look ahead. */
+/** The due time after the known span, if the time is in it: searching backwards costs more than forwards. */
 function spanAfter(cron: Cron, known: Span | undefined, at: Date): Span | undefined {
   if (known === undefined || known.untilMs > at.getTime()) return undefined;
   const next = cron.nextRun(new Date(known.untilMs));
@@ -89,5 +89,5 @@ const read = new Map<string, Cron>();
 /** More than one cluster has; all are forgotten then. */
 const READ_MAX = 1_000;
 
-/** Seconds are not served: a volume is looked at every few seconds. Without a function it starts no timer. */
+/** Seconds are not supported: a volume is reconciled every few seconds. Without a function it starts no timer. */
 const OPTIONS = { mode: '5-part', utcOffset: 0 } as const;

@@ -25,8 +25,8 @@ export function decideCorrupted<Id extends string>(copies: readonly HashedCopy<I
 }
 
 /**
- * Decides which copies can't prove a layer: those that differ from a majority of all. Without a majority, those whose content is
- * not what they had recorded themselves, while another copy's is. Never all, and none where no copy has a proof.
+ * Decides which copies can't prove a layer: those that differ from a majority of all. Without a majority, those whose content differs
+ * from their own recorded checksum, while another copy's does not. Never all, and none if no copy has a proof.
  */
 export function decideUnproven<Id extends string>(copies: readonly HashedCopy<Id>[]): Id[] {
   const corrupted = decideCorrupted(copies);

@@ -1,9 +1,9 @@
 /**
- * Whether a disk that owes an answer is slow or hangs (docs/adr/0343-a-slow-disk-is-not-a-hung-one.md). Slow is a matter of load, and
+ * Whether a disk that owes an answer is slow or hangs (docs/adr/0343-slow-and-hung-disks.md). Slow is a matter of load, and
  * changes nothing: copies stay and are placed there. Hung takes the disk out of use, so only what load does not explain counts as that.
  */
 
-/** What is known of a disk's calls at one moment. */
+/** State of a disk's calls at one moment. */
 export type DiskAnswers = {
   /** How long the oldest call that has not ended has been waiting; 0: none is. */
   readonly oldestMs: number;
@@ -21,11 +21,11 @@ export const SLOW_MS = 2_000;
  */
 export const HUNG_MS = 60_000;
 /**
- * From here on a disk is compared with the others of its node. Several times what a disk that is filled by every thread of an agent
+ * Age from which a disk is compared with the others of its node. Several times what a disk that is filled by every thread of an agent
  * takes to list a folder, and still before the kernel gives a request up.
  */
 export const OUTLIER_MS = 15_000;
-/** Disks that answer within this are not under the load that would explain the one that does not. */
+/** Disks that answer within this are not under a load that would explain the one that does not. */
 const PEER_WELL_MS = 1_000;
 
 /** @param peers the other disks of its node, which have the same kernel and the same users */
@@ -60,7 +60,7 @@ export function durationText(ms: number): string {
 export type DiskAnswerTimes = {
   /** Calls that ended. */
   readonly calls: number;
-  /** What half of them, 99 of 100, and all took at most; 0 where there were none. */
+  /** Median, 99th percentile and maximum; 0 if there were none. */
   readonly p50Ms: number;
   readonly p99Ms: number;
   readonly maxMs: number;
@@ -83,12 +83,14 @@ export function answerTimes({ oldestMs, tookMs }: DiskAnswers): DiskAnswerTimes 
 
 /** Below this all disks answer at once, as far as users are concerned. */
 const AT_ONCE_MS = 100;
-/** A disk that is four times as slow as it was is worth a report; one that is a little slower is not, or each report would be news. */
+/**
+ * A disk that is four times as slow as before is worth a report; one that is a little slower is not, or each report would be news.
+ */
 const NEWS_FACTOR = 4;
 
 /**
- * What of the times is news, as numbers that stay equal until then. The numbers themselves change with every call, and a report that has changed is
- * sent in full (docs/adr/0344-a-report-that-holds-is-not-sent-again.md).
+ * Response times that count as news, as numbers that stay equal until then. The numbers themselves change with every call, and a
+ * changed report is sent in full (docs/adr/0344-repeated-reports.md).
  */
 export function answerNews({ p50Ms, p99Ms, maxMs, oldestMs }: DiskAnswerTimes): number[] {
   const step = (ms: number) =>

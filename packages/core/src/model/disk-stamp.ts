@@ -1,4 +1,4 @@
-/** Stamps of disks: which state of a disk is the newest one that its holder has stored (docs/adr/0322-a-disk-carries-a-stamp.md). */
+/** Stamps of disks: the newest state of a disk that its holder has stored (docs/adr/0322-disk-stamps.md). */
 import { asId, type DiskId, type NodeId } from './ids.js';
 
 /** Bound of a stamp's trail. Only a clean stop adds one before the control plane has answered to the one before it. */
@@ -18,9 +18,9 @@ export type HeldStamp = {
 };
 
 /**
- * The stamp that follows.
+ * The next stamp.
  *
- * @param id made by chance: two states that parted never have the same one
+ * @param id random: two states that parted never have the same one
  */
 export function stampAfter(before: HeldStamp | undefined, isOpen: boolean, id: string) {
   return {
@@ -60,9 +60,7 @@ export type DiskRivals = {
   };
 };
 
-/**
- * Id of the row that tells of a second disk: made of the identity that it shares and of its node, so that each report finds it again.
- */
+/** Row id of a second disk: made of the shared identity and its node, so that each report finds it again. */
 export function duplicateRowId(diskId: DiskId, nodeId: NodeId): DiskId {
   const digits = [...diskId].map((digit, at) => {
     if (digit === '-') return digit;

@@ -1,9 +1,9 @@
 /**
- * Commands of the control plane to the engine of an attached volume: one entry declares all that is known of a command.
+ * Commands of the control plane to the engine of an attached volume: one entry declares everything about a command.
  *
- * They travel by one route, `POST /v1/engines/{volumeId}/commands/{name}`, with the ask as the body and `{ reply }` as
- * the answer. The agent checks the ask, its caller checks the reply, and the processes between them pass both on unread.
- * What a command does is in the data engine's `engine-commands.ts`, and once more in the simulator's.
+ * They travel by one route, `POST /v1/engines/{volumeId}/commands/{name}`, with the request as the body and `{ reply }` as the
+ * answer. The agent checks the request, its caller checks the reply, and the processes between them pass both on unread. The effect
+ * of a command is in the data engine's `engine-commands.ts`, and once more in the simulator's.
  *
  * Every command may be sent again: its answer may have been lost. Each entry says what makes the second one harmless.
  */
@@ -20,18 +20,18 @@ import {
   uuidField,
 } from './message-fields.js';
 
-/** What of a command concerns the processes that carry it. */
+/** Properties of a command that concern the processes that carry it. */
 type Traits = {
   /**
-   * How long the caller waits. `short`: the engine answers from what it knows. `long`: it waits for what is in flight on
-   * its copies, as a start does.
+   * How long the caller waits. `short`: the engine answers from memory. `long`: it waits for requests in flight on its copies, as a
+   * start does.
    */
   readonly patience: 'short' | 'long';
   /** `changes`, or only `reads`: the loss of a read changes nothing, so the simulator loses none. */
   readonly effect: 'changes' | 'reads';
   /**
-   * What the answer is where no engine of the volume runs: `refused` with `engine.not_found`, or `done` with null, where
-   * the end of the engine is the end of what is to be stopped.
+   * Answer if no engine of the volume runs: `refused` with `engine.not_found`, or `done` with null, if the end of the engine is the
+   * end of what the command stops.
    */
   readonly withoutEngine: 'refused' | 'done';
 };
@@ -55,9 +55,9 @@ const changing = { patience: 'long', effect: 'changes', withoutEngine: 'refused'
 
 const DECLARED = {
   /**
-   * Brings one replica up to date: joins it as WO, fixes what is to be copied by a system snapshot, copies, verifies by
-   * content, promotes it to RW. Answers at once; progress is in the engine's report. The same id twice is one rebuild;
-   * another while one runs is refused (`engine.busy`).
+   * Brings one replica up to date: joins it as WO, freezes the data to copy by a system snapshot, copies, verifies by content,
+   * promotes it to RW. Answers at once; progress is in the engine's report. The same id twice is one rebuild; another while one runs
+   * is refused (`engine.busy`).
    */
   'start-rebuild': {
     ...changing,
@@ -83,9 +83,8 @@ const DECLARED = {
   /** Ends a rebuild. Nothing happens where it has ended, or is not known. */
   'cancel-rebuild': { ...changing, patience: 'short', withoutEngine: 'done', ask: rebuild, reply: nothing },
   /**
-   * Fills a new volume with what a snapshot of another volume reads as; the sources are copies of that one, tried in
-   * order. No client may use the volume until the report says `succeeded`. The same fillId twice is one filling; after a
-   * failure it begins again.
+   * Fills a new volume with the content of another volume's snapshot; the sources are copies of that one, tried in order. No client
+   * may use the volume until the report says `succeeded`. The same fillId twice is one filling; after a failure it begins again.
    */
   fill: {
     ...changing,
@@ -117,13 +116,13 @@ const DECLARED = {
     ask: attachment,
     reply: z.object({
       sizeBytes: bytesField,
-      /** What is being done to the layers now; empty for nothing. */
+      /** Present operation on the layers; empty for none. */
       busy: agentText(1024),
       /** Why the last purge or hash failed; empty when it did not. */
       lastError: agentText(1024),
       /** The layer that the head stands on. */
       headParentId: idField<SnapshotId>().nullable(),
-      /** What was written since the last snapshot. */
+      /** Bytes written since the last snapshot. */
       headBytes: bytesField,
       /** Parents before their children. */
       layers: z
@@ -173,8 +172,8 @@ const DECLARED = {
    */
   'hash-snapshot': { ...changing, ask: snapshot.extend({ force: z.boolean() }), reply: nothing },
   /**
-   * Makes the volume read as it did when the snapshot was taken. `taskId` is the request that it is done for: one that has
-   * been done is not done again, however often it is asked for.
+   * Makes the volume read as it did when the snapshot was taken. `taskId` identifies the request: one that has been done is not done
+   * again, however often it is sent.
    */
   revert: { ...changing, ask: snapshot.extend({ taskId: uuidField.optional() }), reply: nothing },
   /** Makes the volume larger. A size that it has already changes nothing. */
@@ -184,11 +183,11 @@ const DECLARED = {
 } satisfies Record<string, Declared>;
 
 export type EngineCommandName = keyof typeof DECLARED;
-/** What a command is told, as its sender makes it and its receiver gets it. */
+/** Request of a command, as its sender makes it and its receiver gets it. */
 export type EngineAsk<Name extends EngineCommandName> = z.output<(typeof DECLARED)[Name]['ask']>;
-/** What a command answers, as an engine makes it: ids and times may still be text. */
+/** Reply of a command, as an engine makes it: ids and times may still be text. */
 export type EngineAnswer<Name extends EngineCommandName> = z.input<(typeof DECLARED)[Name]['reply']>;
-/** What a command answers, as the control plane gets it. */
+/** Reply of a command, as the control plane gets it. */
 export type EngineReply<Name extends EngineCommandName> = z.output<(typeof DECLARED)[Name]['reply']>;
 
 export type EngineCommand<Name extends EngineCommandName> = Traits & {
@@ -205,7 +204,7 @@ export function isEngineCommand(name: string): name is EngineCommandName {
 /** The body of an answer: the reply is checked by the schema of its command. */
 export const engineAnswerSchema = z.object({ reply: z.unknown() });
 
-/** What an engine does for each command: a record of handlers that leaves none out. */
+/** Handlers of an engine: a record with one for each command. */
 export type EngineHandlers<Engine> = {
   readonly [Name in EngineCommandName]: (
     engine: Engine,

@@ -1,8 +1,8 @@
 /**
- * Registry of event types: what each tells, how severe it is and what it is about.
+ * Registry of event types: meaning, severity and subject of each.
  *
- * An event takes its severity from here, so that a type is never a warning in one place and harmless in another.
- * API, CLI and docs/events.md describe events from this table.
+ * An event takes its severity from here, so that a type is never a warning in one place and harmless in another. API, CLI and
+ * docs/events.md describe events from this table.
  */
 
 export type EventSeverity = 'info' | 'warning' | 'error';
@@ -22,7 +22,7 @@ export type EventSubjectKind =
 export type EventDefinition = {
   readonly severity: EventSeverity;
   readonly subject: EventSubjectKind;
-  /** When it is told, as the end of "Told when …". */
+  /** Occasion, as the end of "Told when …". */
   readonly when: string;
 };
 

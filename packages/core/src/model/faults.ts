@@ -9,7 +9,7 @@ export type FaultTraits = {
     | 'precondition' // 412: another request changed it meanwhile
     | 'too-large' // 413
     | 'limited' // 429
-    | 'quota' // 429 too: what was asked for passes a quota
+    | 'quota' // 429 too: the request exceeds a quota
     | 'unavailable'; // 503: try again later
   retry: 'never' | 'backoff';
 };
@@ -167,7 +167,7 @@ export const HTTP_STATUS: Readonly<Record<FaultTraits['kind'], number>> = {
 
 export type FaultCode = keyof typeof FAULTS;
 
-/** One wrong part of a request: a JSON Pointer into the body (or a query parameter's name) and what is wrong. */
+/** One wrong part of a request: a JSON Pointer into the body (or a query parameter's name) and its error. */
 export type FaultItem = { pointer: string; detail: string };
 
 export type FaultDetails = {
@@ -175,7 +175,7 @@ export type FaultDetails = {
   publicMessage: string;
   /** The wrong parts of the request, where there are some. */
   errors?: readonly FaultItem[];
-  /** What would cure it, in words an operator can act on. */
+  /** Cure, in words an operator can act on. */
   cures?: readonly string[];
   /** When to try again, for what comes of limits; left out: soon. */
   retryAfterSeconds?: number;
@@ -202,7 +202,7 @@ export function isFault(error: unknown, code?: FaultCode): error is StorageFault
   return error instanceof StorageFault && (code === undefined || error.code === code);
 }
 
-/** A code from a message. @param otherwise stands for codes that this version does not know */
+/** A code from a message. @param otherwise replaces codes that this version does not know */
 export function faultCodeOf(code: string, otherwise: FaultCode): FaultCode {
   // The cast follows the check: the code is one of the table's keys.
   return Object.hasOwn(FAULTS, code) ? (code as FaultCode) : otherwise;

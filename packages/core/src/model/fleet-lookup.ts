@@ -1,6 +1,6 @@
 /**
- * Indexes of a fleet's nodes and disks by id. An index is made once for a list and forgotten with it: lists of a view are
- * frozen, and one plan asks for the same few nodes many times.
+ * Indexes of a fleet's nodes and disks by id. An index is made once for a list and kept with it: lists of a view are frozen, and one
+ * plan looks up the same few nodes many times.
  */
 import type { DiskId, NodeId } from './ids.js';
 import type { StorageDisk, StorageNode } from './node.js';
@@ -33,7 +33,7 @@ function kept<List extends object, Made>(
   return index;
 }
 
-/** Of two with one id the first: a list is asked as by a search. */
+/** Of two with one id the first, as a search would find it. */
 function byId<Id, Row extends { readonly id: Id }>(rows: readonly Row[]): ReadonlyMap<Id, Row> {
   const index = new Map<Id, Row>();
   for (const row of rows) if (!index.has(row.id)) index.set(row.id, row);

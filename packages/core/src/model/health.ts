@@ -1,4 +1,4 @@
-/** Health of a process as its probes tell it: `/livez`, `/readyz` and `/startupz`, which list their checks with `?verbose`. */
+/** Health of a process for its probes: `/livez`, `/readyz` and `/startupz`, which list their checks with `?verbose`. */
 
 export type HealthCheck = {
   readonly name: string;
@@ -12,7 +12,7 @@ export function isHealthy(checks: readonly HealthCheck[]): boolean {
   return checks.every(({ status }) => status !== 'failed');
 }
 
-/** What is wrong, in one line. */
+/** The problem, in one line. */
 export function namesOfFailed(checks: readonly HealthCheck[]): string {
   return checks
     .filter(({ status }) => status === 'failed')

@@ -1,13 +1,13 @@
 import type { SnapshotId } from './ids.js';
 import type { Trouble } from './snapshot.js';
 
-/** What of a volume's layers is to be changed as a whole. One at a time, and none together with a rebuild. */
+/** Pending change of a volume's layers as a whole. One at a time, and none together with a rebuild. */
 export type LayerChange =
   /** Takes out deleted layers, and those that rebuilds left behind. */
   | { kind: 'purge' }
   /** Makes the volume read as it did when the snapshot was taken. */
   | { kind: 'revert'; snapshotId: SnapshotId }
-  /** Makes it larger. The replicas' bookings have been raised already; `fromBytes` is what they were. */
+  /** Makes it larger. The replicas' bookings have been raised already; `fromBytes` is the earlier size. */
   | { kind: 'expand'; sizeBytes: number; fromBytes: number };
 
 export type LayerTask = (Exclude<LayerChange, { kind: 'purge' }> | Purge) & TaskProgress;
@@ -19,14 +19,14 @@ type TaskProgress = {
   /** Told to the engine, so that a task whose answer was lost is not done twice; absent in rows of older versions. */
   id?: string | undefined;
   requestedAt: Date;
-  /** The attachment whose engine was asked; another one knows nothing of it. */
+  /** The attachment whose engine got the request; another one does not know it. */
   startedEpoch: number | undefined;
   /** Refusals so far. */
   tries: number;
   trouble: Trouble | undefined;
 };
 
-/** A task that was asked for just now. */
+/** A task requested just now. */
 export function newLayerTask(
   change: LayerChange,
   asked: Pick<TaskProgress, 'id' | 'requestedAt'>,
@@ -37,14 +37,14 @@ export function newLayerTask(
     : { ...change, ...progress };
 }
 
-/** What the engine last said of a volume's layers; the layers themselves are the snapshots. */
+/** Last report of a volume's layers by its engine; the layers themselves are the snapshots. */
 export type VolumeChain = {
   /** Which state of the engine it was read in (`chainKey`): in another one it is out of date. */
   key: string;
   headParentId: SnapshotId | undefined;
-  /** What was written since the last snapshot. */
+  /** Bytes written since the last snapshot. */
   headBytes: number;
-  /** What is being done to the layers; empty for nothing. */
+  /** Present operation on the layers; empty for none. */
   busy: string;
   /** Layers that the last purge had to leave: they need not be tried again until something else is to go. */
   keptIds: readonly SnapshotId[];

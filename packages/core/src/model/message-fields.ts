@@ -11,7 +11,7 @@ export function idField<T extends AnyId>(): z.ZodType<T, string> {
 /** The last millisecond of the year 9999: later times are shown in another form, which most programs can't read. */
 const TIME_MAX = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
 
-/** A time that is text on the wire, RFC 3339. What is no time since 1970 becomes an invalid date: its reader decides. */
+/** A time that is text on the wire, RFC 3339. A text that is no time since 1970 becomes an invalid date: its reader decides. */
 export const timeField = z
   .string()
   .max(64)
@@ -24,16 +24,16 @@ export const uuidField = z.string().uuid();
 export const bytesField = z.number().int().min(0).max(Number.MAX_SAFE_INTEGER);
 export const counterField = z.number().int().min(0).max(Number.MAX_SAFE_INTEGER);
 
-/** What a terminal obeys or a reader does not see: control and format characters, separators, halves of pairs. */
+/** Characters that a terminal obeys or a reader does not see: control and format characters, separators, halves of pairs. */
 const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]+/gu;
 
-/** Text that an agent wrote and that tenants come to read: one line of printable characters, cut to so many. */
+/** Text of an agent for tenants: one line of printable characters, cut to so many. */
 export function plainText(text: string, charsMax: number): string {
   const line = text.replace(UNPRINTABLE, ' ').trim();
   return line.length <= charsMax ? line : `${line.slice(0, charsMax - 1)}…`;
 }
 
-/** What no name of anything may hold: controls, ends of lines, halves of pairs, and marks that turn the order of the text. */
+/** Characters that no name may contain: controls, ends of lines, halves of pairs, and marks that change the order of the text. */
 const NO_NAME = /[\p{Cc}\p{Zl}\p{Zp}\p{Cs}\u202a-\u202e\u2066-\u2069]/u;
 
 /** A field for a name in an agent's answer. Another one is refused and not changed: it would be the name of another thing. */

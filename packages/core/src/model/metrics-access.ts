@@ -1,4 +1,4 @@
-/** Access to the metrics of a process: they tell of all organizations, so they are for its operator alone. */
+/** Access to the metrics of a process: they cover all organizations, so they are for its operator alone. */
 
 export type Scraper = {
   /** Address of the connection's other end. */
@@ -19,7 +19,7 @@ function isLoopback(address: string | undefined): boolean {
   return address === '::1' || /^(::ffff:)?127\./.test(address ?? '');
 }
 
-/** Takes as long for a wrong text as for the right one, so that the time tells nothing of it. */
+/** Takes as long for a wrong text as for the right one, so that the time reveals nothing. */
 function isSameText(given: string, wanted: string): boolean {
   let difference = given.length ^ wanted.length;
   for (let index = 0; index < given.length; index += 1) {

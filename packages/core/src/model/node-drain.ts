@@ -1,6 +1,6 @@
 /**
- * Drain of a node: it takes no new replicas, its replicas are moved away where the policy says so, and it counts as drained
- * once it may be switched off under that policy (docs/adr/0156-a-drain-ends-when-the-node-may-be-switched-off.md).
+ * Drain of a node: it takes no new replicas, its replicas are moved off it if the policy says so, and it counts as drained once it
+ * may be switched off under that policy (docs/adr/0156-drain-policies.md).
  */
 import type { ReplicaId, VolumeId } from './ids.js';
 
@@ -14,7 +14,7 @@ export const DRAIN_POLICIES = [
 ] as const;
 export type DrainPolicy = (typeof DRAIN_POLICIES)[number];
 
-/** What is wanted: it stands until the drain is cancelled or the node uncordoned, also once the node is drained. */
+/** The request: it stands until the drain is cancelled or the node uncordoned, also once the node is drained. */
 export type NodeDrain = {
   readonly policy: DrainPolicy;
   readonly requestedAt: Date;
@@ -23,8 +23,8 @@ export type NodeDrain = {
 };
 
 /**
- * `draining`: copies or engines are on their way. `blocked`: what is left waits for a user or another node. `drained`: the
- * node may be switched off.
+ * `draining`: copies or engines are being moved. `blocked`: the rest waits for a user or another node. `drained`: the node may be
+ * switched off.
  */
 export type DrainState = 'draining' | 'blocked' | 'drained';
 
@@ -61,13 +61,13 @@ export type DrainProgress = {
   readonly bytesMoved: number;
 };
 
-/** What has become of a drain, as the cluster's reconciler saw it last. */
+/** Progress of a drain, as the cluster's reconciler last found it. */
 export type NodeDrainStatus = {
   readonly state: DrainState;
   /** Since when it is in this state. */
   readonly since: Date;
   readonly progress: DrainProgress;
-  /** All that it waits for; `waitingFor` lists the first of it, what is blocked before what is on its way. */
+  /** Number of all that it waits for; `waitingFor` lists the first of it, blocked ones first. */
   readonly waitingCount: number;
   readonly waitingFor: readonly DrainWait[];
 };

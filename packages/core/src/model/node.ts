@@ -29,9 +29,9 @@ export type StorageNode = {
   evictionRequested: boolean;
   /** The open maintenance window; `undefined`: none. */
   maintenance: NodeMaintenance | undefined;
-  /** The drain that was asked for; `undefined`: none. */
+  /** The requested drain; `undefined`: none. */
   drain: NodeDrain | undefined;
-  /** How far that is; `undefined` until the cluster's reconciler has looked at it, and without a drain. */
+  /** Its progress; `undefined` until the cluster's reconciler has run, and without a drain. */
   drainStatus: NodeDrainStatus | undefined;
   /** Set once a user has said that it is gone for good; its row goes when nothing refers to it. */
   forget?: NodeForget | undefined;
@@ -42,7 +42,7 @@ export type StorageNode = {
   /** Host and port at which users and other agents reach this agent's NBD server. */
   nbdHost: string | undefined;
   nbdPort: number | undefined;
-  /** New at each start of the agent process: tells a restart, after which no engine runs there. */
+  /** New at each start of the agent process: shows a restart, after which no engine runs there. */
   bootId: string | undefined;
   lastHeartbeatAt: Date | undefined;
   /** When it last became ready after it had not been; `undefined`: it has always been. */
@@ -51,8 +51,8 @@ export type StorageNode = {
 };
 
 /**
- * Maintenance window of a node: it goes away for a while and comes back with its copies, so that no new ones are built
- * meanwhile (docs/adr/0155-a-maintenance-window-holds-replenishment.md).
+ * Maintenance window of a node: it goes down for a while and returns with its copies, so that no new ones are built meanwhile
+ * (docs/adr/0155-maintenance-window.md).
  */
 export type NodeMaintenance = {
   /** Rules of time ask for it; the cluster's reconciler closes the window soon afterwards. */
@@ -62,16 +62,19 @@ export type NodeMaintenance = {
 };
 
 /**
- * Request to forget a node that is gone for good (docs/adr/0339-forgetting-a-node-is-one-request.md). It is never taken back: the
+ * Request to forget a node that is gone for good (docs/adr/0339-forgetting-a-node.md). It is never taken back: the
  * node's certificate is revoked in the same commit.
  */
 export type NodeForget = {
   readonly requestedAt: Date;
-  /** Volumes of which the user accepts that data which only this node holds is lost. */
+  /** Volumes whose data on this node only may be lost, as accepted by the user. */
   readonly acceptedLosses: readonly VolumeId[];
 };
 
-/** Are all copies to leave the node, because a user asks for that, or because it is gone for good? A drain is judged for each copy. */
+/**
+ * True if all copies must leave the node, because a user requested that, or because it is gone for good. A drain is judged for each
+ * copy.
+ */
 export function isNodeEmptied({ evictionRequested, forget }: StorageNode): boolean {
   return evictionRequested || forget !== undefined;
 }
@@ -111,9 +114,12 @@ export type StorageDisk = {
   storageAvailableBytes: number;
   /** Nominal sizes of all replicas booked here, summed in the same transaction as the booking. */
   storageScheduledBytes: number;
-  /** Of those replicas, what is really written, so that written data counts once (docs/adr/0056-usable-space-counts-written-data-once.md). */
+  /** Written bytes of those replicas, so that written data counts once (docs/design/scheduling.md). */
   writtenBytes: number;
-  /** DirectIo is absent until an agent has said whether the file system takes it. Unique is there while it is false: another node has a disk of this identity. */
+  /**
+   * DirectIo is absent until an agent has reported whether the file system supports it. Unique exists while it is false: another node
+   * has a disk of this identity.
+   */
   conditions: readonly Condition<DiskConditionType>[];
   /** Since when it is so full that auto-balance takes copies off it. */
   pressedAt?: Date | undefined;
@@ -121,7 +127,7 @@ export type StorageDisk = {
   addedAt?: Date | undefined;
   /** Size in bytes that the user gave it then; `undefined`: what its agent gives a new disk. */
   configuredBytes?: number | undefined;
-  /** When a user asked for its removal. Its agent lets go of it, and then the row goes. */
+  /** When a user requested its removal. Its agent releases it, and then the row is deleted. */
   removalRequestedAt?: Date | undefined;
   /** The newest state that its holder has stored on it; `undefined`: none, or its agent says nothing of it. */
   stamp?: DiskStamp | undefined;
@@ -131,7 +137,7 @@ export type StorageDisk = {
   rivals?: DiskRivals | undefined;
   /** How it has answered, as of the report that was stored at that time; `undefined`: its agent does not say. */
   answers?: (DiskAnswerTimes & { readonly at: Date }) | undefined;
-  /** The disk whose identity this one has too; `undefined`: it is the only one, or the one that is in use. */
+  /** The disk whose identity this one shares; `undefined`: it is the only one, or the one in use. */
   duplicateOf?: DiskId | undefined;
   version: number;
 };

@@ -4,16 +4,13 @@ import type { ClusterId, DiskId, NodeId, OrphanId, ReplicaId, VolumeId } from '.
 import type { Trouble } from './snapshot.js';
 import type { Robustness } from './volume.js';
 
-/**
- * A copy on a disk that no replica row stands for: its row went while its node was away, or it belongs to a database
- * that is not this one.
- */
+/** A copy on a disk without a replica row: its row was deleted while its node was down, or it belongs to another database. */
 export type Orphan = {
   id: OrphanId;
   clusterId: ClusterId;
   nodeId: NodeId;
   diskId: DiskId;
-  /** What the copy calls itself. */
+  /** Ids that the copy gives itself. */
   replicaId: ReplicaId;
   /** The volume it says that it is of, which may be gone. */
   volumeId: VolumeId;
@@ -22,8 +19,8 @@ export type Orphan = {
   /** As it was last reported; a copy with another one has been used since. */
   record: CopyRecord | undefined;
   /**
-   * What the copy stores of itself, as its agent was asked when it was announced. `undefined`: not asked yet, it has been used
-   * since, or its agent is of a version that does not know the question.
+   * The copy's description, as its agent returned it at the announcement. `undefined`: not requested yet, the copy has been used
+   * since, or its agent's version does not support the request.
    */
   description?: CopyDescription | undefined;
   firstSeenAt: Date;
@@ -41,7 +38,7 @@ export type OrphanInContext = {
   readonly isReachable: boolean;
   /** The volume it says that it is of, where that still exists. */
   readonly volume: { readonly name: string; readonly robustness: Robustness } | undefined;
-  /** When that volume was deleted, as far back as the cluster's events go. Told where a recovery asks for it. */
+  /** When that volume was deleted, as far back as the cluster's events go. Filled for recoveries. */
   readonly deletedAt?: Date | undefined;
 };
 

@@ -2,7 +2,7 @@
 import type { WaitingReason } from './rebuild.js';
 import type { ClusterSettings } from './setting.js';
 
-/** In the order in which admission asks for their places. */
+/** In the order in which admission checks them. */
 const LIMITS = [
   { setting: 'concurrent-rebuild-per-cluster-limit', reason: 'ClusterLimit' },
   { setting: 'concurrent-replica-rebuild-per-node-limit', reason: 'TargetNodeLimit' },
@@ -11,7 +11,7 @@ const LIMITS = [
 
 type LimitSettings = Pick<ClusterSettings, (typeof LIMITS)[number]['setting']>;
 
-/** What stops all new rebuilds of a cluster: in a code, in words, and with what lets them start again. */
+/** Reason that stops all new rebuilds of a cluster: a code, a sentence, and the cure. */
 export type RebuildStop = {
   readonly reason: WaitingReason;
   readonly message: string;

@@ -32,12 +32,12 @@ export type WaitingReason = (typeof WAITING_REASONS)[number];
 export type RebuildBytes = {
   /** Bytes that the target has to hold in the end. */
   total: number;
-  /** Bytes looked at while copying, whether sent or skipped. */
+  /** Bytes compared while copying, whether sent or skipped. */
   compared: number;
   skipped: number;
   sent: number;
   written: number;
-  /** Bytes of which the target has proved, after the copying, that its disk holds what the source has. */
+  /** Bytes that the target has proved, after the copying, to be on its disk as at the source. */
   verified: number;
 };
 
@@ -74,24 +74,24 @@ export type Rebuild = {
   relocates: boolean;
   /** Why it does not run yet; empty when it does. */
   waitingFor: string;
-  /** The same in a code; `undefined` when it runs, has ended, or no admission has looked at it yet. */
+  /** The same as a code; `undefined` when it runs, has ended, or was not considered by admission yet. */
   waitingReason: WaitingReason | undefined;
   /** Admitted to purge before it copies: a background task, which counts as one until it begins to copy. */
   purgesFirst: boolean;
   /**
-   * Since when it stands still for a rebuild of a volume on its last copy; `undefined`: it does not. It goes on where it was
-   * as soon as there is room again.
+   * When it was preempted by a rebuild of a volume on its last copy; `undefined`: it was not. It continues where it was as soon as
+   * there is room again.
    */
   preemptedAt: Date | undefined;
   /** Paused by a user: it does not start, or stands still while the target gets user writes. */
   paused: boolean;
   /** Bandwidth limit set by a user, in bytes per second. `undefined`: none for this rebuild. */
   bandwidthBytesPerSecond: number | undefined;
-  /** What it may copy now: its own limit, and its share of its target node's. `undefined`: as much as it can. */
+  /** Its present rate limit: its own limit, and its share of its target node's. `undefined`: unlimited. */
   grantedBytesPerSecond: number | undefined;
-  /** What its engine was last told of the two; `undefined`: nothing since its start. */
+  /** The values last sent to its engine; `undefined`: none since its start. */
   tuned: RebuildTuning | undefined;
-  /** The attachment under which it was started; an engine of another epoch knows nothing of it. */
+  /** The attachment under which it was started; an engine of another epoch does not know it. */
   epoch: number | undefined;
   bytes: RebuildBytes;
   percent: number;
@@ -121,7 +121,7 @@ type NewRebuild = Pick<
   | 'queuedAt'
 >;
 
-/** A rebuild that waits for admission, of which nothing is done. */
+/** A rebuild that waits for admission, with nothing done. */
 export function newRebuild(facts: NewRebuild): Rebuild {
   return {
     ...facts,
@@ -155,14 +155,14 @@ export function standsStill({ paused, preemptedAt }: Pick<Rebuild, 'paused' | 'p
   return paused || preemptedAt !== undefined;
 }
 
-/** Does it take no place in any limit: it is preempted, and its engine has been told so? */
+/** True if it takes no place in any limit: it is preempted, and its engine has confirmed that. */
 export function isPreempted({ preemptedAt, tuned }: Pick<Rebuild, 'preemptedAt' | 'tuned'>): boolean {
   return preemptedAt !== undefined && tuned?.paused === true;
 }
 
 export type RebuildTuning = { paused: boolean; bandwidthBytesPerSecond: number | undefined };
 
-/** How fast a rebuild that succeeded was: what it sent, and how long it ran. */
+/** Speed of a successful rebuild: bytes sent, and duration. */
 export type RebuildSpeed = { readonly bytes: number; readonly seconds: number };
 
 /** Below this a rebuild would look stuck; agents refuse less. */
@@ -172,7 +172,7 @@ export function isActiveRebuild(rebuild: Pick<Rebuild, 'state'>): boolean {
   return rebuild.state === 'queued' || rebuild.state === 'running';
 }
 
-/** What is done when a phase begins. */
+/** Share done when a phase begins. */
 const PHASE_START_PERCENT: Record<RebuildPhase, number> = {
   waiting: 0,
   preparing: 0,
@@ -181,7 +181,7 @@ const PHASE_START_PERCENT: Record<RebuildPhase, number> = {
   promoting: 99,
   done: 100,
 };
-/** Of what is between preparing and promoting. Every byte is looked at once, and verified behind that. */
+/** Share of the work between preparing and promoting. Every byte is compared once, and verified behind that. */
 const COMPARED_PERCENT = 79;
 const VERIFIED_PERCENT = 19;
 

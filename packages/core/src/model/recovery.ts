@@ -4,7 +4,7 @@ import type { ClusterId, DiskId, NodeId, OrganizationId, ProjectId, ReplicaId, V
 import type { OrphanInContext } from './orphan.js';
 import type { VolumeView } from './views.js';
 
-/** What is to be decided about one volume. */
+/** Input of the decision about one volume. */
 export type RecoveryView = {
   readonly volumeId: VolumeId;
   /** All orphans that say they are of the volume. */
@@ -24,7 +24,7 @@ export type RecoveryPlace = {
   readonly projects: readonly { readonly id: ProjectId; readonly name: string }[];
 };
 
-/** What a user says beyond what the copies know. */
+/** A user's additions to the copies' descriptions. */
 export type RecoveryChoice = {
   /** The cluster that the copies are of, where that is another one than this: its control plane is lost for good. */
   readonly fromClusterId?: ClusterId | undefined;
@@ -32,13 +32,13 @@ export type RecoveryChoice = {
   readonly name?: string | undefined;
   /** Goes on although copies that the newest record names were not found; the volume waits for them. */
   readonly acceptsMissing?: boolean | undefined;
-  /** Makes a volume again that was deleted while a node of it was away. */
+  /** Recovers a volume that was deleted while a node of it was down. */
   readonly acceptsDeleted?: boolean | undefined;
 };
 
 /**
  * `current`: the newest record names it. `stale`: that record leaves it out, or it was set back. `unfinished`: it never was a full
- * copy. `silent`: its agent has not said what it stores. `leaving`: it is being removed.
+ * copy. `silent`: its agent has not returned its description. `leaving`: it is being removed.
  */
 export type FoundVerdict = 'current' | 'stale' | 'unfinished' | 'silent' | 'leaving';
 
@@ -73,17 +73,17 @@ export type RecoveryObstacle = {
   readonly cures: readonly string[];
 };
 
-/** What recovering the volume comes to, and why it can't be done now. */
+/** Result of recovering the volume, and the obstacle if it can't be done now. */
 export type RecoveryPlan = {
   readonly volumeId: VolumeId;
   readonly name: string;
-  /** The smallest that one of its current copies has; `undefined` until one has said it. */
+  /** The smallest size of its current copies; `undefined` until one has reported it. */
   readonly sizeBytes: number | undefined;
   readonly numberOfReplicas: number | undefined;
   readonly projectId: ProjectId | undefined;
   /** The cluster that its copies say they are of; `undefined`: they do not say. */
   readonly fromClusterId: ClusterId | undefined;
-  /** True where the volume is there and only misses these copies. */
+  /** True if the volume exists and only misses these copies. */
   readonly isKnown: boolean;
   readonly copies: readonly FoundCopy[];
   /** The newest record, which says which copies are current. */

@@ -15,11 +15,11 @@ export type RecurringSnapshot = {
   lastRun: RecurringRun | undefined;
 };
 
-/** What became of the last due time. */
+/** Result of the last due time. */
 export type RecurringRun = {
   dueAt: Date;
   at: Date;
-  /** `requested`: a snapshot was asked for, and its own state shows what becomes of it. */
+  /** `requested`: a snapshot was requested, and its own state shows the rest. */
   outcome: 'requested' | 'skipped';
   /** Of the snapshot; `undefined` when it was skipped. */
   snapshotName: string | undefined;

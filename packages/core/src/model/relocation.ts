@@ -1,13 +1,13 @@
 /**
- * Relocation of a copy: it moves to another place. The new replica is built first and carries this; when it is a full copy,
- * the one that it replaces goes. A volume has one at most, and never fewer full copies than it wants because of it
- * (docs/adr/0160-a-copy-moves-by-its-replacement.md).
+ * Relocation of a copy: it moves to another place. The new replica is built first and carries this; when it is a full copy, the
+ * replaced one is removed. A volume has one at most, and never fewer full copies than it wants because of it
+ * (docs/adr/0160-relocation-by-replacement.md).
  */
 import type { DiskId, NodeId, ReplicaId, VolumeId } from './ids.js';
 
 /**
- * Why a copy moves: a user asked for it, its place does not match the volume's selectors any more, the engine's node has no
- * copy, or the volume's copies are spread unevenly.
+ * Reason of a move: a user's request, a place that no longer matches the volume's selectors, no copy on the engine's node, or an
+ * uneven spread of the volume's copies.
  */
 export const RELOCATION_REASONS = ['requested', 'selector', 'locality', 'balance'] as const;
 export type RelocationReason = (typeof RELOCATION_REASONS)[number];
@@ -19,9 +19,9 @@ export type Relocation = {
   /** The copy that goes afterwards, and where it was. */
   readonly replacesId: ReplicaId;
   readonly from: Place;
-  /** What is gained by it, in words for users. */
+  /** Its gain, in words for users. */
   readonly gain: string;
-  /** What has to be copied, as far as known when it began: what the bound of auto-balance counts. */
+  /** Bytes to copy, as known when it began: counted by the bound of auto-balance. */
   readonly bytes: number;
   readonly at: Date;
 };
@@ -38,7 +38,7 @@ export const NO_RELOCATIONS: ClusterRelocations = { version: 1, underWay: [] };
 /** A move that auto-balance made. `at` is its end, or its beginning while it is under way. */
 export type BalanceMove = { readonly from: Place; readonly to: Place; readonly at: Date };
 
-/** What auto-balance remembers of a volume. */
+/** Auto-balance's record of a volume. */
 export type BalanceHistory = {
   /** The last ones, oldest first. */
   readonly moves: readonly BalanceMove[];

@@ -7,7 +7,7 @@ export type ReplicaMode = 'RW' | 'WO' | 'ERR';
 
 export type ReplicaState = 'running' | 'stopped' | 'rebuilding' | 'failed';
 
-/** What is wanted of a replica. `evict`: replace it first, then remove it. `remove`: drop it now. */
+/** Wanted state of a replica. `evict`: replace it first, then remove it. `remove`: drop it now. */
 export type ReplicaIntent = 'keep' | 'evict' | 'remove';
 
 /** One copy of one volume on one disk. */
@@ -32,7 +32,7 @@ export type Replica = {
   failure: ReplicaFailure | undefined;
   /** Why it has no place; cleared when it gets one. */
   explanation: StoredExplanation | undefined;
-  /** Set while it replaces another copy, until that one is gone. */
+  /** Set while it replaces another copy, until that one is removed. */
   relocation?: Relocation | undefined;
   /** Counted reuses whose rebuild failed; at REBUILD_RETRIES_MAX the replica is given up, as Longhorn does (docs/longhorn-rules.md). */
   rebuildRetryCount: number;

@@ -13,7 +13,7 @@ const stampOf = (id: string | null, trail: string[] = []) => ({
   isOpen: true,
   fileId: 'file',
 });
-// The casts: only what is compared here is there.
+// The casts: only the compared fields exist.
 const disk = (part: object = {}) =>
   ({ diskId: DISK, ready: true, availableBytes: 5, stamp: stampOf(STAMP), ...part }) as DiskReport;
 const engine = () => ({ volumeId: 'volume-1', rebuilds: [] }) as unknown as EngineReport;

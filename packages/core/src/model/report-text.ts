@@ -1,11 +1,11 @@
-/** What an agent compares of its reports, and what it says of one that still holds (docs/adr/0344-a-report-that-holds-is-not-sent-again.md). */
+/** Comparable form of an agent's reports, and the repeat of one that still holds (docs/adr/0344-repeated-reports.md). */
 
 import type { DiskReport, Heartbeat, HeartbeatRepeat } from './agent-protocol.js';
 import { answerNews } from './disk-answers.js';
 
 /**
- * All that a report says, as a text that is equal for reports that say the same. Of stamps only what does not advance is in it: those
- * are sent with each repeated heartbeat until they are confirmed. Of the times of a disk's answers only what is news is in it.
+ * A report's content as a text that is equal for equal reports. Of stamps it contains only what does not advance: those are sent with
+ * each repeated heartbeat until they are confirmed. Of a disk's response times it contains only what is news.
  */
 export function reportText({ node, disks, replicas, engines }: Heartbeat): string {
   return JSON.stringify([

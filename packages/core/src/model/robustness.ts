@@ -13,8 +13,8 @@ export function isEnoughToStart(copies: number, members: number): boolean {
 }
 
 /**
- * Of a volume that no engine serves: by its full copies that can be reached. Those on nodes that do not answer may be as good as
- * ever; where no engine may start without them, what the volume comes to is not known.
+ * Of a volume without an engine: by its full copies that can be reached. Those on nodes that do not answer may be as good as ever; if
+ * no engine may start without them, the robustness is unknown.
  *
  * @param members copies that its last record names, all of them full
  */

@@ -1,7 +1,7 @@
 import type { CopyRecord } from './copy-record.js';
 import type { ReplicaId } from './ids.js';
 
-/** What the copies said of themselves when an engine was to start and too few current ones answered. */
+/** State reported by the copies when an engine was to start and too few current ones answered. */
 export type CopiesSurvey = {
   takenAt: Date;
   /** Those that answered, in the order of their ids. */

@@ -1,14 +1,14 @@
 import type { DataEngine } from './node.js';
 import { DRAIN_POLICIES } from './node-drain.js';
 
-/** What the description of any setting has. */
+/** Fields of any setting's definition. */
 type Common = {
   description: string;
   /** Set where Longhorn has no such setting. */
   isOurs?: true;
   /** Set where volumes of different data engines may have different values (`settings/engine-maps.ts`). */
   engines?: readonly DataEngine[];
-  /** Set where Longhorn's map names some engines alone: one that a map leaves out has the default. */
+  /** Set if Longhorn's map names some engines alone: the others have the default. */
   mayLeaveOut?: true;
   /** Set where a volume may answer for itself (`model/volume-overrides.ts`). */
   volume?: OfVolume;
@@ -18,7 +18,7 @@ type Common = {
 type OfVolume = {
   /** The field of the volume's spec. */
   field: string;
-  /** What the field says, for the API; how to follow the cluster is added. */
+  /** Description of the field, for the API; how to follow the cluster is added. */
   description: string;
   /** The option of `volume set`, without dashes. */
   flag: string;
@@ -609,7 +609,7 @@ type ValueOf<D extends SettingDefinition> = D extends { type: 'boolean' }
 
 /** The effective value of every setting of one cluster. */
 export type ClusterSettings = SettingValues & {
-  /** What volumes of an engine have instead, where the cluster says so. */
+  /** Values for volumes of one engine, if the cluster sets them. */
   readonly ofEngine?: { readonly [Engine in DataEngine]?: Partial<SettingValues> };
 };
 

@@ -7,14 +7,14 @@ import type { SnapshotId, VolumeId } from './ids.js';
  */
 export type SnapshotState = 'creating' | 'ready' | 'removing' | 'removed' | 'failed';
 
-/** What the last try came to. The next one waits a while. */
+/** Result of the last try. The next one waits a while. */
 export type Trouble = { message: string; at: Date };
 
 /** A frozen layer. The head is the one layer that takes writes; it is not a snapshot. */
 export type Snapshot = {
   id: SnapshotId;
   volumeId: VolumeId;
-  /** Of the user snapshots that are there or wanted, unique within the volume. */
+  /** Unique among the volume's existing or requested user snapshots. */
   name: string;
   /** `system` snapshots are made by rebuilds, and the worker may clean them up; `user` ones only go when a user asks. */
   origin: 'user' | 'system';
@@ -22,7 +22,7 @@ export type Snapshot = {
   /** The schedule that took it, and that may delete it again (`RecurringSnapshot.name`). */
   recurringName: string | undefined;
   parentId: SnapshotId | undefined;
-  /** What its own layer holds: the blocks that were written since its parent. */
+  /** Bytes in its own layer: the blocks written since its parent. */
   sizeBytes: number;
   /** Per current copy; null where it has not been hashed since its files changed. */
   checksums: readonly { replicaId: string; checksum: string | null }[];
@@ -38,14 +38,14 @@ export type HashRequest = {
   force: boolean;
   /** The worker's own request and not a user's: it waits for the volume's admission (`HashingAdmission`). */
   automatic: boolean;
-  /** The attachment whose engine was asked; another one knows nothing of it. */
+  /** The attachment whose engine got the request; another one does not know it. */
   startedEpoch: number | undefined;
 };
 
 /** User snapshots a volume may have: of 250 layers some are kept for rebuilds, so that a full chain never blocks one. */
 export const USER_SNAPSHOTS_MAX = 239;
 
-/** What all copies that were hashed agree on; `undefined` when none was, or they differ. */
+/** Checksum on which all hashed copies agree; `undefined` when none was hashed, or they differ. */
 export function agreedChecksum({ checksums }: Pick<Snapshot, 'checksums'>): string | undefined {
   const known = new Set(checksums.flatMap(({ checksum }) => (checksum === null ? [] : [checksum])));
   const [only] = known;
@@ -57,7 +57,7 @@ export function isLiveSnapshot({ origin, state }: Pick<Snapshot, 'origin' | 'sta
   return origin === 'user' && (state === 'creating' || state === 'ready');
 }
 
-/** The snapshots that a schedule has asked for, newest first; none for a snapshot that no schedule took. */
+/** The snapshots requested by a schedule, newest first; none for a snapshot without a schedule. */
 export function snapshotsOfSchedule(
   snapshots: readonly Snapshot[],
   recurringName: string | undefined,

@@ -1,8 +1,8 @@
 import type { ReplicaId } from './ids.js';
 
 /**
- * Stored explanation why a replica has no place: a `PlacementExplanation` of the scheduler, of which the model knows no
- * more than this.
+ * Stored explanation why a replica has no place: a `PlacementExplanation` of the scheduler, of which the model knows only these
+ * fields.
  */
 export type StoredExplanation = {
   readonly sentence: string;

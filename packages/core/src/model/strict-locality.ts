@@ -1,6 +1,6 @@
 /**
- * Strict data locality: a volume with one copy, whose users' engine runs on the node of that copy. The worker's own attachment
- * serves no user, so it may move the copy; one that has begun is called off when a user attaches meanwhile.
+ * Strict data locality: a volume with one copy, whose users' engine runs on the node of that copy. The worker's own attachment serves
+ * no user, so it may move the copy; a user's attach calls off a move that has begun.
  */
 import type { NodeId } from './ids.js';
 import { isHealthy, type Replica } from './replica.js';
@@ -9,7 +9,7 @@ import { holderOf, isRepairing, requestOf } from './volume-lifecycle.js';
 
 type CopiesView = Pick<VolumeView, 'volume' | 'replicas'>;
 
-/** What the rule reads of a copy; the console has it of the API's answers. */
+/** Inputs of the rule about a copy; the console takes them from the API's answers. */
 type ServingFacts<Id> = {
   readonly nodeId: Id | undefined;
   readonly intent: Replica['intent'];
@@ -17,9 +17,9 @@ type ServingFacts<Id> = {
 };
 
 /**
- * Nodes of which one may serve the users of a strictly local volume. Only a full copy's node will do: a replacement that is
- * being built, or one that has failed, is no place for the engine. One that is to be removed will do as long as no other is
- * full. Where no copy is full, any of them may be the one that a salvage goes on with. Empty: no copy has a place yet.
+ * Nodes that may serve the users of a strictly local volume. Only a full copy's node will do: a replacement that is being built, or a
+ * failed copy, is no place for the engine. One pending removal will do as long as no other is full. If no copy is full, a salvage may
+ * go on with any of them. Empty: no copy has a place yet.
  */
 export function nodesForUsers<Id extends string>(copies: readonly ServingFacts<Id>[]): Id[] {
   const staying = copies.filter(({ intent }) => intent !== 'remove');
@@ -41,7 +41,7 @@ export function mayServeUsers(view: CopiesView, nodeId: NodeId): boolean {
   return serving === undefined || serving.length === 0 || serving.includes(nodeId);
 }
 
-/** Is it a copy on another node than the one that serves users, where that node has the full copy that they use? */
+/** True for a copy on another node than the one that serves users, if that node has the full copy that they use. */
 export function isAwayFromUsers({ nodeId }: Replica, { volume, replicas }: CopiesView): boolean {
   if (volume.spec.dataLocality !== 'strict-local' || isRepairing(volume)) return false;
   const servedOn = holderOf(volume) ?? requestOf(volume)?.nodeId;

@@ -24,7 +24,7 @@ export type FleetView = {
   readonly disks: readonly StorageDisk[];
 };
 
-/** What an engine last reported of a volume, through its agent's heartbeat. */
+/** Last report of a volume by its engine, through its agent's heartbeat. */
 export type EngineObservation = {
   nodeId: NodeId;
   bootId: string;
@@ -48,7 +48,7 @@ export type VolumeView = {
   readonly relocations: ClusterRelocations;
 };
 
-/** What of a volume its repair is planned from, apart from what its engine says. */
+/** Inputs of a volume's repair apart from its engine's report. */
 export type RepairView = Pick<VolumeView, 'volume' | 'replicas' | 'rebuilds' | 'fleet'>;
 
 /** Volumes with a replica or their engine on one node, by id. Their rebuilds are the active ones. */
@@ -63,7 +63,7 @@ export type AffectedPlaces = { readonly nodeIds: readonly NodeId[]; readonly dis
 /** A volume and the nodes of its copies. */
 export type TaskVolume = { readonly volumeId: VolumeId; readonly nodeIds: readonly NodeId[] };
 
-/** What of a volume says how fast its rebuilds may copy. */
+/** Bandwidth settings of a volume's rebuilds. */
 export type BandwidthSpec = Pick<VolumeSpec, 'dataEngine' | 'replicaRebuildingBandwidthLimit'>;
 
 /** Whose quota it is: an organization's, a project's, or that of a cluster's grant to an organization. */

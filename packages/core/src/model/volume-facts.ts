@@ -49,8 +49,8 @@ export function isLeavingPlace(replica: Replica, isNodeEvicting: boolean, isDisk
 }
 
 /**
- * Since when the place of a copy is gone: its node does not answer, or its disk is not ready. `undefined` for a place that is
- * there, or of which nothing is known.
+ * Since when the place of a copy is gone: its node does not answer, or its disk is not ready. `undefined` for an existing place, or
+ * an unknown one.
  */
 export function placeLostSince({ nodeId, diskId }: Replica, fleet: FleetView): Date | undefined {
   const node = conditionOf(nodeById(fleet, nodeId)?.conditions ?? [], 'Ready');
@@ -91,9 +91,9 @@ export function comingCopies({ replicas, fleet }: Pick<VolumeView, 'replicas' | 
 }
 
 /**
- * Copies on their way that are not needed any more, because fewer are wanted now or one that was to leave stays: as many full
- * ones last as are wanted. A copy on a node that does not answer is not relied on, and one that is to replace another ends
- * with its relocation. Where locality is strict, one away from the users' engine is of no use either.
+ * Unfinished copies that are not needed any more, because fewer are wanted now or a leaving one stays: as many full ones last as are
+ * wanted. A copy on a node that does not answer is not relied on, and one that replaces another ends with its relocation. With strict
+ * locality, one on another node than the users' engine is of no use either.
  */
 export function unneededCopies(
   view: Pick<VolumeView, 'volume' | 'replicas' | 'fleet'>,
@@ -128,8 +128,8 @@ export function isFullOrFailed({ diskId, intent, healthyAt, failedAt }: Replica)
 }
 
 /**
- * Is there an engine that can be asked for changes of the layers? Not while its node does not answer: every attempt would
- * fail and be recorded, and the node's return marks its volumes due.
+ * True if an engine can be asked for changes of the layers. Not while its node does not answer: every attempt would fail and be
+ * recorded, and the node's return marks its volumes due.
  */
 export function isServing({ volume, engine, fleet }: VolumeView): boolean {
   const holder = nodeById(fleet, holderOf(volume));

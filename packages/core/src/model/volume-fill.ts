@@ -8,7 +8,7 @@ import type { Trouble } from './snapshot.js';
 export type VolumeFill = {
   sourceVolumeId: VolumeId;
   snapshotId: SnapshotId;
-  /** The attachment whose engine was asked; another one knows nothing of it. */
+  /** The attachment whose engine got the request; another one does not know it. */
   startedEpoch: number | undefined;
   trouble: Trouble | undefined;
   requestedAt: Date;

@@ -1,8 +1,8 @@
 /**
- * Lifecycle of a volume: its state with all that belongs to that state, as one value.
+ * Lifecycle of a volume: its state with everything that belongs to it, as one value.
  *
- * What a state has no use for can't be stored with it: an address without an engine, a forced detach of what no node holds.
- * A step that grants, starts or stops an engine replaces the value as a whole, so none can forget a part of it.
+ * Fields that a state has no use for can't be stored with it: an address without an engine, a forced detach without a holder. A step
+ * that grants, starts or stops an engine replaces the value as a whole, so none can forget a part of it.
  */
 import type { NodeId } from './ids.js';
 import type { CopiesSurvey, SalvageRequest } from './salvage.js';
@@ -16,8 +16,7 @@ export type AttachmentRequest = {
 };
 
 /**
- * The running engine's address. The export name ends in the attachment's secret. Where `tls` says so,
- * only clients that turn to TLS are let in.
+ * The running engine's address. The export name ends in the attachment's secret. With `tls`, only clients that use TLS are admitted.
  */
 export type VolumeEndpoint = { host: string; port: number; exportName: string; tls?: boolean | undefined };
 
@@ -107,7 +106,7 @@ export function isRepairing(volume: WithLifecycle): boolean {
   return requestOf(volume)?.purpose === 'rebuild';
 }
 
-/** After a request to attach. A volume that is still being made or let go finishes that first. */
+/** After a request to attach. A volume that is being created or detached finishes that first. */
 export function afterRequest(lifecycle: VolumeLifecycle, request: AttachmentRequest): VolumeLifecycle {
   if (lifecycle.state === 'deleting') return lifecycle;
   return lifecycle.state === 'detached'
@@ -143,8 +142,8 @@ export function afterFailover(lifecycle: VolumeLifecycle, requestedAt: Date): Vo
 }
 
 /**
- * After nodes were declared gone for good: what they served is given up without waiting for them, and a user's attachment goes on
- * on any other node. The same value where it concerns none of them.
+ * After nodes were declared gone for good: their attachments are given up without waiting for them, and a user's attachment continues
+ * on any other node. The same value if none is concerned.
  */
 export function afterForgetting(
   lifecycle: VolumeLifecycle,

@@ -35,7 +35,7 @@ export type VolumeOverride = {
   readonly volume: NonNullable<SettingDefinition['volume']>;
 };
 
-/** What protects the data first, then where its copies go. */
+/** Settings that protect the data first, then those of copies' places. */
 const SHOWN_FIRST: readonly SettingDefinition['category'][] = ['snapshot', 'rebuild'];
 
 /** All of them, in the order in which they are shown. */
@@ -65,7 +65,7 @@ export function overridesFrom(answer: (override: VolumeOverride) => unknown): Vo
   return overrides as VolumeOverrides;
 }
 
-/** What people know an override by, in quotes: the field's own name is spelled for programs. */
+/** Title of an override, in quotes: the field's own name is for programs. */
 export function quotedTitle(field: OverrideField): string {
   const title = VOLUME_OVERRIDES.find((override) => override.field === field)?.volume.title;
   return `"${title ?? field}"`;
@@ -79,7 +79,7 @@ export function overrideBounds({
   return 'min' in definition ? { min: volume.min ?? definition.min, max: definition.max } : undefined;
 }
 
-/** What a volume says to follow its cluster. */
+/** Value with which a volume follows its cluster. */
 export function followingValue({ definition }: Pick<VolumeOverride, 'definition'>): 'ignored' | 0 {
   return definition.type === 'integer' || definition.type === 'number' ? 0 : 'ignored';
 }

@@ -1,9 +1,9 @@
 /**
- * Task of a volume: the one change of its data as a whole that is wanted and not done yet. A filling (a clone's) or a change of
- * all layers; never two at once.
+ * Task of a volume: the one pending change of its data as a whole. A filling (a clone's) or a change of all layers; never two at
+ * once.
  *
- * What reads or moves whole layers waits for admission, because a setting limits how many volumes of a node may do so at once.
- * The admission is part of the task, so that it ends with it.
+ * Tasks that read or move whole layers wait for admission, because a setting limits how many volumes of a node may do so at once. The
+ * admission is part of the task, so that it ends with it.
  */
 import type { LayerTask } from './layer-task.js';
 import type { VolumeFill } from './volume-fill.js';
@@ -23,7 +23,7 @@ export function newFill(fill: VolumeFill): FillTask {
   return { kind: 'fill', ...fill, admittedAt: undefined };
 }
 
-/** Set until the volume holds what it was cloned from. */
+/** Set until the volume holds its clone source. */
 export function fillOf({ task }: WithTask): FillTask | undefined {
   return task?.kind === 'fill' ? task : undefined;
 }

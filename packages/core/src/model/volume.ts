@@ -86,11 +86,11 @@ export type VolumeVerification = {
   finishedAt: Date | undefined;
   /** True when every copy compared has the same contents. */
   equal: boolean | undefined;
-  /** The volume's epoch when it was asked for: in a later one the copies have been written. Absent in rows of older versions. */
+  /** The volume's epoch at the request: in a later one the copies have been written. Absent in rows of older versions. */
   epoch?: number | undefined;
   /** Begun by the schedule: at a limited rate, and anything else that is to be done comes first. */
   scheduled?: true | undefined;
-  /** What follows from the sums; absent before it is done, and in rows of older versions. */
+  /** Verdict of the checksums; absent before it is done, and in rows of older versions. */
   verdict?: VerificationVerdict | undefined;
   /** Copies that were found to be current, and the highest record; absent where that is not known. */
   believed?: { readonly record: CopyRecord; readonly replicaIds: readonly ReplicaId[] } | undefined;
@@ -130,8 +130,8 @@ export type Volume = {
   /** The highest copy record Postgres knows. */
   record: CopyRecord | undefined;
   /**
-   * When the database was restored from a backup, until an engine has started since: what it knows of the copies may be
-   * older than what they hold. `undefined`: it has all records that it was ever asked to hold.
+   * When the database was restored from a backup, until an engine has started since: its records may be older than the copies'.
+   * `undefined`: it has all records that it was ever asked to hold.
    */
   restoredAt?: Date | undefined;
   /** Set at entry into `degraded`, cleared on leaving it. */
@@ -152,7 +152,7 @@ export type Volume = {
   integrityCheckedAt: Date | undefined;
   /** Set while the worker may hash its snapshots in the background. */
   hashing: HashingAdmission | undefined;
-  /** Set by what brings the volume into such a state, never by its users (docs/adr/0113). */
+  /** Set by what brings the volume into such a state, never by its users (docs/design/rebuild.md). */
   rebuildHold: RebuildHold | undefined;
   /** `undefined`: auto-balance has not moved a copy of it, or a user has set its `replicaAutoBalance` since. */
   balance?: BalanceHistory | undefined;
@@ -178,12 +178,12 @@ export function speaksFor(
   return said.epoch === epoch && !isOther;
 }
 
-/** What is decided about a volume before it exists. */
+/** Part of a volume that is decided before it exists. */
 export type NewVolumeFacts = Pick<
   Volume,
   'id' | 'organizationId' | 'projectId' | 'clusterId' | 'name' | 'spec' | 'createdAt'
 > & {
-  /** What it is to be filled from before users may attach it. */
+  /** Its clone source, from which it is filled before users may attach it. */
   fill: VolumeFill | undefined;
   grantedTags?: GrantedTags | undefined;
   labels?: Labels | undefined;

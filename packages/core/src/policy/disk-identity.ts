@@ -1,7 +1,7 @@
 /**
  * Decisions about a disk's identity: whether a report is about the disk that is known, or about another state of it. A disk has a
  * stamp that only its holder advances, and that is on the disk before Postgres knows it
- * (docs/adr/0322-a-disk-carries-a-stamp.md). Pure: both stores carry out what is decided here.
+ * (docs/adr/0322-disk-stamps.md). Pure: both stores carry out what is decided here.
  */
 import type { DiskReport, StampReport } from '../model/agent-protocol.js';
 import { conditionOf } from '../model/condition.js';

@@ -1,6 +1,6 @@
 /**
  * Operations: work that takes longer than a request, as its callers follow it. None has a row of its own while it runs: the row
- * of what it works on stands for it (docs/adr/0196-an-operation-is-read-from-the-row-that-stands-for-it.md).
+ * of what it works on stands for it (docs/adr/0196-operations-are-a-view.md).
  */
 import type { ClusterId, NodeId, VolumeId } from '../model/ids.js';
 import { REBUILD_PHASES } from '../model/rebuild.js';

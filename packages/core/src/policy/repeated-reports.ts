@@ -1,5 +1,5 @@
 /**
- * Decisions about heartbeats that say nothing new (docs/adr/0344-a-report-that-holds-is-not-sent-again.md): when a stored report may
+ * Decisions about heartbeats that say nothing new (docs/adr/0344-repeated-reports.md): when a stored report may
  * be named instead of being sent again, and whether such a claim is enough. Pure: no clock and no database.
  */
 import type { DiskReport, Heartbeat, HeartbeatRepeat, HeartbeatReply } from '../model/agent-protocol.js';

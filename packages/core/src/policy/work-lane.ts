@@ -1,6 +1,6 @@
 /**
  * Lanes: which work on volumes waits behind which. Each lane has a queue and slots of its own, so that however much waits in one
- * delays nothing in the others (docs/adr/0342-what-keeps-data-safe-has-a-lane-of-its-own.md).
+ * delays nothing in the others (docs/adr/0342-work-lanes.md).
  */
 import type { Volume } from '../model/volume.js';
 

@@ -64,7 +64,7 @@ function invalid(name: string, problem: string): StorageFault {
   });
 }
 
-/** The settings of a cluster: what was set, and defaults for the rest. Unknown names are ignored (older rows). */
+/** The settings of a cluster: stored values, and defaults for the rest. Unknown names are ignored (older rows). */
 export function effectiveSettings(overrides: Readonly<Record<string, unknown>>): ClusterSettings {
   const ofEngine: Partial<Record<DataEngine, Record<string, unknown>>> = {};
   const entries = Object.entries<SettingDefinition>(SETTINGS).map(([name, definition]) => {

@@ -16,7 +16,7 @@ export function commonValue(map: EngineMap): unknown {
   return areEngines && others.every((value) => value === first) ? first : undefined;
 }
 
-/** What is wrong with the keys of a map; the values are checked one by one. */
+/** Error in the keys of a map; the values are checked one by one. */
 export function engineMapProblem(definition: SettingDefinition, map: EngineMap): string | undefined {
   const { engines } = definition;
   if (engines === undefined)

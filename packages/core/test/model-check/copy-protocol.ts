@@ -1,5 +1,5 @@
 /**
- * The protocol by which engines, copies and Postgres agree on which copies are current (docs/adr/0004-copies-say-which-is-current.md), with one
+ * The protocol by which engines, copies and Postgres agree on which copies are current (docs/adr/0004-copy-records.md), with one
  * block of data whose content is the number of the last write to it.
  *
  * The decisions are the real ones (`copy-record.ts`); what engines and copies do around them is told again here, one

@@ -1,5 +1,5 @@
 /**
- * What a copy that was away gets back (docs/adr/0090): drop marks, write-intent marks and the real plan of a rebuild
+ * What a copy that was away gets back (docs/adr/0090-drop-marks.md): drop marks, write-intent marks and the real plan of a rebuild
  * (`plan-layers.ts`), with two blocks of data, each a region of its own. A block's content is the number of a write.
  *
  * Which copies are current is another model's concern (`copy-protocol.ts`): here one engine runs at a time, and copy a

@@ -1,6 +1,6 @@
 /**
- * Works through items in their order, up to `atOnce` of them at any time. None begins once one has failed, and the first failure
- * is thrown when all that have begun have ended: what they lent is given back by then.
+ * Works through items in order, up to `atOnce` at any time. After a failure no further item begins; the failure is thrown once all
+ * that have begun have ended, because buffers that they borrowed are returned by then.
  */
 export async function inFlight<Item>(
   items: Iterable<Item>,

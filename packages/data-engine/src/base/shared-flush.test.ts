@@ -2,7 +2,7 @@
 import { expect, test } from '@jest/globals';
 import { SharedFlush } from './shared-flush.js';
 
-/** Runs flushes that take so many turns of the microtask queue, and numbers their begins and ends. */
+/** Runs flushes that take so many turns of the microtask queue, and numbers their starts and ends. */
 class CountedFlush {
   begun = 0;
   ended = 0;
@@ -34,7 +34,7 @@ test('no two flushes run at once, and each caller is answered after one that beg
         await turns(afterTurns);
         const { begun } = flushes;
         await flushes.shared.run();
-        // The one that was answered began after the call, and so has ended whatever began before it.
+        // The flush that answered started after the call, so it covers everything that ended before the call.
         expect(flushes.ended).toBeGreaterThan(begun);
       };
       await Promise.all([call(0), call(0), call(later), call(later + 1)]);

@@ -17,7 +17,7 @@ export class SharedFlush {
   constructor(
     private readonly flush: () => Promise<void>,
     private readonly isFinal: (error: unknown) => boolean = () => true,
-    /** Called once, with the first final failure, before any caller is told. */
+    /** Called once, with the first final failure, before any caller gets its answer. */
     private readonly onFailed: (error: unknown) => void = () => undefined,
   ) {}
 

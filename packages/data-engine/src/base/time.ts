@@ -22,7 +22,9 @@ export const SYSTEM_TIME: Time = {
   },
 };
 
-/** Resolves when the work has ended, or when the limit has passed: the work goes on then. @throws what the work throws before that */
+/**
+ * Resolves when the work has ended, or when the limit has passed; the work then continues. @throws what the work throws before that
+ */
 export async function within(limitMs: number, work: Promise<unknown>, time: Time): Promise<void> {
   let cancel: () => void = () => undefined;
   const tooLate = new Promise<void>((resolve) => {

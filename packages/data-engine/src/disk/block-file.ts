@@ -56,7 +56,7 @@ const CACHED_WRITE_BYTES_MAX = MIB;
  */
 const GAP_BYTES_MAX = 512 * KIB;
 
-/** What a process has learnt of its one disk, and the clock that it learns by. */
+/** Observed speed of a process's one disk, and the clock that measures it. */
 export type KnownDisk = {
   readonly pace: DiskPace;
   readonly allowance: DiskAllowance;
@@ -72,7 +72,7 @@ export type BlockFileOptions = {
   cachesSmallWrites?: boolean;
   /** Preallocates the file's whole length, so that no later write finds the disk full. */
   reserved?: boolean;
-  /** Called once, when a sync of the file has failed, whoever asked for it. */
+  /** Called once, when a sync of the file has failed, whichever caller requested it. */
   onLost?: (failure: Error) => void;
   /** Left out: the disk of this process. */
   disk?: KnownDisk;

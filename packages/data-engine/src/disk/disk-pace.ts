@@ -31,7 +31,7 @@ export class DiskPace {
   private threaded = 0;
   private fastCalls = 0;
   private pausedUntilMs = Number.NEGATIVE_INFINITY;
-  /** What must not be held up by this disk. */
+  /** Work that this disk must not delay. */
   private independent = 0;
 
   constructor(private readonly time: Pick<Time, 'nowMs'> = SYSTEM_TIME) {}
@@ -55,10 +55,10 @@ export class DiskPace {
   }
 
   /**
-   * Notes that this process does something that goes on without the disk: an engine that has copies on other nodes too. Meanwhile
-   * the event loop waits for no call to the disk, which may hang.
+   * Registers work of this process that continues without the disk, such as an engine with copies on other nodes. Meanwhile the event
+   * loop waits for no call to the disk, which may hang.
    *
-   * @returns to be called once, when that has ended
+   * @returns to be called once, when that work has ended
    */
   beginIndependent(): () => void {
     this.independent += 1;
@@ -108,5 +108,5 @@ export class DiskPace {
   }
 }
 
-/** The pace of this process: one that holds copies holds those of one disk only. */
+/** Disk pace of this process. One is enough: a process holds copies of one disk only. */
 export const DISK_PACE = new DiskPace();

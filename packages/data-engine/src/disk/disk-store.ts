@@ -38,7 +38,7 @@ export interface CopyFile {
   readStored(buffer: Buffer, position: number): Promise<void>;
   /** A write that is alone may be made on the event loop, where the disk is fast. */
   write(payload: Payload, position: number, isAlone?: boolean): Promise<void>;
-  /** Does what `write` does, without a promise; `ended` is told of the end, maybe before this returns. */
+  /** Like `write`, without a promise; `ended` is called at the end, maybe before this returns. */
   beginWrite?(payload: Payload, position: number, isAlone: boolean, ended: WriteEnd): void;
   /** Makes a write without a thread, if this disk takes it at once; false otherwise, and a part may have been written. */
   writeNow?(payload: Payload, position: number): boolean;
@@ -62,7 +62,7 @@ export interface CopyFiles {
   readonly kind: DiskStore['kind'];
   /** True after a failed sync: only reopening the copy shows what the disk holds. */
   readonly hasFailed: boolean;
-  /** Called when a sync of one of the files has failed, whoever asked for it: at once, before it is answered. */
+  /** Called when a sync of one of the files has failed, whichever caller requested it: at once, before any answer. */
   onLost: (failure: Error) => void;
   /** Fails if the file exists. The name is durable after `syncNames`. */
   createFile(name: string, sizeBytes: number, use: FileUse): Promise<CopyFile>;

@@ -77,7 +77,7 @@ export function beginWriting(fd: number, pieces: Payload, position: number, ende
   });
 }
 
-/** Is told how a write has ended; `undefined`: it was made. */
+/** Receives the outcome of a write; `undefined`: it succeeded. */
 export type WriteEnd = (failure: unknown) => void;
 
 type Written = (error: Error | null, count: number) => void;

@@ -3,7 +3,7 @@
  *
  * A disk takes one request in a few hundred pieces of memory that lies together, and a page of 4 KiB is such a piece. So of a
  * buffer of small pages one request carries 1 MiB, and of one of huge pages as much as the disk takes: a third less time
- * for a rebuild (docs/adr/0318).
+ * for a rebuild (docs/design/rebuild.md).
  */
 import type { KoffiFunc } from 'koffi';
 

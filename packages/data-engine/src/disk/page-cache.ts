@@ -41,15 +41,15 @@ export const pageCache = {
     return count < 0 && calls.errno() !== EAGAIN ? undefined : count;
   },
 
-  /** Drops what is in memory and not waiting to be written. */
+  /** Drops cached bytes that are not waiting to be written. */
   forget: (fd: number): void => {
     calls?.advise(fd, 0, 0, NOT_NEEDED);
   },
 };
 
 /**
- * Drops what is in memory and not waiting to be written, through whichever opening it got there, so that later reads see what the disk
- * holds: after a failed sync the kernel keeps bytes that it could not write and takes them for written.
+ * Drops cached bytes that are not waiting to be written, through whichever descriptor they were cached, so that later reads see the
+ * disk: after a failed sync the kernel keeps bytes that it could not write and considers them written.
  */
 export async function forgetCached(fd: number): Promise<void> {
   await pageCache.load();

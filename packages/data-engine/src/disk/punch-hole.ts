@@ -7,7 +7,7 @@ import { nativeCalls } from './native-calls.js';
 /** FALLOC_FL_KEEP_SIZE | FALLOC_FL_PUNCH_HOLE of linux/falloc.h. */
 const PUNCH_HOLE_KEEP_SIZE = 0x03;
 const { EINVAL, ENODEV, ENOSYS, EOPNOTSUPP, ESPIPE } = os.constants.errno;
-/** What a file system or a kernel that can't preallocate answers with; -1: there is no such call. */
+/** Errors of a file system or kernel that can't preallocate; -1: the call does not exist. */
 const UNSUPPORTED: readonly number[] = [-1, EINVAL, ENODEV, ENOSYS, EOPNOTSUPP, ESPIPE];
 
 /** Frees the space of a range. False if that is not possible: the caller then writes zeros. */

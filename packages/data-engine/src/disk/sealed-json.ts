@@ -15,8 +15,8 @@ export function sealJson(value: { readonly format: number; readonly [name: strin
 /**
  * The object, without its checksum.
  *
- * @param sealedFrom the first format that has a checksum; earlier ones, and files without a format, have none
- * @returns `undefined` for what is not as it was written
+ * @param sealedFrom the first format with a checksum; earlier formats, and files without a format, have none
+ * @returns `undefined` if the content is not what was written
  */
 export function openJson(text: string, sealedFrom: number): Record<string, unknown> | undefined {
   let stored: unknown;

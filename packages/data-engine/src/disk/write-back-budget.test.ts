@@ -7,7 +7,7 @@ const BLOCK_BYTES = 4 * KIB;
 /** Ends a test of a budget without a bound; the largest that there is holds 16 MiB. */
 const WRITES_MAX = 10_000;
 
-/** Writes until no more may wait. @returns how many were taken */
+/** Writes until the budget is exhausted. @returns the number of writes */
 function fill(budget: WriteBackBudget, lengthBytes = BLOCK_BYTES): number {
   let taken = 0;
   while (budget.take(lengthBytes)) {

@@ -1,33 +1,33 @@
 /**
- * How much of a file may wait in the page cache to be written to the disk.
+ * Write-back budget: how much of a file may wait in the page cache to be written to the disk.
  *
- * A write into memory takes microseconds, and a sync writes many of them to the disk at once. But whoever wants what was written
- * to be durable waits for all that waits, and a copy that does not answer for seconds counts as lost. So no more may wait than the
- * disk has lately written in a quarter of a second; what comes beyond that waits for the disk itself, as a direct write.
+ * A write into memory takes microseconds, and one sync writes many of them at once. But a flush waits for everything that waits, and
+ * a copy that does not answer for seconds is dropped. So no more may wait than the disk has lately written in a quarter of a second;
+ * writes beyond that go to the disk directly.
  */
 import { KIB } from '@holdfast/core/model/bytes.js';
 
-/** How long a sync may take. A flush waits for two of them at most: one that is under way, and its own. */
+/** Longest acceptable sync. A flush waits for at most two: one under way, and its own. */
 const SYNC_MS_MAX = 250;
 /**
  * A write counts one, and one more for each so many bytes: on any disk the place costs something, and on none only the place.
  */
 const BYTES_OF_ONE = 32 * KIB;
-/** Enough for a first sync to tell what the disk can do. */
+/** Enough for a first sync to measure the disk. */
 const FIRST = 256;
 /** Below this the gain is lost in the syncs. */
 const FEWEST = 64;
 /** About 14 MiB of blocks of 4 KiB, and 100 MiB of writes of 128 KiB: more makes syncs longer, and writes no faster. */
 const MOST = 4096;
 
-/** What may wait of each file: all of a process's files are on one disk, and a new one begins with what is known of it. */
+/** Budget of each file. All files of a process are on one disk, so a new file begins with what is known of it. */
 export class DiskAllowance {
   allowed = FIRST;
 }
 export const ALLOWANCE_OF_PROCESS = new DiskAllowance();
 
 export class WriteBackBudget {
-  /** Cost of all that was ever taken, and of what of it a sync has covered. */
+  /** Cost of all writes so far, and of those that a sync has covered. */
   private taken = 0;
   private durable = 0;
   private syncs = 0;
@@ -42,7 +42,7 @@ export class WriteBackBudget {
     return true;
   }
 
-  /** Half of what may wait does, so a sync should begin: the other half is for what is written meanwhile. */
+  /** Half of the budget is used, so a sync should begin: the other half is for writes during it. */
   get wantsSync(): boolean {
     return this.syncs === 0 && this.taken - this.durable > this.disk.allowed / 2;
   }

@@ -43,7 +43,7 @@ export class WriteToAll<Tag> implements WriteListener<ReplicaLink> {
     private readonly owner: { writtenToAll<T>(all: WriteToAll<T>): void },
     readonly write: NbdWrite,
     readonly targets: readonly ReplicaLink[],
-    /** Whom its end is told. */
+    /** Receiver of the outcome. */
     readonly listener: WriteListener<Tag>,
     readonly tag: Tag,
   ) {

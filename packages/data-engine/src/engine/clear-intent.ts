@@ -1,6 +1,6 @@
 /**
  * Clearing of write-intent marks (`clear-intent`) in regions in which all copies are proven equal: cold ones, and all of them at
- * a clean stop (docs/adr/0135). Until then the marks say where the copies may differ after a crash.
+ * a clean stop (docs/adr/0135-clearing-write-intent.md). Until then the marks say where the copies may differ after a crash.
  *
  * Each copy is first asked which regions it has marked, and for a marker of that moment; it then clears only what was
  * not changed since. So a late or duplicated message clears no mark that is still needed.
@@ -33,7 +33,9 @@ export class IntentClearing {
   private triedMs: number | undefined;
   /** Time of the last change that the marks were cleared for. */
   private clearedMs = Number.NEGATIVE_INFINITY;
-  /** Copies that were told since they became current; others may hold marks that this engine's changes did not make. */
+  /**
+   * Copies that have been sent a clearing since they became current; others may hold marks that this engine's changes did not make.
+   */
   private readonly told = new WeakSet<ReplicaLink>();
 
   constructor(
@@ -116,7 +118,7 @@ export class IntentClearing {
         await link.control.command('clear-intent', ask).then(
           () => void (regions.length <= RUNS_MAX && this.told.add(link)),
           (error: unknown) => {
-            // A copy that can't be told keeps its marks; its data connection decides whether it stays in use.
+            // A copy that can't be reached keeps its marks; its data connection decides whether it stays in use.
             if (isFault(error, 'engine.stale_epoch')) this.copies.stop(error);
           },
         );

@@ -141,21 +141,19 @@ export class Copies {
     await this.settle(targets, await failuresOf(targets, apply), apply);
   }
 
-  /**
-   * The same for a user's write, without a promise where all copies have made it. The listener is told what `change` would throw.
-   */
+  /** The same for a user's write, without a promise if all copies have made it. The listener receives what `change` would throw. */
   beginWrite<Tag>(write: NbdWrite, listener: WriteListener<Tag>, tag: Tag): void {
     if (this.stoppedBy !== undefined) listener.written(tag, this.stoppedBy);
     else new WriteToAll(this, write, this.links.filter(takesWrites), listener, tag).begin();
   }
 
-  /** All copies have told how a user's write ended there. */
+  /** All copies have reported how a user's write ended there. */
   writtenToAll<Tag>({ write, targets, failures, listener, tag }: WriteToAll<Tag>): void {
     if (failures === undefined && this.membership.isRecordDurable && this.stoppedBy === undefined) {
       listener.written(tag, undefined);
       return;
     }
-    // Later: the connection that has told it may be in the middle of ending.
+    // Deferred: the connection that reported it may be in the middle of closing.
     const settled = Promise.resolve().then(() =>
       this.settle(targets, failures ?? NO_FAILURES, (client) => writeBy(client, write)),
     );

@@ -1,4 +1,4 @@
-/** A search for the night: duplicated commands by chance, with more seeds than `doubled-commands.test.ts` has. */
+/** A search for the night: randomly duplicated commands, with more seeds than `doubled-commands.test.ts` has. */
 import { test } from '@jest/globals';
 import { endsAsWithoutDoubles } from '../../test/doubled-commands.js';
 import { useClusters } from '../../test/engine-cluster.js';

@@ -1,5 +1,5 @@
 /**
- * Drop marks: a system layer that is frozen on the remaining copies right after a copy was dropped (docs/adr/0090).
+ * Drop marks: a system layer that is frozen on the remaining copies right after a copy was dropped (docs/adr/0090-drop-marks.md).
  * Everything the dropped copy misses is in the layers above it, or in regions that were being written at that moment;
  * so a returning copy needs only those.
  *

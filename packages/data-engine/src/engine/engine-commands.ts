@@ -59,7 +59,7 @@ const HANDLERS: EngineHandlers<Engine> = {
   },
 };
 
-/** Has an engine do what a command asks for. Rejects with the StorageFault that the answer is to carry. */
+/** Executes a command on an engine. Rejects with the StorageFault that the answer carries. */
 export async function runEngineCommand<Name extends EngineCommandName>(
   engine: Engine,
   name: Name,

@@ -83,6 +83,6 @@ export type EngineDependencies = Partial<Ports> & {
   planLayers: PlanLayers;
   /** Makes of the engine's secret for a copy one with which another node may read it, for a rebuild. */
   lendSecret?: (secret: string, readerNodeId: string) => string;
-  /** Called when the engine's report changed in a way that is worth telling at once. */
+  /** Called when the engine's report changed in a way that should be sent at once. */
   onChange: () => void;
 };

@@ -114,7 +114,7 @@ export class Engine {
     this.beginResync();
     // Completes an expansion that was interrupted, or requested while no engine ran.
     if (this.device.sizeBytes < this.spec.sizeBytes)
-      // Ignored: the volume still has its older size, which the report says, and the worker asks for the expansion again.
+      // Ignored: the volume keeps its older size, which the report states, and the worker requests the expansion again.
       void this.snapshots.expand(this.spec.sizeBytes).catch(() => undefined);
     const here = new Set(links.map(({ replicaId }) => replicaId));
     // Marks the drop of members that were current but can't be reached: they may come back.
@@ -128,7 +128,7 @@ export class Engine {
     return this.timeoutMs;
   }
 
-  /** Holds for what is silent now too; reads look at once whether their lease still holds. */
+  /** Applies to pending silence too; reads check at once whether their lease still holds. */
   setReplicaTimeout(timeoutMs: number): void {
     if (timeoutMs === this.timeoutMs) return;
     this.timeoutMs = timeoutMs;

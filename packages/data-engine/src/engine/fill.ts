@@ -131,7 +131,7 @@ export class Fill {
     }
   }
 
-  /** Reads back what was written, from every copy. */
+  /** Reads the written data back, from every copy. */
   private async proveWritten(offset: number, wanted: Buffer): Promise<void> {
     const { copies } = this.host;
     await Promise.all(

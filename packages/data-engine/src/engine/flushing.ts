@@ -1,6 +1,6 @@
 /**
  * Flush coalescing over all copies (group commit): flushes run one at a time, and requests that arrive while one runs
- * share the next (docs/adr/0139). Also bounds how much is unflushed.
+ * share the next (docs/design/write-path.md). Also bounds how much is unflushed.
  *
  * No flush begins before the changes have ended that were in flight when the previous one began. So a copy that sees
  * a flush begin knows that the previous one has ended on every copy, and which changes that made durable everywhere.

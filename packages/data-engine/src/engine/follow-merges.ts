@@ -1,6 +1,6 @@
 /**
  * Catch-up of merges on a returning copy: layers that the other copies no longer have are merged into the next
- * younger one here too (docs/adr/0138). Then both sides have the same layers again, and checksums that prove that the
+ * younger one here too (docs/design/rebuild.md). Then both sides have the same layers again, and checksums that prove that the
  * copy holds a layer stay valid.
  *
  * A merge changes the content of no remaining layer, so it is safe to stop at any point.

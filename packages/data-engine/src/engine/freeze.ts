@@ -39,8 +39,8 @@ export async function freezeAll(copies: Copies, epoch: number, freeze: Freeze): 
 }
 
 /**
- * Rolls a layer back on every copy that may have it. A copy that failed to freeze its head is asked too: a command of before may
- * still be on its way to it, and is refused then.
+ * Rolls a layer back on every copy that may have it, including copies that failed to freeze their heads: an earlier command may still
+ * be on its way to them, and is refused then.
  */
 export async function unfreezeAll(copies: Copies, epoch: number, layerId: string): Promise<void> {
   const targets = copies.all.filter(({ mode }) => mode !== 'ERR');

@@ -1,5 +1,5 @@
 /**
- * Verdict on a command that some copies failed: which of them it costs, and whether it is refused as a whole (docs/adr/0328).
+ * Verdict on a command that some copies failed: which of them it costs, and whether it is refused as a whole (docs/design/write-path.md).
  *
  * A copy is dropped only where it then differs from others. What no copy has done, or what can be undone on those that have, costs none.
  */
@@ -28,14 +28,14 @@ export function judgeCommand<Link extends Judged>(
   const full = failed.filter((link) => isTooLarge(failures.get(link)));
   const isOfAll = failed.length === current.length;
   const refusedBy = isOfAll || (canUndo && full.length > 0) ? failed : [];
-  // A copy that is being rebuilt costs nothing either then: it is asked to take it back too.
+  // A copy that is being rebuilt costs nothing either: it is rolled back too.
   const costs = targets.filter(
     (link) => failures.has(link) && (refusedBy.length === 0 || isGone(failures.get(link))),
   );
   return { costs, refusedBy };
 }
 
-/** The fault that tells a user why a command was refused: the names of the copies whose disk has no room, or what the first has said. */
+/** The fault that tells a user why a command was refused: the copies whose disk has no room, or the first copy's reason. */
 export function refusalOf<Link extends Judged>(
   refusedBy: readonly Link[],
   failures: ReadonlyMap<Link, unknown>,
@@ -82,7 +82,7 @@ function isTooLarge(error: unknown): boolean {
   return isNoSpace(error) || isFault(error, 'disk.file_too_large') || systemCode(error) === 'EFBIG';
 }
 
-/** True if the error ends the copy or the engine, whatever was asked for. */
+/** True if the error ends the copy or the engine, whichever command met it. */
 function isGone(error: unknown): boolean {
   return (
     isFault(error, 'replica.corrupt') ||

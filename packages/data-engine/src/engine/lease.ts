@@ -1,5 +1,5 @@
 /**
- * Read lease of an engine: how long it may answer reads without hearing from its copies (docs/adr/0136).
+ * Read lease of an engine: how long it may answer reads without hearing from its copies (docs/adr/0136-read-lease.md).
  *
  * An engine that takes over first fences at least half of the members. So as long as more than half of them have
  * recently answered this engine, no takeover is older than their oldest answer; without such a majority, reads wait.

@@ -1,6 +1,6 @@
 /**
  * Membership of a volume's copies: keeps the record of which copies are current ahead of what the engine acknowledges
- * (docs/adr/0004-copies-say-which-is-current.md).
+ * (docs/adr/0004-copy-records.md).
  *
  * Whenever the copies in use differ from the last record, a new record is written to all of them; until that is done
  * nothing is acknowledged (`recordDurable`). The engine may leave out copies alone only while more than half of every

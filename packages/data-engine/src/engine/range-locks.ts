@@ -105,5 +105,5 @@ function block(earlier: Waiting, later: Waiting): void {
 }
 
 function nothing(): void {
-  // For an entry that no promise stands for.
+  // For an entry without a promise.
 }

@@ -12,8 +12,8 @@ import type { Membership } from './membership.js';
 import type { ReplicaLink } from './replica-link.js';
 
 /**
- * Where no copy is in this process: bytes that are read from one copy before it is the next one's turn, so that each node's
- * page cache holds another part of the device. Long enough for a disk's read-ahead, short enough for a sequential stream to use all copies.
+ * Without a copy in this process: bytes that are read from one copy before the next one is used, so that each node's page cache holds
+ * another part of the device. Long enough for a disk's read-ahead, short enough for a sequential stream to use all copies.
  */
 const READ_BYTES = RANGE_BYTES;
 

@@ -39,9 +39,7 @@ async function hashAll(engine: Engine, replicaId: string): Promise<void> {
   }
 }
 
-/**
- * The replica process dies and another one opens the copy: its connections are cut, what it had not flushed is lost.
- */
+/** The replica process dies and another one opens the copy: its connections are cut, and unflushed data is lost. */
 async function lose(volume: Cluster, engine: Engine, index: number): Promise<void> {
   const { node, address } = volume.copy(index);
   await node.crash(nodes(), address.replicaId);
@@ -72,7 +70,7 @@ describe('a copy that comes back', () => {
     expect(methods(report.snapshots)).toEqual(['drop delta', 'rebuild full']);
     expect(report.bytes.sent).toBeGreaterThanOrEqual(8 * MIB);
     expect(report.bytes.sent).toBeLessThan(9 * MIB);
-    // Every byte was looked at once while copying, and proved once afterwards.
+    // Every byte was read once while copying, and proved once afterwards.
     expect([report.bytes.compared, report.bytes.verified]).toEqual([report.bytes.total, report.bytes.total]);
     await expectEqual(volume, engine);
   });
@@ -240,7 +238,7 @@ describe('layers that both sides have', () => {
   );
 
   test('are brought two at once: one waits for no other', async () => {
-    /** For what follows within milliseconds, unless it waits for what is held. */
+    /** For what follows within milliseconds unless it waits for the held request. */
     const patienceMs = 15_000;
     const { volume, engine } = await withSnapshots();
     await away(volume, engine);

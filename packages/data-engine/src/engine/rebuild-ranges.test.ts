@@ -58,7 +58,7 @@ describe('on block disks, layers that both sides have', () => {
     nodes().beforeCommand = (name) => void asked.push(name);
     const report = await rebuild(engine, address);
     expect(methods(report.snapshots).slice(0, 2)).toEqual(['s0 ranges', 's1 fast']);
-    // One block of 64 KiB, in the only window that was compared, and what was written since.
+    // One block of 64 KiB in the only window that was compared, and the later writes.
     expect(report.bytes.sent).toBeLessThan(3 * 65_536);
     expect(asked.filter((name) => name === 'block-hashes')).toHaveLength(1);
     for (const id of ids) await engine.snapshots.hash(id, true);

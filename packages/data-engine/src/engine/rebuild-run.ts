@@ -19,7 +19,7 @@ import { recentRate } from './recent-rate.js';
 import { openLink, type ReplicaLink } from './replica-link.js';
 import { UserActivity } from './user-activity.js';
 
-/** How often a rebuild looks at its users and at its own end while it waits for its target, in milliseconds. */
+/** How often a rebuild checks for user activity and for its own end while it waits for its target, in milliseconds. */
 const LOOK_MS = 100;
 /**
  * Maximum attempts, each from sources that have not been tried yet while there are any: a lost or stuck source is replaced. After the
@@ -153,7 +153,7 @@ export class RebuildRun {
     return this.link;
   }
 
-  /** The address of a source, with a secret that lets the target's node read it and no more. */
+  /** The address of a source, with a secret that permits the target's node to read it and nothing else. */
   private lent(source: ReplicaAddress): ReplicaAddress {
     const { lendSecret = (secret) => secret } = this.host.dependencies;
     return { ...source, secret: lendSecret(source.secret, this.rebuild.target.nodeId) };
@@ -192,7 +192,7 @@ export class RebuildRun {
     let movedAtMs = this.ports.time.nowMs();
     let moved = -1;
     let state: PullProgress['state'] = 'copying';
-    // Without a limit of its own: a user may pause a rebuild for as long as they like, and one that moves nothing ends below.
+    // No limit: a user may pause a rebuild for as long as they like, and one that moves nothing ends below.
     for (;;) {
       const progress = await this.progressAfter(state, link);
       state = progress.state;
@@ -210,7 +210,7 @@ export class RebuildRun {
     }
   }
 
-  /** The target's progress, which it tells once it leaves this state, or now and then. @throws as soon as the rebuild can't go on */
+  /** The target's progress, answered when it leaves this state or after a while. @throws as soon as the rebuild can't continue */
   private async progressAfter(state: PullProgress['state'], { control }: ReplicaLink): Promise<PullProgress> {
     const { epoch } = this.host.spec;
     const wait = { state, atMostMs: PROGRESS_WAIT_MS };

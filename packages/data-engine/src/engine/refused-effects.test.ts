@@ -24,7 +24,7 @@ const snapshotNamed = (name: string) => ({
 
 const BASE = snapshotNamed('base');
 
-/** What each command asks of a volume with a snapshot and writes since. */
+/** Request of each command on a volume with a snapshot and later writes. */
 const COMMANDS: Readonly<Record<string, (engine: Engine) => Promise<void>>> = {
   snapshot: ({ snapshots }) => snapshots.take(snapshotNamed('another')),
   revert: ({ snapshots }) => snapshots.revert(BASE.id),
@@ -72,7 +72,7 @@ describe.each(Object.keys(COMMANDS))('a %s', (name) => {
       const roots = volume.copies.slice(0, refused.copies).map(({ node }) => node.disk);
       const before = await engine.snapshots.list();
       let refusals = 0;
-      // Ends with the first call that the command no longer comes to: it is then done.
+      // Ends with the first call that the command no longer reaches: it has then succeeded.
       for (let from = 1; ; from += 1) {
         disks.refuse(roots, from, refused.code);
         const error = await COMMANDS[name]?.(engine).then(
@@ -84,7 +84,7 @@ describe.each(Object.keys(COMMANDS))('a %s', (name) => {
         if (asked < from) expect(error).toBeUndefined();
         // What is refused after the change, such as room for the next one, is no error.
         if (asked < from || (error === undefined && refused.code === 'EROFS' && name !== 'purge')) break;
-        // A purge goes on later, and its failure is no error.
+        // A purge continues later, and its failure is no error.
         if (name === 'purge') continue;
         refusals += 1;
         expect(error).toMatchObject({ code: expect.stringMatching(/^disk\./) });

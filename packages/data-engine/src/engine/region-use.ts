@@ -37,7 +37,7 @@ export class RegionUse {
     return sorted[Math.min(count, sorted.length) - 1] ?? Number.NEGATIVE_INFINITY;
   }
 
-  /** Removes regions whose marks the copies were told to clear. */
+  /** Removes regions whose marks the copies were asked to clear. */
   forgetCold(sinceMs: number): void {
     for (const [region, changedMs] of this.changedMs) if (changedMs <= sinceMs) this.changedMs.delete(region);
   }

@@ -1,6 +1,6 @@
 /**
  * Reconnection to a copy that could not be dropped: the last current one, or one of several that all fell silent at
- * once. Requests to it wait meanwhile; those in flight are sent again (docs/adr/0137).
+ * once. Requests to it wait meanwhile; those in flight are sent again (docs/adr/0137-io-errors-and-the-last-copy.md).
  *
  * It keeps the epoch, and succeeds only if the copy has all that was acknowledged: a replica process that died may
  * have lost what no flush had covered, and an engine that went on with it would lose that silently.

@@ -3,7 +3,7 @@
  * one of them. Until it is done, reads are pinned to that copy, and a range is made equal before its read is
  * answered.
  *
- * The ranges that flushes wait for come first (docs/adr/0139): recent changes of the copies whose process lived
+ * The ranges that flushes wait for come first (docs/design/write-path.md): recent changes of the copies whose process lived
  * through the stop, which another copy may have lost with its process.
  *
  * It may be interrupted at any point: the copies keep their marks until the engine has proof that all are equal.
@@ -111,7 +111,7 @@ export class Resync {
       if (marker !== undefined)
         await control.command('clear-intent', { epoch: spec.epoch, marker, regions: [] });
     });
-    // Errors are ignored: a copy that was not told is only trusted less.
+    // Errors are ignored: a copy that did not receive it is only trusted less.
     await Promise.allSettled(asked);
   }
 
@@ -194,8 +194,8 @@ function* stepsOf(ranges: readonly Range[]): Generator<Range> {
 }
 
 /**
- * What the others may have lost in the stop, as the copies tell whose replica processes lived through it; ordered.
- * `undefined` if one of them can't answer.
+ * What the others may have lost in the stop, as reported by copies whose replica processes lived through it; ordered. `undefined` if
+ * one of them can't answer.
  */
 async function unflushedStretches(
   links: readonly ReplicaLink[],

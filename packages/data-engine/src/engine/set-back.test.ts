@@ -91,7 +91,7 @@ describe('a copy that is set back', () => {
       setBack: [volume.copy(1).address.replicaId],
     });
 
-    // Its record is of the last epoch that it took part in, and yet it lacks what was written then.
+    // Its record has the last epoch in which it took part, yet it lacks what was written then.
     const replicas = [volume.copy(0).address];
     const next = await volume.start(2, { replicas, record: engine.report().record });
     await next.drops.marked();

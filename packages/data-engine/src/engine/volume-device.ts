@@ -50,7 +50,7 @@ export class VolumeDevice implements NbdExport {
   private readonly flushing: Flushing;
   private isFlushing = false;
   private readonly locks = new RangeLocks();
-  /** The changes that a read waits for, and the count by which it sees that one was refused meanwhile. */
+  /** Changes that a read waits for, and a count that shows whether one was refused meanwhile. */
   private readonly changes: Changes = {
     refused: 0,
     under: (start, end) => this.locks.changed(start, end),

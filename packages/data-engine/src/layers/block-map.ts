@@ -23,7 +23,7 @@ export class BlockMap {
 
   constructor(private blocks: number) {}
 
-  /** Grows with each write to the layer: what was computed from its data is true as long as this is the same. */
+  /** Grows with each write to the layer: results computed from its data hold as long as it is unchanged. */
   get changes(): number {
     return this.changeCount;
   }

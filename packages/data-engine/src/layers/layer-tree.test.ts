@@ -28,7 +28,7 @@ function chainOf(...ids: string[]): LayerMetadata[] {
   return layers.map((layer, index) => (index < ids.length ? { ...layer, checksum: CHECKSUM } : layer));
 }
 
-// On a block disk the change time is a small counter, which may be equal by chance for the other file.
+// On a block disk the change time is a small counter, which may happen to be equal for the other file.
 test('a layer that took another one in is in its file, and has no checksum until it is hashed again', () => {
   const before = chainOf('a', 'b', 'c');
   const after = withMerged(before, 'b');

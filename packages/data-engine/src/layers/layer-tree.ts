@@ -73,7 +73,7 @@ export function withHeadId(layers: readonly LayerMetadata[], headId: string): La
 /**
  * Puts an empty head on a frozen layer. The old head's content is discarded; layers above stay as a branch.
  *
- * @param isHeadEmpty then its file goes on as the new head's, and the layer that this revert has frozen goes: it takes no space
+ * @param isHeadEmpty its file then becomes the new head's, and the layer that this revert has frozen is removed: it takes no space
  */
 export function withRevert(
   layers: readonly LayerMetadata[],

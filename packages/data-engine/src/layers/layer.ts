@@ -109,7 +109,7 @@ export class Layer {
       this.stretchesOf(runs).map((stretch) =>
         read(stretch).catch(async (error: unknown) => {
           if (stretch.runs.length === 1) throw error;
-          // A disk that can't be read where the layer holds nothing is no failure of what it holds.
+          // An unreadable disk where the layer holds nothing does not damage the layer.
           for (const run of stretch.runs) await read(run);
         }),
       ),
@@ -187,7 +187,7 @@ export class Layer {
     }
   }
 
-  /** The same without a promise. The listener is told of its end, maybe before this returns. */
+  /** The same without a promise. The listener receives its end, maybe before this returns. */
   beginWrite<Tag>(write: NbdWrite, listener: WriteListener<Tag>, tag: Tag): void {
     const { offset, lengthBytes, payload, alone = false } = write;
     if (this.data.beginWrite === undefined) {

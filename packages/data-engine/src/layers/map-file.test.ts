@@ -49,7 +49,7 @@ test.each(Array.from({ length: PAGE_SECTORS }, (_, kept) => kept))(
     await fs.writeFile(path.join(folder, NAME), before);
     const found = await load();
     expect(found).toBe(kept === 0 ? 10 : 0);
-    // What the first opening has made of it, the second one must not take for damage.
+    // The second opening must not take the result of the first one for damage.
     expect(await load()).toBe(found);
   },
 );

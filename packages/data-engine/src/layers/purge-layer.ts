@@ -26,9 +26,9 @@ export type PurgeStep =
 
 const PRUNED_WINDOWS_PER_STEP = PART_BYTES / WINDOW_BYTES;
 /**
- * Share of what a layer holds in a window that has to be covered before any of it is freed there. A hole of 4 KiB costs a disk that
- * discards a millisecond, and copies that were purged at different times differ by it, so a delta rebuild would send what is around it.
- * What stays is less than an eighth of the layer, and goes with it.
+ * Share of a layer's window that has to be covered before any of it is freed. A hole of 4 KiB costs a disk that discards a
+ * millisecond, and copies that were purged at different times then differ, so a delta rebuild would send the surroundings. What stays
+ * is less than an eighth of the layer, and is removed with it.
  */
 const FREED_SHARE = 1 / 8;
 

@@ -1,4 +1,4 @@
-/** Runs of blocks as stretches that are read in one call each: a disk that is asked for a window of small runs one by one is slower. */
+/** Stretches: runs of blocks that are read in one call, because a disk is slower when small runs are requested one by one. */
 
 /** Consecutive blocks of the device. */
 export type Run = { readonly first: number; readonly count: number };

@@ -84,7 +84,7 @@ export class ByteQueue {
     this.consumed = 0;
     this.slabs[this.first]?.release();
     this.first += 1;
-    // Drop consumed chunks in one go: shifting one by one would move the whole list each time.
+    // Drops consumed chunks together: shifting one by one would move the whole list each time.
     if (this.first === this.chunks.length || this.first >= 64) {
       this.chunks = this.chunks.slice(this.first);
       this.slabs = this.slabs.slice(this.first);

@@ -26,7 +26,7 @@ export type ServerTerms = {
   blockStatus: boolean;
 };
 
-/** Reads exact amounts from a socket during the handshake, then returns what is left. */
+/** Reads exact amounts from a socket during the handshake, then returns the rest. */
 class ExactReader {
   private readonly queue = new ByteQueue();
   private waiting:

@@ -7,7 +7,7 @@ import tls from 'node:tls';
 import type { Certificates } from './certificates.js';
 import { ProtocolError } from './errors.js';
 
-/** What a connection goes to. `nodeId`: the node that has to answer; absent where any server of that host will do. */
+/** Peer of a connection. `nodeId`: the node that has to answer; absent if any server of that host will do. */
 export type NbdPeer = { readonly host: string; readonly nodeId?: string | undefined };
 
 /** Options for `node:tls` with which the peer is reached; `undefined`: without TLS. */
@@ -37,7 +37,7 @@ export function tlsTowards(peer: NbdPeer): Promise<tls.ConnectionOptions | undef
 /**
  * Runs the TLS handshake after the server has agreed to STARTTLS.
  *
- * @throws Error when the server's certificate is not of the CA or not for what was asked for
+ * @throws Error when the server's certificate is not signed by the CA or not for the requested name
  */
 export async function securedByTls(socket: Socket, options: tls.ConnectionOptions): Promise<Socket> {
   const secure = tls.connect({ ...options, socket });

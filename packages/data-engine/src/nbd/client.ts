@@ -341,7 +341,7 @@ export class NbdClient implements NbdExport {
       else pending.read?.whole(reply.payload);
     } else if (!reply.done) return;
     if (pending.sentAtMs > this.heardAtMs) this.heardAtMs = pending.sentAtMs;
-    // Removed first: who is told may end this connection, which tells all that are pending.
+    // Removed first: the listener may end this connection, which completes all pending requests.
     this.pending.delete(reply.cookie);
     try {
       pending.answered();
@@ -353,7 +353,7 @@ export class NbdClient implements NbdExport {
 
   /** Sent bytes count as movement too: on a slow link the server may not have the request yet. */
   private noteSent(nowMs: number): void {
-    // The cast: Node has no public way to tell how many of the bytes it was given the kernel has taken.
+    // The cast: Node has no public way to query how many bytes the kernel has taken.
     const socket = this.socket as { _bytesDispatched?: number; _handle?: { writeQueueSize?: number } | null };
     const sentBytes = (socket._bytesDispatched ?? 0) - (socket._handle?.writeQueueSize ?? 0);
     if (sentBytes > this.sentBytes) this.movedAtMs = nowMs;

@@ -35,7 +35,7 @@ export class CorkedWriter {
     this.scheduled = true;
   }
 
-  /** Sends a message, with what was gathered before it: nothing else is to come in this turn, whose end costs a call of its own. */
+  /** Sends a message together with those gathered before it: no other follows in this turn, whose end costs a system call. */
   sendNow(pieces: readonly Buffer[], sent?: () => void): void {
     if (this.gather(pieces, sent)) this.flush();
   }

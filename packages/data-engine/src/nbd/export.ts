@@ -35,15 +35,15 @@ export type NbdWrite = WriteOptions & {
 };
 
 /**
- * Is told once how each write has ended that it was given to. One listener serves any number of writes, told apart by their tags:
- * on the path of every write that costs less than a promise, and its continuations, for each.
+ * Listener: receives the end of each write exactly once. One listener serves any number of writes, told apart by tags: on the path of
+ * every write that costs less than a promise and its continuations.
  */
 export interface WriteListener<Tag> {
   /** Must not throw. @param failure `undefined` for a write that was made */
   written(tag: Tag, failure: unknown): void;
 }
 
-/** What takes writes that a listener is told of. */
+/** Export that accepts writes with a listener. */
 export type WriteTarget = Required<Pick<NbdExport, 'beginWrite'>>;
 
 export interface NbdExport {
@@ -58,14 +58,13 @@ export interface NbdExport {
    */
   readNow?(offset: number, lengthBytes: number, alone?: boolean): Payload | undefined;
   /**
-   * Reads several ranges of one window at once, for less than what a `read` of each would cost. They are whole blocks, in order, and
-   * don't overlap.
+   * Reads several ranges of one window at once, cheaper than a `read` of each. They are whole blocks, in order, without overlap.
    *
    * @returns the ranges, each as one piece
    */
   readRanges?(ranges: readonly ByteSpan[]): Promise<Payload>;
   write(offset: number, payload: Payload, lengthBytes: number, options: WriteOptions): Promise<void>;
-  /** Does what `write` does, for the path of every write. The listener is told of its end, maybe before this returns. */
+  /** Like `write`, for the path of every write. The listener receives its end, maybe before this returns. */
   beginWrite?<Tag>(write: NbdWrite, listener: WriteListener<Tag>, tag: Tag): void;
   /**
    * Makes a write that needs no waiting. False if it needs some; `write` then makes it. So it does where this throws, and says why
@@ -80,7 +79,7 @@ export interface NbdExport {
   blockStatus(offset: number, lengthBytes: number, extentsMax: number): Promise<Extent[]>;
 }
 
-/** Tells a listener how a write ends that a promise stands for. */
+/** Passes the outcome of a write with a promise to a listener. */
 export function tellWhenEnded<Tag>(write: Promise<void>, listener: WriteListener<Tag>, tag: Tag): void {
   write.then(
     () => listener.written(tag, undefined),
@@ -88,7 +87,7 @@ export function tellWhenEnded<Tag>(write: Promise<void>, listener: WriteListener
   );
 }
 
-/** A promise of a write that a listener would be told of. */
+/** A promise for a write that reports to a listener. */
 export function writeBy(target: WriteTarget, write: NbdWrite): Promise<void> {
   return new Promise((resolve, reject) => {
     const written = (_: undefined, failure: unknown) => (failure === undefined ? resolve() : reject(failure));

@@ -148,7 +148,9 @@ describe('clients that ask for more than they may hold', () => {
   });
 });
 
-/** @param handshakeTimeoutMs short for clients that say nothing; a busy machine may take longer for one that says all at once */
+/**
+ * @param handshakeTimeoutMs short for clients that send nothing; a busy machine may take longer for one that sends everything at once
+ */
 async function serve(
   device: MemoryExport,
   handshakeTimeoutMs = 500,

@@ -20,9 +20,9 @@ const REST_BYTES_MIN = 16 * KIB;
  */
 export class Incoming {
   receive: (chunk: Buffer, slab?: Slab) => void = () => undefined;
-  /** Where the next bytes belong, if they have a place of their own: they are received right there. It is asked for before each read. */
+  /** Destination of the next bytes, if they have one: they are received in place. Queried before each read. */
   destination: () => Buffer | undefined = () => undefined;
-  /** So many bytes were received into the destination that was asked for last. */
+  /** Number of bytes received into the last queried destination. */
   landed: (count: number) => void = () => undefined;
 }
 

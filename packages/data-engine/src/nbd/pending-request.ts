@@ -1,4 +1,4 @@
-/** Requests of a client whose replies have not come yet: what has arrived of each reply, and who is told of its end. */
+/** Pending requests of a client: the received part of each reply, and the receiver of its end. */
 import type { NbdError } from './errors.js';
 import type { Extent, WriteListener } from './export.js';
 import type { ReadAssembly } from './read-assembly.js';
@@ -16,14 +16,14 @@ export abstract class PendingRequest {
     this.movedAtMs = sentAtMs;
   }
 
-  /** Tells of the whole reply. @throws ProtocolError if it is not valid; nothing was told then */
+  /** Completes the request with the whole reply. @throws ProtocolError if it is not valid; nothing is completed then */
   abstract answered(): void;
 
   /** Tells that no reply comes. */
   abstract failed(reason: Error): void;
 }
 
-/** One that a promise stands for. */
+/** Pending request with a promise. */
 export class PendingCall<Result> extends PendingRequest {
   /** @param result the caller's value, taken from the whole reply */
   constructor(
@@ -47,11 +47,11 @@ export class PendingCall<Result> extends PendingRequest {
 }
 
 /**
- * One whose end a listener is told: a write, or one of several reads that are waited for together.
+ * Pending request with a listener: a write, or one of several reads that are awaited together.
  *
- * It lets go of the listener then. V8 replaces the table of a `Map` every few entries, and a replaced table refers to what it held
- * and to the next one. Once such a table is among the old objects, a young collection takes all that can be reached from it for
- * alive: the payloads of half of all writes would wait for a full collection.
+ * It drops the listener at its end. V8 replaces the table of a `Map` every few entries, and a replaced table refers to its content
+ * and to the next one. Once such a table is among the old objects, a young collection keeps everything reachable from it alive: the
+ * payloads of half of all writes would wait for a full collection.
  */
 export class PendingTold<Tag> extends PendingRequest {
   private listener: WriteListener<Tag> | undefined;
@@ -76,7 +76,7 @@ export class PendingTold<Tag> extends PendingRequest {
     const { listener, tag } = this;
     this.listener = undefined;
     this.tag = undefined;
-    // The cast: it is taken away with the listener only.
+    // The cast: it is removed with the listener only.
     listener?.written(tag as Tag, failure);
   }
 }

@@ -12,7 +12,7 @@ import { type ByteSpan, type Payload, pooledPayload } from './export.js';
 const BLOCK_BYTES = 4 * KIB;
 
 class RangesExport extends MemoryExport {
-  /** How many ranges were asked for at a time. */
+  /** Number of ranges per request. */
   readonly asked: number[] = [];
   released = 0;
   /** Where nothing can be read. */
@@ -61,7 +61,7 @@ test.each([
   for (const { offset, buffer } of reads)
     expect(buffer.equals(device.bytes.subarray(offset, offset + lengthBytes))).toBe(true);
   expect(device.asked).toEqual([3, 2]);
-  // The one that is alone in its window is an ordinary read.
+  // A range that is alone in its window is an ordinary read.
   expect([device.released, device.reads]).toEqual([2, 1]);
 });
 

@@ -35,7 +35,7 @@ const CHUNK_BYTES_MAX = PAYLOAD_BYTES_MAX + 64;
 /** Below this, bytes are received with those behind them, and copied. */
 const DIRECT_BYTES_MIN = 64 * KIB;
 
-/** What a chunk of data begins with: where its bytes belong. */
+/** Header of a chunk of data: the position of its bytes. */
 const OFFSET_BYTES = 8;
 
 type Header = { structured: boolean; cookie: number; word: number; flags: number; type: number };

@@ -49,7 +49,7 @@ export class NbdServerConnection {
   private readonly reader = new RequestReader(this.queue);
   private readonly socket: Socket;
   private readonly incoming: Incoming;
-  /** What had arrived before the connection was taken over. */
+  /** Bytes that had arrived before the connection was taken over. */
   private readonly early: Buffer;
   private readonly writer: CorkedWriter;
   /** Requests that arrived, and wait for room: one chunk of the network may bring thousands. */
@@ -203,7 +203,7 @@ export class NbdServerConnection {
     );
   }
 
-  /** Adjacent requests as one. If that fails, the device is asked for each of them: an error belongs to the request that has it. */
+  /** Adjacent requests as one. If that fails, the device is asked for each of them: an error is answered to its own request. */
   private beginJoined(requests: readonly [NbdRequest, ...NbdRequest[]]): void {
     const whole = joined(requests);
     const inMemory = this.readNow(whole, false);
@@ -240,7 +240,7 @@ export class NbdServerConnection {
   /** Reads of one window at once. If that fails, the device is asked for each of them, as above. */
   private beginRanges(requests: readonly NbdRequest[]): void {
     for (const request of requests) this.hold(request);
-    // What lies between them may take memory too, until they are read.
+    // Gaps between them may take memory too, until they are read.
     const gapBytes = gapBytesIn(requests);
     this.bytesInFlight += gapBytes;
     this.readRanges(requests).then(
@@ -347,7 +347,7 @@ export class NbdServerConnection {
     this.replyDone(request, this.requestsInFlight === 1);
   }
 
-  /** @param isLast nothing else is to be answered in this turn */
+  /** @param isLast no other answer follows in this turn */
   private replyDone({ cookie }: NbdRequest, isLast: boolean): void {
     const reply = [simpleReply(cookie, NbdErrno.None)];
     if (isLast) this.writer.sendNow(reply);
@@ -429,7 +429,7 @@ export class NbdServerConnection {
   }
 
   private endWhenIdle(): void {
-    // Resumed so that the client's end is noticed; what it still sends is ignored.
+    // Resumed so that the client's end is noticed; further bytes are ignored.
     this.socket.resume();
     if (this.requestsInFlight === 0 && !this.socket.destroyed) this.socket.end();
   }

@@ -31,7 +31,7 @@ export type NbdServerOptions = {
   accept: Accept;
   /** Plaintext only if absent. */
   tls?: { offer: 'allow' | 'require'; accept: AcceptTls } | { offer: 'inside' };
-  /** What is known of a client from its connection; the directory is told. */
+  /** What is known of a client from its connection; it is passed to the directory. */
   clientOf?: (socket: net.Socket) => HandshakeClient;
   handshakeTimeoutMs?: number;
 };

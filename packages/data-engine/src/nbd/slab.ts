@@ -44,7 +44,7 @@ export class Slab {
     this.keepIfFree();
   }
 
-  /** Its connection receives no more bytes into it. */
+  /** The connection receives no more bytes into it. */
   retire(): void {
     this.isRetired = true;
     this.keepIfFree();

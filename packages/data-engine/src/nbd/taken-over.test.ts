@@ -16,7 +16,7 @@ afterEach(async () => {
   for (const stop of stops.splice(0).reverse()) await stop();
 });
 
-/** Keeps what it is given, as a copy that has not answered yet does. */
+/** Retains the bytes that it is given, like a copy that has not answered yet. */
 class KeepingExport extends MemoryExport {
   readonly kept: Payload[] = [];
 

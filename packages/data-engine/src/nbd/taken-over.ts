@@ -36,7 +36,7 @@ export class Intake {
     return this.memory.subarray(this.usedBytes);
   }
 
-  /** Takes what a read has put into the room. */
+  /** Takes the bytes that a read has stored. */
   take(count: number): Buffer {
     const from = this.usedBytes;
     this.usedBytes += count;
@@ -51,7 +51,7 @@ export class Intake {
   }
 }
 
-/** What Node has no public way for: the handle of a socket, and a socket that is made for one. */
+/** Undocumented parts of Node: the handle of a socket, and a socket made for a handle. */
 type WithHandle = { _handle?: { constructor: { name: string } } | null };
 type MadeForHandle = net.SocketConstructorOpts & net.ConnectOpts & { handle: object; pauseOnCreate: true };
 
@@ -59,8 +59,8 @@ type MadeForHandle = net.SocketConstructorOpts & net.ConnectOpts & { handle: obj
 const FILLS_MEMORY: ReadonlySet<string> = new Set(['TCP', 'Pipe']);
 
 /**
- * Takes an accepted connection over from its socket, which serves from then on to end it and to tell that it has ended. Where the
- * socket has no handle of a known kind, or still has something to send, it goes on as a stream.
+ * Takes an accepted connection over from its socket, which afterwards only ends it and reports its end. If the socket has no handle
+ * of a known kind, or still has something to send, it stays a stream.
  *
  * @returns the connection, paused, and the bytes that had arrived
  */

@@ -18,7 +18,7 @@ import { startTlsReply } from './server-handshake.js';
 /** Time limit of the TLS handshake; the same as that of the rest of the negotiation. */
 const TLS_HANDSHAKE_MAX_MS = 10_000;
 
-/** Plaintext socket that decrypted bytes go to, and what it is told about the client in front of them. */
+/** Plaintext socket that receives decrypted bytes, and what is known of the client, ahead of them. */
 export type Plaintext = { path: string; peer: string };
 
 /** One identity of a TLS server, and where those go who trust it. */
@@ -29,7 +29,7 @@ export type TunnelEnd = {
 };
 
 export type Tunnel = {
-  /** The end for the name that a client asks for; `''` where it asks for none. `undefined`: there is no such name. */
+  /** The end for the name that a client requests; `''` if it requests none. `undefined`: no such name exists. */
   endFor(serverName: string): TunnelEnd | undefined;
   /** The client's choice before STARTTLS that still counts after it. */
   noZeroes: boolean;

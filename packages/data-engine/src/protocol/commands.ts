@@ -3,7 +3,7 @@
  *
  * Every command names its epoch, and the lease that its engine got from `open`; the copy refuses older ones at the
  * moment of the effect. Every command may be lost, late or duplicated: those that change layers name the head they
- * expect and the one they make (docs/adr/0130). Commands travel as JSON, so no field may hold more than a few
+ * expect and the one they make (docs/adr/0130-commands-name-their-state.md). Commands travel as JSON, so no field may hold more than a few
  * thousand numbers.
  */
 import type { OpenReplicaReply } from '@holdfast/core/model/agent-protocol.js';
@@ -159,11 +159,11 @@ export type CommandName = keyof ReplicaCommands;
 export type Ask<Name extends CommandName> = ReplicaCommands[Name]['ask'] & { lease?: number | undefined };
 export type Answer<Name extends CommandName> = ReplicaCommands[Name]['reply'];
 
-/** What of a command concerns the processes that carry it. */
+/** Properties of a command that concern the processes that carry it. */
 export type CommandTraits = {
   /** How long the caller waits. `long`: it may read or write a whole layer, and no user request waits for it. */
   readonly patience: 'short' | 'long';
-  /** `long`: the reply grows with the volume and is not bounded by what was asked for, so it may need pages. */
+  /** `long`: the reply grows with the volume, so it may need pages. */
   readonly replyLength: 'bounded' | 'long';
 };
 
@@ -207,7 +207,7 @@ export interface ReplicaControl {
 /** Opens the control channel to a copy on another node. */
 export type ConnectControl = (address: {
   replicaId: string;
-  /** The node that holds it: whoever answers has to be that one. */
+  /** The node that holds it: the peer must prove to be that node. */
   nodeId: string;
   controlUrl: string;
   secret: string;

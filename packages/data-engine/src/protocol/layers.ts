@@ -1,6 +1,6 @@
 /** Layers of a copy as its engine sees them, and the questions that both sides ask of them. */
 
-/** Drop mark: the last layer in which some copies took part before they were dropped (docs/adr/0090). */
+/** Drop mark: the last layer in which some copies took part before they were dropped (docs/adr/0090-drop-marks.md). */
 export type DropMark = {
   replicaIds: string[];
   /** Regions where those copies may differ from this layer, as pairs of first region and count. */
@@ -72,7 +72,7 @@ export type ChainFacts = {
 /** Maximum number of layers, as every read of an unwritten block walks the chain. The same bound as Longhorn's. */
 export const LAYERS_MAX = 250;
 
-/** Beginning of the name of the layer that a revert freezes first: with it every copy has the files of its new head (docs/adr/0328). */
+/** Beginning of the name of the layer that a revert freezes first: with it every copy has the files of its new head (docs/design/write-path.md). */
 export const REVERT_LAYER_NAME = 'revert-';
 
 /** A layer and its ancestors, oldest first. */

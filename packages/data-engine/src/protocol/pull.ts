@@ -1,4 +1,4 @@
-/** A rebuild as its engine and its target speak of it: what is pulled from where, how fast, and how far it is. */
+/** A pull, as engine and target exchange it: what is pulled from where, how fast, and its progress. */
 import type { RebuildBytes, RebuildSnapshot } from '@holdfast/core/model/rebuild.js';
 import type { FrozenLayer } from './layers.js';
 
@@ -50,7 +50,7 @@ export type PullProgress = {
   error: { code: string; message: string; sourceLost: boolean } | null;
 };
 
-/** What an engine that knows a pull's state waits for: another state, or the end of a time. */
+/** Condition for which an engine that knows a pull's state waits: another state, or a timeout. */
 export type ProgressWait = { state: PullProgress['state']; atMostMs: number };
 
 /** Longest such wait, in milliseconds: as often a rebuild's progress is reported. */

@@ -1,6 +1,4 @@
-/**
- * Stretches: a copy lists what was changed lately in clusters of its volume (64 KiB), with a bit for each changed block.
- */
+/** Stretches: a copy lists recent changes in clusters of its volume (64 KiB), with a bit for each changed block. */
 import { BLOCK_BYTES, CLUSTER_BYTES } from '@holdfast/core/model/bytes.js';
 
 const BLOCKS_PER_CLUSTER = CLUSTER_BYTES / BLOCK_BYTES;

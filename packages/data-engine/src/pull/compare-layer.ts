@@ -76,11 +76,11 @@ async function compareSpan(
 }
 
 /**
- * The target's hashes of the parts that its source was asked for: both sides read and hash at the same time, and what the source
- * answers is compared with what is here by then. At most three parts, of 70 KiB each with BLAKE3 and 135 KiB with SHA-512.
+ * The target's hashes of requested parts: both sides read and hash at the same time, and the source's answer is compared with these.
+ * At most three parts, of 70 KiB each with BLAKE3 and 135 KiB with SHA-512.
  */
 class HashedAhead {
-  /** One part after the other: what is compared first has to be there first. */
+  /** Serialises parts, so that results are applied in the order in which they were compared. */
   private last: Promise<unknown> = Promise.resolve();
 
   constructor(
@@ -91,7 +91,7 @@ class HashedAhead {
   /** Left out are windows that can't be read, which ends the attempt. */
   begin(part: WindowSpan): Promise<ReadonlyMap<number, WindowBlocks>> {
     const hashed = this.last.then(() => this.hash(part));
-    // The failure of one is told by whoever waits for it, or is that of the whole attempt.
+    // The failure of one is thrown by its consumer, or ends the whole attempt.
     this.last = hashed.catch(() => undefined);
     return hashed;
   }
@@ -153,7 +153,7 @@ async function compareWindow(
   });
 }
 
-/** Makes a cluster what it is at the source, and reads it back. */
+/** Makes a cluster equal to the source's, and reads it back. */
 async function replaceCluster(
   context: PullContext,
   pull: LayerPull,
@@ -205,7 +205,7 @@ function spansOf({ ranges, layer }: LayerPull): WindowSpan[] {
       first: Math.floor(start / WINDOW_BYTES),
       end: Math.min(end, Math.ceil(stop / WINDOW_BYTES)),
     };
-    // Merges ranges in the same window, which is looked at once.
+    // Merges ranges in the same window, which is read once.
     const last = spans.at(-1);
     if (last !== undefined && span.first <= last.end) last.end = Math.max(last.end, span.end);
     else spans.push(span);

@@ -1,11 +1,11 @@
-/** The order in which a lane's parts are asked for and handled. */
+/** Order in which a lane's parts are requested and handled. */
 import { expect, test } from '@jest/globals';
 import { eachPart, Lane, PART_WINDOWS, type WindowSpan } from './lanes.js';
 
 const PARTS = 8;
 const SPAN = { first: 0, end: PARTS * PART_WINDOWS };
 
-/** Walks a layer of which the source holds something in these parts, and tells what was done in which order. */
+/** Walks a layer of which the source holds something in these parts, and records what was done in which order. */
 async function walked(
   held: readonly number[],
   options: { asksAhead: boolean; lanes?: number; own?: readonly number[] },

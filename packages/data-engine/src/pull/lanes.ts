@@ -40,15 +40,15 @@ export class Lane {
 /** Requests the hashes of one part. `next` is the first non-empty window after it, null for none. */
 type AskPart<Reply> = (part: WindowSpan) => Promise<Reply>;
 
-/** A part that was asked for. */
+/** A requested part. */
 type Asked<Reply> = { readonly part: WindowSpan; readonly reply: Promise<Reply> };
 
 /**
- * Walks a lane's parts of a span in order, and requests the next part while one is handled. `ownNext` tells where the
- * target holds data, so that parts that are empty on both sides are skipped.
+ * Walks a lane's parts of a span in order, and requests the next part while one is handled. `ownNext` tells where the target holds
+ * data, so that parts that are empty on both sides are skipped.
  *
- * @param asksAhead the part behind is asked for before the answer for this one: the source goes on with it while that answer is on its
- *   way. One that turns out to be empty was asked for in vain.
+ * @param asksAhead requests the next part before the answer for this one arrives, so that the source works on it meanwhile. A request
+ * for a part that turns out to be empty is wasted.
  */
 export async function eachPart<Reply extends { next: number | null }>(
   lane: Lane,

@@ -11,14 +11,14 @@ import { diskFault } from './pull-faults.js';
 import type { PullSources } from './pull-sources.js';
 import type { Throttle } from './throttle.js';
 
-/** What is done with windows. */
+/** Counters of windows. */
 type Kind = 'copied' | 'copied-small' | 'verified' | 'verified-small';
 
 /** Windows of a kind that are under way at once. */
 const AT_ONCE: Record<Kind, number> = {
   /** 24 MiB, enough to keep source, network and disk busy together. */
   copied: 6,
-  /** Beside those: a window of a few blocks takes little of what they wait for, but as long as they do for each of its steps. */
+  /** In addition: a window of a few blocks takes little of these resources, but as long for each of its steps. */
   'copied-small': 16,
   /** One is read back while another is hashed. */
   verified: 2,
@@ -27,8 +27,8 @@ const AT_ONCE: Record<Kind, number> = {
 /** Most bytes of a small window: 6 MiB in all. */
 const SMALL_BYTES_MAX = 256 * KIB;
 /**
- * Bytes of a layer after which a background flush starts while more data arrives: twice what is verified at a time, which is flushed
- * anyway. Each flush holds up the writes beside it, with the file system's journal.
+ * Bytes of a layer after which a background flush starts while more data arrives: twice the part that is verified and flushed anyway.
+ * Each flush delays the writes beside it by the file system's journal.
  */
 const FLUSH_BEHIND_BYTES = 2 * PART_BYTES;
 
@@ -55,7 +55,7 @@ export class PullContext {
     private readonly cancelled: () => boolean,
   ) {}
 
-  /** Throws what has failed already, so that nothing else begins or waits. */
+  /** Throws a failure that has already happened, so that nothing else begins or waits. */
   requireGoingOn = (): void => {
     if (this.failures.length > 0) throw this.failures[0];
     if (!this.cancelled()) return;
@@ -74,7 +74,7 @@ export class PullContext {
     this.requireGoingOn();
   }
 
-  /** Notes bytes that were compared by their hashes, which proves what they are as well. */
+  /** Counts bytes that were compared by hash, which also verifies them. */
   noteCompared(lengthBytes: number): void {
     this.bytes.compared += lengthBytes;
     this.bytes.verified += lengthBytes;
@@ -128,7 +128,7 @@ export class PullContext {
     running.add(one);
   }
 
-  /** While users are at work there is one window at a time, copied or verified in turns: the rests are for them. */
+  /** While users are active only one window is in flight, copied or verified in turn; the rests are for users. */
   private hasRoom(kind: Kind): boolean {
     if (this.throttle.yields) return this.allUnderWay().length === 0;
     return this.underWay[kind].size < AT_ONCE[kind];

@@ -1,4 +1,4 @@
-/** How a pull tells the engine that waits for news of it. */
+/** Notification of the engine that waits for news of a pull. */
 import { expect, test } from '@jest/globals';
 import { SYSTEM_TIME } from '../base/time.js';
 import { portsOf } from '../nbd/ports.js';
@@ -7,7 +7,7 @@ import { PullJob } from './pull-job.js';
 
 const WAIT = { state: 'copying', atMostMs: 400 } as const;
 
-/** A pull that has nothing to bring, and whose clock passes a time only when it is told to. */
+/** A pull with nothing to transfer, whose clock advances only on command. */
 function pullOfNothing() {
   const due = new Set<() => void>();
   const after = (_ms: number, call: () => void) => {

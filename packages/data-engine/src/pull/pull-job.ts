@@ -169,7 +169,7 @@ export class PullJob {
       if (pull.plan.method === 'full') await this.noteChecksum(pull);
       this.step();
     }
-    // Those of which only ranges were compared included: the checksums of the others are equal.
+    // Including those of which only ranges were compared: the checksums of the others are equal.
     context.bytes.verified = this.totalBytes;
   }
 

@@ -1,5 +1,5 @@
 /**
- * Verification of a layer that is sent as a whole, part by part behind the copying: what is read back from the target's disk must
+ * Verification of a layer that is sent as a whole, part by part behind the copying: the data read back from the target's disk must
  * have the hash of what the source read from its own.
  */
 import { WINDOW_BYTES } from '@holdfast/core/model/bytes.js';
@@ -43,7 +43,7 @@ async function verifyPart(
   expected: ReadonlyMap<number, string>,
 ): Promise<void> {
   const { plan, layer } = pull;
-  // What is read back is what a power cut leaves.
+  // Reads what a power cut would leave.
   await context.flush(layer);
   let own = nextHeldWindow(layer, first);
   for (; own !== undefined && own < end; own = nextHeldWindow(layer, own + 1)) {
@@ -58,7 +58,7 @@ async function verifyPart(
   }
 }
 
-/** The hash of what is on the target's disk; one that was read before is not read again when another source verifies it. */
+/** Hash of the data on the target's disk; data that was read before is not read again when another source verifies it. */
 async function readBack(pull: LayerPull, window: number): Promise<string | undefined> {
   const known = pull.readBack.get(window);
   if (known !== undefined) return known;

@@ -9,9 +9,9 @@ export class WrittenFrontier {
   private waiting: { readonly window: number; readonly resolve: () => void }[] = [];
 
   /**
-   * The copying comes to a window, in order. Looks at the copying only where a new part begins: no one waits for less.
+   * The copying reaches a window, in order. Checks only at the start of a part: no smaller unit is awaited.
    *
-   * @param begun tells when all copying that has begun so far will have ended
+   * @param begun resolves when all copying that has begun so far has ended
    */
   pass(window: number, begun: () => Promise<unknown>): void {
     const part = Math.floor(window / PART_WINDOWS);

@@ -1,6 +1,4 @@
-/**
- * Every command to a copy, and every error at the calls that it makes on the disk: a slice, of which `command-errors.long.test.ts` has all.
- */
+/** Every command to a copy, with every error of its disk calls: a slice of what `command-errors.long.test.ts` covers. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { CommandMatrix, ROW_NAMES, ROWS, TROUBLES } from '../../test/command-errors.js';
 import { ReplicaNodes } from '../../test/replica-node.js';

@@ -1,6 +1,6 @@
 /**
  * Faults of a copy's own disk, as its commands answer with them: an error of the system keeps its code only within this process,
- * and its engine has to know why the disk refuses (docs/adr/0328).
+ * and its engine has to know why the disk refuses (docs/design/write-path.md).
  */
 import { type FaultCode, isFault, StorageFault } from '@holdfast/core/model/faults.js';
 import { isOutOfSpace, systemCode } from '../base/system-error.js';

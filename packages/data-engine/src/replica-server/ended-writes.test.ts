@@ -1,4 +1,4 @@
-/** What an engine's links to its copies still refer to of a write that has ended. */
+/** References of an engine's links to a write that has ended. */
 import { setImmediate as turn } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
@@ -34,7 +34,7 @@ function inThisProcess(): Ended {
       told.written(ofLink, undefined);
     },
   };
-  // The cast: of a copy, a write asks for no more.
+  // The cast: a write uses no other part of a copy.
   const link = new LocalLink(copy as unknown as NbdExport, { nowMs: () => 0 });
   link.beginWrite({ offset: 0, lengthBytes: BLOCK_BYTES, payload: tag.payload, fua: false }, listener, tag);
   return { kept, ofCaller: [new WeakRef(listener), new WeakRef(tag)] };
@@ -45,7 +45,7 @@ test.each([
   { name: 'in the same process', write: inThisProcess },
 ])('a write $name that has ended leads to nothing of its caller', async ({ write }) => {
   const { kept, ofCaller } = write();
-  // What a reference was made of, or asked for, stays until the turn ends.
+  // Objects behind a reference that was made or read stay alive until the turn ends.
   await turn();
   collectGarbage();
   expect(ofCaller.map((reference) => reference.deref())).toEqual([undefined, undefined]);

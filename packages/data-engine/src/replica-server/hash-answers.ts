@@ -12,9 +12,9 @@ import type { BlockHash, BlockHashes, WindowHashes } from '../protocol/pull.js';
 
 /** Windows hashed for one answer: well below a second, and with hashes of blocks at most 400 KB of JSON. */
 const WINDOWS_PER_ANSWER = PART_BYTES / WINDOW_BYTES;
-/** Windows of which the hash alone is wanted, in flight: one is read while another is hashed. */
+/** Windows in flight of which only the hash is requested: one is read while another is hashed. */
 const WHOLE_AT_ONCE = 2;
-/** Windows of which the blocks are hashed, in flight: that runs on other threads, so some are read meanwhile. */
+/** Windows in flight of which the blocks are hashed: hashing runs on other threads, so some are read meanwhile. */
 const BLOCKS_AT_ONCE = 4;
 
 export type WindowHashesAsk = {

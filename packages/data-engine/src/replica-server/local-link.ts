@@ -2,7 +2,7 @@
  * Data connection from an engine to a copy in the same process: requests are calls, with no socket in between.
  *
  * To the engine it behaves as an NBD connection does: a copy's errors are answers with an NBD error number, a request that hangs
- * counts as silence, and closing fails what is in flight. To the copy the connection lasts until what was begun has ended.
+ * counts as silence, and closing fails what is in flight. To the copy the connection lasts until all requests have ended.
  */
 import { BLOCK_BYTES, MIB } from '@holdfast/core/model/bytes.js';
 import { allEnded } from '../base/all-ended.js';
@@ -23,14 +23,14 @@ import {
   type ZeroOptions,
 } from '../nbd/export.js';
 
-/** Longer trims and zeroes are made in parts, so that one never keeps the copy for long. As over NBD. */
+/** Longer trims and zeroes are split, so that one never occupies the copy for long. As over NBD. */
 const RANGE_BYTES_MAX = 1024 * MIB;
 /** Extents in one answer; the engine asks again for the rest. As over NBD. */
 const EXTENTS_MAX = 4096;
 
 type Pending = { readonly sentAtMs: number; readonly reject: (error: Error) => void };
 
-/** A write that the copy works on. Its listener is told once, and let go of for the same reason as that of a `PendingTold`. */
+/** A write in progress. Its listener is called once, and dropped for the same reason as that of a `PendingTold`. */
 class LocalWrite implements Pending {
   constructor(
     readonly sentAtMs: number,

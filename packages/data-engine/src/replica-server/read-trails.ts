@@ -6,7 +6,7 @@
 import { SYSTEM_TIME, type Time } from '../base/time.js';
 import type { HashTrail } from '../layers/layer-checksum.js';
 
-/** Maximum number of trails. A rebuild asks for one layer after the other, and reads a little ahead. */
+/** Maximum number of trails. A rebuild reads one layer after the other, and a little ahead. */
 const TRAILS_MAX = 4;
 /**
  * Lifetime without use. A target asks several times a second; if it is paused for longer, its checksum is computed by

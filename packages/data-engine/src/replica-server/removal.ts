@@ -8,7 +8,7 @@ import type { ReplicaState } from '@holdfast/core/model/agent-protocol.js';
 export type RemovalPorts = {
   /** The copy's state now, from its open replica or from its disk. */
   state: () => Promise<ReplicaState>;
-  /** Closes the copy: it can't change from then on. */
+  /** Closes the copy: it can't change afterwards. */
   letGo: () => Promise<void>;
   discard: () => Promise<void>;
 };
@@ -16,7 +16,7 @@ export type RemovalPorts = {
 /**
  * Checks twice: a copy in use stays open, and one that changed while it was being closed is kept.
  *
- * @param requireRemovable throws what stands against the removal
+ * @param requireRemovable throws if the copy must not be removed
  */
 export async function removeIf(
   requireRemovable: (found: ReplicaState) => void,

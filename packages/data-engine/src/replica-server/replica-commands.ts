@@ -23,7 +23,7 @@ import type { SentWindows } from './sent-windows.js';
 export type CopyConnection = {
   /** The epoch that the copy was opened at for it. */
   readonly epoch: number;
-  /** Cuts it; nothing that it still asks for has an effect. */
+  /** Cuts the connection; its pending requests have no effect. */
   readonly destroy: () => void;
   /** Resolves when it has ended, by either side. */
   readonly ended: Promise<void>;
@@ -35,7 +35,7 @@ export type ServedReplica = {
   readonly diskPath: string;
   readonly connections: Set<CopyConnection>;
   readonly hashing: LayerHashing;
-  /** Hashes of each layer that rebuilds have asked for so far. */
+  /** Hashes of each layer that rebuilds have requested so far. */
   readonly trails: ReadTrails;
   readonly sent: SentWindows;
   readonly connectControl: ConnectControl;

@@ -179,13 +179,13 @@ export class SnapshotExport extends FrozenExport {
   }
 }
 
-/** A copy, and what it has sent to rebuilds. */
+/** A copy, and the windows that it has sent to rebuilds. */
 export type Exported = { readonly replica: Replica; readonly sent: SentWindows };
 
-/** @throws StorageFault when the name asks for something the copy does not export at this epoch. */
+/** @throws StorageFault when the name selects something the copy does not export at this epoch. */
 export function openExport({ replica, sent }: Exported, name: ReplicaExportName): NbdExport {
   const { epoch } = replica.metadata;
-  // What no longer changes is read by rebuilds and fills, by whole windows.
+  // Frozen data is read by rebuilds and fills, in whole windows.
   if (name.kind !== 'replica') void hugePagesReady();
   if (name.kind === 'snapshot') {
     const frozen = requireFrozen(replica, name.layerId);

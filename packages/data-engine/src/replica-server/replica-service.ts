@@ -33,7 +33,7 @@ const CLOSING_MAX_MS = 10_000;
 /** Step of that wait, in milliseconds. */
 const WAIT_STEP_MS = 100;
 
-/** Does the name's secret admit to what it names, at a copy with this key? */
+/** True if the name's secret admits to what it selects, at a copy with this key. */
 export type Admits = (key: string, name: ReplicaExportName) => boolean;
 
 export class ReplicaService {
@@ -215,7 +215,7 @@ export class ReplicaService {
     );
   }
 
-  /** What an open copy stores of itself. @throws StorageFault `replica.not_found` */
+  /** The stored metadata of an open copy. @throws StorageFault `replica.not_found` */
   async metadata(replicaId: string): Promise<Replica['metadata']> {
     return (await this.find(replicaId)).replica.metadata;
   }

@@ -15,7 +15,7 @@ const ID = 'layer-1';
 /** The last window is a short one. */
 const SIZE = 3 * WINDOW_BYTES + CLUSTER_BYTES;
 const SHORT_WINDOW = 3;
-/** A window of which the layer holds these runs only. */
+/** A window of which the layer holds only these runs. */
 const SPARSE_WINDOW = 2;
 const SPARSE_START = SPARSE_WINDOW * WINDOW_BYTES + CLUSTER_BYTES;
 const RUNS = [

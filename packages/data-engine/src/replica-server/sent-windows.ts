@@ -1,6 +1,6 @@
 /**
- * Hashes of the windows that a copy has lately sent to rebuilds, taken from the very bytes that it read from its disk: the target
- * asks for them once it has written these, and the source need not read its disk a second time.
+ * Hashes of windows that a copy has recently sent to rebuilds, computed from the bytes that it read from its disk: the target
+ * requests them after it has written these, and the source need not read its disk again.
  */
 import type { Layer } from '../layers/layer.js';
 import { sumsOfWindow } from '../layers/range-sums.js';
@@ -9,8 +9,8 @@ import { heldRunsOf, WINDOW_BLOCKS } from '../layers/window-buffers.js';
 import { hashRuns } from '../layers/window-hash.js';
 
 /**
- * As many as are remembered: 2 GiB of data, of a layer that holds much. A target asks for a part of 128 MiB as soon as it has written
- * it; the hash of a window that it asks for later is read from the disk. Each takes about 200 bytes.
+ * Number of remembered hashes: 2 GiB of data, for a densely filled layer. A target requests a part of 128 MiB as soon as it has
+ * written it; for a later request the hash is computed from the disk. Each takes about 200 bytes.
  */
 const WINDOWS_MAX = 512;
 

@@ -8,7 +8,7 @@ import crypto from 'node:crypto';
 import { staleEpoch, stateChanged } from '../protocol/replica-faults.js';
 import type { HeadChange, Opening, Term } from '../protocol/term.js';
 
-/** Leases start at a random number, so that one of an earlier process is not taken for one of this process. */
+/** Leases start at a random number, so that a lease of an earlier process is not mistaken for one of this process. */
 const FIRST_LEASE_MAX = 2 ** 40;
 
 /** The part of the copy's stored metadata that fencing needs. */

@@ -259,7 +259,7 @@ test.each(DISKS)(
     syncs.fail();
     await expect(flushing).rejects.toThrow('EIO');
     const opened = await service.command(replicaId, 'open', { epoch: 2 });
-    // The failed flush may have lost data: the mark says where, and the copy does not count as one that kept all.
+    // The failed flush may have lost data: the mark says where, and the copy does not count as one that kept everything.
     expect(opened).toMatchObject({ clean: false, kept: false });
     const { replica: again } = await service.find(replicaId);
     await again.write(0, [Buffer.alloc(BLOCK, 2)], BLOCK, { fua: true, epoch: 2 });

@@ -77,7 +77,7 @@ test('no region is marked that the device does not have', async () => {
 test('a write waits for the mark of its own region, and not for those ahead of it', async () => {
   const replica = await copyOf(64);
   for (const region of [0, 1]) await writeTo(replica, region);
-  // The write to region 1 has marked region 2; the one that comes there has what follows marked.
+  // The write to region 1 has marked region 2; the write to region 2 has the following ones marked.
   syncs.hold();
   expect(await stateSoon(writeTo(replica, 2))).toBe('resolved');
   await syncs.caught();

@@ -19,8 +19,8 @@ export const INTENT_FILE = 'intent.map';
 const SEALS = new SectorSeals(INTENT_FILE);
 const SEQUENCE = 1;
 /**
- * Regions at most that one store marks ahead of a stream of writes (docs/adr/0317): 256 MiB. Beside half of those before, 384 MiB are
- * compared for nothing after a crash.
+ * Maximum regions that one store marks ahead of a stream of writes (docs/design/write-path.md): 256 MiB. With half of the earlier
+ * ones, 384 MiB are compared in vain after a crash.
  */
 const AHEAD_MAX = 16;
 
@@ -36,10 +36,10 @@ export class IntentMap {
   private readonly lastChange = new Map<number, number>();
   /** Markers older than this one are void. */
   private oldestMarker = 0;
-  /** The regions that were last marked ahead of a stream: once it comes to their middle, the next ones are. */
+  /** Regions that were last marked ahead of a stream: when it reaches their middle, the next ones are marked. */
   private ahead: { readonly middle: number; readonly end: number } | undefined;
 
-  /** Called when a store has failed: which marks the disk has is unknown then, and only reopening the copy tells. */
+  /** Called when a store has failed: the marks on the disk are then unknown until the copy is reopened. */
   onLost: (failure: unknown) => void = () => undefined;
 
   private constructor(

@@ -28,7 +28,7 @@ export type ChangingCopy = {
   readonly fencing: CopyFence;
   readonly ranges: LayerRanges;
   flush(): Promise<void>;
-  /** Changes the copy as a whole: exclusively, and only if the term is still valid when its turn comes. */
+  /** Changes the copy as a whole: exclusively, and only if the term is still valid when it runs. */
   alone(term: Term | undefined, work: () => Promise<void>): Promise<void>;
   /** A bounded piece of work on frozen layers: concurrent with users' writes, exclusive with layer changes. */
   besideWrites(term: Term | undefined, work: () => Promise<void>): Promise<void>;
@@ -69,7 +69,7 @@ export class LayerChanges {
     await this.copy.alone(ask, async () => {
       if (this.fencing.isDone(ask)) return;
       if (!this.meta.layers.some(({ id }) => id === layerId)) {
-        // Never taken here: the head's content belongs to no snapshot of that name. With another id, one that comes late is refused.
+        // Frozen without a name: the head's content belongs to no snapshot of that name. With another id, a late command is refused.
         if (ask?.headId !== undefined)
           await this.state.save({ layers: withHeadId(this.meta.layers, ask.headId) });
         return;
@@ -98,7 +98,7 @@ export class LayerChanges {
       await this.state.intent.mark(0, this.meta.sizeBytes);
       this.state.intent.changedAll();
       const isEmpty = this.state.chain.head.map.heldBlocks === 0;
-      // Its files may go on as those of the new head: what it held and was trimmed must not come back after a crash.
+      // Its files may become those of the new head: trimmed data must not return after a crash.
       if (isEmpty) await this.copy.flush();
       const layers = withRevert(this.meta.layers, layerId, headId, isEmpty);
       await this.state.reshape({ layers, lastRevertId: ask?.revertId ?? null });

@@ -1,5 +1,5 @@
 /**
- * Range checksums of frozen layers (docs/adr/0101), kept on block disks only. Each is valid for one layer checksum
+ * Range checksums of frozen layers (docs/design/rebuild.md), kept on block disks only. Each is valid for one layer checksum
  * and one state of the layer's files.
  */
 

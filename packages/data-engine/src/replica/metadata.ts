@@ -21,7 +21,7 @@ const OLDEST_VERSION = 3;
 const METADATA_TEXT = 'replica.json';
 const CHECKSUM_MARK = 'blake3 ';
 
-/** What the data engine neither reads nor checks: agents do, before they store it and when they are asked for it. */
+/** Data that the data engine neither reads nor checks: agents do, before they store it and when they return it. */
 export type StoredVolume = Readonly<Record<string, unknown>>;
 
 export type ReplicaMetadata = {
@@ -29,7 +29,7 @@ export type ReplicaMetadata = {
   volumeId: string;
   diskId: string;
   sizeBytes: number;
-  /** Key of which the secrets are made that admit engines and readers; no engine is told it. */
+  /** Key from which the secrets of engines and readers are derived; no engine receives it. */
   secret: string;
   /** The highest epoch at which the copy was opened; lower ones are fenced. */
   epoch: number;
@@ -37,7 +37,7 @@ export type ReplicaMetadata = {
   grantId?: string | null | undefined;
   /** Idempotency key of the last revert; absent before the first. */
   lastRevertId?: string | null | undefined;
-  /** Description of the volume, kept as it was told for a control plane that has lost its database; null where there is none. */
+  /** Description of the volume, stored for a control plane that has lost its database; null if there is none. */
   volume?: StoredVolume | null | undefined;
   /** Null until the copy is a member, or becomes one by a finished rebuild. */
   record: CopyRecord | null;

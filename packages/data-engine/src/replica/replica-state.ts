@@ -158,7 +158,7 @@ export class ReplicaState {
           begins?.();
         });
       } catch (error) {
-        // What a disk refuses before has changed nothing, whatever it says; after that its word is not enough.
+        // A refusal before that point has changed nothing, whatever the error; after it, the error says nothing.
         if (isDoubtful) this.fail(error);
         throw error;
       }
@@ -188,7 +188,7 @@ export class ReplicaState {
       if (!isDoubtful) await this.files.keepOnly(filesOf(this.meta)).catch(() => undefined);
       throw error;
     }
-    // Ignored: the change is made, and the next open removes what is left.
+    // Ignored: the change is made, and the next open removes the leftovers.
     await this.files.keepOnly(filesOf(this.meta)).catch(() => undefined);
   }
 

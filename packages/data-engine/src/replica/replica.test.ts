@@ -364,7 +364,7 @@ test('a sparse device of 1 TiB is created, checked and summed quickly', async ()
   expect(performance.now() - startedMs).toBeLessThan(READ_WHOLE_MS_MIN);
   await write(replica, 700_000 * MIB, filled(6));
   expect(await deviceChecksum(replica)).not.toBe(checksum);
-  // Only what is held is waited for, and a wait that fails ends the reading.
+  // Only held requests are waited for, and a failed wait ends the reading.
   const waits: number[] = [];
   await deviceChecksum(replica, async (bytes) => void waits.push(bytes));
   expect(waits).toEqual([4 * MIB]);

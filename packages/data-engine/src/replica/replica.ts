@@ -46,7 +46,7 @@ export type ClearIntentAsk = Term & {
   regions?: readonly RegionRun[] | undefined;
 };
 
-/** What a data connection was opened under. */
+/** Epoch and lease of a data connection. */
 export type ConnectionTerm = { readonly epoch: number; readonly lease: number };
 
 /** A user's write that a thread works on. */
@@ -64,8 +64,8 @@ export class Replica {
   private readonly recent = new RecentChanges();
   private readonly overlap = new ReadWriteOverlap();
   /**
-   * Set when the disk failed to store something, whoever asked for it: its content is then unknown, and nothing is served until
-   * the copy is reopened.
+   * Set when the disk failed to store something, whichever caller requested it: its content is then unknown, and nothing is served
+   * until the copy is reopened.
    */
   private failure: Error | undefined;
   /** Set when the copy is closed, which says nothing against its content. */
@@ -75,7 +75,7 @@ export class Replica {
   private readonly fencing = new CopyFence(() => this.meta);
   /** Number of changes that had ended when the last successful flush began. */
   private flushedChanges = 0;
-  /** What the disk has allocated for what the layers held at that state. */
+  /** Bytes that the disk had allocated for the layers at that state. */
   private allocated: { readonly state: string; readonly bytes: number } | undefined;
   /** The epoch since which this process has held the copy with every acknowledged write. */
   private heldSinceEpoch: number | undefined;
@@ -203,7 +203,7 @@ export class Replica {
     );
   }
 
-  /** The content without a thread: what is cached, or, for a request that is alone, what a fast disk has. */
+  /** The content without a thread: cached bytes, or, for a request that is alone, bytes of a fast disk. */
   readNow(offset: number, lengthBytes: number, isAlone = false): Payload | undefined {
     this.requireUsable();
     if (!this.overlap.isQuiet(alignDown(offset), alignUp(offset + lengthBytes))) return undefined;
@@ -425,7 +425,7 @@ export class Replica {
     if (options.fua) await this.flush();
   }
 
-  /** Changes the copy as a whole: exclusively, and only if the caller's term is still valid when its turn comes. */
+  /** Changes the copy as a whole: exclusively, and only if the caller's term is still valid when it runs. */
   private alone(term: Term | undefined, work: () => Promise<void>): Promise<void> {
     return this.gate.alone(async () => {
       this.requireUsable();
@@ -460,7 +460,7 @@ export class Replica {
     }
   }
 
-  /** Stops serving, and tells connected engines at once rather than at their next request. */
+  /** Stops serving, and informs connected engines at once rather than at their next request. */
   private failed(error: unknown): void {
     if (this.failure !== undefined) return;
     this.failure = error instanceof Error ? error : new Error(String(error));

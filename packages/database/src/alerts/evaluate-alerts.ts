@@ -1,6 +1,6 @@
 /**
- * Evaluation of the alerts of all clusters: reads the facts, has the changes decided, and stores them with the events that tell
- * of them in one commit. Of several workers one at a time does so for a cluster. Needs the system scope.
+ * Evaluation of the alerts of all clusters: reads the facts, lets core decide the changes, and stores them with their events in one
+ * commit. One worker at a time does so for a cluster. Needs the system scope.
  */
 
 import { ALERT_RULES, isAlertRule } from '@holdfast/core/alerts/alert-rules.js';
@@ -25,7 +25,7 @@ const SILENCES_MAX = 1_000;
 
 type Cluster = { id: ClusterId; name: string; organization_id: OrganizationId };
 
-/** @param onError is told of a cluster whose alerts could not be evaluated; the others' are */
+/** @param onError receives the error of a cluster whose alerts could not be evaluated; the others are evaluated */
 export async function evaluateAlerts(
   system: Scope,
   now: Date,
@@ -75,7 +75,7 @@ async function loadFiring(sql: Sql, clusterId: ClusterId): Promise<FiringAlert[]
     [clusterId],
   );
   return rows.flatMap(({ id, rule, since, message, effects, ...row }): FiringAlert[] => {
-    // A rule of another version: that one's worker looks after it.
+    // A rule of another version: a worker of that version handles it.
     if (!isAlertRule(rule)) return [];
     const subject = { id: row.subject_id, name: row.subject_name };
     const silenceId = row.silence_id ?? undefined;

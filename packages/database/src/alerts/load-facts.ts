@@ -5,11 +5,11 @@ import type { ClusterId } from '@holdfast/core/model/ids.js';
 import { READY } from '../rows/readiness-sql.js';
 import type { Sql } from '../sql/scope.js';
 
-/** Beyond this a count says no more to an operator. */
+/** A larger count tells an operator nothing more. */
 const VOLUMES_MAX = 5_000;
 
 const IS_READY = `conditions @> ${READY}`;
-/** What a node or disk says of being ready. */
+/** Readiness condition of a node or disk. */
 const SINCE_READY = `LEFT JOIN LATERAL jsonb_to_recordset(x.conditions)
   AS ready (type text, reason text, "lastTransitionAt" timestamptz) ON ready.type = 'Ready'`;
 

@@ -1,4 +1,4 @@
-/** The chain of the audit log: it holds as it was written, tells of every way to change it, and goes on after pruning. */
+/** The chain of the audit log: it verifies as written, detects every way to change it, and continues after pruning. */
 import { asId, type OrganizationId } from '@holdfast/core/model/ids.js';
 import { seedTestDatabase, startTestDatabase, type TestDatabase } from '@holdfast/testkit/test-database.js';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';

@@ -61,7 +61,7 @@ export function nextLink(previous: ChainHead, row: AuditRow): ChainHead {
   return { sequence, hash: createHash('sha256').update(canonicalJson(content)).digest('hex') };
 }
 
-/** Where the chain begins now: behind what was pruned. */
+/** First link after pruning. */
 export async function readAnchor(sql: Sql, organizationId: OrganizationId): Promise<ChainHead> {
   const { rows } = await sql.query<ChainHead>(
     'SELECT sequence, hash FROM audit_anchor WHERE organization_id = $1',

@@ -1,9 +1,9 @@
 /**
  * Sealing of the audit log: puts new entries into their organization's chain.
  *
- * Entries are written without a link, so that the writers of an organization do not wait for each other. Each leaves a row
- * in `audit_unsealed` in its own transaction, which is taken out in the transaction that makes its link: a process that dies
- * leaves the rest to the next run, and two processes take turns.
+ * Entries are written without a link, so that the writers of an organization do not wait for each other. Each leaves a row in
+ * `audit_unsealed` in its own transaction, which is deleted in the transaction that makes its link: a process that dies leaves the
+ * rest to the next run, and two processes alternate.
  */
 import type { OrganizationId } from '@holdfast/core/model/ids.js';
 import { type Scope, type Sql, transaction } from '../sql/scope.js';
@@ -11,7 +11,7 @@ import { AUDIT_COLUMNS, type AuditRow, nextLink, readHead } from './entry-hash.j
 
 /** Entries per transaction: hashed within some milliseconds. */
 const BATCH = 500;
-/** Batches of an organization per run, so that one with a long backlog does not hold the others up. */
+/** Batches of an organization per run, so that one with a long backlog does not delay the others. */
 const BATCHES_MAX = 20;
 
 /** Seals what all organizations have written. Returns how many entries. */

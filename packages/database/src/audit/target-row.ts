@@ -1,4 +1,4 @@
-/** What the audit log tells of the object that a request changes: the fields of its row that differ, without secrets. */
+/** Record of a changed object for the audit log: the fields of its row that differ, without secrets. */
 import type { Sql } from '../sql/scope.js';
 
 export type AuditTarget = { readonly kind: string; readonly id: string };
@@ -26,13 +26,13 @@ const ROWS: Readonly<Record<string, { readonly table: string; readonly key: stri
   webhook: { table: 'webhook', key: 'id' },
   setting: { table: 'setting', key: 'name' },
 };
-/** The value is not told, only that it changed. A volume's endpoint holds its attachment's secret. */
+/** Only the fact of the change is recorded, not the value. A volume's endpoint holds its attachment's secret. */
 const SECRET = /secret|password|_hash$|^endpoint$/;
 /** Counters and marks that every change moves. */
 const NOISE = new Set(['version', 'reconcile_due_at', 'reconcile_marks', 'last_used_at']);
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 const HIDDEN = '[hidden]';
-/** A longer one is told by its length: a log is no store of documents. */
+/** For a longer one only its length is recorded: a log is no store of documents. */
 const VALUE_CHARS_MAX = 4_096;
 
 /** @param clusterId of a target that is named within its cluster */
@@ -53,7 +53,7 @@ export async function readTarget(
   return rows[0]?.row;
 }
 
-/** What differs; of an object that was made or deleted all that it holds. */
+/** The difference; for an object that was made or deleted, all its fields. */
 export function changesBetween(before: TargetRow | undefined, after: TargetRow | undefined): FieldChanges {
   const names = [...new Set([...Object.keys(before ?? {}), ...Object.keys(after ?? {})])].filter(
     (name) => !NOISE.has(name) && JSON.stringify(before?.[name]) !== JSON.stringify(after?.[name]),

@@ -3,7 +3,7 @@ import type { OrganizationId } from '@holdfast/core/model/ids.js';
 import { type Scope, snapshot } from '../sql/scope.js';
 import { AUDIT_COLUMNS, type AuditRow, type ChainHead, GENESIS, nextLink, readAnchor } from './entry-hash.js';
 
-/** Links per query: hashed within some milliseconds, after which other requests have their turn. */
+/** Links per query: hashed within some milliseconds, after which other requests run. */
 const BATCH = 1_000;
 
 export type BrokenLink = {

@@ -1,16 +1,16 @@
-/** What is changed of restored rows before anything reads them: they tell of a time that is over. */
+/** Changes of restored rows before anything reads them, because they describe a past state. */
 import type pg from 'pg';
 import type { BackupHeader } from './contents.js';
 
 const AUTO_DELETION = 'orphan-resource-auto-deletion';
 
 /**
- * - Every volume is due, so that the reconcilers hold what agents say against it, and no engine starts on some of its copies
- *   only: the newest records may be known to the absent ones alone.
- * - Reverts that were asked for are given up: one may have been done since, and users may have written after it.
- * - Copies of volumes that were made since look like orphans, so nothing removes orphans unasked until a user says so again.
- * - Sessions are over: some may have been ended since.
- * - The log of events is ordered by transaction ids, of which a new database begins with small ones.
+ * - Every volume is due, so that the reconcilers compare it with agents' reports, and no engine starts on a part of its copies: only
+ * the absent ones may know the newest records.
+ * - Requested reverts are given up: one may have been done since, and users may have written after it.
+ * - Copies of volumes that were made since look like orphans, so no orphan is removed automatically until a user enables it again.
+ * - Sessions end: some may have been ended since.
+ * - The event log is ordered by transaction ids, and a new database begins with small ones.
  */
 export async function afterRestore(client: pg.Client, header: BackupHeader, now: Date): Promise<void> {
   await client.query(
@@ -25,7 +25,7 @@ export async function afterRestore(client: pg.Client, header: BackupHeader, now:
   await giveUpReverts(client, now);
 }
 
-/** Each is told, so that its operation counts as failed. */
+/** Each gets an event, so that its operation counts as failed. */
 async function giveUpReverts(client: pg.Client, now: Date): Promise<void> {
   await client.query(
     `WITH given_up AS (
@@ -46,7 +46,7 @@ async function moveEventLog(client: pg.Client, { nextTransactionId }: BackupHead
   const by = nextTransactionId - Number(rows[0]?.own ?? 0);
   if (by <= 0) return;
   for (const table of ['event', 'webhook', 'webhook_delivery']) {
-    // Those of long ago share the id 0; within it the log goes by the events' own numbers.
+    // Very old ones share the id 0; within it the order is that of the events' own numbers.
     await client.query(`UPDATE ${table} SET transaction_id = greatest(transaction_id - $1, 0)`, [by]);
   }
 }

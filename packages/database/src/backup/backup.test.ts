@@ -101,7 +101,7 @@ describe('a restored database', () => {
     ]);
     expect(messages[0]?.message).toBe('a\ttab, a \\ and\na line 1');
     expect(messages[3]?.message).toContain(made.header.takenAt);
-    // The sequence goes on behind the restored events.
+    // The sequence continues behind the restored events.
     expect(messages.map(({ id }) => Number(id))).toEqual([1, 2, 3, 4]);
   });
 

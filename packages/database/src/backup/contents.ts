@@ -1,4 +1,4 @@
-/** What a backup file says of itself: its first frame, one for each table, and the manifest at its end. */
+/** Metadata of a backup file: its first frame, one for each table, and the manifest at its end. */
 import { z } from 'zod';
 
 /** Version of the file's form. A reader refuses others. */

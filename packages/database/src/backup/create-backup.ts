@@ -112,7 +112,7 @@ async function exists(file: string): Promise<boolean> {
   );
 }
 
-/** What can be mended by whoever has chosen the place. */
+/** Errors that the caller can fix by choosing another place. */
 const WRONG_PLACE: Readonly<Record<string, string>> = {
   EACCES: 'its folder does not let this user write',
   ENOENT: 'its folder does not exist',

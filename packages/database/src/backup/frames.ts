@@ -1,12 +1,11 @@
 /**
  * Frames of a backup file: a kind, a length and that many bytes, one behind the other, compressed as a whole.
  *
- * The last frame is the manifest, which says what all others must come to. So a file is written in one pass, and one that
- * was cut short has no manifest.
+ * The last frame is the manifest with the sums of all others. So a file is written in one pass, and a truncated one has no manifest.
  */
 import { BackupError } from './backup-error.js';
 
-/** `H`: what was backed up. `T`: a table begins. `D`: bytes of that table. `E`: the manifest, and the end. */
+/** `H`: origin of the backup. `T`: a table begins. `D`: bytes of that table. `E`: the manifest, and the end. */
 export type FrameKind = 'H' | 'T' | 'D' | 'E';
 export type Frame = { readonly kind: FrameKind; readonly payload: Buffer };
 

@@ -1,4 +1,4 @@
-/** The embedded Postgres of a stack's home, for one piece of work: the one that runs, or one that is started for it. */
+/** The embedded Postgres of a stack's home, for one piece of work: the running one, or one started for it. */
 import path from 'node:path';
 import { locatePostgres } from '../embedded/location.js';
 import { startEmbeddedPostgres } from '../embedded/postgres.js';
@@ -13,7 +13,7 @@ export async function withLocalDatabase<T>(home: string, work: (url: string) => 
   try {
     return await work(server.url);
   } finally {
-    // The one that ran belongs to its stack.
+    // A running one belongs to its stack.
     if (!isRunning) await server.stop();
   }
 }

@@ -17,7 +17,7 @@ import { type Frame, readFrames } from './frames.js';
 import { RunningSum } from './table-sum.js';
 
 export type BackupReader = {
-  /** Called once, ahead of all tables. What it throws ends the reading. */
+  /** Called once, ahead of all tables. An error ends the reading. */
   begin(header: BackupHeader): Promise<void>;
   /** Takes one table's rows in Postgres' text form, to the end. */
   table(table: BackupTable, rows: AsyncIterable<Buffer>): Promise<void>;
@@ -71,7 +71,7 @@ function requireSame(found: readonly TableSum[], wanted: readonly TableSum[]): v
   if (!isSame) throw new BackupError('a table is missing in the file');
 }
 
-/** Frames with a look at the next one. */
+/** Frames with a preview of the next one. */
 class FrameQueue {
   private next: Frame | undefined;
 

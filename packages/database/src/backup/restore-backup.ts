@@ -1,10 +1,10 @@
 /**
- * Restore of a backup into an empty database: the schema as it was backed up, the rows, the migrations since, and then what is
- * changed of restored rows.
+ * Restore of a backup into an empty database: the schema of the backup, the rows, the later migrations, and then the changes to
+ * restored rows.
  *
- * Crash behaviour: a mark says what is being restored, and whether its rows are in; rows and mark change in one transaction. A
- * restore that finds the mark of the same backup goes on where that one was cut short. The mark goes with the last step, and
- * until then no process of Holdfast is to be started.
+ * Crash behaviour: a mark names the backup being restored, and whether its rows are in; rows and mark change in one transaction. A
+ * restore that finds the mark of the same backup continues an interrupted one. The last step removes the mark; until then no process
+ * of Holdfast must be started.
  */
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -43,7 +43,7 @@ export async function restoreBackup(url: string, file: string, now: Date): Promi
   return { ...restored, migrations };
 }
 
-/** A schema of which this program knows a part only can't be made by it, nor served. */
+/** This program can neither make nor serve a schema of which it knows a part only. */
 async function requireKnown(wanted: readonly Migration[]): Promise<void> {
   const known = await knownMigrations();
   for (const [index, { name, checksum }] of wanted.entries()) {
@@ -123,7 +123,7 @@ async function loadTable(client: pg.Client, table: BackupTable, rows: AsyncItera
 
 type Trigger = { disable: string; enable: string };
 
-/** Triggers count and note what changes. What they made of these rows is in the backup itself. */
+/** Triggers count and record changes. Their results for these rows are in the backup itself. */
 async function triggersOf(client: pg.Client): Promise<Trigger[]> {
   const { rows } = await client.query<{ table: string; name: string; enabled: string }>(
     `SELECT c.relname AS table, t.tgname AS name, t.tgenabled AS enabled

@@ -1,8 +1,8 @@
 /**
- * Sampling of the clusters' capacity for their history: what is on the disks, and what rebuilds have sent. Needs the system scope.
+ * Sampling of the clusters' capacity for their history: bytes on the disks, and bytes sent by rebuilds. Needs the system scope.
  *
- * A sample sums the disks up, whose rows keep what is booked and written on them; no volume and no copy is read. Of several
- * workers the first one writes a step's sample, by its key. One that is cut short has written nothing of the step.
+ * A sample sums the disks' rows, which hold booked and written bytes; no volume and no copy is read. Of several workers the first one
+ * writes a step's sample, by its key. An interrupted one has written nothing of the step.
  */
 import type { ClusterId } from '@holdfast/core/model/ids.js';
 import { type Scope, type Sql, transaction } from '../sql/scope.js';
@@ -13,9 +13,9 @@ export const FINE = { stepSeconds: 300, keptDays: 2 } as const;
 export const COARSE = { stepSeconds: 3_600, keptDays: 92 } as const;
 
 /**
- * Samples each cluster that has disks and no sample of the step that `now` lies in, and deletes what is older than it is kept.
+ * Samples each cluster that has disks and no sample of the step that contains `now`, and deletes samples beyond their retention.
  *
- * @param onError is told of a cluster that could not be sampled; the others are
+ * @param onError receives the error of a cluster that could not be sampled; the others are sampled
  */
 export async function sampleCapacity(
   system: Scope,
@@ -45,9 +45,9 @@ const COLUMNS = `organization_id, cluster_id, step_seconds, at, taken_at, maximu
     scheduled_bytes, written_bytes, rebuild_bytes, rebuild_open_bytes`;
 
 /**
- * What rebuilds have sent since the sample before: those that are open, and those that have ended since, less what the open ones
- * had sent by then. A rebuild that was begun again in between has counted back, so that too little is told of it, and not less
- * than nothing. Served by the indexes of rebuilds by cluster and state, and by cluster and end.
+ * Bytes sent by rebuilds since the previous sample: of open ones and of those that have ended since, less what the open ones had sent
+ * by then. A rebuild that was restarted in between has counted back, so the result may be too low, and never negative. Served by the
+ * indexes of rebuilds by cluster and state, and by cluster and end.
  */
 const TAKE = `
   WITH before AS (

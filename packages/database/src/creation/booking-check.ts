@@ -8,8 +8,8 @@ import type { LockedDisk } from './write-creations.js';
 const WRITTEN_BYTES = 0;
 
 /**
- * Compares decisions with the disks as they are under their locks: what was decided from a cache that is out of date
- * is not stored. Decisions are taken one after the other, each beside those taken before it.
+ * Compares decisions with the disks under their locks: a decision from a stale cache is not stored. Decisions are taken one after the
+ * other, each beside those taken before it.
  */
 export class BookingCheck {
   constructor(

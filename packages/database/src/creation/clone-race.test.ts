@@ -1,4 +1,4 @@
-/** A clone and the deletion of what it is made from, asked at once on a real Postgres: one of them is refused. */
+/** A clone and the deletion of its source, requested at once on a real Postgres: one of them is refused. */
 import { cloneVolume } from '@holdfast/control/use-cases/clone-volume.js';
 import { createVolume } from '@holdfast/control/use-cases/create-volume.js';
 import { requestDelete } from '@holdfast/control/use-cases/request-delete.js';
@@ -106,7 +106,7 @@ describe.each<Way>(['the batcher', 'the store alone'])('through %s', (way) => {
   });
 });
 
-/** With a rival, who acts once, between the first look at the source and what is then committed. */
+/** With a rival, who acts once, between the first read of the source and the commit. */
 function ports(rival: () => Promise<unknown> = async () => undefined): UseCasePorts {
   const store = new PostgresStore(scope);
   const load = store.loadVolume.bind(store);

@@ -27,7 +27,7 @@ import { type CreationPlace, insertBelongings, insertVolumes, lockForBooking } f
 const BATCH_MAX = 64;
 /** Decisions of one transaction: a refusal is explained, which takes a while, and nothing else runs meanwhile. */
 const DECIDE_MS_MAX = 100;
-/** Waiting volumes: some seconds of work. Callers beyond that are told to try again. */
+/** Waiting volumes: some seconds of work. Callers beyond that must try again. */
 const WAITING_MAX = 2_000;
 /** One that has waited longer for a transaction which the database then failed does not wait for another one. */
 const WAIT_MS_MAX = 1_000;
@@ -115,8 +115,8 @@ export class ClusterBatcher {
   }
 
   /**
-   * Those behind the batch wait for the same database. Where it is away for long, each further transaction would find that out for
-   * some of them only, and the last would wait for all of these.
+   * Those behind the batch wait for the same database. If it is unavailable for long, each further transaction would find that out
+   * for some of them only, and the last would wait for all of these.
    */
   private reject(batch: readonly Waiting[], error: StorageFault): void {
     const isLate = ({ askedAtMs }: Waiting) =>

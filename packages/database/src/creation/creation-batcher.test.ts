@@ -277,7 +277,7 @@ describe('volumes that share a transaction', () => {
     expect(made.sort()).toEqual(['done', 'done', 'done', 'volume.name_taken']);
     expect(await outcome(create('same'))).toBe('volume.name_taken');
     expect(Object.values(await bookedBytes())).toEqual([3 * GIB, 3 * GIB, 3 * GIB]);
-    // What was taken back in memory is taken again.
+    // A place that was released in memory is taken again.
     expect((await create('large', { sizeBytes: 97 * GIB })).scheduled).toBe('True');
   });
 

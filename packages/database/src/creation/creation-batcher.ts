@@ -10,7 +10,7 @@ const FLEETS_MAX = 50;
 
 export type CreationCaller = {
   organizationId: OrganizationId;
-  /** What goes into the audit log with the volume. */
+  /** Audit entry of the volume. */
   audit?: () => AuditEntry;
   /** Names the span of its request, in whose trace the volume is made. */
   traceparent?: string | undefined;

@@ -81,7 +81,7 @@ test('of two transactions that take the last of a quota, the second waits and is
     return client;
   };
   const [first, second] = [await begin(), await begin()];
-  // What a commit does, without ending the transaction: the first one holds the row.
+  // The work of a commit, without ending the transaction: the first one holds the row.
   await first.query('SET CONSTRAINTS ALL IMMEDIATE');
   const late = second.query('SET CONSTRAINTS ALL IMMEDIATE').then(
     () => 'taken',

@@ -18,8 +18,8 @@ type Owner = OrganizationId | ProjectId | ClusterId;
 type Counted = { readonly scope: QuotaScope; readonly limits: QuotaLimits; used: QuotaUse };
 
 /**
- * What quotas leave for the volumes of one transaction, so that one which passes a limit does not fail those that share the
- * transaction with it. Nothing is locked: a limit that another transaction reaches meanwhile holds at the commit.
+ * Room that quotas leave for the volumes of one transaction, so that one which passes a limit does not fail those that share the
+ * transaction with it. Nothing is locked: a limit that another transaction reaches meanwhile is enforced at the commit.
  */
 export class QuotaRoom {
   private constructor(private readonly counted: ReadonlyMap<Owner, Counted>) {}

@@ -1,7 +1,7 @@
 /**
  * The statements of one transaction that stores several new volumes of one cluster.
  *
- * Locks are taken in the order of every other commit: disks by id, then what is made, in the order of its names.
+ * Locks are taken in the order of every other commit: disks by id, then new rows, in the order of their names.
  */
 import type { NewVolume } from '@holdfast/core/lifecycle/decide-creation.js';
 import { EVENT_TYPES } from '@holdfast/core/model/event-types.js';
@@ -44,7 +44,7 @@ export async function lockForBooking(
      WHERE c.id = $1 AND d.id = ANY($2) ORDER BY d.id FOR UPDATE OF d FOR SHARE OF c`,
     [clusterId, diskIds],
   );
-  // A statement of its own, which sees what was committed while the first one waited.
+  // A separate statement, which sees commits made while the first one waited.
   const { rows } = await sql.query<LockedDisk>(
     `SELECT d.id, d.version, d.storage_scheduled_bytes, d.storage_maximum_bytes, d.storage_available_bytes,
        d.storage_reserved_bytes, n.version AS node_version, c.settings_version
@@ -71,7 +71,7 @@ export async function insertVolumes(
   return new Set(rows.map(({ id }) => id));
 }
 
-/** What is stored with new volumes, of the requests that they were asked for by. */
+/** Rows stored with new volumes for the requests that created them. */
 export type Alongside = {
   readonly auditEntries: readonly AuditEntry[];
   /** The trace of each volume's request, in the order of the volumes. */

@@ -64,7 +64,7 @@ export type EmbeddedPostgres = {
   url: string;
   port: number;
   pid: number;
-  /** Where it keeps its data, which is not always where the caller asked for. */
+  /** Its data folder, which is not always the requested one. */
   directory: string;
   /** Resolves when the process is gone, whatever the reason. */
   exited: Promise<void>;

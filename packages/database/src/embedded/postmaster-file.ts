@@ -1,10 +1,10 @@
 import fs from 'node:fs';
 import path from 'node:path';
 
-/** What a running Postgres says of itself in `postmaster.pid`. */
+/** State of a running Postgres in `postmaster.pid`. */
 export type Postmaster = { pid: number; port: number; ready: boolean };
 
-/** Reads the file, or answers undefined when there is none, or one that is being written. */
+/** Reads the file; undefined if there is none, or it is being written. */
 export function readPostmasterFile(dataDirectory: string): Postmaster | undefined {
   let lines: string[];
   try {
@@ -36,7 +36,7 @@ export function findRunningPostmaster(dataDirectory: string): Postmaster | undef
   }
 }
 
-/** False once the process is gone; a zombie, whose parent has not asked for it yet, counts as gone. */
+/** False once the process is gone; a zombie, whose parent has not reaped it yet, counts as gone. */
 export function isAlive(pid: number): boolean {
   try {
     const stat = fs.readFileSync(`/proc/${pid}/stat`, 'utf8');

@@ -11,7 +11,7 @@ export type StoredAuthority = Authority & { signsFrom: Date; notAfter: Date };
 
 type AuthorityRow = { certificate: string; key: string; signs_from: Date; not_after: Date };
 
-/** All authorities; the first one, and a successor of one that comes to its end, is made here. */
+/** All authorities; the first one, and a successor of an expiring one, is made here. */
 export function ensureAuthorities(system: Scope, now: Date): Promise<StoredAuthority[]> {
   return transaction(system, async (sql) => {
     const known = await loadAuthorities(sql);

@@ -7,14 +7,14 @@ import { insertJoinToken } from './join-tokens.js';
 /** As long as a one-time link: a token is for the start that it is made in. */
 const LIFE_MS = 3_600_000;
 
-/** What such a token is called, by which the next run finds and replaces it. */
+/** Name of such a token, by which the next run finds and replaces it. */
 const nameOf = (nodeName: string) => `first start of ${nodeName}`;
 
 /**
- * Makes a token for each node of the cluster that has no identity yet, in the place of the one that an earlier run made.
- * A node that has joined keeps its certificate and gets none: its name is given away by a user only.
+ * Makes a token for each node of the cluster that has no identity yet, replacing the one that an earlier run made. A node that has
+ * joined keeps its certificate and gets none: only a user gives its name away.
  *
- * @returns secret by node name, of the nodes that got a token
+ * @returns secret by node name, for the nodes that got a token
  */
 export function makeFirstJoinTokens(
   system: Scope,

@@ -3,11 +3,11 @@ import { hashSecret } from '../credentials.js';
 import { type ListRequest, listRows, mapPage, type Page } from '../queries/list-rows.js';
 import type { Sql } from '../sql/scope.js';
 
-/** What lets an agent join a cluster. */
+/** Permission of an agent to join a cluster. */
 export type JoinToken = {
   id: JoinTokenId;
   clusterId: ClusterId;
-  /** What its maker called it. */
+  /** Name given by its maker. */
   name: string;
   /** The node that it lets join, or join again; `undefined`: nodes of new names. */
   nodeName: string | undefined;

@@ -34,7 +34,7 @@ export async function findIdentity(system: Scope, nodeId: NodeId): Promise<NodeI
   return rows.map(readIdentity)[0];
 }
 
-/** What an agent's request for a certificate says, once its signature is checked. */
+/** Content of an agent's certificate request, once its signature is checked. */
 export type JoinRequest = {
   name: string;
   keyHash: string;
@@ -42,7 +42,7 @@ export type JoinRequest = {
   /** Secret of the agent's control address: shows that it is the agent of a node that has no identity yet. */
   controlSecret: string | undefined;
   agentClock: Date;
-  /** Version of the agents' protocol that it speaks; `undefined`: it does not say. */
+  /** Version of the agents' protocol that it speaks; `undefined`: not stated. */
   protocol: number | undefined;
   now: Date;
   /** End of the certificate that it is to have. */

@@ -1,7 +1,7 @@
 /**
- * Prisma's generated client for plain rows: what users configure, one row at a time. It works on the connection of a
- * transaction that `scope.ts` has opened, so that organization, limits and isolation are set in one place, and what it writes
- * commits together with what is written in SQL.
+ * Prisma's generated client for plain rows, which users configure one at a time. It works on the connection of a transaction that
+ * `scope.ts` has opened, so that organization, limits and isolation are set in one place, and its writes commit together with those
+ * made in SQL.
  *
  * To the client that is an interactive transaction of its own, so it never mixes statements of two of ours.
  */
@@ -12,7 +12,7 @@ import type pg from 'pg';
 import { PrismaClient } from '../generated/prisma/client.js';
 import { connectionOf, type Sql } from '../sql/scope.js';
 
-/** The models that are plain rows. What is asked all the time, and what the planners change, is SQL. */
+/** Models that are plain rows. Frequent reads, and rows that the planners change, are SQL. */
 type PlainModel =
   | 'organization'
   | 'user'
@@ -48,7 +48,7 @@ type Loan = { readonly connection: Pick<pg.PoolClient, 'query'>; failure?: unkno
  * AsyncLocalStorage: Node 20 and 22 make every promise of a process dearer as soon as one is in use.
  */
 let offered: Loan | undefined;
-/** Ends when the last transaction that was asked for has started. */
+/** Resolves when the last requested transaction has started. */
 let lastStart: Promise<void> = Promise.resolve();
 
 let shared: PrismaClient | undefined;
@@ -73,7 +73,7 @@ export async function withPlainRows<T>(sql: Sql, work: (rows: PlainRows) => Prom
       return work(rows);
     });
   } catch (error) {
-    // What Postgres said, as every other statement would throw it; Prisma's words for it have lost the constraint.
+    // Postgres' own error, as every other statement throws it; Prisma's version has lost the constraint.
     throw loan.failure ?? error;
   } finally {
     endStart();
@@ -98,7 +98,7 @@ function lendingAdapter(): SqlDriverAdapterFactory {
     provider: factory.provider,
     adapterName: factory.adapterName,
     async connect() {
-      // Its pool opens no connection before it is asked for one, and it never is.
+      // Its pool opens no connection on its own, and is never asked for one.
       const adapter = await factory.connect();
       const lending: SqlDriverAdapter = Object.create(adapter, {
         client: { value: { query: refuseOutside } },

@@ -126,7 +126,7 @@ export async function changeSilenceEnd(
   if (count !== 1) throw conflict('another request has changed it meanwhile');
 }
 
-/** An empty one would silence all. @throws StorageFault `request.invalid` for one that can't be read */
+/** An empty one would silence all. @throws StorageFault `request.invalid` for one that can't be parsed */
 export function isMatcher(text: string): boolean {
   return parseFilter(text, ALERT_FIELDS) !== undefined;
 }

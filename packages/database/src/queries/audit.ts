@@ -8,7 +8,7 @@ import { type ListRequest, listRows, type Page } from './list-rows.js';
 export type AuditEntry = {
   organizationId: OrganizationId;
   actor: { kind: string; id: string };
-  /** What was done: the method and the route. */
+  /** The action: method and route. */
   action: string;
   target: { kind: string; id: string };
   requestId: string;
@@ -26,7 +26,7 @@ export type AuditEntry = {
   changes?: FieldChanges | undefined;
 };
 
-/** Written in the transaction of the change, so that neither is there without the other. */
+/** Written in the transaction of the change, so that neither exists without the other. */
 export function writeAuditEntry(sql: Sql, entry: AuditEntry): Promise<void> {
   return insertAuditEntries(sql, [entry]);
 }

@@ -1,4 +1,4 @@
-/** The history of a cluster's capacity, as its samples tell it. */
+/** The history of a cluster's capacity, from its samples. */
 import type { ClusterId } from '@holdfast/core/model/ids.js';
 import type { CapacityUse } from '@holdfast/core/policy/capacity-trend.js';
 import { COARSE, FINE } from '../capacity/sample-capacity.js';

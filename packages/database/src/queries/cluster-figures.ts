@@ -1,6 +1,6 @@
 /**
- * Figures of all clusters for their operators. Bounded: of nodes, disks and rebuilds only so many are told one by one, those that
- * an operator has to see first.
+ * Figures of all clusters for their operators. Bounded: only so many nodes, disks and rebuilds are listed one by one, the most urgent
+ * first.
  */
 import { READY } from '../rows/readiness-sql.js';
 import { queryUnscoped, type Scope, snapshot } from '../sql/scope.js';
@@ -44,7 +44,7 @@ export type VolumeTotals = readonly {
   written: number;
 }[];
 
-/** Each statement reads what is there once for a cluster, a node or a disk, or is served by an index of few volumes. */
+/** Each statement reads one row for a cluster, a node or a disk, or uses an index of few volumes. */
 export function readClusterFigures(system: Scope): Promise<ClusterFigures> {
   return snapshot(system, async (sql) => {
     const list = async <Name extends ListName>(name: Name) =>

@@ -1,4 +1,4 @@
-/** What a look at a cluster's risk is worked out from: the volumes that are not healthy, the nodes that do not answer and the disks that are not ready. */
+/** Input of a cluster's risk: the volumes that are not healthy, the nodes that do not answer and the disks that are not ready. */
 import { conditionOf } from '@holdfast/core/model/condition.js';
 import type { ClusterId, DiskId, NodeId, VolumeId } from '@holdfast/core/model/ids.js';
 import { rebuildsStoppedBy } from '@holdfast/core/model/rebuild-limits.js';
@@ -8,7 +8,7 @@ import { NODE_SILENT, NODE_UNANSWERING, READY } from '../rows/readiness-sql.js';
 import type { Sql } from '../sql/scope.js';
 import { loadSettings } from '../store/load-views.js';
 
-/** Volumes judged in one look: all of one that lost a zone. Past that the look tells of these, and counts the rest as unknown. */
+/** Volumes judged at once: all of one that lost a zone. Beyond that, the rest is counted as unknown. */
 const VOLUMES_MAX = 20_000;
 
 type VolumeRow = {
@@ -30,8 +30,9 @@ type VolumeRow = {
 };
 
 /**
- * Volumes that may not be healthy, each found by an index. What a silent node serves or holds is among them at once, and not only when
- * each has been judged, which takes a while for thousands. An engine that answers knows its own copies better: what it serves is left out.
+ * Volumes that may not be healthy, each found by an index. Those that a silent node serves or holds are included at once, not only
+ * when each has been judged, which takes a while for thousands. An engine that answers knows its own copies better: the volumes it
+ * serves are left out.
  */
 const CONCERNED = `
   SELECT id FROM volume WHERE cluster_id = $1 AND robustness <> 'healthy'

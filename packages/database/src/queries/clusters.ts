@@ -8,7 +8,7 @@ import type { Sql } from '../sql/scope.js';
 import { bytesSum } from '../sql/sums.js';
 import { type ListRequest, listRows, mapPage, type Page } from './list-rows.js';
 
-/** A cluster, and what an overview says of it at one look. */
+/** A cluster with its figures for an overview. */
 export type ClusterSummary = {
   id: ClusterId;
   name: string;
@@ -149,13 +149,13 @@ export async function deleteCluster(
 
 /** Settings of a cluster as they are stored. */
 export type StoredSettings = {
-  /** What was set by hand, by name; everything else has its default. */
+  /** Values set by hand, by name; everything else has its default. */
   readonly overrides: Readonly<Record<string, unknown>>;
   /** Of all of them together. */
   readonly version: number;
 };
 
-/** For users who look at them. What placement and workers read of them comes with the fleet, by SQL. */
+/** For users who read them. Placement and workers read settings with the fleet, by SQL. */
 export function findSettings(sql: Sql, clusterId: ClusterId): Promise<StoredSettings | undefined> {
   return withPlainRows(sql, async ({ cluster }) => {
     const found = await cluster.findUnique({

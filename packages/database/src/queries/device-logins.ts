@@ -10,7 +10,7 @@ import type { Sql } from '../sql/scope.js';
 export type NewDeviceLogin = {
   readonly secret: string;
   readonly userCode: string;
-  /** What the program says it is, and where it asks from: shown to the user who approves. */
+  /** Name and address of the program: shown to the user who approves. */
   readonly name: string;
   readonly address: string;
   readonly expiresAt: Date;
@@ -54,7 +54,7 @@ export type Approver = {
   readonly role: OrganizationRole;
 };
 
-/** Returns what was approved; `undefined`: it has ended, or another user was faster. */
+/** Returns the approval; `undefined`: it has ended, or another user was faster. */
 export async function approveDeviceLogin(
   sql: Sql,
   userCode: string,

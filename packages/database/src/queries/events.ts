@@ -13,7 +13,7 @@ import {
   type Page,
 } from './list-rows.js';
 
-/** A place in a cluster's events: no event ever appears before one that has been read (ADR 0031). */
+/** Position in a cluster's events: no event ever appears before one that has been read (ADR 0031). */
 export type EventPosition = { transactionId: number; id: number };
 /** Its type and severity are those of the version that stored it. */
 export type StoredEvent = Omit<ClusterEvent, 'type' | 'cause'> & {
@@ -72,7 +72,7 @@ export type EventRow = {
   message: string;
   at: Date;
   cause_id: number;
-  /** These two where they are asked for; null: there is none. */
+  /** These two if they are requested; null: none. */
   cause_transaction_id?: number | null;
   effects?: number;
 };
@@ -118,9 +118,9 @@ export function assertEventFilter(filter: string): void {
 }
 
 /**
- * Events after a position, oldest first, of transactions that no running one can come before. `more` says that there
- * are further ones, or some that are not safe to read yet: ask again soon. `position` is where the reading has come to, also
- * past events that the filter leaves out: the next one does not look at them again.
+ * Events after a position, oldest first, of transactions that no running one can precede. `more`: there are further ones, or some
+ * that are not safe to read yet: read again soon. `position` is where the reading has arrived, also past events that the filter
+ * leaves out: the next one skips them.
  */
 export async function readEventsAfter(
   sql: Sql,
@@ -173,7 +173,7 @@ export async function eventsOfTransaction(sql: Sql): Promise<StoredEvent[]> {
   return rows.map(readEvent);
 }
 
-/** Where a stream begins that asks for nothing older: behind every event of transactions that have ended by now. */
+/** Start of a stream without older events: behind every event of transactions that have ended by now. */
 export async function currentEventPosition(sql: Sql): Promise<EventPosition> {
   const { rows } = await sql.query<{ transaction_id: number }>(
     'SELECT pg_snapshot_xmin(pg_current_snapshot())::text::bigint - 1 AS transaction_id',

@@ -1,8 +1,8 @@
 /**
- * First account of a fresh control plane: made by whoever has the one-time link that its installation printed.
+ * First account of a fresh control plane: made with the one-time link that its installation printed.
  *
- * All of it needs the system scope: there is no caller yet. The organization's row is locked while an account is made, so that
- * of two requests, in whichever processes, one finds the other's owner there.
+ * All of it needs the system scope, because there is no caller yet. The organization's row is locked while an account is made, so
+ * that of two requests, in whichever processes, one finds the other's owner.
  */
 import type { OrganizationId, UserId } from '@holdfast/core/model/ids.js';
 import { hashSecret } from '../credentials.js';
@@ -67,7 +67,7 @@ export async function useFirstLink(
 /** The answer holds until the transaction ends. */
 async function hasOwner(sql: Sql, organizationId: OrganizationId): Promise<boolean> {
   await sql.query('SELECT FROM organization WHERE id = $1 FOR UPDATE', [organizationId]);
-  // A statement of its own, which sees what was committed while the first one waited.
+  // A separate statement, which sees commits made while the first one waited.
   const { rowCount } = await sql.query(
     `SELECT FROM membership WHERE organization_id = $1 AND role = 'owner'`,
     [organizationId],

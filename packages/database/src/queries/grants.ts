@@ -1,4 +1,4 @@
-/** Grants of clusters: what another organization may use of one, and what it does; triggers count (ADR 0192). */
+/** Grants of clusters: what another organization may use of one, and what it uses; triggers count (ADR 0192). */
 import type { ClusterId, GrantId, OrganizationId, UserId } from '@holdfast/core/model/ids.js';
 import type { GrantedTags } from '@holdfast/core/model/volume.js';
 import { withPlainRows } from '../plain/plain-rows.js';
@@ -53,7 +53,7 @@ export function listGrants(sql: Sql, clusterId: ClusterId, request: ListRequest)
   return listRows<GrantRow>(sql, { ...SOURCE, columns: COLUMNS, from: 'cluster_grant g', where }, request);
 }
 
-/** Those that the organization has received. Needs a scope with granted clusters, whose names it tells. */
+/** Grants that the organization has received. Needs a scope with granted clusters, whose names it reads. */
 export function listReceivedGrants(sql: Sql, request: ListRequest): Promise<Page<ReceivedGrantRow>> {
   return listRows<ReceivedGrantRow>(
     sql,
@@ -83,8 +83,8 @@ export async function findGrant(
 }
 
 /**
- * May the organization's volumes be in the cluster, its own or one that was granted to it, as far as the caller's token goes? Then
- * what the grant demands of their places.
+ * If the organization's volumes may be in the cluster (its own or a granted one, within the caller's token): the requirements of the
+ * grant on their places.
  */
 export async function findClusterUse(
   sql: Sql,
@@ -101,7 +101,7 @@ export async function findClusterUse(
   return row === undefined ? undefined : { grantedTags: row.tags ?? undefined };
 }
 
-/** Is there such an organization, whoever asks? */
+/** True if the organization exists, whoever asks. */
 export async function organizationExists(sql: Sql, id: OrganizationId): Promise<boolean> {
   const { rows } = await sql.query<{ is_there: boolean }>('SELECT organization_exists($1) AS is_there', [id]);
   return rows[0]?.is_there === true;
@@ -117,22 +117,22 @@ export function createGrant(sql: Sql, { limits, ...grant }: NewGrant): Promise<b
     if ((await clusterGrant.count({ where: { clusterId, organizationId } })) > 0) return false;
     await clusterGrant.create({
       data: { ...grant, ...limitColumns(limits), nodeTags: [...nodeTags], diskTags: [...diskTags] },
-      // What is used is not this role's to read back in full.
+      // This role may not read all of the usage back.
       select: { id: true },
     });
     return true;
   });
 }
 
-/** What is `undefined` stays. */
+/** `undefined` fields stay. */
 export type GrantPatch = {
   readonly [Name in keyof (GrantLimits & GrantedTags)]?: (GrantLimits & GrantedTags)[Name] | undefined;
 };
 
-/** @property madeBy who changes it, and answers for it from then on */
+/** @property madeBy user who changes it, and is responsible for it afterwards */
 type GrantChange = GrantPatch & { readonly madeBy: UserId };
 
-/** Volumes that are there get its tags, and are looked at anew. */
+/** Existing volumes get its tags, and are reconciled again. */
 export async function patchGrant(sql: Sql, grant: GrantRow, patch: GrantChange): Promise<void> {
   // Against volumes that are being made with the tags as they were.
   await sql.query('SELECT FROM cluster_grant WHERE id = $1 FOR UPDATE', [grant.id]);
@@ -157,7 +157,7 @@ export async function patchGrant(sql: Sql, grant: GrantRow, patch: GrantChange):
   });
 }
 
-/** Returns false while volumes are there by it. */
+/** Returns false while volumes depend on it. */
 export async function deleteGrant(sql: Sql, id: GrantId): Promise<boolean> {
   // Locked against volumes that are being made.
   const { rows } = await sql.query<{ volumes: number }>(

@@ -1,4 +1,4 @@
-/** Invitations into an organization: a single-use secret for one e-mail address, of which the hash is kept. */
+/** Invitations into an organization: a single-use secret for one e-mail address, stored as a hash. */
 import { asId, type InvitationId, type OrganizationId, type UserId } from '@holdfast/core/model/ids.js';
 import type { OrganizationRole } from '@holdfast/core/policy/permissions.js';
 import { hashSecret } from '../credentials.js';
@@ -112,7 +112,7 @@ function isInviterEntitled(sql: Sql, { organizationId, role, invitedBy }: Invita
   return mayStill(sql, kind, { organizationId, userId: invitedBy });
 }
 
-/** Who accepts: a user whose account is made by it, or one who has proven to own the account of the address. */
+/** Accepting user: one whose account is made by it, or one who has proven to own the account of the address. */
 export type Acceptor =
   | { readonly kind: 'new'; readonly id: UserId; readonly name: string; readonly passwordHash: string }
   | { readonly kind: 'known'; readonly id: UserId };
@@ -121,9 +121,8 @@ export type Acceptor =
 export type AcceptanceOutcome = 'joined' | 'used' | 'account_made';
 
 /**
- * Uses an invitation up, and makes its user a member. Needs the system scope. An account that is there stays as it is.
- *
- * After any other outcome than `joined` the caller rolls back.
+ * Uses an invitation up, and makes its user a member. Needs the system scope. An existing account stays unchanged. After any other
+ * outcome than `joined` the caller rolls back.
  */
 export function acceptInvitation(
   sql: Sql,

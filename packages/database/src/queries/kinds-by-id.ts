@@ -1,9 +1,9 @@
-/** What an id is of: ids are unique over all kinds of objects, so that one alone finds its object. */
+/** Kind of the object with an id: ids are unique over all kinds of objects, so that one alone finds its object. */
 import type { Sql } from '../sql/scope.js';
 
 const OF_VOLUME = '(SELECT v.cluster_id FROM volume v WHERE v.id = t.volume_id)';
 
-/** Tables of objects with ids, with what of their row an address needs beside the id. */
+/** Tables of objects with ids, with the columns that an address needs beside the id. */
 const TABLES = {
   organization: {},
   project: {},

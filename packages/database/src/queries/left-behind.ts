@@ -1,4 +1,4 @@
-/** What members leave behind (core's `left-behind.ts`): whether its maker may have made it still, and its end once not. */
+/** What members leave behind (core's `left-behind.ts`): whether its maker still has the right to it, and its end if not. */
 import type { OrganizationId, UserId } from '@holdfast/core/model/ids.js';
 import {
   endedWith,
@@ -52,7 +52,7 @@ const ENDS: Readonly<Record<EndedKind, string>> = {
   webhook: `UPDATE webhook SET is_enabled = false, version = version + 1,
       disabled_reason = 'its maker is not an admin of the organization any more'
     WHERE organization_id = $1 AND made_by = $2 AND is_enabled RETURNING id`,
-  // What is there by it stays, and its rebuilds go on.
+  // Existing volumes stay, and their rebuilds continue.
   grant: `UPDATE cluster_grant SET volumes_max = 0, provisioned_bytes_max = 0, version = version + 1
     WHERE owner_organization_id = $1 AND made_by = $2
       AND (volumes_max IS DISTINCT FROM 0 OR provisioned_bytes_max IS DISTINCT FROM 0) RETURNING id`,
@@ -61,8 +61,8 @@ const ENDS: Readonly<Record<EndedKind, string>> = {
 export type Ended = { readonly kind: LeftKind; readonly ids: readonly string[] };
 
 /**
- * Ends what the member has made and may not have made with its role as it is now. Called in the transaction that changes or ends the
- * membership, after that: what is being made at the same moment holds the membership until it is there to be found.
+ * Ends what the member has made and may no longer make with its present role. Called in the transaction that changes or ends the
+ * membership, after that: a concurrent creation holds the membership until it can be found.
  */
 export async function endLeftBehind(sql: Sql, { organizationId, userId }: Member): Promise<Ended[]> {
   const role = await holdRole(sql, { organizationId, userId });

@@ -14,7 +14,7 @@ import { Bug } from '@holdfast/core/model/faults.js';
 import pg from 'pg';
 import type { Sql } from '../sql/scope.js';
 
-/** What a list may be filtered and sorted by: its place in SQL. Never null when sorted by. */
+/** Field by which a list may be filtered and sorted: its expression in SQL. Never null when sorted by. */
 export type ListField =
   | { readonly sql: string; readonly type: Exclude<FieldType, 'ids'> }
   /** `sql` is the row's id, `idsWhere` a query for the ids of rows by the values that they have, up to its comparison with them. */
@@ -25,13 +25,13 @@ export type FieldsOf<Types extends FieldTypes> = {
   readonly [Name in keyof Types]: ListField & { readonly type: Types[Name] };
 };
 
-/** What a list request may say; all of it was text in a query string. */
+/** Parameters of a list request; all of them were text in a query string. */
 export type ListRequest = {
   limit: number;
   cursor?: string | undefined;
   filter?: string | undefined;
   sort?: string | undefined;
-  /** How many rows the whole list has is asked for, too. */
+  /** The total number of rows is requested too. */
   total?: boolean | undefined;
 };
 
@@ -41,14 +41,14 @@ export type Page<Item> = {
   cursors: () => string[];
   /** The last one, when there is more. */
   nextCursor: string | null;
-  /** Of the whole list, where it was asked for. */
+  /** Size of the whole list, if requested. */
   total?: ListTotal;
 };
 
 /** How many rows a list has. `isAtLeast`: it has more, which are not counted. */
 export type ListTotal = { readonly count: number; readonly isAtLeast: boolean };
 
-/** Counting reads every row that the filter leaves: so many take some tenths of a second, and more tell a reader nothing new. */
+/** Counting reads every row that passes the filter: this many take some tenths of a second, and more tells a reader nothing new. */
 export const COUNTED_MAX = 100_000;
 
 /** The same page with each item turned into something else. */
@@ -83,7 +83,9 @@ const SQL_TYPE: Record<FieldType, string> = {
 };
 
 type Position = {
-  /** Where a row stands in the list, as JSON: the values that it is sorted by, the unique key last. Read for cursors that are shown. */
+  /**
+   * Position of a row in the list, as JSON: the values that it is sorted by, the unique key last. Read for cursors that are returned.
+   */
   list_position: string;
   /** Of several lists in one statement: which one, and where in it. */
   list_index?: number;
@@ -108,7 +110,7 @@ export function listRows<Row extends Record<string, unknown>>(
 /**
  * As `listRows`, with each row read into an item at once.
  *
- * @param read picks what it needs of the row, which also has columns for its position in the list
+ * @param read picks its fields from the row, which also has columns for its position in the list
  */
 export async function listItems<Row extends Record<string, unknown>, Item>(
   sql: Sql,
@@ -139,8 +141,8 @@ async function totalOf(sql: Sql, source: ListSource, request: ListRequest, read:
 }
 
 /**
- * The rows of a list's statement. A cursor is the caller's text: one that names its list, but holds no value of a field that the
- * list is sorted by, is Postgres' to find.
+ * The rows of a list's statement. A cursor is the caller's text: Postgres finds one that names its list but has an invalid value of a
+ * sort field.
  *
  * @throws StorageFault `request.invalid`
  */
@@ -196,7 +198,7 @@ export async function listRowsOfEach<Row extends Record<string, unknown>>(
   );
 }
 
-/** What a page of lists is asked with: one list by its owner, or the list of each owner by one statement. */
+/** Query of a page of lists: one list by its owner, or the list of each owner by one statement. */
 export type Lists<Owner, Item> = {
   readonly page: (sql: Sql, owner: Owner, request: ListRequest) => Promise<Page<Item>>;
   readonly pageOfEach: (sql: Sql, owners: readonly Owner[], request: ListRequest) => Promise<Page<Item>[]>;
@@ -241,7 +243,7 @@ function statementOf(
   return { text: source.around?.(text) ?? text, fingerprint };
 }
 
-/** What every row of the list has to be, on whichever page. */
+/** Condition on every row of the list, on whichever page. */
 function conditionsOf(source: ListSource, request: ListRequest, place: Place): string[] {
   const filter = parseFilter(request.filter ?? '', typesOf(source.fields));
   return [
@@ -272,10 +274,10 @@ function pageOf<Row, Item>(
   };
 }
 
-/** The row as it was asked for: views that pass their row on would tell users where it stands. */
+/** The row without its position: views that pass their row on would show it to users. */
 function withoutPosition<Row>(row: Row & Position): Row {
   const { list_position: _position, list_index: _index, list_rank: _rank, ...asked } = row;
-  // What is left is the row as its columns name it, of which none is called so.
+  // The remaining columns are the row's own; none of them has this name.
   return asked as Row;
 }
 
@@ -317,7 +319,7 @@ export function filterCondition(text: string, fields: ListFields, values: unknow
   return filter === undefined ? 'true' : conditionOf(filter, fields, (value) => `$${values.push(value)}`);
 }
 
-/** Values are parameters, and names of fields are turned into SQL that stands in the source. */
+/** Values are parameters, and names of fields are mapped to SQL in the source. */
 function conditionOf(filter: Filter, fields: ListFields, place: Place): string {
   if (filter.kind !== 'comparison') {
     const parts = filter.parts.map((part) => conditionOf(part, fields, place));
@@ -383,7 +385,7 @@ function labelValue(
 ): string[] {
   if (operator === 'in') return [`l.value = ANY (${place([...values])}::text[])`];
   if (operator === '=' || operator === '!=') return [`l.value = ${place(value)}`];
-  // Every value begins with nothing: the label is there.
+  // Every value has this prefix: the label exists.
   return value === '' ? [] : [`starts_with(l.value, ${place(value)})`];
 }
 

@@ -1,8 +1,8 @@
 /**
  * Sign-in by an organization's own OpenID provider. Needs the system scope: the caller has no session yet.
  *
- * The organization's admins choose that provider, so what it says counts in this organization only: an account is found by the
- * issuer and its name for the user, never by an e-mail address, and has no membership elsewhere.
+ * The organization's admins choose that provider, so it is trusted in this organization only: an account is found by the issuer and
+ * its subject, never by an e-mail address, and has no membership elsewhere.
  */
 import { StorageFault } from '@holdfast/core/model/faults.js';
 import { asId, type OrganizationId, type UserId } from '@holdfast/core/model/ids.js';
@@ -14,13 +14,13 @@ import { mayStill } from './left-behind.js';
 /** More are not made, so that a provider that invents users fills no table. */
 const ACCOUNTS_MAX = 10_000;
 
-/** A provider with what only the control plane may know of it. */
+/** A provider with its fields for the control plane only. */
 export type UsableProvider = {
   organizationId: OrganizationId;
   issuer: string;
   clientId: string;
   clientSecret: string;
-  /** Seals what a browser carries on its way through the provider. */
+  /** Key that seals the browser's cookie during the sign-in. */
   cookieKey: string;
   domains: string[];
   defaultRole: OrganizationRole;
@@ -66,8 +66,7 @@ export type ManagedAccount = {
 export type SignedInAccount = { readonly userId: UserId; readonly role: OrganizationRole };
 
 /**
- * Finds the user's account in the organization, or makes it with the provider's default role. A role that was given here since
- * stays as it is.
+ * Finds the user's account in the organization, or makes it with the provider's default role. A role given here since stays.
  *
  * @param provider as it was when the user came back; one that was changed meanwhile vouches for no user any more
  * @throws StorageFault `auth.invalid` for a provider that was changed, `auth.forbidden` for one with too many accounts

@@ -112,7 +112,7 @@ export async function lockOwners(sql: Sql): Promise<UserId[]> {
   return rows.map(({ user_id }) => user_id);
 }
 
-/** Gives a member another role, and ends what it has made and may not have made with that one. */
+/** Changes a member's role, and ends what it has made and may not make with the new one. */
 export async function setMemberRole(sql: Sql, member: MemberKey, role: OrganizationRole): Promise<Ended[]> {
   await withPlainRows(sql, async ({ membership }) => {
     await membership.updateMany({ where: member, data: { role, version: { increment: 1 } } });

@@ -52,7 +52,7 @@ const NODE_FIELDS = {
   zone: { sql: `coalesce(n.zone, '')`, type: 'text' },
   region: { sql: `coalesce(n.region, '')`, type: 'text' },
   ready: { sql: NODE_READY, type: 'boolean' },
-  /** Larger is worse; 2: its agent does not answer; 1: no new replica is placed on it. One that is drained is as it was asked to be. */
+  /** Larger is worse; 2: its agent does not answer; 1: no new replica is placed on it. A drained one is as requested. */
   risk: {
     sql: `CASE WHEN ${NODE_SILENT} THEN 2 WHEN ${NODE_STANDING} IN ('open', 'drained') THEN 0 ELSE 1 END`,
     type: 'number',
@@ -134,9 +134,9 @@ function readNodeWithStorage(row: NodeListRow): NodeWithStorage {
 }
 
 /**
- * Forgets a node that is gone for good, and its disks.
+ * Deletes a node that is gone for good, and its disks.
  *
- * @returns what is in the way, or `gone` when there is no such node
+ * @returns the obstacle, or `gone` when there is no such node
  */
 export async function deleteNode(
   sql: Sql,

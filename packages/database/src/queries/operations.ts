@@ -1,4 +1,4 @@
-/** Operations, read from the view over the rows that stand for them. */
+/** Operations, read from the view over the rows that do the work. */
 import type { ClusterId, NodeId, VolumeId } from '@holdfast/core/model/ids.js';
 import {
   isOperationKind,

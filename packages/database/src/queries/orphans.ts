@@ -19,7 +19,7 @@ const FIELDS = {
   firstSeenAt: { sql: 'o.first_seen_at', type: 'time' },
 } as const;
 
-/** Those that users have been told of: one that was seen only now may be a copy that has just been removed. */
+/** Announced orphans only: a fresh one may be a copy whose deletion has not been reported yet. */
 export async function listOrphans(
   sql: Sql,
   clusterId: ClusterId,

@@ -59,11 +59,11 @@ export function enterByProvider(sql: Sql, account: ProviderAccount): Promise<Sig
 }
 
 /**
- * Finds the account of an address that the provider has verified, or makes it, and keeps the provider's name for its user.
+ * Finds the account of an address that the provider has verified, or makes it, and stores the provider's subject.
  *
  * An account that was made with a password has shown no proof of its address: any organization's admin may have invited it and
- * accepted in its user's place. What was opened with that password ends, so that none but the user whom the provider knows is left.
- * Not so where that user gets nothing by the provider that the account did not have: its holder was let in as what they are.
+ * accepted in its user's place. Its password and everything opened with it end, so that only the user whom the provider knows is
+ * left. Not so if that user gains nothing by the provider: the account's holder already had that access.
  */
 function linkUser(sql: Sql, account: ProviderAccount): Promise<Linked> {
   const { issuer, subject, newUserId, now, email, name } = account;
@@ -94,7 +94,7 @@ function gainsNothing(sql: Sql, userId: string, { organizationId, role }: Provid
 
 /** Ends the account's password, sessions and tokens in all organizations. Returns false when it had none of these. */
 async function endAccess(sql: Sql, userId: UserId): Promise<boolean> {
-  // The lock: a token that another transaction is making is there before the deletion, or waits for this commit.
+  // The lock: a token that another transaction is making either exists before the deletion, or waits for this commit.
   const { rows } = await sql.query<{ password_hash: string | null }>(
     'SELECT password_hash FROM app_user WHERE id = $1 FOR UPDATE',
     [userId],

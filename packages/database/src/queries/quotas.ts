@@ -81,12 +81,12 @@ function quotaOf(row: Quota): QuotaRow {
   };
 }
 
-/** A CHECK keeps limits to what a number holds. */
+/** A CHECK keeps limits to the range of a number. */
 function limitOf(limit: bigint | null): number | null {
   return limit === null ? null : Number(limit);
 }
 
-/** Sums of thin volumes may pass what a number holds exactly; shown as the most that one does. */
+/** Sums of thin volumes may exceed the exact range of a number; shown as its maximum. */
 function countOf(used: bigint | Quota['physicalBytes']): number {
   return Math.min(Number(used), Number.MAX_SAFE_INTEGER);
 }

@@ -7,8 +7,8 @@ import type { Sql } from '../sql/scope.js';
 import { type ListRequest, listRows, mapPage, type Page } from './list-rows.js';
 
 /**
- * Place of a rebuild `b` among those of its cluster, as text of equal length: those that run, then those that wait in the order in
- * which admission looks at them, then those that have ended. Its id decides between equal ones, as in `compareQueued`.
+ * Position of a rebuild `b` among those of its cluster, as text of equal length: running ones, then waiting ones in the order of
+ * admission, then ended ones. Its id decides between equal ones, as in `compareQueued`.
  */
 const QUEUE_ORDER = `CASE WHEN b.state = 'queued' OR (b.state = 'running' AND b.preempted_at IS NOT NULL) THEN 1
     WHEN b.state = 'running' THEN 0 ELSE 2 END
@@ -68,7 +68,7 @@ export type ActiveRebuilds = {
   readonly volumes: ReadonlyMap<VolumeId, RebuiltVolume>;
 };
 
-/** Everything that waits or runs, so that its place in the queue and its end can be told. Not more than admission looks at. */
+/** All waiting and running rebuilds, to compute queue position and end. Not more than admission reads. */
 export async function loadActiveRebuilds(sql: Sql, clusterId: ClusterId): Promise<ActiveRebuilds> {
   const { rows } = await sql.query<RebuildRow & BandwidthRow & { volume_bytes: number }>(
     `SELECT b.*, v.written_bytes AS volume_bytes, v.data_engine, v.overrides FROM rebuild b JOIN volume v ON v.id = b.volume_id

@@ -81,7 +81,7 @@ export type ServiceAccountChange = {
   disabledAt?: Date | null | undefined;
 };
 
-/** Another role, or none while it is disabled, ends what it has made and may not have made with that. */
+/** Another role, or none while it is disabled, ends what it has made and may no longer make. */
 export async function changeServiceAccount(
   sql: Sql,
   {

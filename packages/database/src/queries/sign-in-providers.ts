@@ -6,7 +6,7 @@ import { withPlainRows } from '../plain/plain-rows.js';
 import { conflict } from '../sql/errors.js';
 import type { Sql } from '../sql/scope.js';
 
-/** What the key is made of that seals a browser's cookie. */
+/** Secret of the key that seals a browser's cookie. */
 const COOKIE_KEY_BYTES = 32;
 
 export type SignInProviderRow = {
@@ -57,7 +57,7 @@ export function createSignInProvider(
   });
 }
 
-/** Changes what was read. Users whom another issuer vouched for are signed out: to the new one they are not known. */
+/** Changes a provider that was read. Users of another issuer are signed out: the new one does not know them. */
 export function changeSignInProvider(
   sql: Sql,
   before: SignInProviderRow,

@@ -75,7 +75,7 @@ export async function findProjectId(sql: Sql, id: ProjectId | undefined): Promis
   return rows.length === 1 ? rows[0]?.id : undefined;
 }
 
-/** More than these no message would name, and no recovery needs: it is told which. */
+/** More than these fit in no message, and no recovery needs more. */
 const OLDEST_PROJECTS_MAX = 1_000;
 
 /** The organization's projects, the oldest first. */
@@ -96,7 +96,7 @@ export function createProject(
   });
 }
 
-/** A new name for what was read at a version. */
+/** Renames an object that was read at a version. */
 type Renaming<Id> = { id: Id; name: string; fromVersion: number };
 
 export function renameProject(sql: Sql, { id, name, fromVersion }: Renaming<ProjectId>): Promise<void> {
@@ -106,7 +106,7 @@ export function renameProject(sql: Sql, { id, name, fromVersion }: Renaming<Proj
   });
 }
 
-/** Another request was faster: the change is decided again by whoever asked for it. */
+/** Another request was faster: the caller decides again. */
 function requireOne({ count }: { count: number }): void {
   if (count !== 1) throw conflict('another request has changed it meanwhile');
 }
@@ -145,10 +145,10 @@ export function createOrganization(
 }
 
 /**
- * Changes a password that was checked. Returns false when it is another one by now, or none.
+ * Changes a password that was checked. Returns false when it has changed by now, or was removed.
  *
- * The lock conflicts with those that new tokens take of their user: one that is being made is there when this returns, or comes after
- * the commit, and its maker sees then that the password is another one.
+ * The lock conflicts with those that new tokens take of their user: a token that is being made exists when this returns, or comes
+ * after the commit, and its maker then sees that the password has changed.
  */
 export async function setPasswordHash(
   sql: Sql,

@@ -8,7 +8,7 @@ import { type ListRequest, listRows } from './list-rows.js';
 
 export type TokenKind = 'session' | 'api';
 
-/** What decides of a token's roles. */
+/** Inputs of a token's roles. */
 export type TokenRoles = {
   token_role: OrganizationRole;
   member_role: OrganizationRole | null;
@@ -16,7 +16,7 @@ export type TokenRoles = {
   project_roles: Record<string, string>;
 };
 
-/** The holder of a token, as `find_token` tells it. */
+/** The holder of a token, as `find_token` returns it. */
 export type TokenHolder = {
   token_id: TokenId;
   /** Of the secret that it was found by: another one, once the token is rotated. */
@@ -29,7 +29,7 @@ export type TokenHolder = {
 } & TokenRoles &
   TokenLimitsRow;
 
-/** What a token may be used for beside its role, and from where; null: no such limit. */
+/** Limits of a token beside its role: uses and networks; null: none. */
 export type TokenLimitsRow = {
   read_only: boolean;
   actions: string[] | null;
@@ -67,7 +67,7 @@ export async function findToken(pool: Pool, secret: string): Promise<TokenHolder
   return (await queryUnscoped<TokenHolder>(pool, sql, [hashSecret(secret)]))[0];
 }
 
-/** Left out, the organization is the one that the user has belonged to for longest. */
+/** If left out, the user's oldest organization. */
 export async function findSignIn(
   pool: Pool,
   wanted: { email: string; organizationId: OrganizationId | undefined },
@@ -196,7 +196,7 @@ export async function findTokenById(
   return rows[0];
 }
 
-/** Was the token made with the other one, or with one that was? */
+/** True if the token was made with the other one, directly or through others. */
 export async function isMadeWith(sql: Sql, tokenId: TokenId, ancestorId: TokenId): Promise<boolean> {
   const { rowCount } = await sql.query(
     `WITH RECURSIVE ancestor AS (
@@ -210,7 +210,7 @@ export async function isMadeWith(sql: Sql, tokenId: TokenId, ancestorId: TokenId
 
 /** Returns false when there is no such token. It stops working at once. */
 export async function deleteToken(sql: Sql, owner: TokenOwner, tokenId: TokenId): Promise<boolean> {
-  // Its row does not say which token the one that made it was made with.
+  // Its row does not name the token with which its parent was made.
   if (owner.madeWith !== undefined && (await findTokenById(sql, owner, tokenId)) === undefined) return false;
   return withPlainRows(sql, async ({ token }) => {
     const { count } = await token.deleteMany({ where: { ...owned(owner), id: tokenId } });
@@ -236,7 +236,7 @@ function owned({ userId, kind }: TokenOwner) {
   return { ...(userId === undefined ? {} : { userId }), ...(kind === undefined ? {} : { kind }) };
 }
 
-/** Ends the user's sessions in all organizations but one: whoever knew the old password is out. */
+/** Ends the user's sessions in all organizations but one: a holder of the old password is signed out. */
 export function endOtherSessions(sql: Sql, userId: UserId, kept: TokenId): Promise<void> {
   return withPlainRows(sql, async ({ token }) => {
     await token.deleteMany({ where: { userId, kind: 'session', NOT: { id: kept } } });

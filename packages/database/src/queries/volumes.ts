@@ -95,7 +95,7 @@ export async function listVolumes(
 /**
  * A volume by the versions of the rows that it is shown from. Two readings with one stamp show the same: each committed change gives
  * a row another `xmin`. The node's zone is part of it, because row-level security hides nodes from some callers. The server's start
- * is, because a server that takes over from another counts transactions anew (ADR 0299).
+ * is, because a server that takes over from another counts transactions anew (docs/design/api-contract.md).
  */
 export type StampedVolume = { readonly id: VolumeId; readonly projectId: ProjectId; readonly stamp: string };
 
@@ -113,7 +113,7 @@ const withStamps = (page: string) => `
   ) copies ON copies.volume_id = page.id
   ORDER BY page.list_rank`;
 
-/** The same page as `listVolumes`, by what tells whether volumes that were read before are still shown so. */
+/** The same page as `listVolumes`, with only the stamps that tell whether remembered volumes are unchanged. */
 export function listStampedVolumes(
   sql: Sql,
   clusterId: ClusterId | undefined,

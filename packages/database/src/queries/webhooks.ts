@@ -1,4 +1,4 @@
-/** Webhooks as users configure them, and the log of what was delivered. Secrets are written here and never read. */
+/** Webhooks as users configure them, and the log of deliveries. Secrets are written here and never read. */
 import type { ClusterId, DeliveryId, OrganizationId, UserId, WebhookId } from '@holdfast/core/model/ids.js';
 import { withPlainRows } from '../plain/plain-rows.js';
 import { conflict } from '../sql/errors.js';
@@ -50,7 +50,7 @@ const DELIVERY_FIELDS = {
   createdAt: { sql: 'd.created_at', type: 'time' },
 } as const;
 
-/** What a webhook's filter may say. */
+/** Fields of a webhook's filter. */
 export const WEBHOOK_EVENT_FIELDS: ListFields = {
   ...EVENT_FIELDS,
   clusterId: { sql: 'e.cluster_id', type: 'id' },
@@ -87,10 +87,10 @@ export type NewWebhook = Pick<WebhookRow, 'id' | 'name' | 'url' | 'filter' | 'cr
   organizationId: OrganizationId;
   madeBy: UserId;
 };
-/** What a webhook signs with. Its id says which of two it is. */
+/** Signing secret of a webhook. Its id tells two of them apart. */
 export type NewSecret = { id: string; secret: string };
 
-/** A webhook that is told what happens from now on. */
+/** Creates a webhook that receives events from now on. */
 export async function createWebhook(sql: Sql, given: NewWebhook, secret: NewSecret): Promise<void> {
   const { transactionId, id: eventId } = await currentEventPosition(sql);
   const { id: webhookId, organizationId, createdAt } = given;
@@ -101,7 +101,7 @@ export async function createWebhook(sql: Sql, given: NewWebhook, secret: NewSecr
 }
 
 export type WebhookChange = Partial<Pick<WebhookRow, 'name' | 'url' | 'filter' | 'isEnabled'>> & {
-  /** Who changes it, and answers for it from then on. */
+  /** User who changes it, and is responsible for it afterwards. */
   madeBy: UserId;
 };
 
@@ -123,7 +123,7 @@ export async function changeWebhook(
   });
 }
 
-/** Drops what waits, and goes on with what happens from now on. */
+/** Drops waiting deliveries, and continues with new events. */
 export async function skipBacklog(sql: Sql, id: WebhookId): Promise<void> {
   const { transactionId, id: eventId } = await currentEventPosition(sql);
   await withPlainRows(sql, async ({ webhook, webhookDelivery }) => {
@@ -183,7 +183,7 @@ export async function findDelivery(sql: Sql, key: DeliveryKey): Promise<Delivery
   return rows[0];
 }
 
-/** Has what is done with delivered once more. Returns false for a delivery that waits already. */
+/** Repeats a delivery that has ended. Returns false for one that waits already. */
 export function requestRedelivery(sql: Sql, key: DeliveryKey, now: Date): Promise<boolean> {
   const where = { id: key.deliveryId, webhookId: key.webhookId, NOT: { state: 'waiting' } };
   const data = { state: 'waiting', isRedelivery: true, attempts: 0, nextAttemptAt: now };

@@ -1,4 +1,4 @@
-/** The zones of a cluster, each with its nodes, disks and replicas counted: what a picture of a thousand nodes is drawn from. */
+/** The zones of a cluster, each with its nodes, disks and replicas counted: the data of a map of a thousand nodes. */
 import type { ClusterId } from '@holdfast/core/model/ids.js';
 import { NODE_SILENT } from '../rows/readiness-sql.js';
 import type { Sql } from '../sql/scope.js';
@@ -41,7 +41,7 @@ function countWhere(column: string, condition: string): string {
   return `coalesce(sum(r.${column}) FILTER (WHERE ${condition}), 0)::int`;
 }
 
-/** Grouped by the cluster too, so that Postgres reads the nodes of the one that is asked for. */
+/** Grouped by the cluster too, so that Postgres reads the nodes of the requested one only. */
 const ZONES = `(
   SELECT n.cluster_id, coalesce(n.zone, '') AS zone, coalesce(n.region, '') AS region,
     coalesce(n.region, '') || '/' || coalesce(n.zone, '') AS key, count(*)::int AS nodes,

@@ -1,7 +1,7 @@
 import type { Condition } from '@holdfast/core/model/condition.js';
 import { type Labels, sortedLabels } from '@holdfast/core/model/labels.js';
 
-/** What becomes of a type when it goes through JSON: dates are texts. */
+/** A type after JSON: dates are texts. */
 export type Stored<T> = T extends Date
   ? string
   : T extends string | number | boolean | null | undefined

@@ -48,7 +48,7 @@ export const OVERRIDE_COLUMNS: readonly Column<Volume>[] = [
   ),
 ];
 
-/** What of a volume's row says how fast its rebuilds may copy. */
+/** Bandwidth settings of rebuilds in a volume's row. */
 export type BandwidthRow = Pick<OverrideRow, 'overrides'> & { data_engine: VolumeSpec['dataEngine'] };
 
 export function readBandwidthSpec({ data_engine, overrides }: BandwidthRow): BandwidthSpec {

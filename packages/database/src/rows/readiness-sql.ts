@@ -1,6 +1,6 @@
-/** Readiness of nodes and disks in SQL, and what is known of the agent of a node `n`. */
+/** Readiness of nodes and disks in SQL, and liveness of the agent of a node `n`. */
 
-/** What the conditions of a node or disk that is ready contain. */
+/** Content of the conditions of a node or disk that is ready. */
 export const READY = `'[{"type": "Ready", "status": "True"}]'`;
 
 /** As core's `isNodeReady` has it. */
@@ -9,5 +9,5 @@ export const NODE_READY = `n.conditions @> ${READY}`;
 /** As core's `isUnanswering` has it. */
 export const NODE_UNANSWERING = 'coalesce(n.unanswered_at >= n.last_heartbeat_at, false)';
 
-/** The node is not ready, or its agent unanswering: what is stored of its copies and engines is from before. */
+/** The node is not ready or unreachable: its stored copies and engines are from before. */
 export const NODE_SILENT = `(NOT ${NODE_READY} OR ${NODE_UNANSWERING})`;

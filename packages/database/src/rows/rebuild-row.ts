@@ -63,7 +63,7 @@ export type RebuildRow = {
   granted_bytes_per_second: number | null;
   tuned: { paused: boolean; bandwidthBytesPerSecond?: number } | null;
   epoch: number | null;
-  /** Rows of earlier versions lack what is counted since. */
+  /** Rows of earlier versions lack fields that were added since. */
   bytes: Partial<RebuildBytes>;
   percent: number;
   rate_bytes_per_second: number;
@@ -113,6 +113,6 @@ export function readRebuild(row: RebuildRow): Rebuild {
 }
 
 function readTuned({ paused, bandwidthBytesPerSecond }: NonNullable<RebuildRow['tuned']>): Rebuild['tuned'] {
-  // JSON leaves out what is undefined.
+  // JSON omits undefined fields.
   return { paused, bandwidthBytesPerSecond };
 }

@@ -36,8 +36,8 @@ type HiddenField = 'explanation' | 'unreportedSince' | 'secret' | 'version';
 type TimeField = 'healthyAt' | 'lastHealthyAt' | 'failedAt' | 'lastFailedAt' | 'createdAt';
 
 /**
- * A replica as it is shown. Not with the explanation of its placement, which is most of a row: it lists the cluster's places, and
- * only whoever asks why a copy lies where it does reads it. Times are the texts that users see, where they come from a list.
+ * A replica for display, without the explanation of its placement: that is most of a row and lists the cluster's places, and is read
+ * only by explain requests. In lists, times are texts for users.
  */
 export type ShownReplica = Omit<Replica, HiddenField | TimeField> & {
   [Field in TimeField]: Replica[Field] | string;
@@ -50,7 +50,7 @@ const HIDDEN_FIELDS: ReadonlySet<string> = new Set<HiddenField>([
   'version',
 ]);
 
-/** What {@link readShownReplica} needs, read with times as text. */
+/** Columns that {@link readShownReplica} needs, with times as text. */
 export function selectShownReplica(alias: string): string {
   const columns = REPLICAS.columns.filter(({ field }) => !HIDDEN_FIELDS.has(field));
   return selectList({ ...REPLICAS, columns }, alias);
@@ -59,7 +59,7 @@ export function selectShownReplica(alias: string): string {
 type HiddenColumn = 'explanation' | 'unreported_since' | 'secret' | 'version';
 type TimeColumn = 'healthy_at' | 'last_healthy_at' | 'failed_at' | 'last_failed_at' | 'created_at';
 
-/** What both readings have, each with its kind of times. */
+/** Fields that both readings share, each with its kind of times. */
 type SharedRow<Time> = Omit<ReplicaRow, HiddenColumn | TimeColumn> & {
   [Column in TimeColumn]: Time | Extract<ReplicaRow[Column], null>;
 };

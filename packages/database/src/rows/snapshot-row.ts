@@ -56,7 +56,7 @@ export function readSnapshot(row: SnapshotRow): Snapshot {
 }
 
 function readHashRequest({ requestedAt, force, automatic, startedEpoch }: Stored<HashRequest>): HashRequest {
-  // The version before had no automatic ones that wait: all of its are done at once.
+  // The previous version had no automatic hashes that wait: all of its are done at once.
   return { requestedAt: new Date(requestedAt), force, automatic: automatic === true, startedEpoch };
 }
 

@@ -85,7 +85,7 @@ export function readLifecycle(row: LifecycleRow): VolumeLifecycle {
   }
 }
 
-/** What a start waits for. In other states versions before may have left some of it, which says nothing there. */
+/** Fields of a start. In other states earlier versions may have left some of them, which are ignored. */
 function readWait({ survey, salvage }: LifecycleRow) {
   return {
     survey: survey === null ? undefined : readSurvey(survey),
@@ -106,7 +106,7 @@ function required<Part>({ id, state }: LifecycleRow, part: Part | null | undefin
 }
 
 function readAttachment(stored: Stored<AttachmentRequest>): AttachmentRequest {
-  // JSON leaves out what is undefined, so a request for any node comes back without the key.
+  // JSON omits undefined fields, so a request for any node comes back without the key.
   const { nodeId, requestedAt, purpose } = stored;
   return { nodeId, requestedAt: new Date(requestedAt), ...(purpose === undefined ? {} : { purpose }) };
 }

@@ -118,7 +118,7 @@ export type VolumeRow = LifecycleRow &
 /** A volume's row without what users are not shown of it, which is most of a row. */
 export type ShownVolumeRow = Omit<VolumeRow, HiddenField>;
 
-/** What {@link readShownVolume} needs. */
+/** Columns that {@link readShownVolume} needs. */
 export function selectShownVolume(alias: string): string {
   const hidden: ReadonlySet<keyof Volume> = new Set(HIDDEN_FIELDS);
   const columns = VOLUMES.columns.filter(({ field }) => !hidden.has(field));
@@ -195,7 +195,7 @@ function readVerification(stored: Stored<VolumeVerification>): VolumeVerificatio
 
 function readChain(stored: Stored<VolumeChain>): VolumeChain {
   const { key, headParentId, headBytes, busy, keptIds, readAt } = stored;
-  // JSON keeps strings as they are; their brands are lost on the way through the type of what is stored.
+  // JSON keeps strings as they are; their brands are lost in the stored type.
   return { key, headParentId, headBytes, busy, keptIds, readAt: new Date(readAt) } as VolumeChain;
 }
 

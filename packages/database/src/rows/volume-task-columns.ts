@@ -1,4 +1,4 @@
-/** Columns of a volume's task: written and read as one value. What is stored as JSON is as it was before there was one. */
+/** Columns of a volume's task: written and read as one value. The stored JSON keeps its earlier form. */
 import type { LayerTask } from '@holdfast/core/model/layer-task.js';
 import type { Volume } from '@holdfast/core/model/volume.js';
 import type { VolumeFill } from '@holdfast/core/model/volume-fill.js';
@@ -47,8 +47,8 @@ function storedLayerTask(volume: Pick<Volume, 'task'>): object | undefined {
 }
 
 /**
- * Rows of older versions may have an admission without what it was for, which says nothing, and a purge beside a filling: the
- * plan wants that one again when the volume is filled.
+ * Rows of older versions may have an admission without its task, which is ignored, and a purge beside a filling: the plan requests
+ * that purge again when the volume is filled.
  */
 export function readTask({ fill, layer_task, turn_at }: TaskRow): VolumeTask | undefined {
   const admittedAt = orUndefined(turn_at);

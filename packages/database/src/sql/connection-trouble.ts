@@ -11,19 +11,19 @@ const POSTGRES_PORT = '5432';
 /** Of a database from before there was such a table. */
 const NO_TABLE = '42P01';
 
-/** @property isKnown false: Postgres is away for now, or does not let this role in yet */
+/** @property isKnown false: Postgres is unavailable for now, or does not accept this role yet */
 type Answer = { isKnown: boolean; trouble?: string | undefined };
 
-/** @returns what has to be mended first; `undefined`: nothing, or Postgres is only away for now */
+/** @returns the problem to fix first; `undefined`: none, or Postgres is only unavailable for now */
 export async function databaseTrouble(url: string): Promise<string | undefined> {
   return (await ask(url)).trouble;
 }
 
 /**
- * Asks once before it returns, and where Postgres is away in the background until it has answered: processes start together with
+ * Tries once before it returns, and in the background until Postgres has answered if it is unavailable: processes start together with
  * the machine, and a database that comes up later may be one that they must not use.
  *
- * @param end is told what has to be mended first, and ends the process
+ * @param end receives the problem to fix, and ends the process
  */
 export async function endOnTrouble(url: string, end: (trouble: string) => void): Promise<void> {
   const first = await ask(url);
@@ -44,7 +44,7 @@ async function ask(url: string): Promise<Answer> {
   let client: pg.Client | undefined;
   try {
     client = new pg.Client({ connectionString: url, connectionTimeoutMillis: ASKED_MS_MAX });
-    // What breaks later is told by the call that meets it.
+    // Later failures are reported by the call that meets them.
     client.on('error', () => undefined);
     await client.connect();
     return { isKnown: true, trouble: await refuseOlderProgram(await floorOf(client)) };

@@ -1,4 +1,4 @@
-/** What the driver and the network say of a Postgres that is away, as the one fault that callers know. */
+/** Errors of the driver and the network for an unavailable Postgres, as the one fault that callers know. */
 import { expect, test } from '@jest/globals';
 import { translateError, unsureAfter } from './errors.js';
 

@@ -4,16 +4,16 @@ import { type FaultCode, isFault, StorageFault } from '@holdfast/core/model/faul
 import { type PassedQuota, quotaRefusal } from '@holdfast/core/policy/quota.js';
 import pg from 'pg';
 
-/** What the trigger of quotas raises (migration `quotas`), with the numbers as JSON in its detail. */
+/** Error that the trigger of quotas raises (migration `quotas`), with the numbers as JSON in its detail. */
 const QUOTA_PASSED = 'HQ001';
 
-/** Another transaction was in the way, or what a change relies on is gone: reload and decide again. */
+/** Another transaction conflicted, or a referenced row is gone: reload and decide again. */
 const CONFLICTS = new Set(['40001', '40P01', '55P03', '23001', '23503', '23505']);
-/** Postgres is stopping or starting, or takes no more connections. Class 08 is about broken connections. */
+/** Postgres is stopping or starting, or accepts no more connections. Class 08 is about broken connections. */
 const UNAVAILABLE = new Set(['57P01', '57P02', '57P03', '53300', '57014', '25P03']);
 /** A write found no space. Nothing of its transaction is kept. */
 const DISK_FULL = '53100';
-/** Nothing listens, no machine is there, or its name is not known: with a container its name goes too. */
+/** No listener, no machine, or an unknown name: when a container goes, so does its name. */
 const BROKEN_SOCKET = new Set([
   'ECONNREFUSED',
   'ECONNRESET',
@@ -26,11 +26,11 @@ const BROKEN_SOCKET = new Set([
   'ENOTFOUND',
   'EAI_AGAIN',
 ]);
-/** What the driver says of a connection that has ended, or was not there in time. */
+/** Driver errors for a connection that has ended, or was not available in time. */
 const BROKEN_CONNECTION =
   /Connection terminated|timeout exceeded when trying to connect|timeout expired|not queryable/;
 
-/** What users can name, and what it means that a name is in use. */
+/** Objects that users name, and the message for a taken name. */
 const TAKEN = {
   snapshot: { code: 'snapshot.name_taken', message: 'the volume has a snapshot of that name' },
   volume: { code: 'volume.name_taken', message: 'the project has a volume of that name' },
@@ -53,7 +53,7 @@ const NAME_CONSTRAINTS: Readonly<Record<string, keyof typeof TAKEN>> = {
   app_user_service_of_name_key: 'service account',
 };
 
-/** What Postgres or the connection to it says, as a fault that callers know; anything unexpected stays as it is. */
+/** An error of Postgres or the connection as a fault that callers know; anything unexpected stays as it is. */
 export function translateError(error: unknown): unknown {
   if (error instanceof StorageFault || !isNativeError(error)) return error;
   const code = 'code' in error ? String(error.code) : '';
@@ -69,8 +69,8 @@ export function translateError(error: unknown): unknown {
 }
 
 /**
- * What goes wrong once a change may have been made. Where the database did not answer its caller has to know that the change may be
- * there all the same.
+ * Error after a change may have been made. If the database did not answer, its caller must know that the change may exist all the
+ * same.
  */
 export function unsureAfter(error: unknown): unknown {
   const known = translateError(error);

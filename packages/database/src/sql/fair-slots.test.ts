@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import { FairSlots, type Patience, type SlotLimits } from './fair-slots.js';
 
 const LIMITS: SlotLimits = { slots: 3, ofOwner: 2, waitingOfOwner: 3, waiting: 4 };
-/** A day: longer than the process of a test lives, even where it goes on to other suites on a busy machine. */
+/** A day: longer than the process of a test lives, even if it continues with other suites on a busy machine. */
 const LONG: Patience = { ms: 86_400_000 };
 
 /** Work that ends when the test says so, by the name that it was started under. */
@@ -19,7 +19,7 @@ function aRoom(limits: SlotLimits = LIMITS) {
     end: async (name: string) => {
       running.get(name)?.();
       running.delete(name);
-      // The slot is given on in the turns after the end of the work.
+      // The slot is passed on in the turns after the end of the work.
       await new Promise((resolve) => setImmediate(resolve));
     },
   };

@@ -1,10 +1,10 @@
 /**
- * Slots that several owners share: connections of a pool, threads. An owner may use some of them only, and of the owners that
- * wait the one that uses fewest is next, so that one organization's long queries leave room for the others' short ones.
+ * Slots that several owners share: connections of a pool, threads. An owner may use some of them only, and among waiting owners the
+ * one that uses fewest is next, so that one organization's long queries leave room for the others' short ones.
  */
 export type SlotLimits = {
   readonly slots: number;
-  /** Slots that one owner may use at once. Fewer than there are, or one owner can hold them all. */
+  /** Slots that one owner may use at once. Fewer than all, or one owner can hold all of them. */
   readonly ofOwner: number;
   /** Callers of one owner that may wait; a further one is refused, since it would only wait longer. */
   readonly waitingOfOwner: number;
@@ -17,7 +17,7 @@ export type SlotRefusal = 'full' | 'gave-up';
 /** How long a caller waits for a slot. */
 export type Patience = {
   readonly ms: number;
-  /** What the slot is for is not awaited any more. */
+  /** The caller no longer waits for the slot. */
   readonly gone?: AbortSignal | undefined;
 };
 type Waiter = { readonly begin: () => void };

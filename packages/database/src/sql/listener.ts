@@ -10,7 +10,7 @@ export type ListenerOptions = {
   url: string;
   applicationName: string;
   channels: readonly string[];
-  /** Advisory lock that the connection holds, and loses with it: others tell by it whether this process lives. */
+  /** Advisory lock that the connection holds, and loses with it: it shows others whether this process lives. */
   lock?: string;
   onNotification: (channel: string, payload: string) => void;
   /** After each connect: notifications sent while disconnected are lost, so a subscriber that relies on them reads again. */

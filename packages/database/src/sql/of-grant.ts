@@ -5,7 +5,7 @@
 export const OF_GRANT = `o.epoch = v.epoch AND coalesce(o.report->>'grantId' = v.grant_id::text, true)`;
 
 /**
- * When an engine's observation `o` was last heard, of the node `n` that it is on: each heartbeat of a node takes away what it
- * does not report, so what is there was in the last one.
+ * When an engine's observation `o` was last heard, of its node `n`: each heartbeat of a node deletes observations that it does not
+ * report, so a present one was in the last heartbeat.
  */
 export const REPORTED_AT = `CASE WHEN o.observed_at IS NOT NULL THEN GREATEST(o.observed_at, n.last_heartbeat_at) END`;

@@ -54,7 +54,7 @@ function timeText(text: string): string {
 
 /** Long enough for a Postgres that restarts, short enough that a request still gets an answer. */
 const CONNECT_TIMEOUT_MS = 5_000;
-/** No statement of ours takes long; one that does holds locks that others wait for. */
+/** No statement of ours takes long; a long one holds locks that others wait for. */
 const STATEMENT_MS_MAX = 15_000;
 /** Later than a Postgres that works ends a statement, so that it can say so itself. */
 const SILENCE_AFTER_STATEMENT_MS = 1_000;

@@ -45,7 +45,7 @@ test('a column that a migration adds ends no transaction of a connection that kn
   const two = createPool(database.systemUrl, { connectionsMax: 2, applicationName: 'scope' });
   const ask = () =>
     transaction(systemScope(two), async (sql) => (await sql.query('SELECT * FROM grows')).rows);
-  // Both connections: each has the plan when it was asked twice.
+  // Both connections: each has the plan after the second execution.
   for (let n = 0; n < 4; n += 1) await Promise.all([ask(), ask()]);
   await owner.query('ALTER TABLE grows ADD COLUMN added int');
   const rows = await Promise.all([ask(), ask(), ask()]);

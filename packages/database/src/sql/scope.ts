@@ -15,7 +15,7 @@ export interface Sql {
   ): Promise<{ rows: Row[]; rowCount: number }>;
 }
 
-/** How values are read. Times are dates, unless `text` asks for them as they are shown. */
+/** Format of values. Times are dates, or text as displayed. */
 export type Reading = { readonly times: 'text' };
 
 /**
@@ -27,11 +27,9 @@ export type Scope = {
   readonly organizationId: OrganizationId | undefined;
   /** Of the organization's rows only those of these clusters and projects; left out: all. */
   readonly limits?: ScopeLimits | undefined;
-  /**
-   * Fleets of clusters that were granted to the organization are there too: to place its volumes in, and not to be shown.
-   */
+  /** Includes fleets of clusters that were granted to the organization: to place its volumes in, and not to be displayed. */
   readonly granted?: boolean | undefined;
-  /** Shares the pool's connections among organizations; left out: whoever comes first has them. */
+  /** Shares the pool's connections among organizations; left out: first come, first served. */
   readonly slots?: FairSlots | undefined;
   /** Names the span for which the work is done, and in whose trace the jobs are that come of it; left out: none. */
   readonly traceparent?: string | undefined;
@@ -82,15 +80,15 @@ export function transaction<T>(scope: Scope, work: (sql: Sql) => Promise<T>): Pr
 }
 
 /**
- * A read-write transaction whose commit does not wait for the disk: for what is made again, should Postgres' machine fail
- * within the second after it. Commits keep their order, so a later one that was kept keeps this one too.
+ * A read-write transaction whose commit does not wait for the disk: for rows that are made again, should Postgres' machine fail
+ * within the second after it. Commits keep their order, so a later durable one makes this one durable too.
  */
 export function unsyncedTransaction<T>(scope: Scope, work: (sql: Sql) => Promise<T>): Promise<T> {
   return run(scope, 'write-unsynced', work);
 }
 
 /**
- * A read-write transaction that is rolled back: its work sees what it has changed, and all that would refuse the commit refuses
+ * A read-write transaction that is rolled back: its work sees its own changes, and everything that would refuse the commit refuses
  * it, such as a quota.
  */
 export function rehearsal<T>(scope: Scope, work: (sql: Sql) => Promise<T>): Promise<T> {
@@ -134,8 +132,8 @@ function run<T>(scope: Scope, mode: Mode, work: (sql: Sql) => Promise<T>): Promi
 }
 
 /**
- * Once more for each connection whose plans are from before a migration: an upgrade adds columns while the version before goes on.
- * Nothing of such a transaction is kept, and its connection goes.
+ * Repeats the transaction once for each connection with plans from before a migration: an upgrade adds columns while the previous
+ * version runs. Nothing of such a transaction is kept, and its connection is closed.
  */
 async function runAgain<T>(scope: Scope, mode: Mode, work: (sql: Sql) => Promise<T>): Promise<T> {
   for (let left = scope.pool.options.max; ; left -= 1) {
@@ -158,7 +156,7 @@ async function runConnected<T>(scope: Scope, mode: Mode, work: (sql: Sql) => Pro
     if (mode === 'snapshot') gatherPackets(client);
     // One round trip for both: the organization is set for this transaction only, so that none leaks to the next.
     const begun = client.query(`${BEGIN[mode]}; ${settingsOf(scope)}`);
-    // Reads follow without a round trip between; should the transaction not have begun, what they have read is dropped.
+    // Reads follow without a round trip in between; if the transaction has not begun, their results are dropped.
     if (mode !== 'snapshot') await begun;
     const result = await bothOf(work(asSql(client, scope)), begun);
     if (mode === 'snapshot') {
@@ -178,13 +176,13 @@ async function runConnected<T>(scope: Scope, mode: Mode, work: (sql: Sql) => Pro
   }
 }
 
-/** Sends what is asked in this turn of the event loop in one packet. */
+/** Sends the statements of this turn of the event loop in one packet. */
 function gatherPackets({ connection: { stream } }: pg.PoolClient): void {
   stream.cork();
   process.nextTick(() => stream.uncork());
 }
 
-/** What the work gives. Waits for both in any case: work that went on would use a connection that another may have got. */
+/** The result of the work. Waits for both in any case: work that continued would use a connection that another may have got. */
 async function bothOf<T>(work: Promise<T>, begun: Promise<unknown>): Promise<T> {
   const [worked, started] = await Promise.allSettled([work, begun]);
   if (started.status === 'rejected') throw started.reason;

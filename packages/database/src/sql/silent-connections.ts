@@ -1,20 +1,20 @@
 /**
- * Ends connections on which a server that owes an answer sends nothing: a machine that hangs, or a network that loses all. Postgres
- * itself ends what takes long and says so, the kernel keeps such a connection for a quarter of an hour or for ever, and the driver's
- * own limit is a timer for each statement.
+ * Ends connections on which a server that owes an answer sends nothing: a machine that hangs, or a network that loses everything.
+ * Postgres itself ends long statements and says so; the kernel keeps such a connection for a quarter of an hour or for ever; the
+ * driver's own limit is a timer for each statement.
  *
- * One look at all connections that are in use, twice a second, counts how often nothing had come. Looks and not a clock: a process
- * that has stood still has not listened meanwhile.
+ * One check of all connections in use, twice a second, counts how often nothing had come. Checks and not a clock: a process that has
+ * stood still has not listened meanwhile.
  *
- * With a silent one go those that are idle: they lead to the same machine. Another one may be in its place by now, and each of them
- * would have its next user wait as long before a new connection is made.
+ * Idle connections are closed with a silent one: they lead to the same machine. Another one may be in its place by now, and each of
+ * them would delay its next user as long before a new connection is made.
  */
 import { Socket } from 'node:net';
 import type pg from 'pg';
 
 const LOOK_MS = 500;
 
-/** What had come when it was last looked at, and how many looks ago that was. */
+/** Bytes received at the last check, and number of checks since. */
 type Heard = { bytes: number; looks: number };
 
 /** @param silentMsMax more than Postgres may take for a statement, and for the wait for the next one of a transaction */

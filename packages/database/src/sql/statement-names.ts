@@ -1,20 +1,20 @@
 /**
- * Names of statements that are asked again and again. Postgres parses and plans a named one once for each connection, and only
- * carries it out after that (docs/adr/0292).
+ * Names of repeated statements. Postgres parses and plans a named one once for each connection, and only executes it after that
+ * (docs/design/reconciliation.md).
  */
 
 /** The store and the API's fixed queries are some 400. Each costs a connection that has asked it 10 to 50 kB. */
 const NAMES_MAX = 500;
-/** Lists are asked with texts made from filters, of which most never come again. */
+/** Lists use texts made from filters, most of which occur once. */
 const SEEN_ONCE_MAX = 2_000;
-/** What is planned; one statement only, since a named one can't be several. */
+/** Text that is planned; one statement only, since a named one can't be several. */
 const PLANNED = /^\s*(SELECT|INSERT|UPDATE|DELETE|WITH)\b[^;]*$/;
 
 export class StatementNames {
   private readonly names = new Map<string, string>();
   private readonly seenOnce = new Set<string>();
 
-  /** @returns `undefined` for one that is asked for the first time, or is not worth a name */
+  /** @returns `undefined` for a first occurrence, or one that is not worth a name */
   nameOf(text: string): string | undefined {
     const name = this.names.get(text);
     if (name !== undefined || this.names.size >= NAMES_MAX) return name;

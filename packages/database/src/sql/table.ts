@@ -24,7 +24,7 @@ export function columnsOf<Entity>() {
   });
 }
 
-/** Stores a value in a JSON column. Dates become RFC 3339 texts, which the readers turn back. */
+/** Stores a value in a JSON column. Dates become RFC 3339 texts, which the readers convert back. */
 export function asJson(value: unknown): string | null {
   return value === undefined || value === null ? null : JSON.stringify(value);
 }

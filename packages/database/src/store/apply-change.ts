@@ -115,7 +115,7 @@ async function admitTask({ sql, touched }: Commit, change: ChangeOf<'volume.admi
   touched.volume(required(rows[0], `a filling or purge of volume ${volumeId}`).id);
 }
 
-/** A volume that was filled from another one holds up that one's purges no longer. */
+/** A volume that was filled from another one no longer blocks that one's purges. */
 async function touchSource({ sql, touched }: Commit, volumeId: VolumeId): Promise<void> {
   const { rows } = await sql.query<{ source_id: VolumeId }>(
     `SELECT fill->>'sourceVolumeId' AS source_id FROM volume WHERE id = $1 AND fill IS NOT NULL`,
@@ -150,7 +150,7 @@ async function createReplica({ sql, touched }: Commit, change: ChangeOf<'replica
 
 async function placeReplica({ sql, touched }: Commit, change: ChangeOf<'replica.place'>): Promise<void> {
   await book(sql, change.booking);
-  // Only one that has no disk yet: else its first booking would never be given back.
+  // Only if it has no disk yet: otherwise its first booking would never be released.
   const { rows } = await sql.query<{ volume_id: VolumeId }>(
     `UPDATE replica SET node_id = $2, disk_id = $3, explanation = NULL, version = version + 1
      WHERE id = $1 AND disk_id IS NULL RETURNING volume_id`,
@@ -298,8 +298,8 @@ async function patchDisk({ sql, touched }: Commit, change: ChangeOf<'disk.patch'
 }
 
 /**
- * The guard has locked the row, and a replica that is being made under this id waits for it or was committed before: so
- * what is asked here holds until the commit.
+ * The guard has locked the row, and a replica that is being made under this id waits for it or was committed before: so the result
+ * holds until the commit.
  */
 async function patchOrphan(
   { guard, sql, touched }: Commit,

@@ -3,11 +3,11 @@ import type { OrganizationId } from '@holdfast/core/model/ids.js';
 import type { Sql } from '../sql/scope.js';
 import type { Touched } from './touched.js';
 
-/** One running commit: its transaction, what it was planned from, and what it has changed so far. */
+/** One running commit: its transaction, its view, and its changes so far. */
 export type Commit = {
   readonly sql: Sql;
   readonly guard: CommitGuard;
   readonly touched: Touched;
-  /** Organizations of volumes that it has deleted: what is told of them is for these. */
+  /** Organizations of volumes that it has deleted: they receive the events about these. */
   readonly gone: Map<string, OrganizationId>;
 };

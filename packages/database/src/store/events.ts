@@ -17,10 +17,9 @@ export const EVENT_CHANNEL = 'holdfast_event';
 export const IS_CAUSE = `c.type IN ('${CAUSE_TYPES.join("', '")}')`;
 
 /**
- * Stores an event with the number of the transaction that writes it. Ids are given out in the order of inserts, not
- * of commits, so a reader that went by ids alone could pass one that commits late (ADR 0031). What is told of a volume is for
- * its organization, which need not be the cluster's. Its cause is the last event that told of the place which it names, as far as
- * that organization sees it (ADR 0228).
+ * Stores an event with the number of its transaction. Ids are given out in the order of inserts, not of commits, so a reader that
+ * went by ids alone could pass one that commits late (ADR 0031). An event about a volume belongs to its organization, which need not
+ * be the cluster's. Its cause is the last event about the place that it names, as far as that organization sees it (ADR 0228).
  *
  * @param gone the organization of a volume that this commit has deleted
  */
@@ -59,8 +58,8 @@ export async function insertEvent(sql: Sql, event: ClusterEvent, gone?: Organiza
 }
 
 /**
- * Makes a loss the cause of what followed from it and was told before: engines drop copies on a dead node at once, and its silence is
- * judged later. Early are failures of copies there since the node was last heard, and what they did to their volumes.
+ * Makes a loss the cause of earlier events that followed from it: engines drop copies on a dead node at once, and its silence is
+ * judged later. Earlier events are failures of copies there since the node was last heard, and their effects on volumes.
  */
 async function claimEffects(sql: Sql, { clusterId, subject, at }: ClusterEvent, id: number): Promise<void> {
   const place = subject.kind === 'node' ? 'r.node_id' : 'r.disk_id';

@@ -30,8 +30,8 @@ export async function storeFanOut(sql: Sql, clusterId: ClusterId, { kind, id }: 
 }
 
 /**
- * As a change of the cluster, where any volume of it may move to a better place: else no volume has to be looked at because
- * a node or a disk opens, and in a large cluster some open all the time.
+ * As a change of the cluster, if any volume of it may move to a better place: otherwise no volume has to be reconciled because a node
+ * or a disk opens, and in a large cluster some open all the time.
  */
 export async function storeOpening(sql: Sql, clusterId: ClusterId): Promise<void> {
   const { rows } = await sql.query<{ may_move: boolean }>(
@@ -87,7 +87,7 @@ async function moveFanOut(sql: Sql, { subject_id, again }: Row, lastId: VolumeId
   ]);
 }
 
-/** In id order, after the last one that was marked. */
+/** In id order, after the last marked one. */
 async function concernedVolumes(
   sql: Sql,
   clusterId: ClusterId,
@@ -102,7 +102,7 @@ async function concernedVolumes(
   return rows.map(({ id }) => id);
 }
 
-/** Each branch has the limit of its own, so that a batch reads no more than it may mark. */
+/** Each branch has its own limit, so that a batch reads no more than it may mark. */
 const CONCERNED: Record<FanOutBatch['of'], string> = {
   node: `
     (SELECT id FROM volume WHERE attached_node_id = $3 AND id > $1 ORDER BY id LIMIT $2)

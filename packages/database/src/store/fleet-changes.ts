@@ -8,7 +8,7 @@ import { NODES, type NodeRow, readJsonNode } from '../rows/node-row.js';
 import type { Sql } from '../sql/scope.js';
 import type { Table } from '../sql/table.js';
 
-/** From where on changes are asked for. */
+/** Position from which changes are read. */
 export type FleetHorizon = {
   /** The oldest transaction that was still running at the last look: everything before it has been seen. */
   readonly transactionId: string;
@@ -37,11 +37,11 @@ export async function readWholeFleet(
 }
 
 /**
- * Reads what has changed in a cluster since `since`, in one statement.
+ * Reads the changes of a cluster since `since`, in one statement.
  *
- * Postgres marks each version of a row with the transaction that wrote it (`xmin`), of any writer. A row that was
- * not visible at the last look was written by a transaction that still ran then or began later. Asking from the oldest
- * of those on may show a row twice, and never misses one (ADR 0070). Rows that are gone are noticed by their number.
+ * Postgres marks each version of a row with the transaction that wrote it (`xmin`), of any writer. A row that was not visible at the
+ * last read was written by a transaction that still ran then or began later. Reading from the oldest of those on may return a row
+ * twice, and never misses one (ADR 0070). Deleted rows are noticed by their number.
  *
  * @throws StorageFault `cluster.not_found`
  */
@@ -80,7 +80,7 @@ async function read(
   };
 }
 
-/** What the store's other readers read of a row, too: a node's control secret stays where it is. */
+/** Columns that the store's other readers use, too: a node's control secret is not read. */
 function fieldsOf<Entity>({ columns }: Table<Entity>, alias: string): string {
   return [...columns.map(({ name }) => name), 'version']
     .map((name) => `'${name}', ${alias}.${name}`)
@@ -88,8 +88,8 @@ function fieldsOf<Entity>({ columns }: Table<Entity>, alias: string): string {
 }
 
 /**
- * Ages count back from now on the ring of transaction numbers, so that the comparison survives their wrap-around. A
- * horizon that lies ahead is another server's, one that was restored: there everything is new.
+ * Ages count back from now on the ring of transaction numbers, so that the comparison survives their wrap-around. A horizon in the
+ * future belongs to another server, such as a restored one: then everything is new.
  */
 const IS_AHEAD = '$2::text::xid8 > pg_snapshot_xmax(pg_current_snapshot())';
 const isNew = (alias: string) => `($2::text IS NULL

@@ -1,10 +1,10 @@
 /**
- * Fleet cache of one process that plans volumes: the nodes, disks and settings of clusters as it read them last. A read asks
- * only for the rows that have changed since, so its cost is that of the changes and not of the fleet.
+ * Fleet cache of one process that plans volumes: the nodes, disks and settings of clusters as last read. A read fetches only rows
+ * that have changed since, so its cost is that of the changes and not of the fleet.
  *
- * A view is still of one moment together with all else that its transaction reads: rows are kept as of a snapshot of
- * Postgres, and the next transaction that reads them sees at least what that one saw. For this, transactions begin one
- * after the other and have read their fleet before the next one begins; what follows in them runs side by side.
+ * A view is still of one moment together with everything else that its transaction reads: rows are kept as of a snapshot of Postgres,
+ * and the next transaction that reads them sees at least as much. For this, transactions begin one after the other and have read
+ * their fleet before the next one begins; their further work runs side by side.
  */
 import type { FleetView } from '@holdfast/control/ports/store.js';
 import { type ClusterId, compareIds } from '@holdfast/core/model/ids.js';

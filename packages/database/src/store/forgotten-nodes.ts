@@ -1,4 +1,4 @@
-/** Rows of nodes that are gone for good: what is revoked at once, and what goes in the end. */
+/** Rows of nodes that are gone for good: what is revoked at once, and what is deleted in the end. */
 import type { NodeId } from '@holdfast/core/model/ids.js';
 import type { Sql } from '../sql/scope.js';
 
@@ -9,7 +9,7 @@ export async function revokeForgotten(sql: Sql, nodeId: NodeId): Promise<void> {
   ]);
 }
 
-/** What was observed and found on the node goes with its row. */
+/** Observations and orphans of the node are deleted with its row. */
 export async function removeNodeRows(sql: Sql, nodeId: NodeId): Promise<void> {
   await sql.query('DELETE FROM disk WHERE node_id = $1', [nodeId]);
   await sql.query('DELETE FROM node_identity WHERE node_id = $1', [nodeId]);

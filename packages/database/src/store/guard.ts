@@ -32,8 +32,8 @@ export async function takeGuard(sql: Sql, guard: CommitGuard): Promise<void> {
 }
 
 /**
- * Locks the node and the one that it counts on in the order of their ids: two commits that count on each other's node would
- * otherwise each wait for the other.
+ * Locks the node and the one that it counts on in the order of their ids: two commits that count on each other's node would otherwise
+ * deadlock.
  */
 async function holdBoth(
   sql: Sql,

@@ -15,7 +15,7 @@ import type { HeartbeatContext } from './heartbeat-context.js';
 import { storeArrivals } from './heartbeat-moved-disks.js';
 import { endDuplicates, judgeHeld, storeDuplicates, storeStamps } from './heartbeat-stamps.js';
 
-/** What the answer to the report says of the node's disks. */
+/** Disks in the answer to the report. */
 export type StoredDisks = {
   readonly wishes: DiskWishes | undefined;
   readonly stamps: NonNullable<HeartbeatReply['stamps']>;
@@ -29,10 +29,10 @@ export type StoredDisks = {
 const WOKEN_MAX = 10_000;
 
 /**
- * Stores the disks' facts, and makes disks at their first contact.
+ * Stores the disks' facts, and creates disks at their first contact.
  *
- * A disk whose identity another node has already reported stays that node's as long as it may be there: two nodes that
- * report one disk must not take it from each other in turn.
+ * A disk whose identity another node has already reported stays that node's as long as it may be there: two nodes that report one
+ * disk must not take it from each other in turn.
  */
 export async function storeDisks(context: HeartbeatContext): Promise<StoredDisks> {
   const { sql, nodeId, heartbeat } = context;
@@ -120,7 +120,7 @@ async function storeAnswers(
   );
 }
 
-/** Removes the rows that the report ends. One with a booking stays: what is booked there has to go first. */
+/** Deletes the rows that the report ends. One with a booking stays: its bookings have to go first. */
 async function endRows(
   { sql, clusterId, heartbeat, now, touched }: HeartbeatContext,
   settled: readonly SettledDisk[],
@@ -153,7 +153,7 @@ async function wakeVolumesOf({ sql, touched }: HeartbeatContext, diskIds: readon
   for (const { volume_id } of rows) touched.volume(volume_id);
 }
 
-/** What to write for one report; undefined when the row says so already. */
+/** Change to write for one report; undefined when the row is current. */
 function toUpdate(report: DiskReport, row: DiskRow | undefined, { now, nodeId }: HeartbeatContext) {
   const known = row === undefined ? undefined : readDisk(row);
   if (known !== undefined && known.nodeId !== nodeId) return undefined;

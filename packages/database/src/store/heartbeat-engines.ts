@@ -4,12 +4,11 @@ import { asJson } from '../sql/table.js';
 import type { HeartbeatContext } from './heartbeat-context.js';
 
 /**
- * Stores what the node's engines report, and wakes the volumes for which it says something new.
+ * Stores the reports of the node's engines, and wakes the volumes with news.
  *
- * An engine that is not reported any more is gone: its observation goes, and its volume is woken. What an engine says of modes
- * stays in its report: what follows for the replicas the volume's plan concludes. The bytes it has written reach the volume's
- * row only when it is the one that the volume is attached to: at its epoch, which a database that lost commits may have
- * granted twice, and under its grant.
+ * An engine that is no longer reported is gone: its observation is deleted, and its volume is woken. Reported modes stay in the
+ * report: the volume's plan concludes the replicas' modes from it. Written bytes reach the volume's row only from the engine to which
+ * the volume is attached: at its epoch, which a database that lost commits may have granted twice, and under its grant.
  *
  * @returns the volumes of which an engine's report is stored
  */
@@ -89,7 +88,7 @@ async function forgetMissing(
   for (const { volume_id } of rows) touched.volume(volume_id);
 }
 
-/** The one condition under which an engine speaks for its volume. */
+/** The one condition under which an engine's report counts for its volume. */
 const SPEAKS_FOR =
   'v.attached_node_id = $1 AND v.epoch = x.epoch AND coalesce(v.grant_id = x.grant_id, true)';
 

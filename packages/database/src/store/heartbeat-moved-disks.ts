@@ -64,7 +64,7 @@ export function senderOf({ nodeId, heartbeat, now }: HeartbeatContext) {
   return { nodeId, bootId: heartbeat.node.bootId, now };
 }
 
-/** `undefined`: the disk is one of another cluster, of which nothing is said here. */
+/** `undefined`: the disk belongs to another cluster, which is not revealed. */
 async function judge(
   context: HeartbeatContext,
   report: DiskReport,
@@ -84,7 +84,7 @@ async function judge(
   return judgeArrival({ disk, from, replicas, isProven }, report, senderOf(context));
 }
 
-/** The disk as it is judged: what a user has accepted counts once no copy on it holds that up. */
+/** The disk as it is judged: a user's acceptance counts once no copy on it blocks that. */
 export async function acceptedAs({ sql }: HeartbeatContext, row: DiskRow): Promise<StorageDisk> {
   const disk = readDisk(row);
   if (disk.acceptedNodeId === undefined) return disk;

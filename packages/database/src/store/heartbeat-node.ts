@@ -31,7 +31,7 @@ type Report = {
 
 type Stored = { nodeId: NodeId; rebooted: boolean; refusal?: StorageFault };
 
-/** What the store alone knows of a node's agent. */
+/** Facts about a node's agent that only the store knows. */
 type AgentRow = NodeRow & {
   control_secret: string | null;
   past_boot_ids: string[] | null;
@@ -62,7 +62,7 @@ export async function storeNode(sql: Sql, clusterId: ClusterId, report: Report):
     const { code, why, cures } = unfit;
     return refuse(sql, row, report, new StorageFault(code, { publicMessage: why, cures }));
   }
-  // What is noted from here on may be of a change that the statements below do not see.
+  // Later notes may concern a change that the statements below do not see.
   if (row !== undefined) await sql.query('DELETE FROM stale_report WHERE node_id = $1', [row.id]);
   if (row === undefined) return { nodeId: await createNode(sql, clusterId, report), rebooted: true };
 

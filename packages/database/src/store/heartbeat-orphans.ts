@@ -8,11 +8,11 @@ import type { HeartbeatContext } from './heartbeat-context.js';
 type Known = { id: string; replica_id: string; disk_id: DiskId; written_bytes: number; record: unknown };
 
 /**
- * Keeps the list of copies on this node that no replica row stands for. A disk that is not ready, or that is another
- * node's, proves nothing either way. While everything is as before this only reads.
+ * Maintains the list of orphans on this node. A disk that is not ready, or that is another node's, proves nothing either way. Without
+ * changes this only reads.
  *
- * A replica's row is there before its copy is made, so a copy that is seen here without one has lost it, or has just been
- * removed: `plan-orphans.ts` waits until it has been seen for a while.
+ * A replica's row exists before its copy is made, so a copy without one has lost it, or has just been removed: `plan-orphans.ts`
+ * waits until it has been reported for a while.
  */
 export async function storeOrphans(context: HeartbeatContext): Promise<void> {
   const { sql, nodeId, heartbeat } = context;
@@ -82,7 +82,10 @@ async function insertOrphans(
   );
 }
 
-/** Facts: they count no version up. A copy with another record has been used: what it stores is asked for again. What is removed is compared with them by the agent itself. */
+/**
+ * Facts: they do not raise the version. A copy with another record has been used: its description is requested again. The agent
+ * itself compares them before a removal.
+ */
 async function updateOrphans(
   { sql }: HeartbeatContext,
   strays: readonly ReplicaReport[],

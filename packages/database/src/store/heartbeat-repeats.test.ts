@@ -1,4 +1,4 @@
-/** Heartbeats that say nothing new, on a real Postgres: what of a node ends them, and what does not. */
+/** Heartbeats that say nothing new, on a real Postgres: which changes of a node end them, and which do not. */
 import type { StampReport } from '@holdfast/core/model/agent-protocol.js';
 import {
   asId,

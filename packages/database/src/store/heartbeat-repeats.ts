@@ -1,9 +1,9 @@
 /**
- * Takes over heartbeats of many nodes that say nothing new, in one transaction and four statements at most
- * (docs/adr/0344-a-report-that-holds-is-not-sent-again.md).
+ * Stores heartbeats of many nodes that say nothing new, in one transaction and four statements at most
+ * (docs/adr/0344-repeated-reports.md).
  *
- * Rows that another transaction holds are left out and not waited for: one node's lock must not hold up the liveness of the others. Such a node is
- * asked for its whole report, which waits for that lock alone.
+ * Rows that another transaction holds are left out and not waited for: one node's lock must not delay the liveness of the others.
+ * Such a node has to send its whole report, which waits for that lock alone.
  */
 import type { HeartbeatRepeat } from '@holdfast/core/model/agent-protocol.js';
 import type { DiskStamp } from '@holdfast/core/model/disk-stamp.js';
@@ -33,7 +33,7 @@ type Row = NodeRow & {
   stale: boolean;
 };
 
-/** Nodes that are not in the answer have to be asked for their whole reports. */
+/** Nodes that are not in the answer have to send their whole reports. */
 export function recordRepeats(
   system: Scope,
   repeats: readonly RepeatedHeartbeat[],
@@ -117,7 +117,7 @@ async function storeStamps(
   return stored;
 }
 
-/** Times go by Postgres' clock, as those of whole reports do (docs/adr/0142-liveness-is-judged-by-one-clock.md). */
+/** Times go by Postgres' clock, as those of whole reports do (docs/adr/0142-liveness-by-one-clock.md). */
 async function storeTimes(sql: Sql, repeats: readonly RepeatedHeartbeat[]): Promise<void> {
   if (repeats.length === 0) return;
   await sql.query(

@@ -14,7 +14,7 @@ import { type Arrivals, acceptedAs, senderOf } from './heartbeat-moved-disks.js'
 type Confirmed = NonNullable<HeartbeatReply['stamps']>;
 
 export type HeldDisks = {
-  /** What is stored of this node's disks: a disk that was set back is not ready. */
+  /** Stored state of this node's disks: a disk that was set back is not ready. */
   readonly reports: readonly DiskReport[];
   readonly stamps: ReadonlyMap<string, DiskStamp | undefined>;
   readonly confirmed: Confirmed;
@@ -45,7 +45,7 @@ export async function judgeHeld(
   return { reports: held, stamps, confirmed };
 }
 
-/** Stored with the report, before its answer tells the agent that the copies may be written to. */
+/** Stored with the report, before its answer permits the agent to write to the copies. */
 export async function storeStamps(
   { sql, nodeId }: HeartbeatContext,
   stamps: HeldDisks['stamps'],

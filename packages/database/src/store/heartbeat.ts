@@ -34,7 +34,7 @@ export async function recordHeartbeat(
   const { newNodeId } = given;
   const reportId = systemRandom.id();
   const stored = await storeNode(sql, clusterId, { heartbeat, now, touched, newNodeId, reportId });
-  // Returned and not thrown, so that the event that tells of it is kept.
+  // Returned and not thrown, so that its event is kept.
   if (stored.refusal !== undefined) return stored;
   const { nodeId, rebooted } = stored;
   const context: HeartbeatContext = { sql, clusterId, nodeId, heartbeat, now, touched };
@@ -49,7 +49,7 @@ export async function recordHeartbeat(
     sql,
     progressed.filter((volumeId) => !touched.volumes.has(volumeId)),
   );
-  // An id that is not told can not be named.
+  // An id that was not sent can't be named.
   const report = { heartbeat, disks, confirmed: stamps, isEndingRows, knownVolumes };
   return { nodeId, disks: wishes, stamps, reportId: isRepeatable(report) ? reportId : undefined };
 }

@@ -12,7 +12,7 @@ export const LISTENING_BREAK = "interval '3 seconds'";
  * it counts from now on.
  */
 export async function noteListening(system: Scope): Promise<void> {
-  // Postgres itself was away when a note is lost, and listening begins anew in any case.
+  // A note is lost only when Postgres itself was unavailable, and listening begins anew in any case.
   await unsyncedTransaction(system, (sql) =>
     sql.query(
       `INSERT INTO cluster_listening AS l (cluster_id, organization_id, since, at)

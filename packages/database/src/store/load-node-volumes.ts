@@ -26,7 +26,7 @@ export async function loadNodeVolumes(
   return { fleet, volumes: await withCopies(sql, rows) };
 }
 
-/** See `Store.loadAffectedVolumes`. A user asks for it: it may look at each of the cluster's volumes once. */
+/** See `Store.loadAffectedVolumes`. A user's request: it may read each of the cluster's volumes once. */
 export async function loadAffectedVolumes(
   sql: Sql,
   readFleet: ReadFleet,

@@ -55,7 +55,7 @@ export class PostgresOutbox implements Outbox {
 
 /** Many rows of one burst name the same thing. */
 function distinct(rows: readonly Row[]): WakeUp[] {
-  // The last one of each stays: of the most urgent lane, and one that belongs to a trace, where there is one.
+  // The last one of each stays: of the most urgent lane, and with a trace if there is one.
   const ordered = [...rows].sort((a, b) => b.lane - a.lane || Number(isTraced(a)) - Number(isTraced(b)));
   return [...new Map(ordered.map((row) => [`${row.kind} ${row.target_id}`, row])).values()]
     .sort((a, b) => a.lane - b.lane)

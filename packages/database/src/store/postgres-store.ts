@@ -44,7 +44,7 @@ import { Touched, writeOutbox } from './touched.js';
 const HEARTBEAT_ATTEMPTS_MAX = 3;
 
 export type StoreOptions = {
-  /** Run in the transaction of every commit before its changes, for instance to note what is there. */
+  /** Run in the transaction of every commit before its changes, for instance to record the present state. */
   beforeChanges?: (sql: Sql) => Promise<void>;
   /** Run in the transaction of every commit after its changes, for instance to write the audit log: both are stored, or neither. */
   afterChanges?: (sql: Sql) => Promise<void>;
@@ -114,7 +114,7 @@ export class PostgresStore implements Store {
   }
 
   recordDue(volumeId: VolumeId, due: { at: Date | undefined; ifMarks: number }): Promise<boolean> {
-    // A volume whose new time is lost is due at its old one, and is looked at once more.
+    // A volume whose new time is lost is due at its old one, and is reconciled once more.
     return unsyncedTransaction(this.scope, (sql) => recordDue(sql, volumeId, due));
   }
 
@@ -183,7 +183,7 @@ export class PostgresStore implements Store {
   }
 }
 
-/** @throws StorageFault `snapshot.in_use` when what a new volume is to be filled from is not there any more */
+/** @throws StorageFault `snapshot.in_use` when the source of a new volume's data no longer exists */
 async function takeSources(sql: Sql, changes: readonly Change[]): Promise<void> {
   const fills = changes.flatMap((change) => {
     const fill = change.kind === 'volume.create' ? fillOf(change.volume) : undefined;

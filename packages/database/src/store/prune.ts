@@ -5,7 +5,7 @@ import { loadSettings } from './load-views.js';
 
 /** Expired tokens stay visible for a while, so that users see why something stopped working. */
 const EXPIRED_TOKENS_KEPT_DAYS = 7;
-/** What was delivered to a webhook is kept for so long, and of each webhook the newest so many. */
+/** Retention of deliveries, and the number of the newest ones kept for each webhook. */
 const DELIVERIES_KEPT_DAYS = 14;
 const DELIVERIES_KEPT_MAX = 2_000;
 /** Rows of one kind per run: a first run after a long pause must not hold locks for minutes. The next run takes the rest. */
@@ -61,7 +61,7 @@ export async function pruneHistory(system: Scope, now: Date): Promise<Pruned> {
   }
   for (const [organizationId, days] of auditDays) {
     if (days === 0) continue;
-    // Only what is in the chain may go.
+    // Only linked entries may be deleted.
     await sealOrganization(system, organizationId);
     pruned.auditEntries += await transaction(system, (sql) =>
       pruneAudit(sql, organizationId, daysBefore(now, days)),
@@ -75,7 +75,7 @@ export async function pruneHistory(system: Scope, now: Date): Promise<Pruned> {
   return pruned;
 }
 
-/** An organization's log is kept as long as any of its clusters asks for; 0 keeps it for ever. */
+/** An organization's log is kept as long as any of its clusters requires; 0 keeps it for ever. */
 function longest(known: number | undefined, days: number): number {
   if (known === undefined) return days;
   return known === 0 || days === 0 ? 0 : Math.max(known, days);
@@ -85,7 +85,7 @@ function daysBefore(now: Date, days: number): Date {
   return new Date(now.getTime() - days * 24 * 3_600_000);
 }
 
-/** What is history, whose it is, and which of its times makes it old. */
+/** Tables of history, their owner, and the time that makes a row old. */
 const HISTORY = {
   event: { owner: 'cluster_id', time: 'at' },
   rebuild: { owner: 'cluster_id', time: 'finished_at' },
@@ -109,7 +109,7 @@ async function deleteOlder(
   return rowCount;
 }
 
-/** The role may delete no entry: this function of the tables' owner does, and keeps where the chain goes on. */
+/** The role may delete no entry: this function of the tables' owner does, and stores where the chain continues. */
 async function pruneAudit(sql: Sql, organizationId: OrganizationId, before: Date): Promise<number> {
   const { rows } = await sql.query<{ pruned: number }>('SELECT prune_audit($1, $2, $3) AS pruned', [
     organizationId,
@@ -119,7 +119,7 @@ async function pruneAudit(sql: Sql, organizationId: OrganizationId, before: Date
   return rows[0]?.pruned ?? 0;
 }
 
-/** What let users in for a while and was not used: invitations, first links, and programs' sign-ins. */
+/** Unused permissions with an end: invitations, first links, and programs' sign-ins. */
 async function deleteInvitations(sql: Sql, now: Date): Promise<number> {
   let deleted = 0;
   for (const table of ['invitation', 'first_link', 'device_login']) {
@@ -140,7 +140,7 @@ async function deleteCounts(sql: Sql, now: Date): Promise<number> {
   return deleted;
 }
 
-/** Of a node that reports no more one note is enough: its next whole report deletes what is left. */
+/** For a node that no longer reports one note is enough: its next whole report deletes the rest. */
 async function deleteRepeatedNotes(sql: Sql): Promise<void> {
   await sql.query(
     `DELETE FROM stale_report WHERE id = ANY(ARRAY(
@@ -160,7 +160,7 @@ async function deleteTokens(sql: Sql, now: Date): Promise<number> {
   return rowCount;
 }
 
-/** What waits to be delivered stays. */
+/** Waiting deliveries stay. */
 async function deleteDeliveries(sql: Sql, now: Date): Promise<number> {
   const { rowCount } = await sql.query(
     `DELETE FROM webhook_delivery WHERE id = ANY(ARRAY(

@@ -43,7 +43,7 @@ export async function assertRebuildQuotas(sql: Sql, changes: readonly Change[]):
   if (begun.length === 0) return;
   const ids = await lockQuotas(sql, begun);
   if (ids.length === 0) return;
-  // A statement of its own, which sees what was committed while the first one waited.
+  // A separate statement, which sees commits made while the first one waited.
   const { rows } = await sql.query<{ id: string }>(
     `SELECT q.id FROM quota q WHERE q.id = ANY($1) AND q.running_rebuilds_max <
        (SELECT count(*) FROM rebuild b JOIN volume v ON v.id = b.volume_id

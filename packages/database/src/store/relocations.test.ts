@@ -27,7 +27,7 @@ afterAll(async () => {
   await database?.stop();
 });
 
-// Each view of a volume asks for them, so a scan of all replicas would be paid by every step of every volume.
+// Each view of a volume reads them, so every step of every volume would pay for a scan of all replicas.
 test('relocations are found by their index, before Postgres has statistics of replicas too', async () => {
   const plan = async () => {
     const { rows } = await owner.query<{ 'QUERY PLAN': string }>(`EXPLAIN ${RELOCATING}`);

@@ -9,14 +9,14 @@ export const OUTBOX_CHANNEL = 'holdfast_outbox';
 /** Tells live readers what changed: `<organization> <cluster> <kind> <id>`. Lost ones cost a reader one refresh. */
 export const CHANGE_CHANNEL = 'holdfast_change';
 
-/** What one transaction changed, collected while it runs. */
+/** Changes of one transaction, collected while it runs. */
 export class Touched {
   readonly volumes = new Set<VolumeId>();
   readonly clusters = new Set<ClusterId>();
-  /** A volume whose reconciler makes this transaction, and looks at it again: it need not be woken. */
+  /** A volume whose own reconciler makes this transaction, and continues: it need not be woken. */
   lookedAfter: VolumeId | undefined;
 
-  /** @param lane where its volumes wait to be looked at */
+  /** @param lane where its volumes wait to be reconciled */
   constructor(readonly lane: Lane = 'request') {}
 
   volume(id: VolumeId): void {
@@ -31,13 +31,13 @@ export class Touched {
 const LOCKED = 'locked AS (SELECT id FROM volume WHERE id = ANY($1) ORDER BY id FOR NO KEY UPDATE),';
 
 /**
- * Marks the volumes due and writes what has to be woken, in the transaction that changed it, and tells the relay and live
- * readers. Postgres delivers the notifications only when the transaction commits.
+ * Marks the volumes due and writes their wake-ups, in the transaction that changed them, and notifies the relay and live readers.
+ * Postgres delivers the notifications only when the transaction commits.
  *
- * A wake-up is of the organization that asked for it, where one did: the cluster may be another one's.
+ * A wake-up belongs to the organization that requested the change, if one did: the cluster may be another one's.
  *
- * Several volumes are locked in id order, so that of two transactions that touch the same ones neither blocks the other
- * for good. One volume needs no order, and most commits touch one.
+ * Several volumes are locked in id order, so that two transactions that touch the same ones don't deadlock. One volume needs no
+ * order, and most commits touch one.
  */
 export async function writeOutbox(
   sql: Sql,
@@ -75,7 +75,7 @@ export async function writeOutbox(
   );
 }
 
-/** Tells live readers of a node of which something is shown that no reconciler has to be woken for. */
+/** Notifies live readers of a displayed change of a node for which no reconciler has to be woken. */
 export async function announceNode(sql: Sql, nodeId: NodeId): Promise<void> {
   await sql.query(
     `SELECT pg_notify('${CHANGE_CHANNEL}', concat_ws(' ', organization_id, cluster_id, 'node', id))

@@ -1,9 +1,9 @@
 /**
- * Deliveries of events to webhooks: what is due, who delivers it, and what came of it. Needs the system scope.
+ * Deliveries of events to webhooks: what is due, which worker delivers it, and the outcome. Needs the system scope.
  *
- * A webhook has one deliverer at a time, by a claim that ends on its own when the deliverer dies. Events become deliveries in
- * the commit that moves the webhook's position in the log, so that none is left out and none is made twice; a delivery whose
- * attempt was not recorded is sent again, with the same id. All times are Postgres'.
+ * A webhook has one deliverer at a time, by a claim that expires when the deliverer dies. Events become deliveries in the commit that
+ * moves the webhook's position in the log, so that none is left out and none is made twice; a delivery whose attempt was not recorded
+ * is sent again, with the same id. All times are Postgres'.
  */
 import type { ClusterId, DeliveryId, OrganizationId, WebhookId } from '@holdfast/core/model/ids.js';
 import type { AfterAttempt, Attempt } from '@holdfast/core/policy/webhook-delivery.js';
@@ -21,7 +21,7 @@ const NOW = `date_trunc('milliseconds', now())`;
 /** Events read at once: those that the filter leaves out cost no more than reading them. */
 const EVENTS_PER_READ = 200;
 
-/** A webhook that one worker delivers to. */
+/** A webhook claimed by one worker. */
 export type ClaimedWebhook = {
   readonly id: WebhookId;
   readonly organizationId: OrganizationId;
@@ -98,7 +98,7 @@ export async function releaseWebhook(system: Scope, { id, claim }: ClaimedWebhoo
   );
 }
 
-/** What is to be sent now, made of the log where nothing waits. `undefined`: nothing is due, or the claim is lost. */
+/** Next delivery, made from the log if nothing waits. `undefined`: nothing is due, or the claim is lost. */
 export function nextDelivery(system: Scope, webhook: ClaimedWebhook): Promise<DueDelivery | undefined> {
   return transaction(system, async (sql) => {
     if (!(await renewClaim(sql, webhook))) return undefined;
@@ -123,7 +123,7 @@ async function renewClaim(sql: Sql, { id, claim }: ClaimedWebhook): Promise<bool
 
 type DueRow = Omit<DueDelivery, 'secrets'> & { isDue: boolean };
 
-/** A redelivery that is due, or the oldest delivery. `later`: that one waits, and what is behind it with it. */
+/** A due redelivery, or the oldest delivery. `later`: that one waits, and those behind it with it. */
 async function findDue(sql: Sql, { id }: ClaimedWebhook): Promise<DueDelivery | 'later' | undefined> {
   const { rows } = await sql.query<DueRow>(
     `SELECT d.id, d.cluster_id AS "clusterId", d.body, d.is_redelivery AS "isRedelivery", d.attempts,
@@ -172,7 +172,7 @@ async function makeDeliveries(sql: Sql, { id, organizationId, filter }: ClaimedW
     [
       organizationId,
       id,
-      // Rising with their events, which the list of deliveries is ordered by: ids of one millisecond are by chance.
+      // Rising with their events, by which the list of deliveries is ordered: ids of one millisecond are random.
       wanted.map(() => systemRandom.id()).sort(),
       wanted.map(({ cluster_id }) => cluster_id),
       wanted.map(({ transaction_id }) => transaction_id),

@@ -1,4 +1,4 @@
-/** What nodes say of disks, computed again from what they say themselves. */
+/** Figures of nodes about disks, computed again from their own parts. */
 import { formatBytes, percentOf } from '@holdfast/core/model/bytes.js';
 import type { LonghornDisk, LonghornNode } from '../model.js';
 import { conditionOf } from '../reading/fields.js';
@@ -30,7 +30,7 @@ function finding(
   return { ...part, object: `disk ${node.name}/${disk.name}`, at: node.at };
 }
 
-/** The figure that placement reads has to be the sum of what is listed. */
+/** The figure that placement reads must be the sum of the listed ones. */
 function sumOf(node: LonghornNode, disk: LonghornDisk): Finding[] {
   const listed = [...disk.scheduledReplicas.values(), ...disk.scheduledBackingImages.values()];
   const sumBytes = listed.reduce((sum, bytes) => sum + bytes, 0);

@@ -1,4 +1,4 @@
-/** What a volume's replicas and engine say, held against its own rules. */
+/** State of a volume's replicas and engine, checked against its own rules. */
 import { REBUILD_RETRIES_MAX } from '@holdfast/core/model/replica.js';
 import { antiAffinity } from '@holdfast/core/scheduling/framework/placement-request.js';
 import { tagsMatch } from '@holdfast/core/scheduling/framework/tags.js';
@@ -11,7 +11,7 @@ type Settings = ReturnType<typeof schedulerSettings>;
 
 export function volumeTruths(index: ClusterIndex): Finding[] {
   const settings = schedulerSettings(index.cluster);
-  // A dump without replicas can't say what is wrong with them.
+  // A dump without replicas has no findings about them.
   if (index.cluster.replicas.length === 0) return [];
   return index.cluster.volumes
     .filter(({ isDeleting, isSharded }) => !isDeleting && !isSharded)
@@ -43,7 +43,7 @@ function ofVolume(
   return { ...part, object: `volume ${name}`, at };
 }
 
-/** Missing copies are told with the volume, among those that are not in order. */
+/** Missing copies are reported with the volume, among those that are not in order. */
 function surplus(volume: LonghornVolume, replicas: readonly LonghornReplica[]): Finding[] {
   const staying = replicas.filter((replica) => isPlacedReplica(replica) && !replica.evictionRequested);
   if (staying.length <= volume.numberOfReplicas) return [];

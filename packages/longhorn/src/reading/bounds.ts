@@ -1,6 +1,6 @@
 /**
- * Bounds of what is read. A source comes by mail or from a ticket, so that it is judged before it is believed; each bound is some
- * times the largest that Longhorn is known to write.
+ * Bounds of reading. A source comes by mail or from a ticket, so it is not trusted; each bound is some times the largest that
+ * Longhorn is known to write.
  */
 import { GIB, MIB } from '@holdfast/core/model/bytes.js';
 
@@ -12,7 +12,7 @@ export const ENTRIES_MAX = 50_000;
 export const FILE_BYTES_MAX = 384 * MIB;
 /** Of all files with objects together: 1,000 nodes and 20,000 volumes take some 300 MiB. */
 export const TEXT_BYTES_MAX = GIB;
-/** YAML of Kubernetes shrinks to a twentieth or a fortieth. What shrinks more is made to fill a disk. */
+/** YAML of Kubernetes shrinks to a twentieth or a fortieth. A larger ratio is made to fill a disk. */
 export const RATIO_MAX = 200;
 /** A file as small as this may shrink as it likes: zeros of a few KiB do, and hurt nothing. */
 export const RATIO_FREE_BYTES = MIB;

@@ -1,4 +1,4 @@
-/** Fields of an object, read leniently: releases differ in what they write, and what is missing, null or empty is one thing. */
+/** Fields of an object, read leniently: releases differ in what they write, and missing, null and empty are the same. */
 import { z } from 'zod';
 import type { KubernetesObject } from './read-objects.js';
 

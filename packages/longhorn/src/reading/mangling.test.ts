@@ -1,4 +1,4 @@
-/** What the kit does to objects, row by row, written as the kit writes it and read back. */
+/** The kit's changes to objects, row by row, written as the kit writes them and read back. */
 import { expect, test } from '@jest/globals';
 import { mangledYaml } from '../../test/bundle-files.js';
 import { isMangled, undoMangling } from './mangling.js';

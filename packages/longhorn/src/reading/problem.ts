@@ -1,4 +1,4 @@
-/** Problem of reading: what could not be read, and where. It is told with the findings, so that no gap is silent. */
+/** Problem of reading: the unreadable part, and its position. It is reported with the findings, so that no gap is silent. */
 export type ReadProblem = {
   readonly kind: 'problem';
   /** `bound`: more than is read of anything; `format`: not what its name says; `value`: one value of an object. */

@@ -1,4 +1,4 @@
-/** Objects of Kubernetes out of the text of a file, with mangling undone. What is none is a problem with its file and line. */
+/** Objects of Kubernetes from the text of a file, with mangling undone. Anything else is a problem with its file and line. */
 import { parseDocument } from 'yaml';
 import { z } from 'zod';
 import { ITEM_BYTES_MAX, NESTING_MAX } from './bounds.js';

@@ -71,12 +71,12 @@ async function isZip(file: string): Promise<boolean> {
   }
 }
 
-/** Groups of the Kubernetes API of which the kit's folders are read: Longhorn's own, and the core group's nodes. */
+/** Groups of the Kubernetes API whose folders are read: Longhorn's own, and the core group's nodes. */
 const KIT_FOLDER = /(?:^|\/)yamls\/(?:cluster|namespaced)\//;
 const KIT_READ = /\/longhorn\.io\/[^/]+\/[^/]+$|\/yamls\/cluster\/v1\/nodes\.yaml$/;
 /** Of Longhorn's own bundles up to 1.3. */
 const OLD_KUBERNETES = /(?:^|\/)yamls\/kubernetes\/(?!nodes\.)/;
-/** What a bundle says of itself, beside its folder `yamls`. */
+/** Metadata of a bundle, beside its folder `yamls`. */
 const OF_BUNDLE = /(?:^|\/)metadata\.ya?ml$|prometheus-alerts\.json$/;
 const OBJECTS = /\.(?:ya?ml|json)$/i;
 

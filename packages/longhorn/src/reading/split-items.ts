@@ -137,7 +137,7 @@ function membersOf(text: string, firstLine: number): ItemText[] {
   }
 }
 
-/** What stands around the items: the list's own kind may come before or behind them. */
+/** Text around the items: the list's own kind may come before or behind them. */
 function outside(text: string, at: number): string {
   return text.slice(0, at) + text.slice(-200);
 }

@@ -1,4 +1,4 @@
-/** Entries of a zip archive that are wanted, found by its central directory: what is not wanted is not unpacked. */
+/** Wanted entries of a zip archive, found by its central directory: others are not unpacked. */
 import type { Readable } from 'node:stream';
 import yauzl, { type Entry, type ZipFile } from 'yauzl';
 import { ENTRIES_MAX, FILE_BYTES_MAX, RATIO_FREE_BYTES, RATIO_MAX } from './bounds.js';
@@ -56,7 +56,7 @@ async function readEntry(zip: ZipFile, entry: Entry, file: string): Promise<Sour
 
 function opened(archive: string): Promise<ZipFile> {
   return new Promise((resolve, reject) => {
-    // Sizes are checked while an entry is unpacked: one that grows past what the directory says ends with an error.
+    // Sizes are checked while an entry is unpacked: one that exceeds its size in the directory is an error.
     const options = { lazyEntries: true, autoClose: false, validateEntrySizes: true, strictFileNames: false };
     yauzl.open(archive, options, (error, zip) => (error === null ? resolve(zip) : reject(error)));
   });

@@ -1,6 +1,6 @@
 /**
- * Healing of a simulated cluster after a run: all that is broken is repaired, nodes are opened, and volumes attached. What
- * can be well has to be well within a bound, what is being emptied has to be empty, and nothing is left over.
+ * Healing of a simulated cluster after a run: all faults are repaired, nodes are opened, and volumes attached. Every volume that can
+ * be healthy must be healthy within a bound, evicted nodes and disks must be empty, and nothing is left over.
  */
 
 import { reconcileCluster } from '@holdfast/control/reconcilers/reconcile-cluster.js';
@@ -146,7 +146,7 @@ async function openPlaces(world: World): Promise<ReadonlySet<string>> {
     await patchNode(useCases, { ...key, patch: { ...patch, tags: ['fast'] } });
   }
   for (const { id: diskId, removalRequestedAt } of disks) {
-    // One that its agent is to let go of takes nothing any more.
+    // A disk pending removal accepts no new replicas.
     const patch = removalRequestedAt === undefined ? OPEN : {};
     await patchDisk(useCases, {
       clusterId,
@@ -190,8 +190,8 @@ async function mayKeepZones(world: World): Promise<boolean> {
 const EMPTYING_SECONDS = 3_600;
 
 /**
- * A dead node that is to be emptied gives up what it has while it stays dead, also of detached volumes: as long as each of these has a full
- * copy elsewhere. All else is repaired first.
+ * A dead node that is evicted gives up its copies while it stays dead, also of detached volumes: as long as each of these has a full
+ * copy elsewhere. Everything else is repaired first.
  */
 async function emptyDeadNode(world: World): Promise<string[]> {
   const { nodes } = await world.store.loadFleet(world.clusterId);
@@ -204,7 +204,7 @@ async function emptyDeadNode(world: World): Promise<string[]> {
     replicas.by('volume', volumeId).some((other) => other.nodeId !== dead.id && isSound(world, other));
   if (!replicas.by('node', dead.id).every(isSpared)) return [];
   await repair(world, dead.id);
-  // What is emptied is moved whether or not lost copies are rebuilt.
+  // Evicted copies are moved whether or not lost copies are rebuilt.
   await changeSettings(world, { 'offline-replica-rebuilding': false });
   if (!(await openPlaces(world)).has(dead.id)) return [];
   const left = () => replicas.by('node', dead.id).filter(({ volumeId }) => isIdle(world, volumeId));
@@ -238,7 +238,7 @@ function isIdle(world: World, volumeId: VolumeId): boolean {
   return volume?.lifecycle.state === 'detached' && volume.spec.dataEngine === 'v1';
 }
 
-/** A user attaches it, goes on with what there is where members are lost, and lets its rebuilds run. */
+/** A user attaches it, salvages it if members are lost, and resumes its rebuilds. */
 async function serve(world: World, client: SimClient): Promise<void> {
   const { useCases } = world;
   const { volumeId } = client;
@@ -272,7 +272,7 @@ async function troubleOf(client: SimClient): Promise<string[] | undefined> {
   ];
 }
 
-/** Copies on nodes that are to be empty, and files that no replica stands for. */
+/** Copies on nodes that must be empty, and files without a replica. */
 async function leftovers(world: World, emptied: ReadonlySet<string>): Promise<string[]> {
   const { replicas, volumes } = world.store.tables;
   // One of the v2 engine needs another block disk.
@@ -288,7 +288,7 @@ async function leftovers(world: World, emptied: ReadonlySet<string>): Promise<st
       volumes.get(volumeId)?.spec.dataLocality !== 'strict-local' &&
       (volumes.get(volumeId)?.spec.dataEngine !== 'v2' || hasBlockPlace),
   );
-  // What is on a node that was forgotten is out of reach.
+  // Copies on a forgotten node are out of reach.
   const known = world.nodes.filter(({ nodeId }) => nodeId !== undefined && isKnownNode(world, nodeId));
   const strays = known.flatMap(({ copies }) => [...copies.keys()].filter((id) => !replicas.has(id)));
   return [

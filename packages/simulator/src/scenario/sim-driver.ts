@@ -146,7 +146,7 @@ export class SimDriver implements ScenarioDriver {
     await this.label(node);
   }
 
-  /** What users say of a node and its disks, which agents don't report. */
+  /** User settings of a node and its disks, which agents don't report. */
   private async label({ name, tags, allowScheduling, cordoned, disks }: NodeGiven): Promise<void> {
     const { useCases, clusterId } = this.world;
     const nodeId = this.objects.nodeId(name);

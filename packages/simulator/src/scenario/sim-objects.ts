@@ -116,7 +116,7 @@ export class SimObjects {
     this.saved.set(disk, node.save(disk));
   }
 
-  /** Only where the disk was stamped since: a disk that goes back by less than that can't be told from one whose agent was restarted. */
+  /** Only if the disk was stamped since: a disk that goes back by less can't be told from one whose agent was restarted. */
   async setBackDisk(name: string): Promise<void> {
     const disk = this.disk(name);
     const [node, saved] = [this.nodeWith(disk), this.saved.get(disk)];
@@ -131,7 +131,7 @@ export class SimObjects {
     this.world.startNode(node.name);
   }
 
-  /** A copy that was not there yet goes with what is set back: not where it is the last one of its volume. */
+  /** A copy that did not exist yet disappears when the disk is set back: not if it is the last one of its volume. */
   private requireSpares({ id: diskId }: SimDisk, { copies }: SavedDisk): void {
     const { replicas } = this.world.store.tables;
     for (const replica of replicas.by('disk', diskId)) {

@@ -72,7 +72,7 @@ type FaultStep =
   | 'loseCopy'
   | 'damageCopy';
 
-/** What befalls the cluster. None of it asks the product. */
+/** Faults of the cluster. None of them goes through the product. */
 function faultSteps(objects: SimObjects): Pick<StepHandlers, FaultStep> {
   const { world } = objects;
   return {
@@ -311,7 +311,7 @@ function volumeSteps(objects: SimObjects): Pick<StepHandlers, VolumeStep> {
     verify: (volume) => requestVerify(useCases, key(volume)),
     salvage: async (volume) => {
       await requestSalvage(useCases, { ...key(volume), replicaIds: [] });
-      // The user goes on with copies that may lack what others hold.
+      // The user goes on with copies that may lack writes which others hold.
       objects.client(volume).settleFor();
     },
   };

@@ -1,6 +1,6 @@
 /**
- * Scenarios by chance: a cluster, settings, volumes and steps of one seed, as the value of a scenario file. Steps may be
- * refused: whether the product allows them is not foreseen.
+ * Random scenarios: a cluster, settings, volumes and steps of one seed, as the value of a scenario file. Steps may be refused:
+ * whether the product allows them is not predicted.
  */
 import { GIB } from '@holdfast/core/model/bytes.js';
 import { SeededRandom } from '../seeded-random.js';
@@ -39,13 +39,13 @@ export type ScenarioValue = {
 };
 
 const STEPS_PER_HOUR = 30;
-/** What meets is found in these. A long run is there for what only comes with time: rests after failures, crons, windows, old copies. */
+/** Coincidences are found in these. A long run finds what needs time: pauses after failures, crons, windows, old copies. */
 const BUSY_HOURS = 2;
 /** In bursts of two on average, each is more than a well-kept cluster of thirty nodes meets in a day. */
 export const LATER_STEPS_PER_DAY = 4;
 /**
- * How often what runs by the clock runs. A search of hours has it meet everything else; one of days has it as often as an operator
- * does, because a snapshot in each minute of a week finds in its second hour what it finds at all.
+ * Frequency of periodic work. In a search of hours it coincides with everything else; in one of days it runs as often as an operator
+ * sets it, because a snapshot in each minute of a week finds everything in its second hour.
  */
 const CRONS_OF_HOURS: Crons = {
   integrityChecks: ['0 0 */7 * *', '*/5 * * * *'],
@@ -157,7 +157,7 @@ function steps(
   const made = new RandomSteps(random, names, crons);
   let at = 0;
   return Array.from({ length: count }, (): StepValue[] => {
-    // Steps come in bursts: what meets in one second breaks more than what is spread evenly.
+    // Steps come in bursts: coincidences within one second break more than evenly spread steps.
     at += random.chance(0.5) ? random.below(3) : random.below(Math.ceil(4 * meanSeconds));
     const writer = random.pick(names.volumes) ?? '';
     return [

@@ -1,4 +1,4 @@
-/** Steps by chance: every action of users and every fault, each with its share. */
+/** Random steps: every action of users and every fault, each with its share. */
 import { GIB, MIB } from '@holdfast/core/model/bytes.js';
 import { Bug } from '@holdfast/core/model/faults.js';
 import { DRAIN_POLICIES } from '@holdfast/core/model/node-drain.js';
@@ -16,7 +16,7 @@ type Names = {
   readonly disks: string[];
   readonly volumes: string[];
 };
-/** What runs by the clock: expressions to choose from. */
+/** Periodic settings: cron expressions to choose from. */
 export type Crons = {
   readonly integrityChecks: readonly [string, string];
   readonly snapshots: readonly [string, string, string];
@@ -25,11 +25,11 @@ type TakenSnapshot = { readonly volume: string; readonly snapshot: string };
 type MadeStep = Partial<Record<StepName, unknown>>;
 type Maker = (chance: Chance) => MadeStep;
 
-/** What makers draw from. */
+/** Pools from which the makers of steps draw. */
 class Chance {
   constructor(
     readonly random: SeededRandom,
-    /** Of what is there at the start, and of what earlier steps ask for. */
+    /** Objects of the start, and those that earlier steps request. */
     readonly names: Names,
     /** Of the step in its run: names that are to be new end in it. */
     readonly index: number,
@@ -59,7 +59,7 @@ class Chance {
   tags(tag: string): string[] {
     return this.flag() ? [tag] : [];
   }
-  /** What belongs to this step and has to wait until it has had an effect. */
+  /** Later part of this step, which has to wait until the first part has had an effect. */
   plan(...steps: MadeStep[]): void {
     this.planned.push(...steps);
   }
@@ -68,7 +68,7 @@ class Chance {
     this.taken.push(made);
     return made;
   }
-  /** A step about a snapshot that an earlier one asked for; while there is none, it asks for one. */
+  /** A step about a snapshot that an earlier one requested; if there is none, it requests one. */
   ofSnapshot(make: (snapshot: TakenSnapshot) => MadeStep): MadeStep {
     const snapshot = this.random.pick(this.taken);
     return snapshot === undefined ? { takeSnapshot: this.newSnapshot() } : make(snapshot);
@@ -78,7 +78,7 @@ class Chance {
   }
 }
 
-/** Switches of the cluster that a user turns, with the values that they take. */
+/** Switches of the cluster that a user changes, with their values. */
 const SETTINGS: Readonly<Record<string, readonly (boolean | number | string)[]>> = {
   'concurrent-replica-rebuild-per-node-limit': [0, 1, 2, 5],
   'concurrent-rebuild-source-per-node-limit': [1, 2, 5],
@@ -157,7 +157,7 @@ const FAULTS: Readonly<Record<string, readonly [share: number, Maker]>> = {
     0.7,
     (chance) => {
       const [disk, to, as] = [chance.disk(), chance.node(), `copied-${chance.index}`];
-      // The node of the first one goes away at times: then the copy could be taken for it.
+      // The node of the first one sometimes goes down: then the copy could be mistaken for it.
       if (chance.flag()) chance.plan({ nodeDown: disk.slice(0, disk.indexOf('/')) });
       chance.names.disks.push(`${to}/${as}`);
       return { cloneDisk: { disk, to, as } };
@@ -414,7 +414,7 @@ function ownerOf(chance: Chance): 'project' | 'organization' {
   return chance.flag() ? 'project' : 'organization';
 }
 
-/** One limit: often of what is used already, so that it refuses all that is new. */
+/** One limit: often the present usage, so that it refuses everything new. */
 function quotaOf(random: SeededRandom): Readonly<Record<string, number>> {
   const limits = [
     { runningRebuilds: random.below(3) },
@@ -441,10 +441,10 @@ function overrideOf(random: SeededRandom): [field: string, value: string | numbe
 const MAKERS = Object.values({ ...FAULTS, ...NODES, ...VOLUMES });
 const SHARES = MAKERS.reduce((sum, [share]) => sum + share, 0);
 
-/** Other steps come between those that belong together: what they wait for takes its time. */
+/** Other steps come between related ones: their effects take time. */
 const PLANNED_SHARE = 0.3;
 
-/** Steps of one run, one after the other: a later one may be about what an earlier one makes. */
+/** Steps of one run in order: a later one may use objects that an earlier one makes. */
 export class RandomSteps {
   private readonly taken: TakenSnapshot[] = [];
   private count = 0;

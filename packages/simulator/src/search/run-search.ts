@@ -1,4 +1,4 @@
-/** One run of the fault search: a scenario by chance, run and healed; and the smallest scenario that fails alike. */
+/** One run of the fault search: a random scenario, run and healed; and the smallest scenario that fails alike. */
 import { scenarioOf } from '@holdfast/scenario/read-scenario.js';
 import { runScenario, type ScenarioResult } from '@holdfast/scenario/run-scenario.js';
 import { SimDriver } from '../scenario/sim-driver.js';

@@ -5,7 +5,7 @@ import { runSearch } from './run-search.js';
 const SIZE = { hours: 0.5 };
 
 type Searched = {
-  /** What was wrong, with its seed. */
+  /** The violation, with its seed. */
   readonly problems: readonly string[];
   /** Volumes were written to often enough for the runs to mean something. */
   readonly isUsed: boolean;

@@ -1,4 +1,4 @@
-/** A search for the night: more scenarios by chance than `search.test.ts` runs. */
+/** A search for the night: more random scenarios than `search.test.ts` runs. */
 import { expect, test } from '@jest/globals';
 import { searchSeeds } from './search-seeds.js';
 

@@ -1,4 +1,4 @@
-/** The fault search itself: scenarios by chance hold every invariant and heal, a seed is the same run, failures shrink. */
+/** The fault search itself: random scenarios hold every invariant and heal, a seed is the same run, failures shrink. */
 import { expect, test } from '@jest/globals';
 import { generateScenario, type ScenarioValue } from './generate.js';
 import { runSearch } from './run-search.js';

@@ -1,6 +1,6 @@
 /**
- * Shrinking of a failing scenario: leaves out steps, volumes, nodes and chance as long as it still fails. Any failure
- * counts: what is left is a mistake worth looking at, whichever it is.
+ * Shrinking of a failing scenario: removes steps, volumes, nodes and randomness as long as it still fails. Any failure counts: the
+ * rest is a mistake worth studying, whichever it is.
  */
 import { scenarioOf } from '@holdfast/scenario/read-scenario.js';
 import type { ScenarioValue, StepValue } from './generate.js';
@@ -18,7 +18,7 @@ export async function shrink(
   let runs = 0;
   const tries = async (smaller: ScenarioValue): Promise<boolean> => {
     if (runs >= RUNS_MAX) return false;
-    // A step may name what only one that is left out makes: that is no scenario.
+    // A step may name an object that only a removed step makes: then it is no scenario.
     if (scenarioOf(smaller).kind === 'wrong') return false;
     runs += 1;
     if (!(await fails(smaller))) return false;
@@ -73,7 +73,7 @@ function withoutNode(value: ScenarioValue, name: string): ScenarioValue {
   return withSteps({ ...value, cluster: { nodes }, volumes }, steps);
 }
 
-/** A file has at least one step: one that waits for nothing stands for none. */
+/** A file has at least one step: a wait of no time stands for none. */
 function withSteps(value: ScenarioValue, steps: StepValue[]): ScenarioValue {
   return { ...value, steps: steps.length > 0 ? steps : [{ at: 0, refused: 'maybe', workerDown: 0 }] };
 }

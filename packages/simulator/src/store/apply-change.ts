@@ -140,7 +140,7 @@ function createVolume(transaction: Transaction, { volume }: ChangeOf<'volume.cre
   transaction.touchVolume(volume.id);
 }
 
-/** Counts the source up, so that a deletion decided before loses; and refuses what a deletion came before. */
+/** Counts the source up, so that a deletion decided before loses; and refuses if a deletion came first. */
 function takeCloneSource(transaction: Transaction, { sourceVolumeId, snapshotId }: VolumeFill): void {
   const { volumes, snapshots } = transaction.tables;
   const source = volumes.get(sourceVolumeId);
@@ -158,7 +158,7 @@ function patchVolume(transaction: Transaction, change: ChangeOf<'volume.patch'>,
   const row = required(volumes.get(change.volumeId), change.volumeId);
   const isCounted = guard.kind === 'volume' && guard.volumeId === row.id;
   const version = row.version + (isCounted ? 0 : 1);
-  // A volume that was filled from another one holds up that one's purges no longer.
+  // A volume that was filled from another one no longer blocks that one's purges.
   const fill = fillOf(row);
   if (Object.hasOwn(change.patch, 'task') && fill !== undefined) transaction.touchVolume(fill.sourceVolumeId);
   transaction.put(volumes, row.id, { ...row, ...change.patch, version });

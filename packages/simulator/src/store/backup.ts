@@ -1,4 +1,4 @@
-/** Backup of the tables in memory, and what a restore makes of them: as `packages/database/src/backup` does it with Postgres. */
+/** Backup of the tables in memory, and a restore's changes to them: as `packages/database/src/backup` does with Postgres. */
 import { DUE_AT_ONCE } from '@holdfast/control/ports/store.js';
 import type { ClusterId } from '@holdfast/core/model/ids.js';
 import { effectiveSettings } from '@holdfast/core/settings/effective.js';

@@ -2,7 +2,7 @@ import type { NodeId } from '@holdfast/core/model/ids.js';
 import { isNodeReady } from '@holdfast/core/model/node.js';
 import { observationKey, type Transaction } from './tables.js';
 
-/** Forgets a node that is gone for good, with its disks and what was found on them, by the rules of Postgres. */
+/** Deletes a node that is gone for good, with its disks and orphans, by the rules of Postgres. */
 export function deleteNode(
   transaction: Transaction,
   nodeId: NodeId,

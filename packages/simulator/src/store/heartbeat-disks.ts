@@ -1,4 +1,4 @@
-/** What a heartbeat says of disks, as the memory store keeps it. The decisions are those of the store in Postgres. */
+/** Disks in a heartbeat, as the memory store keeps them. The decisions are those of the store in Postgres. */
 
 import { type DiskFacts, diskAfterReport } from '@holdfast/core/lifecycle/conclude-heartbeat.js';
 import { holdsAcceptance, isSetBack } from '@holdfast/core/lifecycle/plan-set-back.js';
@@ -54,7 +54,7 @@ export function storeDisks(
   return { wishes: wishesOf(stays), stamps };
 }
 
-/** The disk as it is judged: what a user has accepted counts once no copy on it holds that up. */
+/** The disk as it is judged: a user's acceptance counts once no copy on it blocks that. */
 function acceptedAs({ tables }: Transaction, disk: StorageDisk): StorageDisk {
   if (disk.acceptedNodeId === undefined) return disk;
   const isHeldUp = tables.replicas.by('disk', disk.id).some((replica) => {
@@ -72,7 +72,7 @@ function senderOf({ nodeId, heartbeat, now }: Report): Sender {
 
 type Duplicate = { readonly report: DiskReport; readonly of: DiskId };
 
-/** Takes a disk over that has moved to this node, with its replicas; tells a second one of its identity apart. */
+/** Takes over a disk that has moved to this node, with its replicas; tells a second one of its identity apart. */
 function arrive(
   transaction: Transaction,
   stored: Report,
@@ -84,7 +84,7 @@ function arrive(
   const disk = disks.get(report.diskId);
   const from = disk === undefined ? undefined : nodes.get(disk.nodeId);
   if (disk === undefined || disk.nodeId === nodeId || from?.clusterId !== clusterId) return {};
-  // Simulated agents report what they have: there is no liar among them.
+  // Simulated agents report the truth.
   const facts = {
     disk: acceptedAs(transaction, disk),
     from,
@@ -145,7 +145,7 @@ function hold(
   return report;
 }
 
-/** Removes the rows that the report ends. One with a booking stays: what is booked there has to go first. */
+/** Deletes the rows that the report ends. One with a booking stays: its bookings have to go first. */
 function endDisks(
   transaction: Transaction,
   { clusterId, heartbeat, now }: Report,

@@ -21,7 +21,7 @@ import { type NodeRow, observationKey, type Transaction } from './tables.js';
 
 type HeardAt = { heartbeat: Heartbeat; now: Date };
 
-/** Stores what an agent reports. Facts only: what follows from them is the reconcilers' to decide. */
+/** Stores an agent's report. Facts only: the reconcilers decide the consequences. */
 export function storeHeartbeat(
   transaction: Transaction,
   report: Omit<Report, 'nodeId'> & { newId: () => string; newNodeId: NodeId | undefined },

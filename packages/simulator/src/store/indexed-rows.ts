@@ -1,20 +1,20 @@
-/** What of a row an index goes by; `undefined`: the row is not in it. */
+/** Key of a row in an index; `undefined`: the row is not in it. */
 type Index<Row> = (row: Row) => string | undefined;
 
 type Group<Key, Row> = {
   readonly rows: Map<Key, Row>;
-  /** The rows, once they were asked for and while they stay. */
+  /** The rows, cached from the first read until they change. */
   list: readonly Row[] | undefined;
 };
 
 const NONE: readonly never[] = [];
 
 /**
- * Table with indexes. A view is made of a few rows, many times a second, and must not cost a look at all of them: as in
- * Postgres, where each of these look-ups has an index too.
+ * Table with indexes. A view reads a few rows, many times a second, and must not scan all of them: as in Postgres, where each of
+ * these look-ups has an index too.
  */
 export class IndexedRows<Key, Row, Name extends string> extends Map<Key, Row> {
-  /** Grows with every change: what was made of the rows is still so while it stays. */
+  /** Grows with every change: results computed from the rows hold while it is unchanged. */
   changes = 0;
   private readonly changesBy = new Map<Name, number>();
   private readonly indexes: readonly { name: Name; read: Index<Row>; groups: Map<string, Group<Key, Row>> }[];
@@ -33,7 +33,7 @@ export class IndexedRows<Key, Row, Name extends string> extends Map<Key, Row> {
     return this.changesBy.get(name) ?? 0;
   }
 
-  /** Rows with that value: the same list until one of them changes, so what was made of it may be kept with it. */
+  /** Rows with that value: the same list until one of them changes, so results may be kept with it. */
   by(name: Name, value: string | undefined): readonly Row[] {
     const group = value === undefined ? undefined : this.groups.get(name)?.get(value);
     if (group === undefined) return NONE;

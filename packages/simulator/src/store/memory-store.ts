@@ -223,7 +223,7 @@ export class MemoryStore implements Store {
     };
   }
 
-  /** The list of before while no disk has changed: heartbeats change nodes every few seconds, and what was made of disks stays good. */
+  /** The previous list while no disk has changed: heartbeats change nodes every few seconds, and results about disks stay valid. */
   private disksOf(nodes: readonly NodeRow[]): FleetView['disks'] {
     const { disks } = this.tables;
     const ofNodes = nodes.map(({ id }) => id).join();
@@ -237,7 +237,7 @@ export class MemoryStore implements Store {
     return list;
   }
 
-  /** As the API forgets a node that is gone. @returns what is in the way */
+  /** As the API deletes a node that is gone. @returns the obstacle */
   deleteNode(nodeId: NodeId): 'deleted' | 'gone' | 'holds-replicas' | 'ready' {
     return this.transact((transaction) => deleteNode(transaction, nodeId));
   }
@@ -372,7 +372,7 @@ export class MemoryStore implements Store {
     return { nodeId, disks, stamps };
   }
 
-  /** Agents that have nothing new to say: they were heard now, and what they say of their engines is so now. */
+  /** Agents without news: they were heard now, and their last reports of engines are current. */
   hear(nodeIds: readonly NodeId[], now: Date): void {
     const { nodes } = this.tables;
     for (const nodeId of nodeIds) {

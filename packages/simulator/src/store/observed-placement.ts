@@ -7,7 +7,7 @@ import type { FleetView } from '@holdfast/core/model/views.js';
 import type { Volume } from '@holdfast/core/model/volume.js';
 import type { Tables } from './tables.js';
 
-/** What `checkPlacement` wants to know but the time, which the store does not know. */
+/** Inputs of `checkPlacement` except the time, which the store does not know. */
 export type ObservedPlacement = Omit<PlacementEvent, 'now' | 'volume'> & {
   readonly volume: Volume;
   /** Why the copy moves; `undefined`: it does not move. */

@@ -1,4 +1,4 @@
-/** Quotas of the store in memory: what is used is added up anew with each commit, while there are limits at all. */
+/** Quotas of the store in memory: usage is summed up anew with each commit, if there are limits at all. */
 
 import type { Change } from '@holdfast/control/ports/store.js';
 import { faultOf } from '@holdfast/control/use-cases/use-case.js';
@@ -18,7 +18,7 @@ import type { Tables } from './tables.js';
 
 type Use = ReadonlyMap<OrganizationId | ProjectId, QuotaUse>;
 
-/** What each organization and project uses; empty while nothing has a limit. */
+/** Usage of each organization and project; empty while nothing has a limit. */
 export function quotaUse(tables: Tables): Use {
   const use = new Map<OrganizationId | ProjectId, QuotaUse>();
   if (tables.quotas.size === 0) return use;

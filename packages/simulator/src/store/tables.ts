@@ -38,7 +38,7 @@ export type ClusterRow = {
   readonly balanceVersion: number;
 };
 
-/** A node with what only its agent and the store know of it. */
+/** A node with fields that only its agent and the store know. */
 export type NodeRow = StorageNode & {
   readonly controlSecret: string;
   readonly pastBootIds: readonly string[];
@@ -158,7 +158,7 @@ export class Transaction {
     this.touchCluster(clusterId);
   }
 
-  /** The volume's reconciler makes this transaction, and looks at it again: it need not be woken. */
+  /** The volume's own reconciler makes this transaction, and continues: it need not be woken. */
   lookAfter(volumeId: VolumeId): void {
     this.lookedAfter = volumeId;
   }

@@ -1,6 +1,6 @@
 /**
- * Views of volumes over the tables in memory. One is made anew only when a row of it has changed; until then the same object
- * is given out, as is each list in it, so that what was worked out of them may be kept with them.
+ * Views of volumes over the tables in memory. A view is made anew only when a row of it has changed; until then the same object is
+ * returned, as is each list in it, so that results may be kept with them.
  */
 import type { VolumeDue, VolumeView } from '@holdfast/control/ports/store.js';
 import { Bug } from '@holdfast/core/model/faults.js';
@@ -28,7 +28,7 @@ type Sources = {
   readonly snapshots: readonly Snapshot[];
   readonly rebuilds: readonly Rebuild[];
   readonly clones: readonly Volume[];
-  /** Changes with every node, and so with what is known of the engine's one. */
+  /** Changes with every node, and so with the state of the engine's node. */
   readonly fleet: FleetView;
   readonly observation: ObservationRow | undefined;
   readonly relocations: VolumeView['relocations'];
@@ -127,7 +127,7 @@ function areSame(a: Sources, b: Sources): boolean {
   );
 }
 
-/** What the engine of the volume's epoch said last, if it said so in the present life of its node. */
+/** Last report of the engine at the volume's epoch, if it came in the present run of its node's agent. */
 export function engineOf(tables: Tables, volume: Volume): VolumeView['engine'] {
   const holderId = holderOf(volume);
   if (holderId === undefined) return undefined;
@@ -135,7 +135,7 @@ export function engineOf(tables: Tables, volume: Volume): VolumeView['engine'] {
   const node = tables.nodes.get(holderId);
   if (row === undefined || node === undefined || row.bootId !== node.bootId) return undefined;
   if (!speaksFor(row.report, volume)) return undefined;
-  // An agent that is heard without news says what it said before: only its node's row is written then.
+  // An agent that is heard without news repeats its last report: only its node's row is written then.
   return { nodeId: row.nodeId, bootId: row.bootId, at: node.lastHeartbeatAt ?? row.at, report: row.report };
 }
 

@@ -6,7 +6,7 @@ import { errorSerializers } from '../../src/source-positions.js';
 
 const BUILT = path.join(repositoryRoot, 'packages/tracing/dist/traceparent.js');
 const SOURCE = path.join(repositoryRoot, 'packages/tracing/src/traceparent.ts');
-/** A statement of both: what is built has other lines above it. */
+/** A statement of both: the built file has other lines above it. */
 const STATEMENT = 'FORM.exec(';
 
 /** The stack of an error that was thrown in a line of a built file. */

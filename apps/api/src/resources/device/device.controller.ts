@@ -41,7 +41,7 @@ const POLL_SECONDS = 3;
 const TOKEN_DAYS = 90;
 const DAY_MS = 86_400_000;
 
-/** Sign-in of programs without a browser, such as the CLI (ADR 0195). */
+/** Sign-in of programs without a browser, such as the CLI (docs/design/tenancy-and-access.md). */
 @Controller('api/v1/device')
 export class DeviceController {
   private readonly limits: SignInLimits;

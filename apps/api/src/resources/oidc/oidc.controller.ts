@@ -67,7 +67,7 @@ class BegunDto extends dto(
 
 type InstallationEntry = SignInEntry & { readonly config: OidcConfig };
 
-/** Sign-in by an OpenID provider: the installation's (ADR 0194) or an organization's own (ADR 0242). */
+/** Sign-in by an OpenID provider: the installation's (docs/design/tenancy-and-access.md) or an organization's own (ADR 0242). */
 @Controller('api/v1/oidc')
 export class OidcController {
   private readonly configured: InstallationEntry | undefined;

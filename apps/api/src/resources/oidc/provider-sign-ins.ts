@@ -1,5 +1,5 @@
 /**
- * Sign-in at an OpenID provider, as far as it is the same for the installation's provider (ADR 0194) and for those of
+ * Sign-in at an OpenID provider, as far as it is the same for the installation's provider (docs/design/tenancy-and-access.md) and for those of
  * organizations (ADR 0242): the cookie that a browser carries on its way, the session at its end, and what is told of a refusal.
  */
 import { faultOf } from '@holdfast/control/use-cases/use-case.js';

@@ -36,7 +36,7 @@ class FirstAccountDto extends dto(
     .meta({ id: 'FirstAccount' }),
 ) {}
 
-/** The first owner of a fresh control plane, made with the one-time link (ADR 0193). */
+/** The first owner of a fresh control plane, made with the one-time link (docs/design/tenancy-and-access.md). */
 @Controller('api/v1/first-account')
 export class FirstAccountController {
   private readonly limits: SignInLimits;

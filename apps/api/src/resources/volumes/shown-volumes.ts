@@ -15,7 +15,7 @@ type Writable = ReadonlySet<ProjectId>;
 const BYTES_MAX = 36 * 1024 * 1024;
 
 /**
- * Volumes of lists as JSON, remembered by the versions of their rows (ADR 0299). Lists are read far more often than volumes change,
+ * Volumes of lists as JSON, remembered by the versions of their rows (docs/design/api-contract.md). Lists are read far more often than volumes change,
  * and reading rows into views is most of what a list costs.
  */
 @Injectable()

@@ -30,7 +30,7 @@ export function mayWriteIn(user: AccessFacts, projectId: ProjectId): boolean {
   return isAllowedWithin(user, 'volume:write', projectId);
 }
 
-/** Depends on nothing else: what was shown is shown again while the rows are the same (ADR 0299). */
+/** Depends on nothing else: what was shown is shown again while the rows are the same (docs/design/api-contract.md). */
 export function volumeViewOf({ volume, replicas }: VolumeWithReplicas, mayWrite: boolean): VolumeView {
   const {
     sizeBytes,

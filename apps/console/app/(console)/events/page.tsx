@@ -10,7 +10,7 @@ import type { QuickFilter } from '../../../src/shared/list-search';
 import { PageHeader } from '../../../src/shared/page-header';
 import { SearchedPages } from '../../../src/shared/searched-pages';
 
-/** What follows from another event is folded under it; with a filter each event stands for itself. */
+/** Events that follow from another one are folded under it; with a filter each event is a line. */
 const useFolded = (filter: string) => useEventPages(filter === '' ? CAUSES_FILTER : filter);
 
 const FOLDED = { path: '/clusters/{clusterId}/events', query: { filter: CAUSES_FILTER } };

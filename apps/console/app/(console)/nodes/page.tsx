@@ -55,7 +55,10 @@ export default function NodesPage() {
   );
 }
 
-/** Of many nodes those that need a look come first, a page at a time; a search finds any. Few stand in the order of their zones. */
+/**
+ * In a large cluster nodes that need attention come first, a page at a time; a search finds any. A few are in the order of their
+ * zones.
+ */
 function NodePanels() {
   const [text, search] = useSearchText(paths.nodes);
   const total = useZones().data?.reduce((sum, { nodes }) => sum + nodes.total, 0);

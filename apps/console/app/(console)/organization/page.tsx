@@ -2,7 +2,7 @@
 import { InvitationsPanel } from '../../../src/organization/invitations-panel';
 import { MembersPanel } from '../../../src/organization/members-panel';
 
-/** Who belongs to the organization, and who is invited. */
+/** Members of the organization, and invitations. */
 export default function MembersPage() {
   return (
     <>

@@ -157,7 +157,7 @@ function Overrides({ setting: { overrides } }: { setting: Setting }) {
   );
 }
 
-/** In the order in which the API tells them. */
+/** In the order of the API. */
 function byCategory(settings: readonly Setting[]): [string, Setting[]][] {
   const groups = new Map<string, Setting[]>();
   for (const setting of settings) {

@@ -34,7 +34,7 @@ export default function VolumesPage() {
 function Volumes() {
   const [state, change] = useListState();
   const [creating, setCreating] = useState(false);
-  // What is selected belongs to what was searched for: an action must not go on with what is not shown any more.
+  // The selection belongs to the search: an action must not continue with volumes that are no longer displayed.
   const search = useCallback(
     (text: string) => change(text === state.text ? { text } : { text, selection: NOTHING }),
     [change, state.text],
@@ -140,7 +140,7 @@ type SelectedProps = {
   pages: Pick<ReturnType<typeof useVolumePages>, 'hasNextPage' | 'isFetchingNextPage' | 'fetchNextPage'>;
 };
 
-/** What can be done with what is selected, and the way to all that match. */
+/** Actions on the selected volumes, and the link to select all matches. */
 function Selected({ selection, select, rows, pages }: SelectedProps) {
   const { items, missing } = useSelectedItems(selection, rows, pages);
   const isFull = !selection.isAll && selection.ids.size === SELECTED_MAX;
@@ -156,7 +156,7 @@ function Selected({ selection, select, rows, pages }: SelectedProps) {
   );
 }
 
-/** The filter, and what is wrong with it: while one is being typed, the list stays as the last one left it. */
+/** The filter, and its error: while one is being typed, the list keeps the last valid one. */
 function useReadableFilter(text: string): [filter: string, problem: string | undefined] {
   const filter = filterOf(text);
   const problem = problemOf(filter);

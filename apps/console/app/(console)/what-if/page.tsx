@@ -19,7 +19,7 @@ import { questionOf } from '../../../src/what-if/question';
 import { WhatIfForm } from '../../../src/what-if/what-if-form';
 import { WhatIfResult } from '../../../src/what-if/what-if-result';
 
-/** What would fit, and what would become of the volumes there are. Changes nothing. */
+/** What would fit, and the effect on existing volumes. Changes nothing. */
 export default function WhatIfPage() {
   return (
     <>

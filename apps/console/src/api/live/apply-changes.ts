@@ -1,15 +1,15 @@
 /**
- * What the stream tells, applied to what is shown: rows of volumes are asked for by their ids and put into their lists. Only where too
- * much changes at once is a list asked for again.
+ * Applies the stream's messages to the displayed lists: rows of volumes are read by their ids and put into their lists. Only if too
+ * much changes at once is a list read again.
  */
 import type { InfiniteData, Query, QueryClient } from '@tanstack/react-query';
 import { api } from '../client';
 import { patchPages } from './patch-rows';
 import type { makeRefresher } from './refresher';
 
-/** Ids that one filter has room for beside the list's own. */
+/** Ids for which one filter has room beside the list's own. */
 const ROWS_MAX = 20;
-/** What comes within this time is asked for at once. */
+/** Changes within this time are read together. */
 const COLLECT_MS = 250;
 /** Short lists beside the large one show a few volumes of a hundred, and follow more slowly. */
 const SHORT_LIST_PAUSE_MS = 2_000;
@@ -20,7 +20,7 @@ type Refresher = ReturnType<typeof makeRefresher>;
 /** Applies changes of volumes, some at a time and one round after the other. */
 export function makeVolumePatcher(queryClient: QueryClient, clusterId: string, refresher: Refresher) {
   let touched = new Set<string>();
-  /** Volumes whose pages, or the short lists, are to be asked for again once that is not too soon. */
+  /** Volumes whose pages, or the short lists, are to be read again after a pause. */
   let waiting = new Set<string>();
   let timer: ReturnType<typeof setTimeout> | undefined;
   let isAsking = false;
@@ -67,7 +67,7 @@ export function makeVolumePatcher(queryClient: QueryClient, clusterId: string, r
     );
   }
 
-  /** A volume's own page, or a short list in which it stands or may come to stand. */
+  /** A volume's own page, or a short list that contains it or may contain it. */
   function refresh({ queryKey, state }: Query, due: ReadonlySet<string>): void {
     const [, , what] = queryKey.map(String);
     if (what === undefined || (what !== 'some' && !due.has(what))) return;

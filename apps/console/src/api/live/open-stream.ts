@@ -5,7 +5,7 @@ const REOPEN_PAUSE_MS = 1_500;
 
 export type StreamHandlers = {
   onState: (state: LiveState) => void;
-  /** Ids of what has changed, in JSON. */
+  /** Ids of changed objects, in JSON. */
   onIds: (data: string) => void;
   onGap: () => void;
 };

@@ -1,14 +1,14 @@
 /**
- * What the stream tells of rebuilds, applied to the lists of those that run or wait: the rebuilds of the volumes concerned are asked
- * for, and those that have only gone on are put where they stand. Where one has come, ended or changed its place, or more volumes
- * report at once than a filter names, the lists are asked for again.
+ * Applies the stream's messages about rebuilds to the lists of active ones: the rebuilds of the changed volumes are read, and those
+ * that only progressed are updated in place. If one was added, ended or moved, or more volumes report at once than a filter can name,
+ * the lists are read again.
  */
 import type { InfiniteData, QueryClient } from '@tanstack/react-query';
 import { api } from '../client';
 import type { Rebuild } from '../types';
 import type { makeRefresher } from './refresher';
 
-/** Volumes that one filter has room for. */
+/** Volumes for which one filter has room. */
 const VOLUMES_MAX = 20;
 /** Engines report about once a second: what comes within this time is one request. */
 const COLLECT_MS = 1_000;
@@ -25,7 +25,7 @@ export function patchRebuilds<Page extends RebuildPage>(
   const now = new Map(rows.map((row) => [row.id, row]));
   const touched = pages.flatMap(({ items }) => items).filter(({ volumeId }) => volumeIds.has(volumeId));
   if (!touched.every((row) => isAtItsPlace(row, now.get(row.id)))) return undefined;
-  // Those that a list with more pages does not show may lie behind the ones that were asked for.
+  // Rebuilds that a list with more pages does not show may be behind the ones that were read.
   const isWhole = pages.at(-1)?.nextCursor === null;
   if (isWhole && touched.length < rows.length) return undefined;
   return pages.map((page) => ({ ...page, items: page.items.map((row) => now.get(row.id) ?? row) }));

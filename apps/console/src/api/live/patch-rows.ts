@@ -6,7 +6,7 @@ import type { Volume } from '../types';
 
 export type RowPage = { readonly items: readonly Volume[]; readonly nextCursor: string | null };
 export type Changed = {
-  /** Everything that was asked for. */
+  /** All rows that were requested. */
   readonly ids: ReadonlySet<string>;
   /** Those that the list's filter lets through, as they are now. */
   readonly rows: readonly Volume[];

@@ -1,4 +1,4 @@
-/** Refetching of whole lists, collected and paced: however many events come, each list is asked for once in its pause. */
+/** Refetching of whole lists, batched and paced: however many events come, each list is read once per pause. */
 import type { QueryClient } from '@tanstack/react-query';
 
 /** The first keys of lists that events touch. */
@@ -14,7 +14,7 @@ export type ListKey =
   | 'alerts'
   | 'settings';
 
-/** What comes within this time is asked for at once: short, as a loss is to be seen soon. */
+/** Changes within this time are read together: short, so that a loss shows soon. */
 const TICK_MS = 100;
 /** The larger an answer is, the longer the pause: a cluster of a thousand nodes has disks of a megabyte. */
 const PAUSE_MS: Record<ListKey, number> = {
@@ -30,7 +30,7 @@ const PAUSE_MS: Record<ListKey, number> = {
   settings: 250,
 };
 
-/** What is being asked for already is left to end first, and asked for once more then: it would never arrive otherwise. */
+/** A running read ends first, and is then repeated: otherwise it would never arrive. */
 export function makeRefresher(queryClient: QueryClient) {
   const dirty = new Set<ListKey>();
   const askedAt = new Map<ListKey, number>();

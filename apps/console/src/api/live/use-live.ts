@@ -22,7 +22,7 @@ const EVERYTHING: readonly ListKey[] = [
   'settings',
 ];
 
-/** Which lists what has changed shows up in, beside the rows of its volume. */
+/** Lists in which a change appears, beside the rows of its volume. */
 const TOUCHES: Readonly<Record<string, readonly ListKey[]>> = {
   event: ['events'],
   cluster: ['nodes', 'disks', 'settings'],
@@ -36,8 +36,8 @@ const TOUCHES: Readonly<Record<string, readonly ListKey[]>> = {
 };
 
 /**
- * Keeps every panel current by the ids of what has changed in the cluster. `gap` is more than the server remembers. After a cut
- * everything is asked for again.
+ * Keeps every panel current by the ids of changed objects. `gap` is more than the server remembers. After a cut everything is read
+ * again.
  */
 export function useLive(clusterId: string): LiveState {
   const queryClient = useQueryClient();
@@ -59,7 +59,7 @@ export function useLive(clusterId: string): LiveState {
       },
       onGap: () => refresher.soon(EVERYTHING),
     });
-    /** More than are named: their whole list is asked for. */
+    /** More than can be named: their whole list is read. */
     function touch(ids: readonly string[] | null, one: (id: string) => void, list: ListKey): void {
       if (ids === null) refresher.soon([list]);
       else ids.forEach(one);

@@ -125,7 +125,7 @@ export type DomainSharing = {
 };
 
 /**
- * What differs between the schedulers that this code can be (docs/adr/0050-two-profiles-as-data.md): plain switches, and
+ * What differs between the schedulers that this code can be (docs/adr/0050-longhorn-rules-as-a-profile.md): plain switches, and
  * functions where a scheduler has a rule of its own. A rule asks the profile for its own switch; nothing asks for the
  * profile's name.
  */

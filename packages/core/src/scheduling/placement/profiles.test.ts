@@ -1,5 +1,5 @@
 /**
- * Every row of the design's table of deliberate differences that concerns placement (docs/adr/0050 to 0056, 0006): one
+ * Every row of the design's table of deliberate differences that concerns placement (docs/design/scheduling.md, docs/design/rebuild.md): one
  * question, and the two answers.
  */
 import { GIB } from '@holdfast/core/model/bytes.js';

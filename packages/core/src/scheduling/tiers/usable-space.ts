@@ -7,7 +7,7 @@ import type { SchedulingProfile } from '../framework/framework.js';
  * lawful.
  *
  * A written byte has already left `available`; counting it again as booked would make a full disk look overdrawn
- * twice. So only the unwritten part of what is booked is taken off (docs/adr/0056-usable-space-counts-written-data-once.md).
+ * twice. So only the unwritten part of what is booked is taken off (docs/design/scheduling.md).
  */
 export function usableBytes(
   disk: DiskSpace & Pick<StorageDisk, 'writtenBytes'>,

@@ -44,7 +44,7 @@ export class BlockCopy implements CopyFiles, FileOwner {
     (failure) => this.lose(failure),
   );
   onLost: (failure: Error) => void = () => undefined;
-  /** Also where another copy of the disk, or another user of this one, asked for the sync that has failed. */
+  /** Also called if another copy on the disk, or another user of this copy, requested the sync that failed. */
   private readonly lose = (failure: unknown) =>
     this.onLost(failure instanceof Error ? failure : new Error(String(failure)));
   /** Number of completed changes of the files' bytes, and how many of them a sync has covered. */

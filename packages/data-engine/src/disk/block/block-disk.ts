@@ -36,7 +36,7 @@ export class BlockDisk {
       for (const call of this.whenLost) call(failure);
     },
   );
-  /** Called once a sync has failed: copies that are open, whoever of them asked for it. */
+  /** Called once, after a sync has failed: one listener for each open copy. */
   readonly whenLost = new Set<(failure: unknown) => void>();
   private readonly openSlots = new Set<number>();
   private turn: Promise<unknown> = Promise.resolve();

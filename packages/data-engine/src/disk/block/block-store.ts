@@ -19,7 +19,7 @@ type Found = { slot: number; root: CopyRoot; spare: readonly number[]; isDamaged
 
 export class BlockStore implements DiskStore {
   readonly kind = 'block';
-  /** Cache: the slots where copies were last found, which are looked at first. */
+  /** Cache: slots in which copies were last found; they are searched first. */
   private readonly slots = new Map<string, number>();
 
   private constructor(

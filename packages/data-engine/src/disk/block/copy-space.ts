@@ -45,7 +45,7 @@ export class CopySpace {
     return this.owners.give(clusters);
   }
 
-  /** Frees what was not used. */
+  /** Frees clusters that were allocated and not used. */
   async close(): Promise<void> {
     await this.refilling?.catch(() => undefined);
     await this.owners.give(this.ready.splice(0));

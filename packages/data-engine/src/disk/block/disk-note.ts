@@ -1,9 +1,9 @@
 /**
- * A block disk's note: a short text of the agent in two blocks behind the probe block. A sealed pair (`sealed-pair.ts`): each note is
- * written over the older of the two, so that a torn write leaves the one before, and damage is told from that. It is there, empty, from
- * when the disk is formatted.
+ * A block disk's note: a short text of the agent in two blocks behind the probe block. It is a sealed pair (`sealed-pair.ts`): each
+ * note overwrites the older of the two, so a torn write leaves the previous note and is told from damage. Formatting writes an empty
+ * note.
  *
- * Disks of formats 2 and 3 have notes of an earlier kind, of which a damaged one was not told from none (`old-disk-note.ts`).
+ * Disks of formats 2 and 3 have notes of an earlier kind, for which a damaged note looked like a missing one (`old-disk-note.ts`).
  */
 import { StorageFault } from '@holdfast/core/model/faults.js';
 import { BlockFile } from '../block-file.js';
@@ -56,8 +56,8 @@ export async function writeEmptyNote(file: BlockDevice, layout: Layout): Promise
 }
 
 /**
- * Writes what a disk of an earlier format has for a note as today's. At any moment one of the two blocks has the text in one of the two
- * kinds, so that a crash loses nothing.
+ * Converts the note of an earlier format to today's. At any moment one of the two blocks holds the text in one of the two formats, so
+ * a crash loses nothing.
  */
 export async function renewNote(file: BlockDevice, layout: Layout): Promise<void> {
   const old = await newestOldNote(file);

@@ -17,8 +17,8 @@ import { isUuid } from '../stored-values.js';
 import { SIDE_BYTES } from './sealed-pair.js';
 
 /**
- * Version 4: the note is a sealed pair, and never blank. Version 3: no root is blank. A disk of an earlier version gets what it lacks when
- * the first process opens it (`recover.ts`).
+ * Version 4: the note is a sealed pair, and never blank. Version 3: no root is blank. The first process that opens a disk of an
+ * earlier version adds what is missing (`recover.ts`).
  */
 export const FORMAT_VERSION = 4;
 export const FIRST_SEALED_NOTE = 4;
@@ -29,7 +29,7 @@ const MAGIC = 'HOLDFAST-BLOCKS\n';
 export const PROBE_OFFSET = BLOCK_SEALED_BYTES;
 export const NOTE_OFFSETS = [2 * BLOCK_SEALED_BYTES, 3 * BLOCK_SEALED_BYTES] as const;
 const ROOTS_OFFSET = CLUSTER_BYTES;
-/** Maximum number of copies. An owner is 16 bits, and 1,024 copies are far above what a node is asked to serve. */
+/** Maximum number of copies. An owner is 16 bits, and 1,024 copies are far more than a node serves. */
 const SLOTS_MAX = 1024;
 const SLOTS_MIN = 16;
 const BYTES_PER_SLOT = 4 * MIB;

@@ -1,4 +1,4 @@
-/** The note of a block disk of format 2 or 3: two blocks, each sealed as a whole, of which the whole one with the higher number is read. */
+/** The note of a block disk of format 2 or 3: two blocks, each sealed as a whole. The valid one with the higher number is read. */
 import { BLOCK_SEALED_BYTES, CONTENT_BYTES, isSealed, seal } from '../sealed-block.js';
 import type { BlockDevice } from './block-devices.js';
 import { NOTE_OFFSETS } from './layout.js';

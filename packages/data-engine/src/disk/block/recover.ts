@@ -26,7 +26,7 @@ export async function recoverOwners(disk: BlockDisk): Promise<void> {
   await new ClusterOwners(disk).write(owners);
 }
 
-/** Gives a disk of an earlier version what it lacks, durably before its superblock says that nothing of that is blank. */
+/** Upgrades a disk of an earlier version, durably before its superblock states that none of these structures is blank. */
 async function renew(disk: BlockDisk): Promise<void> {
   await renewNote(disk.plain, disk.layout);
   if (disk.layout.format < FIRST_FULL_ROOTS) await fillRoots(disk);

@@ -54,10 +54,9 @@ async function readRoots(disk: BlockDisk, slot: number): Promise<Blocks> {
 }
 
 /**
- * Reads with direct I/O, like the maps: the page cache may still have what a sync failed to write, and that is no
- * part of the copy.
+ * Reads with direct I/O, like the maps: the page cache may hold bytes that a sync failed to write, which are no part of the copy.
  *
- * @throws StorageFault `replica.corrupt` when its hash is not the root's
+ * @throws StorageFault `replica.corrupt` when its hash differs from the root's
  */
 export async function readCatalog(disk: BlockDisk, root: CopyRoot): Promise<Catalog> {
   const catalog = await readClusters(disk, root);

@@ -18,7 +18,7 @@ import { SpareText } from './spare-text.js';
 export class FolderStore implements DiskStore {
   readonly kind = 'filesystem';
 
-  /** @param known what the process knows of the disk; left out: it has one disk only, as hosts of copies do */
+  /** @param known observed pace of the disk; left out: the process has one disk only, as replica hosts do */
   constructor(
     private readonly diskPath: string,
     private readonly known?: KnownDisk,

@@ -5,7 +5,7 @@ import { useOrganizationList } from '../../../../src/organization/list-panel';
 import { QuotaPanel } from '../../../../src/organization/quota-panel';
 import { Loaded } from '../../../../src/shared/loaded';
 
-/** Quotas of the organization and of each of its projects, with what is used of them. */
+/** Quotas of the organization and of each of its projects, with their usage. */
 export default function QuotasPage() {
   const who = useWhoAmI();
   const projects = useOrganizationList('projects', organizationApi.projects);

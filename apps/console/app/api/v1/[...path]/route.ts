@@ -41,7 +41,7 @@ async function pass(request: Request): Promise<Response> {
 
 class TooLarge extends Error {}
 
-/** The body, as far as the API would read it. Nothing of a larger one is kept, whoever sends it. */
+/** The body, up to the API's limit. Nothing of a larger one is kept, whatever the sender. */
 async function bounded(request: Request): Promise<Buffer<ArrayBuffer>> {
   const parts: Uint8Array[] = [];
   let bytes = 0;

@@ -8,7 +8,7 @@ import { paths } from '../../../../../src/paths';
 import { Breadcrumbs } from '../../../../../src/shared/breadcrumbs';
 import { Loaded } from '../../../../../src/shared/loaded';
 
-/** One project: who has which role in it, and how much of its quota is used. */
+/** One project: roles of its members, and usage of its quota. */
 export default function ProjectPage({ params }: { params: Promise<{ projectId: string }> }) {
   const { projectId } = use(params);
   const project = useQuery({

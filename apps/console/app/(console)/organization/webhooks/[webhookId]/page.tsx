@@ -20,13 +20,13 @@ import { Loaded } from '../../../../../src/shared/loaded';
 
 const LOOK_MS = 10_000;
 
-/** One webhook: what it sends where, and the log of its deliveries. */
+/** One webhook: filter, address, and the log of its deliveries. */
 export default function WebhookPage({ params }: { params: Promise<{ webhookId: string }> }) {
   const { webhookId } = use(params);
   const webhook = useQuery({
     queryKey: ['organization', 'webhooks', webhookId],
     queryFn: () => webhooksApi.webhook(webhookId),
-    // No stream tells whether its receiver still answers.
+    // No stream reports whether its receiver still answers.
     refetchInterval: LOOK_MS,
   });
   return (

@@ -136,7 +136,7 @@ function Space({ disk }: { disk: Disk }) {
   );
 }
 
-/** How fast it answers its agent: where volumes are slow, this tells whether the disk is the reason. */
+/** Response times of the disk to its agent: if volumes are slow, these show whether the disk is the reason. */
 function Answers({ disk: { answers } }: { disk: Disk }) {
   return (
     <Panel title="Answers to its agent">

@@ -1,0 +1,2 @@
+export function replaceByOutput(file: string, args: readonly string[]): boolean;
+export function writeDocument(): void;
