@@ -24,8 +24,10 @@ export class BackupReader {
 
   /** @throws StorageFault `backup.not_found`, `backup.damaged` */
   static async open(repository: Repository, backupId: string): Promise<BackupReader> {
-    const manifest = await readManifest(repository, backupId);
-    return new BackupReader(repository, manifest, await readMap(repository, manifest));
+    return repository.steadily(async () => {
+      const manifest = await readManifest(repository, backupId);
+      return new BackupReader(repository, manifest, await readMap(repository, manifest));
+    });
   }
 
   get sizeBytes(): number {

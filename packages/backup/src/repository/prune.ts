@@ -84,8 +84,8 @@ class Prune {
 
   async run(): Promise<PruneReport> {
     await this.repository.reload();
-    await this.condemn();
-    await this.bury();
+    await this.repository.steadily(() => this.condemn());
+    await this.repository.steadily(() => this.bury());
     await this.abandon();
     await this.sweep();
     const { condemnedPacks, copiedBytes, deletedObjects, deletedBytes, lockedObjects } = this;

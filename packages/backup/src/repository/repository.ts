@@ -86,6 +86,8 @@ export type CreateOptions = Omit<OpenOptions, 'trusted' | 'projectId'> & {
 
 /** Attempts to read an index while prunes replace them. */
 const LOAD_ATTEMPTS = 5;
+/** Attempts to read what other processes delete meanwhile: each of them is a backup or a prune that has ended. */
+const STEADY_ATTEMPTS = 10;
 
 export class Repository {
   blobs = new BlobTable();
@@ -219,6 +221,23 @@ export class Repository {
   /** Takes over an index that was just written, without reading it back. */
   adopt({ reference, entries }: WrittenIndex): void {
     this.loaded.set(reference.name, keep(entries, this.blobs, this.state));
+  }
+
+  /**
+   * Does work that reads what the journal names. Where something is missing, and the journal went on meanwhile, it may have been replaced or
+   * deleted since: then the work is done again over the newer state.
+   */
+  async steadily<Value>(work: () => Promise<Value>): Promise<Value> {
+    for (let attempt = 1; ; attempt += 1) {
+      const before = this.state.sequence;
+      try {
+        return await work();
+      } catch (error) {
+        if (!isFault(error, 'backup.damaged') || attempt >= STEADY_ATTEMPTS) throw error;
+        await this.reload();
+        if (this.state.sequence === before) throw error;
+      }
+    }
   }
 
   /** Packs of each index that is in use. */

@@ -31,10 +31,24 @@ export type VerifyReport = {
 /** Packs that are read at once, one after the other: each is 64 MiB in memory. */
 const PACKS_AT_ONCE = 2;
 
+/** Attempts while other processes change the repository. */
+const ATTEMPTS = 3;
+
 type Placed = BlobLocation & { readonly id: Buffer };
 
+/** What is found is looked at again where the journal went on meanwhile: a prune may have moved it. */
 export async function verify(repository: Repository, options: VerifyOptions = {}): Promise<VerifyReport> {
-  await repository.reload();
+  for (let attempt = 1; ; attempt += 1) {
+    await repository.reload();
+    const before = repository.state.sequence;
+    const report = await verifyOnce(repository, options);
+    if (report.damagedBlobs.length + report.damagedBackups.length === 0 || attempt >= ATTEMPTS) return report;
+    await repository.journal.catchUp();
+    if (repository.state.sequence === before) return report;
+  }
+}
+
+async function verifyOnce(repository: Repository, options: VerifyOptions): Promise<VerifyReport> {
   const { share = 1, random = Math.random } = options;
   const packs = new Map<string, Placed[]>();
   for (const { id, number: _, ...at } of repository.blobs.entries()) {
