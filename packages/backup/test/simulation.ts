@@ -65,14 +65,22 @@ export class History {
   }
 
   private given() {
-    const store = new RetryingStore(this.target.connect((call) => this.fateOf(call)), () => this.turns.turn(), 6);
+    const store = new RetryingStore(
+      this.target.connect((call) => this.fateOf(call)),
+      () => this.turns.turn(),
+      6,
+    );
     return { store, unlock, now: this.now, randomId: this.randomId };
   }
 
   private readonly randomId = (lengthBytes: number): string => {
     this.ids += 1;
-    const noise = Array.from({ length: 4 }, () => this.random.below(256).toString(16).padStart(2, '0')).join('');
-    return `${noise}${this.ids.toString(16).padStart(8, '0')}`.padEnd(2 * lengthBytes, '0').slice(0, 2 * lengthBytes);
+    const noise = Array.from({ length: 4 }, () => this.random.below(256).toString(16).padStart(2, '0')).join(
+      '',
+    );
+    return `${noise}${this.ids.toString(16).padStart(8, '0')}`
+      .padEnd(2 * lengthBytes, '0')
+      .slice(0, 2 * lengthBytes);
   };
 
   private async fateOf({ kind }: TargetCall): Promise<Fate> {
@@ -103,7 +111,8 @@ export class History {
 
   private judgeFailure(error: unknown): void {
     if (error instanceof ProcessDied) this.outcomes.deaths += 1;
-    else if (isFault(error, 'backup.busy') || isFault(error, 'backup.target_unreachable')) this.outcomes.refused += 1;
+    else if (isFault(error, 'backup.busy') || isFault(error, 'backup.target_unreachable'))
+      this.outcomes.refused += 1;
     else throw error;
   }
 
@@ -147,7 +156,9 @@ export class History {
 
   /** Any older backup of the volume, with the blocks that differ. */
   private baseOf(volumeId: string, bytes: Buffer) {
-    const older = [...this.known].filter(([, one]) => one.volumeId === volumeId && one.isSaid && !one.isDeleted);
+    const older = [...this.known].filter(
+      ([, one]) => one.volumeId === volumeId && one.isSaid && !one.isDeleted,
+    );
     if (older.length === 0 || this.random.chance(3)) return undefined;
     const [backupId, { bytes: before }] = this.random.pick(older);
     const changed = Array.from({ length: BLOCKS }, (_, block) => block * BLOCK)
@@ -223,7 +234,8 @@ export class History {
     const report = await verify(repository);
     if (report.damagedBackups.length + report.damagedBlobs.length > 0)
       throw new Error(`damaged: ${JSON.stringify(report)}`);
-    for (const backupId of repository.state.backups.keys()) this.compare(backupId, await restored(repository, backupId));
+    for (const backupId of repository.state.backups.keys())
+      this.compare(backupId, await restored(repository, backupId));
   }
 
   private judgeLeftovers(repository: Repository): void {

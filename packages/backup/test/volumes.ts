@@ -1,8 +1,9 @@
 /** Volumes, unlocking and repositories for the suites. */
+
+import type { Unlock } from '../src/codec/keys.js';
 import type { BlockSink } from '../src/repository/backup-reader.js';
 import { BackupReader } from '../src/repository/backup-reader.js';
 import type { BlockSource } from '../src/repository/backup-volume.js';
-import type { Unlock } from '../src/codec/keys.js';
 import { Repository } from '../src/repository/repository.js';
 import type { ObjectStore } from '../src/store/object-store.js';
 
@@ -43,7 +44,10 @@ export class MemoryVolume implements BlockSource, BlockSink {
 
 export const facts = { volumeId: 'volume-1', volumeName: 'pg-data', snapshotName: 'nightly' };
 
-export function createRepository(store: ObjectStore, more: { hasConditionalPut?: boolean; now?: () => Date } = {}) {
+export function createRepository(
+  store: ObjectStore,
+  more: { hasConditionalPut?: boolean; now?: () => Date } = {},
+) {
   return Repository.create({
     store,
     unlock,
@@ -56,7 +60,8 @@ export function createRepository(store: ObjectStore, more: { hasConditionalPut?:
   });
 }
 
-export const openRepository = (store: ObjectStore) => Repository.open({ store, unlock, now: () => new Date() });
+export const openRepository = (store: ObjectStore) =>
+  Repository.open({ store, unlock, now: () => new Date() });
 
 export async function restored(repository: Repository, backupId: string): Promise<Buffer> {
   const reader = await BackupReader.open(repository, backupId);

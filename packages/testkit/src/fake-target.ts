@@ -86,7 +86,11 @@ class Connection implements ObjectStore {
     });
   }
 
-  put(name: string, bytes: Buffer, { ifAbsent = false, lockedUntil }: PutOptions = {}): Promise<'stored' | 'exists'> {
+  put(
+    name: string,
+    bytes: Buffer,
+    { ifAbsent = false, lockedUntil }: PutOptions = {},
+  ): Promise<'stored' | 'exists'> {
     const { target } = this;
     return this.called<'stored' | 'exists'>({ kind: 'put', name }, 'stored', () => {
       if (target.isReadOnly) throw refused('read-only');

@@ -52,7 +52,8 @@ export function decodeIndex(bytes: Buffer): IndexEntry[] {
       const count = bytes.readUInt32LE(at + RUN_BYTES + 4);
       at += PACK_BYTES;
       if (entries.length + count > INDEX_ENTRIES_MAX) throw new Error('too many entries');
-      for (let index = 0; index < count; index += 1) entries.push(readEntry(bytes, at + index * ENTRY_BYTES, name));
+      for (let index = 0; index < count; index += 1)
+        entries.push(readEntry(bytes, at + index * ENTRY_BYTES, name));
       at += count * ENTRY_BYTES;
     }
     if (at !== bytes.length) throw new Error('bytes are left over');

@@ -2,12 +2,13 @@
  * Packs: a header, sealed blobs one behind the other, their directory, and where that begins. The index says all of it too; the directory is
  * for a repair that has no index left.
  */
+
+import type { IndexEntry } from '../model/format.js';
+import { packObject } from '../model/names.js';
 import { damaged } from './damage.js';
+import { decodeIndex, encodeIndex } from './index-file.js';
 import type { RepositoryKeys } from './keys.js';
 import { openObject, sealObject } from './sealed-object.js';
-import { packObject } from '../model/names.js';
-import type { IndexEntry } from '../model/format.js';
-import { decodeIndex, encodeIndex } from './index-file.js';
 
 const HEADER = Buffer.from('HFPACK01', 'latin1');
 const TRAILER = Buffer.from('HFPKEND1', 'latin1');

@@ -27,7 +27,8 @@ function ofNode(): Zstd | undefined {
   // The cast: types of Node 20 do not know what later ones have.
   const { zstdCompressSync, zstdDecompressSync, constants } = zlib as unknown as NodeZstd;
   const { ZSTD_c_compressionLevel: level } = constants;
-  if (zstdCompressSync === undefined || zstdDecompressSync === undefined || level === undefined) return undefined;
+  if (zstdCompressSync === undefined || zstdDecompressSync === undefined || level === undefined)
+    return undefined;
   return {
     compress: (bytes) => zstdCompressSync(bytes, { params: { [level]: LEVEL } }),
     decompress: (bytes) => zstdDecompressSync(bytes, { maxOutputLength: 2 ** 27 }),
@@ -54,7 +55,8 @@ export const compress = (bytes: Buffer): Buffer => zstd().compress(bytes);
  */
 export function decompress(frame: Buffer, rawBytes: number): Buffer {
   const claimed = contentBytes(frame);
-  if (claimed !== undefined && claimed !== rawBytes) throw new Error(`a frame of ${claimed} bytes, not ${rawBytes}`);
+  if (claimed !== undefined && claimed !== rawBytes)
+    throw new Error(`a frame of ${claimed} bytes, not ${rawBytes}`);
   const bytes = zstd().decompress(frame);
   if (bytes.length !== rawBytes) throw new Error(`a frame came to ${bytes.length} bytes, not ${rawBytes}`);
   return bytes;

@@ -2,7 +2,13 @@
 import { StorageFault } from '@holdfast/core/model/faults.js';
 import { damaged } from '../codec/damage.js';
 import { BlockMap, blocksIn, blocksOf, HOLE_SEGMENT, segmentsOf } from '../codec/segments.js';
-import { FORMAT_NAME, ID_BYTES, MANIFEST_BYTES_MAX, type Manifest, VOLUME_BYTES_MAX } from '../model/format.js';
+import {
+  FORMAT_NAME,
+  ID_BYTES,
+  MANIFEST_BYTES_MAX,
+  type Manifest,
+  VOLUME_BYTES_MAX,
+} from '../model/format.js';
 import type { StoredBackup } from '../rules/repository-state.js';
 import { readBlobs, type Wanted } from './blob-reader.js';
 import type { Repository } from './repository.js';
@@ -78,7 +84,8 @@ export class BackupReader {
       }
       const wanted = [...places.values()].map(({ id, blocks }) => ({ id, item: blocks }));
       await readBlobs(this.repository, wanted, async (blocks, bytes) => {
-        for (const block of blocks) await sink.write(block * this.blockBytes, this.withinVolume(block, bytes));
+        for (const block of blocks)
+          await sink.write(block * this.blockBytes, this.withinVolume(block, bytes));
         onProgress?.(blocks.length * this.blockBytes);
       });
     }

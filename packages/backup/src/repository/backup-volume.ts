@@ -7,8 +7,8 @@
 import { StorageFault } from '@holdfast/core/model/faults.js';
 import { BlockMap, blocksOf, HOLE, HOLE_SEGMENT, isHole, segmentsOf } from '../codec/segments.js';
 import {
-  BLOB_KIND,
   type BackupSummary,
+  BLOB_KIND,
   FORMAT_NAME,
   FORMAT_VERSION,
   type Manifest,
@@ -72,7 +72,9 @@ class BackupRun {
     private readonly request: BackupRequest,
   ) {
     if (request.source.sizeBytes > VOLUME_BYTES_MAX || request.source.sizeBytes <= 0)
-      throw new StorageFault('backup.too_large', { publicMessage: 'no volume of this size can be backed up' });
+      throw new StorageFault('backup.too_large', {
+        publicMessage: 'no volume of this size can be backed up',
+      });
     this.writer = repository.newRun(request.lockedUntil);
     this.blockBytes = repository.facts.blockBytes;
     this.map = new BlockMap(blocksOf(request.source.sizeBytes, this.blockBytes));
@@ -270,7 +272,14 @@ class BackupRun {
 
   private manifestOf(backup: BackupSummary, segments: readonly string[]): Manifest {
     const { repositoryId } = this.repository.facts;
-    return { format: FORMAT_NAME, version: FORMAT_VERSION, repositoryId, backup, blockBytes: this.blockBytes, segments };
+    return {
+      format: FORMAT_NAME,
+      version: FORMAT_VERSION,
+      repositoryId,
+      backup,
+      blockBytes: this.blockBytes,
+      segments,
+    };
   }
 }
 

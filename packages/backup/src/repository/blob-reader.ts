@@ -1,6 +1,6 @@
 /** Reads blobs in few requests, opens them, and checks that each is what its id says. */
 import { damaged } from '../codec/damage.js';
-import { ID_BYTES, type BlobLocation } from '../model/format.js';
+import { type BlobLocation, ID_BYTES } from '../model/format.js';
 import { packObject, packParts } from '../model/names.js';
 import { planRanges, type RangeRead } from '../rules/plan-ranges.js';
 import type { Repository } from './repository.js';
@@ -36,7 +36,9 @@ export async function readBlobs<Item>(
     }
     await readPlaced(repository, placed, missing, use);
     if (missing.length > 0) {
-      const name = Buffer.from(missing[0]?.id ?? []).toString('hex').slice(0, 16);
+      const name = Buffer.from(missing[0]?.id ?? [])
+        .toString('hex')
+        .slice(0, 16);
       if (attempt >= ATTEMPTS) throw damaged(`blob ${name} is missing`);
       await repository.reload();
     }
@@ -87,7 +89,12 @@ async function openAll<Item>(
   );
 }
 
-export function openAt(repository: Repository, id: Uint8Array, at: BlobLocation, sealed: Buffer): Promise<Buffer> {
+export function openAt(
+  repository: Repository,
+  id: Uint8Array,
+  at: BlobLocation,
+  sealed: Buffer,
+): Promise<Buffer> {
   const { run } = packParts(at.pack) ?? { run: '' };
   const { kind, codec, rawBytes } = at;
   const keys = { runKey: repository.keys.runKey(run), idKey: repository.keys.idKeys()[kind] };

@@ -62,21 +62,22 @@ export class BlobTable {
 
   /** Replaces where the blob lay before. */
   set(entry: IndexEntry): void {
-    const slot = this.slotOf(entry.id);
-    const known = this.slots[slot] ?? 0;
-    if (known !== 0) return this.write(known - 1, entry);
+    const known = this.slots[this.slotOf(entry.id)] ?? 0;
+    this.write(known === 0 ? this.added(entry.id) : known - 1, entry);
+  }
+
+  private added(id: Uint8Array): number {
     if (this.used >= BLOBS_MAX)
       throw new StorageFault('backup.too_large', {
         publicMessage: `the repository has more than ${BLOBS_MAX} different blocks`,
       });
-    if (this.used === this.capacity) {
-      this.grow();
-      return this.set(entry);
-    }
-    this.ids.set(entry.id, this.used * ID_BYTES);
-    this.write(this.used, entry);
+    if (this.used === this.capacity) this.grow();
+    const number = this.used;
+    const slot = this.slotOf(id);
+    this.ids.set(id, number * ID_BYTES);
     this.used += 1;
     this.slots[slot] = this.used;
+    return number;
   }
 
   /** Forgets all blobs that lie in these packs. */
@@ -108,7 +109,8 @@ export class BlobTable {
     const first = ((id[0] ?? 0) | ((id[1] ?? 0) << 8) | ((id[2] ?? 0) << 16) | ((id[3] ?? 0) << 24)) >>> 0;
     for (let slot = first & mask; ; slot = (slot + 1) & mask) {
       const at = this.slots[slot] ?? 0;
-      if (at === 0 || this.ids.compare(id, 0, ID_BYTES, (at - 1) * ID_BYTES, at * ID_BYTES) === 0) return slot;
+      if (at === 0 || this.ids.compare(id, 0, ID_BYTES, (at - 1) * ID_BYTES, at * ID_BYTES) === 0)
+        return slot;
     }
   }
 

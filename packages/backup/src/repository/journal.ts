@@ -128,7 +128,9 @@ export class Journal {
       this.apply(stored);
       return true;
     }
-    throw new StorageFault('backup.target_unreachable', { publicMessage: `${name} was stored, but is not there` });
+    throw new StorageFault('backup.target_unreachable', {
+      publicMessage: `${name} was stored, but is not there`,
+    });
   }
 
   async read(sequence: number): Promise<StoredRecord | undefined> {
@@ -151,7 +153,8 @@ export class Journal {
 
   /** @throws StorageFault `backup.repository_rolled_back` where the journal does not contain what the caller knows that it did */
   private async compare({ sequence, digest }: TrustedHead): Promise<void> {
-    const found = sequence === this.current.sequence ? this.current.headDigest : (await this.read(sequence))?.digest;
+    const found =
+      sequence === this.current.sequence ? this.current.headDigest : (await this.read(sequence))?.digest;
     if (this.current.sequence >= sequence && found === digest) return;
     throw new StorageFault('backup.repository_rolled_back', {
       publicMessage: 'the repository was set back to an older state, or replaced',

@@ -50,7 +50,9 @@ export class Marks {
   private mark(id: Uint8Array): void {
     const number = this.blobs.numberOf(id);
     if (number === undefined)
-      throw damaged(`a backup refers to blob ${Buffer.from(id).toString('hex').slice(0, 16)}, which is missing`);
+      throw damaged(
+        `a backup refers to blob ${Buffer.from(id).toString('hex').slice(0, 16)}, which is missing`,
+      );
     this.live[number] = 1;
   }
 

@@ -58,7 +58,9 @@ export async function deleteBackup(repository: Repository, backupId: string): Pr
     if (isDeleted) return undefined;
     if (plan.kind === 'unknown')
       throw new StorageFault('backup.not_found', { publicMessage: `there is no backup ${backupId}` });
-    throw new StorageFault('backup.locked', { publicMessage: `backup ${backupId} is locked until ${plan.until}` });
+    throw new StorageFault('backup.locked', {
+      publicMessage: `backup ${backupId} is locked until ${plan.until}`,
+    });
   });
   await repository.sync();
 }
@@ -168,7 +170,8 @@ class Prune {
     for (const name of replaced) {
       const reference = this.repository.state.indexes.get(name);
       if (reference === undefined) return false;
-      for (const entry of await this.repository.readIndex(reference)) if (!dead.has(entry.pack)) kept.push(entry);
+      for (const entry of await this.repository.readIndex(reference))
+        if (!dead.has(entry.pack)) kept.push(entry);
     }
     const written = await this.writer.writeIndexesOf(kept);
     const { run } = this.writer;
@@ -195,7 +198,9 @@ class Prune {
     await this.repository.journal.append(async (state) => {
       await this.repository.sync();
       const given = { now: this.repository.now, orphanAgeMs };
-      const runs = runsToAbandon(state, found, this.repository.indexedPacks(), given).filter((run) => run !== own);
+      const runs = runsToAbandon(state, found, this.repository.indexedPacks(), given).filter(
+        (run) => run !== own,
+      );
       return runs.length === 0 ? undefined : { kind: 'runs-abandoned', runs };
     });
     await this.repository.sync();
@@ -219,7 +224,8 @@ class Prune {
     const kept = await this.repository.journal.writeCheckpoint();
     if (kept === undefined) return;
     const old: string[] = [];
-    for await (const { name } of this.repository.store.list(CHECKPOINT_PREFIX)) if (name < kept) old.push(name);
+    for await (const { name } of this.repository.store.list(CHECKPOINT_PREFIX))
+      if (name < kept) old.push(name);
     // The newest of the old ones stays, for readers that have just read the hint.
     await this.deleteAll(old.sort().slice(0, -1));
   }

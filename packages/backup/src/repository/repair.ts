@@ -13,7 +13,10 @@ import { inLanes } from './in-lanes.js';
 import type { Repository } from './repository.js';
 import { type VerifyReport, verify } from './verify.js';
 
-export type RepairReport = VerifyReport & { readonly keptBlobs: number; readonly unreadablePacks: readonly string[] };
+export type RepairReport = VerifyReport & {
+  readonly keptBlobs: number;
+  readonly unreadablePacks: readonly string[];
+};
 
 const PACKS_AT_ONCE = 2;
 
@@ -85,7 +88,8 @@ async function tryAll(
     try {
       const { offset, storedBytes } = entry;
       if (bytes === undefined) damagedPlaces.add(placeOf(entry));
-      else await openAt(repository, entry.id, entry, Buffer.from(bytes.subarray(offset, offset + storedBytes)));
+      else
+        await openAt(repository, entry.id, entry, Buffer.from(bytes.subarray(offset, offset + storedBytes)));
     } catch (error) {
       if (!isFault(error, 'backup.damaged')) throw error;
       damagedPlaces.add(placeOf(entry));

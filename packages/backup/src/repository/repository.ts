@@ -4,7 +4,14 @@ import { isFault, StorageFault } from '@holdfast/core/model/faults.js';
 import { z } from 'zod';
 import { damaged } from '../codec/damage.js';
 import { decodeIndex } from '../codec/index-file.js';
-import { newDataKey, RepositoryKeys, type Unlock, unwrapKey, type WrappedKey, wrapKey } from '../codec/keys.js';
+import {
+  newDataKey,
+  RepositoryKeys,
+  type Unlock,
+  unwrapKey,
+  type WrappedKey,
+  wrapKey,
+} from '../codec/keys.js';
 import { digestOf, openObject } from '../codec/sealed-object.js';
 import {
   BLOCK_BYTES,
@@ -326,7 +333,9 @@ async function putConfiguration(
 }
 
 const exists = () =>
-  new StorageFault('backup.repository_exists', { publicMessage: 'there is a repository at the target already' });
+  new StorageFault('backup.repository_exists', {
+    publicMessage: 'there is a repository at the target already',
+  });
 
 async function readConfiguration(store: ObjectStore): Promise<Configuration> {
   const bytes = await store.get(CONFIGURATION, CONFIGURATION_BYTES_MAX);

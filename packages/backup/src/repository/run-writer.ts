@@ -3,9 +3,9 @@
  * them they are nothing but leftovers; a record names them only after the target has told that they are there.
  */
 import { StorageFault } from '@holdfast/core/model/faults.js';
+import { encodeIndex } from '../codec/index-file.js';
 import type { RepositoryKeys } from '../codec/keys.js';
 import { PACK_HEADER_BYTES, packEnd, writePackHeader } from '../codec/pack-file.js';
-import { encodeIndex } from '../codec/index-file.js';
 import { digestOf, sealObject } from '../codec/sealed-object.js';
 import {
   type BlobKind,
@@ -30,7 +30,12 @@ const PUT_ATTEMPTS = 4;
 
 export type WrittenIndex = { readonly reference: ObjectReference; readonly entries: readonly IndexEntry[] };
 
-type OpenPack = { readonly pack: string; readonly bytes: Buffer; end: number; readonly entries: IndexEntry[] };
+type OpenPack = {
+  readonly pack: string;
+  readonly bytes: Buffer;
+  end: number;
+  readonly entries: IndexEntry[];
+};
 
 export type RunOptions = { readonly run: string; readonly packBytesMax: number; readonly lockedUntil?: Date };
 
@@ -50,7 +55,10 @@ export class RunWriter {
   private readonly uploading = new Set<Promise<void>>();
   private failure: unknown;
   /** Packs that are uploaded, and that no index has yet. */
-  private readonly untold = new Map<string, { readonly entries: readonly IndexEntry[]; readonly sizeBytes: number }>();
+  private readonly untold = new Map<
+    string,
+    { readonly entries: readonly IndexEntry[]; readonly sizeBytes: number }
+  >();
 
   constructor(
     private readonly store: ObjectStore,
@@ -99,7 +107,9 @@ export class RunWriter {
     if (this.open === undefined) return false;
     const directory = DIRECTORY_BYTES + (this.open.entries.length + 1) * DIRECTORY_ENTRY_BYTES;
     // A pack takes one blob at least, however small packs are to be.
-    return this.open.entries.length === 0 || this.open.end + sealedBytes + directory <= this.options.packBytesMax;
+    return (
+      this.open.entries.length === 0 || this.open.end + sealedBytes + directory <= this.options.packBytesMax
+    );
   }
 
   private async begin(): Promise<void> {
@@ -210,7 +220,9 @@ export class RunWriter {
       if ((await this.store.head(name))?.sizeBytes === sealed.length)
         return { name, digest: digestOf(sealed), sizeBytes: sealed.length };
     }
-    throw new StorageFault('backup.target_unreachable', { publicMessage: `${name} was stored, but is not there` });
+    throw new StorageFault('backup.target_unreachable', {
+      publicMessage: `${name} was stored, but is not there`,
+    });
   }
 
   private async put(name: string, bytes: Buffer): Promise<void> {

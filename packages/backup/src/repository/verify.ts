@@ -1,9 +1,10 @@
 /** Reads a repository back: that all backups are whole by the index, and all packs, or a sample of them, by their bytes. */
+
+import { isFault } from '@holdfast/core/model/faults.js';
 import { damaged } from '../codec/damage.js';
 import { HOLE_SEGMENT, isHole } from '../codec/segments.js';
 import type { BlobLocation } from '../model/format.js';
 import { packObject } from '../model/names.js';
-import { isFault } from '@holdfast/core/model/faults.js';
 import { readManifest } from './backup-reader.js';
 import { idsIn, openAt, readBlobs } from './blob-reader.js';
 import { inLanes } from './in-lanes.js';
@@ -108,7 +109,9 @@ async function objectionTo(
   const missing = (id: Buffer) => !repository.blobs.has(id) || damagedIds.has(id.toString('hex'));
   try {
     const { segments } = await readManifest(repository, backupId);
-    const ids = [...new Set(segments)].filter((id) => id !== HOLE_SEGMENT).map((id) => Buffer.from(id, 'hex'));
+    const ids = [...new Set(segments)]
+      .filter((id) => id !== HOLE_SEGMENT)
+      .map((id) => Buffer.from(id, 'hex'));
     if (ids.some(missing)) return 'a segment of its map is missing or changed';
     let lost = 0;
     const wanted = ids.map((id) => ({ id, item: undefined }));

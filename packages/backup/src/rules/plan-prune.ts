@@ -48,7 +48,9 @@ export function planPrune(
     copy: within([...sparse, ...joined], limits.copyBytesMax).map(({ pack }) => pack),
     die: [...condemned]
       // In use and condemned is a pack whose blobs were copied elsewhere, or that a later backup has to rescue: it is looked at again.
-      .filter(([pack, since]) => (live.get(pack) ?? 0) === 0 && now.getTime() - Date.parse(since) >= limits.graceMs)
+      .filter(
+        ([pack, since]) => (live.get(pack) ?? 0) === 0 && now.getTime() - Date.parse(since) >= limits.graceMs,
+      )
       .map(([pack]) => pack),
   };
 }

@@ -13,7 +13,9 @@ export type RangeRead<Item> = {
   readonly items: readonly Item[];
 };
 
-export function planRanges<Item extends { readonly at: BlobLocation }>(items: readonly Item[]): RangeRead<Item>[] {
+export function planRanges<Item extends { readonly at: BlobLocation }>(
+  items: readonly Item[],
+): RangeRead<Item>[] {
   const sorted = [...items].sort((a, b) =>
     a.at.pack === b.at.pack ? a.at.offset - b.at.offset : a.at.pack < b.at.pack ? -1 : 1,
   );

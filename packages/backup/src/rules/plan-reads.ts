@@ -15,7 +15,11 @@ export function blocksToRead(sizeBytes: number, blockBytes: number, base?: Base)
   if (base === undefined) return Array.from({ length: blocks }, (_, block) => block);
   const wanted = new Set<number>();
   const add = (offset: number, end: number) => {
-    for (let block = Math.floor(offset / blockBytes); block * blockBytes < Math.min(end, sizeBytes); block += 1)
+    for (
+      let block = Math.floor(offset / blockBytes);
+      block * blockBytes < Math.min(end, sizeBytes);
+      block += 1
+    )
       wanted.add(block);
   };
   for (const { offset, lengthBytes } of base.changed) if (lengthBytes > 0) add(offset, offset + lengthBytes);

@@ -6,8 +6,8 @@ import { randomBytes } from 'node:crypto';
 import { constants } from 'node:fs';
 import fs from 'node:fs/promises';
 import path from 'node:path';
-import { full, refused, tooLarge, unreachable } from './store-faults.js';
 import type { ObjectInfo, ObjectStore, PutOptions } from './object-store.js';
+import { full, refused, tooLarge, unreachable } from './store-faults.js';
 
 /** Temporary names begin so; a listing leaves them out. */
 const TEMPORARY = '.tmp-';
@@ -35,7 +35,11 @@ export class FileStore implements ObjectStore {
     return this.reading(name, (file) => readExactly(file, offset, lengthBytes));
   }
 
-  async put(name: string, bytes: Buffer, { ifAbsent = false }: PutOptions = {}): Promise<'stored' | 'exists'> {
+  async put(
+    name: string,
+    bytes: Buffer,
+    { ifAbsent = false }: PutOptions = {},
+  ): Promise<'stored' | 'exists'> {
     const target = this.pathOf(name);
     const folder = path.dirname(target);
     return guarded(name, async () => {
@@ -136,7 +140,11 @@ export class FileStore implements ObjectStore {
 }
 
 /** `undefined` where the file ends before. */
-async function readExactly(file: fs.FileHandle, offset: number, lengthBytes: number): Promise<Buffer | undefined> {
+async function readExactly(
+  file: fs.FileHandle,
+  offset: number,
+  lengthBytes: number,
+): Promise<Buffer | undefined> {
   const bytes = Buffer.allocUnsafeSlow(lengthBytes);
   let read = 0;
   while (read < lengthBytes) {

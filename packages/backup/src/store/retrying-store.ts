@@ -21,7 +21,8 @@ export class RetryingStore implements ObjectStore {
     private readonly attempts = ATTEMPTS,
   ) {
     this.description = store.description;
-    if (store.lock !== undefined) this.lock = (name, until) => this.repeated(async () => store.lock?.(name, until));
+    if (store.lock !== undefined)
+      this.lock = (name, until) => this.repeated(async () => store.lock?.(name, until));
   }
 
   get(name: string, bytesMax: number): Promise<Buffer | undefined> {

@@ -84,7 +84,11 @@ export class S3Store implements ObjectStore {
 
   async getRange(name: string, offset: number, lengthBytes: number): Promise<Buffer | undefined> {
     if (lengthBytes === 0) return Buffer.alloc(0);
-    const bytes = await this.body(name, { Range: `bytes=${offset}-${offset + lengthBytes - 1}` }, lengthBytes);
+    const bytes = await this.body(
+      name,
+      { Range: `bytes=${offset}-${offset + lengthBytes - 1}` },
+      lengthBytes,
+    );
     return bytes === undefined || bytes.length < lengthBytes ? undefined : bytes;
   }
 
@@ -126,7 +130,9 @@ export class S3Store implements ObjectStore {
 
   async head(name: string): Promise<ObjectInfo | undefined> {
     return this.calling(name, async (abortSignal) => {
-      const answer = await this.client.send(new HeadObjectCommand(this.at(name)), { abortSignal }).catch(absent);
+      const answer = await this.client
+        .send(new HeadObjectCommand(this.at(name)), { abortSignal })
+        .catch(absent);
       if (answer === undefined) return undefined;
       return { name, sizeBytes: answer.ContentLength ?? 0, modifiedAt: answer.LastModified ?? new Date(0) };
     });
@@ -147,7 +153,11 @@ export class S3Store implements ObjectStore {
           { abortSignal },
         ),
       );
-      for (const { Key: key = '', Size: sizeBytes = 0, LastModified: modifiedAt = new Date(0) } of page.Contents ?? [])
+      for (const {
+        Key: key = '',
+        Size: sizeBytes = 0,
+        LastModified: modifiedAt = new Date(0),
+      } of page.Contents ?? [])
         if (key.startsWith(root)) yield { name: key.slice(root.length), sizeBytes, modifiedAt };
       token = page.IsTruncated === true ? page.NextContinuationToken : undefined;
     } while (token !== undefined);
@@ -160,7 +170,8 @@ export class S3Store implements ObjectStore {
         return 'deleted';
       } catch (error) {
         if (statusOf(error) === 404) return 'deleted';
-        if (statusOf(error) === 403 && /object lock|retention|WORM|locked/i.test(String(error))) return 'locked';
+        if (statusOf(error) === 403 && /object lock|retention|WORM|locked/i.test(String(error)))
+          return 'locked';
         throw error;
       }
     });
@@ -209,7 +220,8 @@ async function bytesOf(name: string, answer: GetObjectCommandOutput, bytesMax: n
     }
     parts.push(part);
   }
-  if (lengthBytes !== undefined && received !== lengthBytes) throw unreachable(`the answer for ${name} was cut off`);
+  if (lengthBytes !== undefined && received !== lengthBytes)
+    throw unreachable(`the answer for ${name} was cut off`);
   return Buffer.concat(parts, received);
 }
 

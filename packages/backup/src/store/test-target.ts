@@ -31,7 +31,11 @@ export async function testTarget(store: ObjectStore, now: () => Date): Promise<T
     if (info?.sizeBytes !== bytes.length) throw unsuitable('it tells the wrong size of an object');
     const clockSkewMs = info.modifiedAt.getTime() - now().getTime();
     const hasConditionalPut = await isConditional(store, name, bytes);
-    return { hasConditionalPut, clockSkewMs, warnings: [...(await listing(store, name)), ...skew(clockSkewMs)] };
+    return {
+      hasConditionalPut,
+      clockSkewMs,
+      warnings: [...(await listing(store, name)), ...skew(clockSkewMs)],
+    };
   } finally {
     await store.delete(name).catch(() => undefined);
   }
@@ -57,4 +61,6 @@ function skew(ms: number): string[] {
 }
 
 const unsuitable = (why: string) =>
-  new StorageFault('backup.target_unsuitable', { publicMessage: `the target can't hold a repository: ${why}` });
+  new StorageFault('backup.target_unsuitable', {
+    publicMessage: `the target can't hold a repository: ${why}`,
+  });

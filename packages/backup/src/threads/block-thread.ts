@@ -1,6 +1,6 @@
 /** A thread that computes for blobs: see `block-coder.ts`. */
 import { parentPort } from 'node:worker_threads';
-import { identified, opened, type OpenTask, sealed, type SealTask } from './block-coder.js';
+import { identified, type OpenTask, opened, type SealTask, sealed } from './block-coder.js';
 
 /** Buffers come as plain arrays of bytes, and are moved, not copied. */
 export type ThreadTask =

@@ -102,5 +102,7 @@ function own(bytes: Buffer): Uint8Array<ArrayBuffer> {
 }
 
 function failure(answer: ThreadAnswer): Error {
-  return new Error(answer.kind === 'failed' ? answer.message : 'a thread gave the answer to another question');
+  return new Error(
+    answer.kind === 'failed' ? answer.message : 'a thread gave the answer to another question',
+  );
 }
