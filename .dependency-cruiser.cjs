@@ -15,6 +15,7 @@ const ROOMS = {
   'packages/api-client': [],
   'packages/ui': [],
   'packages/longhorn': ['packages/core'],
+  'packages/backup': ['packages/core/src/model'],
   'packages/scenario': ['packages/core'],
   'packages/simulator': ['packages/core', 'packages/control', 'packages/scenario'],
   'apps/api': [
@@ -50,6 +51,7 @@ const ROOMS = {
   ],
   'apps/cli': [
     'packages/api-client',
+    'packages/backup',
     'packages/core',
     'packages/data-engine/src/nbd',
     'packages/database/src/backup',
@@ -154,6 +156,20 @@ const API_FOLDERS = {
   app: ['config', 'http', 'access', 'resources', 'graphql', 'openapi'],
 };
 
+/**
+ * folder of packages/backup/src → folders of it that it may import: what is decided stands apart from what reads and writes, and knows only the
+ * format.
+ */
+const BACKUP_FOLDERS = {
+  model: [],
+  rules: ['model'],
+  codec: ['model'],
+  store: [],
+  threads: ['model', 'codec'],
+  repository: ['model', 'rules', 'codec', 'store', 'threads'],
+  longhorn: ['store'],
+};
+
 /** Folders of the console's components that belong to one page, or to the frame around all pages: all but what pages share. */
 const CONSOLE_PAGES = fs
   .readdirSync(path.join(__dirname, 'apps/console/src'), { withFileTypes: true })
@@ -212,6 +228,16 @@ const API_HTTP_KNOWS_NO_NOUN = {
   },
 };
 
+const BACKUP_RULES_ARE_PURE = {
+  name: 'backup-rules-are-pure',
+  comment: 'what to read, to keep, to free and to mend is decided without I/O, clock and randomness',
+  severity: 'error',
+  from: { path: '^packages/backup/src/(model|rules)/', pathNot: TEST },
+  to: {
+    dependencyTypes: ['core', 'npm', 'npm-dev', 'npm-peer', 'npm-optional', 'npm-no-pkg', 'npm-unknown'],
+  },
+};
+
 module.exports = {
   forbidden: [
     ...roomRules,
@@ -220,6 +246,8 @@ module.exports = {
     ...folderRules('scheduling', SCHEDULING_FOLDERS, { root: 'packages/core/src/scheduling' }),
     ...folderRules('database', DATABASE_FOLDERS, { shared: ['^packages/database/src/[^/]+$'] }),
     ...folderRules('api', API_FOLDERS, { root: 'apps/api/src' }),
+    ...folderRules('backup', BACKUP_FOLDERS),
+    BACKUP_RULES_ARE_PURE,
     DISK_STORES_APART,
     API_HTTP_KNOWS_NO_NOUN,
     {

@@ -34,7 +34,7 @@ const common = {
   transform: {},
   moduleNameMapper: {
     // What the condition `holdfast-source` of each package leads to, for Jest's search of related suites.
-    '^@holdfast/(core|control|data-engine|database|identity|jobs|longhorn|scenario|simulator|testkit|tracing)/(?!bench/)(.*)\\.js$':
+    '^@holdfast/(backup|core|control|data-engine|database|identity|jobs|longhorn|scenario|simulator|testkit|tracing)/(?!bench/)(.*)\\.js$':
       '<rootDir>/packages/$1/src/$2',
     '^(\\.{1,2}/.*)\\.js$': '$1',
   },

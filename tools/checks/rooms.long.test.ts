@@ -78,6 +78,17 @@ describe('a room that imports what it may not is told of', () => {
       to: 'packages/data-engine/src/pull/b.ts',
     },
     {
+      rule: 'backup-rules',
+      from: 'packages/backup/src/rules/a-folder.ts',
+      says: "import '../store/b.js';",
+      to: 'packages/backup/src/store/b.ts',
+    },
+    {
+      rule: 'backup-rules-are-pure',
+      from: 'packages/backup/src/rules/a-clock.ts',
+      says: "import 'node:os';",
+    },
+    {
       rule: 'disk-stores-apart',
       from: 'packages/data-engine/src/disk/folder/a.ts',
       says: "import '../block/b.js';",
