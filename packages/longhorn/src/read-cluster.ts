@@ -5,11 +5,10 @@ import { OBJECTS_MAX, PROBLEMS_MAX } from './reading/bounds.js';
 import type { ReadProblem } from './reading/problem.js';
 import { type KubernetesObject, readObjects } from './reading/read-objects.js';
 import { sourceFiles } from './reading/source-files.js';
-import { toCluster } from './to-cluster.js';
+import { ClusterBuilder } from './to-cluster.js';
 
 /** @throws Error of the file system where there is nothing at that path */
 export async function readCluster(path: string): Promise<LonghornCluster> {
-  const objects: KubernetesObject[] = [];
   const problems: ReadProblem[] = [];
   let problemsLeftOut = 0;
   let unreadFiles = 0;
@@ -17,6 +16,7 @@ export async function readCluster(path: string): Promise<LonghornCluster> {
     if (problems.length < PROBLEMS_MAX) problems.push(problem);
     else problemsLeftOut += 1;
   };
+  const builder = new ClusterBuilder(tell);
   for await (const part of sourceFiles(path)) {
     if (part.kind === 'unread') {
       unreadFiles += 1;
@@ -24,12 +24,11 @@ export async function readCluster(path: string): Promise<LonghornCluster> {
     }
     for (const found of part.kind === 'problem' ? [part] : readObjects(part)) {
       if (found.kind === 'problem') tell(found);
-      else if (objects.length < OBJECTS_MAX) objects.push(found);
+      else if (builder.objects < OBJECTS_MAX) builder.add(found);
       else tell(tooMany(found));
     }
   }
-  const cluster = toCluster(objects, tell);
-  return { ...cluster, problems, problemsLeftOut, unreadFiles };
+  return { ...builder.build(), problems, problemsLeftOut, unreadFiles };
 }
 
 function tooMany({ file, line }: KubernetesObject): ReadProblem {

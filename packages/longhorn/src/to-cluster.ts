@@ -1,5 +1,20 @@
 /** Objects of Longhorn to the facts of a cluster. Every release's names for a field are here and nowhere else. */
-import type { LonghornCluster } from './model.js';
+import crypto from 'node:crypto';
+import type {
+  BackingImage,
+  EngineImage,
+  InstanceManager,
+  LonghornAttachment,
+  LonghornBackup,
+  LonghornCluster,
+  LonghornEngine,
+  LonghornOrphan,
+  LonghornReplica,
+  LonghornSnapshot,
+  LonghornVolume,
+  RecurringJob,
+  SettingText,
+} from './model.js';
 import { part, text } from './reading/fields.js';
 import type { Tell } from './reading/problem.js';
 import type { KubernetesObject } from './reading/read-objects.js';
@@ -20,83 +35,143 @@ import { toReplica, toVolume } from './to-volume.js';
 
 type Read = Omit<LonghornCluster, 'problems' | 'problemsLeftOut' | 'unreadFiles'>;
 
-/** Kinds that the cluster's facts are made of; all other kinds are counted. */
-const MODELLED = [
-  'Node',
-  'Volume',
-  'Replica',
-  'Engine',
-  'Snapshot',
-  'Setting',
-  'RecurringJob',
-  'VolumeAttachment',
-  'Backup',
-  'Orphan',
-  'EngineImage',
-  'InstanceManager',
-  'BackingImage',
-] as const;
+/** Kinds that are facts of the cluster at once. Nodes wait for those of Kubernetes; all other kinds are counted. */
+type FactOf = {
+  Volume: LonghornVolume;
+  Replica: LonghornReplica;
+  Engine: LonghornEngine;
+  Snapshot: LonghornSnapshot;
+  RecurringJob: RecurringJob;
+  VolumeAttachment: LonghornAttachment;
+  Backup: LonghornBackup;
+  Orphan: LonghornOrphan;
+  EngineImage: EngineImage;
+  InstanceManager: InstanceManager;
+  BackingImage: BackingImage;
+};
+type Kind = keyof FactOf;
 
-export function toCluster(objects: readonly KubernetesObject[], tell: Tell): Read {
-  const found = new Map<string, KubernetesObject>();
-  for (const object of objects) keep(found, object, tell);
-  const kept = [...found.values()];
-  const ours = kept.filter(({ group }) => group === 'longhorn.io');
-  const of = (type: (typeof MODELLED)[number]) => ours.filter((object) => object.type === type);
-  const kubernetesNodes = new Map(
-    kept.filter(({ group, type }) => group === '' && type === 'Node').map((object) => [object.name, object]),
-  );
-  const others = kept.filter(
-    ({ group, type }) => group !== 'longhorn.io' || !MODELLED.some((one) => one === type),
-  );
-  return {
-    namespace: mostFrequent(ours.map(({ namespace }) => namespace)),
-    version: versionOf(of('Setting')),
-    apiVersions: [...new Set(ours.map(({ apiVersion }) => apiVersion))].sort(),
-    nodes: of('Node').map((object) => toNode(object, kubernetesNodes.get(object.name), tell)),
-    volumes: of('Volume').map((object) => toVolume(object, tell)),
-    replicas: of('Replica').map((object) => toReplica(object, tell)),
-    engines: of('Engine').map(toEngine),
-    snapshots: of('Snapshot').map((object) => toSnapshot(object, tell)),
-    settings: new Map(of('Setting').map((object) => [object.name, toSettingText(object)])),
-    recurringJobs: of('RecurringJob').map((object) => toRecurringJob(object, tell)),
-    attachments: of('VolumeAttachment').map(toAttachment),
-    backups: of('Backup').map((object) => toBackup(object, tell)),
-    orphans: of('Orphan').map(toOrphan),
-    engineImages: of('EngineImage').map(toEngineImage),
-    instanceManagers: of('InstanceManager').map(toInstanceManager),
-    backingImages: of('BackingImage').map(toBackingImage),
-    otherKinds: counted(others.map(({ group, type }) => (group === '' ? type : `${type}.${group}`))),
-  };
-}
+const CONVERTERS: { readonly [Name in Kind]: (object: KubernetesObject, tell: Tell) => FactOf[Name] } = {
+  Volume: toVolume,
+  Replica: toReplica,
+  Engine: toEngine,
+  Snapshot: toSnapshot,
+  RecurringJob: toRecurringJob,
+  VolumeAttachment: toAttachment,
+  Backup: toBackup,
+  Orphan: toOrphan,
+  EngineImage: toEngineImage,
+  InstanceManager: toInstanceManager,
+  BackingImage: toBackingImage,
+};
 
 /**
- * A folder may hold an object twice, such as in a dump beside a bundle: the first is kept, and a differing second one is reported.
+ * Makes a cluster of its objects, one at a time: of an object its facts are kept and no more, since the objects of a large cluster take
+ * gigabytes.
  */
-function keep(found: Map<string, KubernetesObject>, object: KubernetesObject, tell: Tell): void {
-  const key = [object.group, object.type, object.namespace, object.name].join('/');
-  const known = found.get(key);
-  if (known === undefined) {
-    found.set(key, object);
-    return;
+export class ClusterBuilder {
+  private readonly seen = new Map<string, { place: string; digest: string }>();
+  private readonly facts: { readonly [Name in Kind]: FactOf[Name][] } = {
+    Volume: [],
+    Replica: [],
+    Engine: [],
+    Snapshot: [],
+    RecurringJob: [],
+    VolumeAttachment: [],
+    Backup: [],
+    Orphan: [],
+    EngineImage: [],
+    InstanceManager: [],
+    BackingImage: [],
+  };
+  private readonly nodes: KubernetesObject[] = [];
+  private readonly kubernetesNodes = new Map<string, KubernetesObject>();
+  private readonly settings = new Map<string, SettingText>();
+  private readonly namespaces = new Map<string, number>();
+  private readonly apiVersions = new Set<string>();
+  private readonly otherKinds = new Map<string, number>();
+  private version = '';
+
+  constructor(private readonly tell: Tell) {}
+
+  get objects(): number {
+    return this.seen.size;
   }
-  if (JSON.stringify(known.json) === JSON.stringify(object.json)) return;
-  const message = `${object.type} ${object.name} is there twice and differs from the one in ${known.file}:${known.line}, which is used`;
-  tell({ kind: 'problem', code: 'value', file: object.file, line: object.line, message });
+
+  add(object: KubernetesObject): void {
+    if (this.isRepeated(object)) return;
+    const { group, type, name } = object;
+    if (group === '' && type === 'Node') this.kubernetesNodes.set(name, object);
+    if (group !== 'longhorn.io') {
+      count(this.otherKinds, group === '' ? type : `${type}.${group}`);
+      return;
+    }
+    this.apiVersions.add(object.apiVersion);
+    if (object.namespace !== '') count(this.namespaces, object.namespace);
+    if (isKind(type)) this.convert(type, object);
+    else if (type === 'Node') this.nodes.push(object);
+    else if (type === 'Setting') this.addSetting(object);
+    else count(this.otherKinds, `${type}.${group}`);
+  }
+
+  build(): Read {
+    const { facts } = this;
+    return {
+      namespace: mostFrequent(this.namespaces),
+      version: this.version,
+      apiVersions: [...this.apiVersions].sort(),
+      nodes: this.nodes.map((object) => toNode(object, this.kubernetesNodes.get(object.name), this.tell)),
+      volumes: facts.Volume,
+      replicas: facts.Replica,
+      engines: facts.Engine,
+      snapshots: facts.Snapshot,
+      settings: this.settings,
+      recurringJobs: facts.RecurringJob,
+      attachments: facts.VolumeAttachment,
+      backups: facts.Backup,
+      orphans: facts.Orphan,
+      engineImages: facts.EngineImage,
+      instanceManagers: facts.InstanceManager,
+      backingImages: facts.BackingImage,
+      otherKinds: this.otherKinds,
+    };
+  }
+
+  private convert<Name extends Kind>(type: Name, object: KubernetesObject): void {
+    this.facts[type].push(CONVERTERS[type](object, this.tell));
+  }
+
+  private addSetting(object: KubernetesObject): void {
+    this.settings.set(object.name, toSettingText(object));
+    if (object.name === 'current-longhorn-version') this.version = text(part(object.json), 'value');
+  }
+
+  /** A folder may hold an object twice, such as in a dump beside a bundle: the first is kept, and a differing second one is reported. */
+  private isRepeated({ group, type, namespace, name, json, file, line }: KubernetesObject): boolean {
+    const key = [group, type, namespace, name].join('/');
+    const digest = crypto.createHash('sha1').update(JSON.stringify(json)).digest('base64');
+    const known = this.seen.get(key);
+    if (known === undefined) {
+      this.seen.set(key, { place: `${file}:${line}`, digest });
+      return false;
+    }
+    if (known.digest !== digest) {
+      const message = `${type} ${name} is there twice and differs from the one in ${known.place}, which is used`;
+      this.tell({ kind: 'problem', code: 'value', file, line, message });
+    }
+    return true;
+  }
 }
 
-function versionOf(settings: readonly KubernetesObject[]): string {
-  const setting = settings.find(({ name }) => name === 'current-longhorn-version');
-  return setting === undefined ? '' : text(part(setting.json), 'value');
+function isKind(type: string): type is Kind {
+  return Object.hasOwn(CONVERTERS, type);
 }
 
-function mostFrequent(texts: readonly string[]): string {
-  const [first] = [...counted(texts.filter((one) => one !== ''))].sort(([, a], [, b]) => b - a);
+function mostFrequent(counts: ReadonlyMap<string, number>): string {
+  const [first] = [...counts].sort(([, a], [, b]) => b - a);
   return first?.[0] ?? '';
 }
 
-function counted(texts: readonly string[]): Map<string, number> {
-  const counts = new Map<string, number>();
-  for (const one of texts) counts.set(one, (counts.get(one) ?? 0) + 1);
-  return counts;
+function count(counts: Map<string, number>, one: string): void {
+  counts.set(one, (counts.get(one) ?? 0) + 1);
 }

@@ -8,8 +8,8 @@ import type {
 import { describe, expect, test } from '@jest/globals';
 import { inspectCluster, isLonghorn } from '../src/inspect-cluster.js';
 import { type InspectionReport, reportSchema } from '../src/inspection/report.js';
-import { readObjects } from '../src/reading/read-objects.js';
-import { toCluster } from '../src/to-cluster.js';
+import { type KubernetesObject, readObjects } from '../src/reading/read-objects.js';
+import { ClusterBuilder } from '../src/to-cluster.js';
 import { type Json, objectsOf } from './longhorn-objects.js';
 import { aDisk, aNode, aReplica, aVolume, aWorld } from './worlds.js';
 
@@ -52,7 +52,7 @@ function inspected({ nodes, volume, replicas, settings, change }: Given = {}): I
   const objects = [...readObjects({ kind: 'text', file: 'dump.json', text })].filter(
     (one) => one.kind === 'object',
   );
-  const cluster = { ...toCluster(objects, () => {}), problems: [], problemsLeftOut: 0, unreadFiles: 0 };
+  const cluster = { ...builtOf(objects), problems: [], problemsLeftOut: 0, unreadFiles: 0 };
   return reportSchema.parse(inspectCluster(cluster, 'dump.json', NOW));
 }
 
@@ -288,9 +288,7 @@ test('a cluster without nodes is inspected, and says what it can not say', () =>
   const report = inspected({ nodes: [], volume: { robustness: 'degraded' } });
   expect(report.volumes.map(({ placement }) => placement)).toEqual([null]);
   expect(report.assumptions).toContain('no nodes were read: nothing is said of places');
-  expect(isLonghorn({ ...toCluster([], () => {}), problems: [], problemsLeftOut: 0, unreadFiles: 0 })).toBe(
-    false,
-  );
+  expect(isLonghorn({ ...builtOf([]), problems: [], problemsLeftOut: 0, unreadFiles: 0 })).toBe(false);
 });
 
 function anEngine(name: string, replicaModeMap: Json): Json {
@@ -320,4 +318,10 @@ function oneDisk(name: string, replica?: string, part: object = {}): VectorNode 
 
 function onDisk(node: string, part: Partial<VectorReplica> = {}): VectorReplica {
   return aReplica('v', `r-${node}`, { nodeId: node, diskId: `${node}-d`, ...part });
+}
+
+function builtOf(objects: readonly KubernetesObject[]) {
+  const builder = new ClusterBuilder(() => {});
+  for (const object of objects) builder.add(object);
+  return builder.build();
 }

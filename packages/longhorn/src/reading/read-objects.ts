@@ -1,5 +1,5 @@
 /** Objects of Kubernetes from the text of a file, with mangling undone. Anything else is a problem with its file and line. */
-import { parseDocument } from 'yaml';
+import { CORE_SCHEMA, load, YAMLException } from 'js-yaml';
 import { z } from 'zod';
 import { ITEM_BYTES_MAX, NESTING_MAX } from './bounds.js';
 import { isMangled, undoMangling } from './mangling.js';
@@ -52,42 +52,62 @@ function parseItem(file: string, { text, line }: ItemText): Parsed {
   });
   if (text.length > ITEM_BYTES_MAX)
     return problem('bound', `the object is larger than ${ITEM_BYTES_MAX} bytes`);
-  if (nesting(text) > NESTING_MAX)
-    return problem('bound', `the object is nested more than ${NESTING_MAX} deep`);
   try {
-    if (text.trimStart().startsWith('{')) return { kind: 'parsed', value: JSON.parse(text) };
-    const document = parseDocument(text, { prettyErrors: false, stringKeys: true });
-    const [error] = document.errors;
-    if (error !== undefined) {
-      const at = line + text.slice(0, error.pos[0]).split('\n').length - 1;
-      return problem('format', `this is not YAML: ${firstLine(error.message)}`, at);
-    }
-    // Neither Kubernetes nor the kit writes aliases; a few of them make a text of gigabytes.
-    return { kind: 'parsed', value: document.toJS({ maxAliasCount: 0 }) };
+    return { kind: 'parsed', value: text.trimStart().startsWith('{') ? jsonOf(text) : yamlOf(text) };
   } catch (error) {
-    return problem(
-      'format',
-      `this can't be read: ${firstLine(error instanceof Error ? error.message : String(error))}`,
-    );
+    if (error instanceof RangeError) return problem('bound', messageOf(error));
+    if (!(error instanceof YAMLException))
+      return problem('format', `this can't be read: ${messageOf(error)}`);
+    const at = line + (error.mark?.line ?? 0);
+    if (error.reason.startsWith(TOO_DEEP))
+      return problem('bound', `the object is nested more than ${NESTING_MAX} deep`, at);
+    return problem('format', `this is not YAML: ${firstLine(error.reason)}`, at);
   }
+}
+
+/** How the parser begins what it says of an object that is nested too deep. */
+const TOO_DEEP = 'nesting exceeded';
+/** What may be an anchor, which an alias needs; the text of a string may look like one too. */
+const MAYBE_ANCHOR = /(?:^|[\s[{,:-])&[^\s,[\]{}]/m;
+
+const PARSING = { schema: CORE_SCHEMA, maxDepth: NESTING_MAX };
+
+function yamlOf(text: string): unknown {
+  const value = load(text, PARSING);
+  if (MAYBE_ANCHOR.test(text)) assertTree(value, new Set());
+  return value;
+}
+
+/** Neither Kubernetes nor the kit writes aliases; a few of them make a text of gigabytes. */
+function assertTree(value: unknown, seen: Set<object>): void {
+  if (typeof value !== 'object' || value === null) return;
+  if (seen.has(value)) throw new Error('an alias stands for an object that is there already');
+  seen.add(value);
+  for (const item of Object.values(value)) assertTree(item, seen);
+}
+
+/** How deep the parser for JSON goes is bounded by the stack alone. */
+function jsonOf(text: string): unknown {
+  const value: unknown = JSON.parse(text);
+  if (depthOf(value, 0) > NESTING_MAX)
+    throw new RangeError(`the object is nested more than ${NESTING_MAX} deep`);
+  return value;
+}
+
+function depthOf(value: unknown, above: number): number {
+  if (typeof value !== 'object' || value === null || above > NESTING_MAX) return above;
+  return Object.values(value).reduce(
+    (deepest: number, item) => Math.max(deepest, depthOf(item, above + 1)),
+    above + 1,
+  );
+}
+
+function messageOf(error: unknown): string {
+  return firstLine(error instanceof Error ? error.message : String(error));
 }
 
 function firstLine(text: string): string {
   return text.split('\n')[0] ?? text;
-}
-
-/** How deep brackets open (JSON and YAML's flow style), or lines are indented, by two and more columns for a level. */
-function nesting(text: string): number {
-  let depth = 0;
-  let deepest = 0;
-  for (const character of text.replaceAll(/"(?:[^"\\\n]|\\.)*"/g, '')) {
-    if (character === '{' || character === '[') depth += 1;
-    else if (character === '}' || character === ']') depth = Math.max(0, depth - 1);
-    deepest = Math.max(deepest, depth);
-  }
-  // Text in a block may be indented as it likes, so that a dash at each level is what counts.
-  const dashes = Math.max(0, ...[...text.matchAll(/^\s*((?:- )+)/gm)].map(([, run = '']) => run.length / 2));
-  return Math.max(deepest, dashes);
 }
 
 /** Typed lists name the kind of their items only once, as `VolumeList`. */

@@ -18,85 +18,79 @@ export function splitItems(text: string): Splitting {
   return /^\s*[{[]/.test(text) ? jsonItems(text) : { kind: 'items', items: yamlItems(text) };
 }
 
+/** A stretch of the text: from a place up to another, which is not in it any more. */
+type Span = { readonly begin: number; readonly end: number };
+
 /** Documents of YAML end at `---`; of a list the items begin at the dash that stands farthest left behind `items:`. */
 function* yamlItems(text: string): Generator<ItemText> {
-  let document: Line[] = [];
-  for (const line of linesOf(text)) {
-    if (!/^(?:---|\.\.\.)(?:\s|$)/.test(line.text)) {
-      document.push(line);
-      continue;
-    }
-    yield* itemsOfDocument(document);
-    document = [];
-  }
-  yield* itemsOfDocument(document);
+  const lines = new LineCount(text);
+  for (const document of documentsOf(text)) yield* itemsOfDocument(text, document, lines);
 }
 
-type Line = { readonly text: string; readonly number: number };
-
-function* linesOf(text: string): Generator<Line> {
+function* documentsOf(text: string): Generator<Span> {
   let begin = 0;
-  for (let number = 1; begin <= text.length; number += 1) {
-    const end = text.indexOf('\n', begin);
-    yield { text: text.slice(begin, end === -1 ? text.length : end).replace(/\r$/, ''), number };
-    if (end === -1) return;
-    begin = end + 1;
+  for (const { index, 0: mark } of text.matchAll(/^(?:---|\.\.\.)(?=\s|$).*$/gm)) {
+    yield { begin, end: index };
+    begin = index + mark.length;
+  }
+  yield { begin, end: text.length };
+}
+
+/** Numbers of lines, for places that are asked about in order. */
+class LineCount {
+  private position = 0;
+  private line = 1;
+
+  constructor(private readonly text: string) {}
+
+  at(position: number): number {
+    for (;;) {
+      const end = this.text.indexOf('\n', this.position);
+      if (end === -1 || end >= position) return this.line;
+      this.position = end + 1;
+      this.line += 1;
+    }
   }
 }
 
-function* itemsOfDocument(lines: readonly Line[]): Generator<ItemText> {
-  const first = lines.find(({ text }) => !isEmpty(text));
-  if (first === undefined) return;
-  const at = lines.findIndex(({ text }) => /^items:\s*(?:#.*)?$/.test(text));
-  const dash =
-    at === -1
-      ? undefined
-      : /^( *)- /.exec(lines.slice(at + 1).find(({ text }) => !isEmpty(text))?.text ?? '');
-  if (dash === undefined || dash === null) {
+function* itemsOfDocument(text: string, document: Span, lines: LineCount): Generator<ItemText> {
+  const whole = text.slice(document.begin, document.end);
+  const first = /^[^\S\n]*[^\s#]/m.exec(whole);
+  if (first === null) return;
+  const list = /^items:[^\S\n]*(?:#.*)?$(?:\n[^\S\n]*(?:#.*)?$)*\n( *)- /m.exec(whole);
+  if (list === null) {
     // An empty list, or one object.
-    if (lines.some(({ text }) => /^items:\s*\[\s*\]\s*$/.test(text))) return;
+    if (/^items:\s*\[\s*\]\s*$/m.test(whole)) return;
     yield {
-      text: lines.map(({ text }) => text).join('\n'),
-      line: lines[0]?.number ?? 1,
+      text: whole.slice(first.index),
+      line: lines.at(document.begin + first.index),
       listKind: undefined,
     };
     return;
   }
-  const kind = lines
-    .map(({ text }) => /^kind: *["']?([A-Za-z]+)["']?\s*$/.exec(text)?.[1])
-    .find((one) => one !== undefined);
-  yield* itemsBehind(lines, at + 1, dash[1]?.length ?? 0, kind);
-}
-
-function* itemsBehind(
-  lines: readonly Line[],
-  from: number,
-  indent: number,
-  listKind: string | undefined,
-): Generator<ItemText> {
-  const marker = `${' '.repeat(indent)}- `;
-  let item: Line[] = [];
-  const text = () => item.map((line) => line.text.slice(indent + 2)).join('\n');
-  for (let index = from; index < lines.length; index += 1) {
-    const line = lines[index];
-    if (line === undefined) break;
-    const isNext = line.text.startsWith(marker);
-    // A key of the list again: nothing behind it belongs to an item.
-    const isEnd = !isNext && !isEmpty(line.text) && !line.text.startsWith(`${' '.repeat(indent)} `);
-    if ((isNext || isEnd) && item[0] !== undefined) yield { text: text(), line: item[0].number, listKind };
-    if (isEnd) return;
-    item = isNext ? [line] : [...appended(item, line)];
+  const [head, indent = ''] = list;
+  const listKind = /^kind: *["']?([A-Za-z]+)["']?\s*$/m.exec(whole)?.[1];
+  const begin = list.index + head.length - 2 - indent.length;
+  for (const { begin: from, end } of itemsBehind(whole, begin, indent)) {
+    // The dash becomes a space: all lines of the item are indented alike then.
+    const item = `${indent}  ${whole.slice(from + indent.length + 2, end)}`;
+    yield { text: item, line: lines.at(document.begin + from), listKind };
   }
-  if (item[0] !== undefined) yield { text: text(), line: item[0].number, listKind };
 }
 
-function appended(item: Line[], line: Line): Line[] {
-  item.push(line);
-  return item;
-}
-
-function isEmpty(text: string): boolean {
-  return /^\s*(?:#.*)?$/.test(text);
+/** @param begin of the first item's line */
+function* itemsBehind(text: string, begin: number, indent: string): Generator<Span> {
+  const next = `\n${indent}- `;
+  // A key of the list again, which stands left of what belongs to an item: nothing behind it does.
+  const after = new RegExp(`^(?!${indent}(?:- | ))[^\\S\\n]*[^\\s#]`, 'gm');
+  after.lastIndex = begin;
+  const last = after.exec(text)?.index ?? text.length;
+  for (let from = begin; from < last; ) {
+    const found = text.indexOf(next, from);
+    const end = found === -1 || found >= last ? last : found + 1;
+    yield { begin: from, end };
+    from = end;
+  }
 }
 
 /** JSON: the members of `items` where there are any, else the whole. Several objects may follow each other, as `jq -c` writes them. */
