@@ -2,19 +2,19 @@
 import { AgentMetrics } from '../../apps/agent/src/metrics/agent-metrics.js';
 import { ApiMetrics } from '../../apps/api/src/app/metrics/api-metrics.js';
 import { WorkerMetrics } from '../../apps/worker/src/metrics/worker-metrics.js';
+import { type End, LEFT_BEHIND, type LeftBehind } from '../../packages/access/src/left-behind.js';
+import {
+  ORGANIZATION_ROLES,
+  PERMISSIONS,
+  type Permission,
+  PROJECT_ROLES,
+} from '../../packages/access/src/permissions.js';
 import {
   EVENT_TYPES,
   type EventDefinition,
   type EventSubjectKind,
 } from '../../packages/core/src/model/event-types.js';
 import { SETTINGS, type SettingDefinition } from '../../packages/core/src/model/setting.js';
-import { type End, LEFT_BEHIND, type LeftBehind } from '../../packages/core/src/policy/left-behind.js';
-import {
-  ORGANIZATION_ROLES,
-  PERMISSIONS,
-  type Permission,
-  PROJECT_ROLES,
-} from '../../packages/core/src/policy/permissions.js';
 import { NOT_APPLICABLE } from '../../packages/core/src/settings/longhorn-settings.js';
 import { createPool } from '../../packages/database/src/sql/pool.js';
 import { systemScope } from '../../packages/database/src/sql/scope.js';
@@ -107,7 +107,7 @@ project what the role there allows, with what is in that project only. A *member
 
 A token has a role too, and allows what both it and its user may; it may be limited further, to actions, clusters, projects and
 reading. \`holdfast auth why <action>\` and \`GET /api/v1/me/permissions\` say what a token may do, and why. This page is written
-from \`packages/core/src/policy/permissions.ts\`.
+from \`packages/access/src/permissions.ts\`.
 
 An action that is about the whole of something is not for a token that sees a part of that only: one for clusters or projects does nothing
 to the *organization*, one for projects changes nothing of a *cluster*, which all projects share. To such a token only those tokens are there
@@ -121,7 +121,7 @@ ${rows.join('\n')}
 
 What works on after the request that made it ends with its maker's right to make it: when the maker is removed, has a weaker role, or, as a service
 account, is disabled ([0331](adr/0331-what-members-leave-behind.md)). It is not there again when the right is. Whoever changes a
-webhook, a grant or a provider takes its maker's place. This table is written from \`packages/core/src/policy/left-behind.ts\`.
+webhook, a grant or a provider takes its maker's place. This table is written from \`packages/access/src/left-behind.ts\`.
 
 | what | it | its maker is at least | and once not |
 |---|---|---|---|

@@ -160,6 +160,13 @@ describe('a room that imports what it may not is told of', () => {
       says: "import './longhorn/b.js';",
       to: 'packages/core/src/scheduling/longhorn/b.ts',
     },
+    {
+      rule: 'room-packages-access',
+      from: 'packages/access/src/a.ts',
+      says: "import '../../core/src/lifecycle/b.js';",
+      to: 'packages/core/src/lifecycle/b.ts',
+    },
+    { rule: 'core-is-pure', from: 'packages/access/src/a-file.ts', says: "import 'node:fs';" },
     { rule: 'core-is-pure', from: 'packages/core/src/a-file.ts', says: "import 'node:fs';" },
     { rule: 'control-has-no-io', from: 'packages/control/src/a-socket.ts', says: "import 'node:net';" },
     {

@@ -12,7 +12,14 @@ const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '..', '.
 
 /** Rooms whose suites prove a room, beside its own. */
 const PROVEN_BY = {
-  'packages/core': ['packages/control', 'packages/longhorn', 'packages/simulator', 'packages/scenario'],
+  'packages/core': [
+    'packages/access',
+    'packages/control',
+    'packages/longhorn',
+    'packages/simulator',
+    'packages/scenario',
+  ],
+  'packages/access': ['packages/control', 'packages/simulator', 'apps/api'],
   'packages/control': ['packages/simulator'],
   'packages/scenario': ['packages/simulator'],
   'packages/identity': ['apps/agent', 'apps/api'],

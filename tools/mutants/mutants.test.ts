@@ -32,6 +32,7 @@ describe('the table of planted faults', () => {
 
   test.each([
     'packages/core/src',
+    'packages/access/src',
     'packages/control/src',
     'packages/database/src/store',
     'packages/data-engine/src',

@@ -3,8 +3,8 @@
  * routes is the API's own, so a route that is added later is tested too.
  */
 
+import { isAllowed, isAllowedInProject, ORGANIZATION_ROLES } from '@holdfast/access/permissions.js';
 import { GIB } from '@holdfast/core/model/bytes.js';
-import { isAllowed, isAllowedInProject, ORGANIZATION_ROLES } from '@holdfast/core/policy/permissions.js';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { getIntrospectionQuery, type IntrospectionQuery } from 'graphql';
 import { ROUTE_OPTIONS, type RouteOptions } from '../src/access/route.decorator.js';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
+import type { LeftKind } from '@holdfast/access/left-behind.js';
 import { GIB } from '@holdfast/core/model/bytes.js';
 import { asId, type UserId } from '@holdfast/core/model/ids.js';
-import type { LeftKind } from '@holdfast/core/policy/left-behind.js';
 import { enterManaged, findUsableProvider } from '@holdfast/database/queries/managed-accounts.js';
 import { createPool } from '@holdfast/database/sql/pool.js';
 import { systemScope, transaction } from '@holdfast/database/sql/scope.js';

@@ -1,6 +1,6 @@
 /** What members leave behind: each kind of the table, its maker's right taken in each way, and used after. */
 import { randomUUID } from 'node:crypto';
-import { type End, LEFT_BEHIND, LEFT_KINDS, type LeftKind } from '@holdfast/core/policy/left-behind.js';
+import { type End, LEFT_BEHIND, LEFT_KINDS, type LeftKind } from '@holdfast/access/left-behind.js';
 import { hashSecret } from '@holdfast/database/credentials.js';
 import { untilLockIsAwaited } from '@holdfast/testkit/lock-waits.js';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';

@@ -1,7 +1,7 @@
 /** Rounds of what reads the event log and the cluster's state beside the reconcilers, with each of their outcomes once. */
 import { randomUUID } from 'node:crypto';
+import type { AfterAttempt, Attempt } from '@holdfast/access/webhook-delivery.js';
 import { asId, type UserId, type WebhookId } from '@holdfast/core/model/ids.js';
-import type { AfterAttempt, Attempt } from '@holdfast/core/policy/webhook-delivery.js';
 import { aHeartbeat } from '@holdfast/testkit/builders.js';
 import type { StoreUnderTest } from '@holdfast/testkit/store-under-test.js';
 import type pg from 'pg';

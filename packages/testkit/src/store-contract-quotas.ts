@@ -1,9 +1,10 @@
 /** Promises of a store about quotas: usage is taken and returned in the commit of the change, and never passes a limit. */
+
+import type { QuotaLimits } from '@holdfast/access/quota.js';
 import type { Change } from '@holdfast/control/ports/store.js';
 import { asId, type RebuildId, type SnapshotId, type VolumeId } from '@holdfast/core/model/ids.js';
 import { newLayerTask } from '@holdfast/core/model/layer-task.js';
 import { wantedSnapshot } from '@holdfast/core/policy/decide-snapshot.js';
-import type { QuotaLimits } from '@holdfast/core/policy/quota.js';
 import { describe, expect, test } from '@jest/globals';
 import { aRebuild, aVolume, NOON, testId } from './builders.js';
 import { outcome, StoreFixture } from './store-fixture.js';

@@ -1,7 +1,7 @@
+import type { QuotaLimits } from '@holdfast/access/quota.js';
 import type { WakeUp } from '@holdfast/control/ports/queue.js';
 import type { Store } from '@holdfast/control/ports/store.js';
 import type { SettingName } from '@holdfast/core/model/setting.js';
-import type { QuotaLimits } from '@holdfast/core/policy/quota.js';
 import type { SettingValue } from '@holdfast/core/settings/effective.js';
 import type { TestTenant } from './builders.js';
 

@@ -19,59 +19,59 @@ export const CORE_POLICY_FAULTS = [
   {
     name: 'read-only-token-changes-things',
     breaks: 'a token for reading changes nothing',
-    file: 'packages/core/src/policy/decide-access.ts',
+    file: 'packages/access/src/decide-access.ts',
     changes: [
       {
         find: 'if (readOnly && !changesNothing(action))',
         replace: 'if (readOnly && changesNothing(action) === undefined)',
       },
     ],
-    foundBy: 'packages/core/src/policy/decide-access.test.ts',
+    foundBy: 'packages/access/src/decide-access.test.ts',
   },
   {
     name: 'members-see-all-projects',
     breaks: 'a member sees the projects only that it has a role in',
-    file: 'packages/core/src/policy/decide-access.ts',
+    file: 'packages/access/src/decide-access.ts',
     changes: [
       {
         find: 'projectIds: isBounded ? [...facts.projectRoles.keys()] : undefined',
         replace: 'projectIds: undefined',
       },
     ],
-    foundBy: 'packages/core/src/policy/decide-access.test.ts',
+    foundBy: 'packages/access/src/decide-access.test.ts',
   },
   {
     name: 'project-token-on-the-whole-cluster',
     breaks: 'a token of some projects does not act on the cluster that all share',
-    file: 'packages/core/src/policy/decide-access.ts',
+    file: 'packages/access/src/decide-access.ts',
     changes: [
       {
         find: "if (projectIds !== undefined) return 'projects';",
         replace: "if (projectIds !== undefined && whole === 'organization') return 'projects';",
       },
     ],
-    foundBy: 'packages/core/src/policy/decide-access.test.ts',
+    foundBy: 'packages/access/src/decide-access.test.ts',
   },
   {
     name: 'quota-off-by-one',
     breaks: 'a change that reaches a quota exactly is within it',
-    file: 'packages/core/src/policy/quota.ts',
+    file: 'packages/access/src/quota.ts',
     changes: [{ find: 'after[dimension] <= limit', replace: 'after[dimension] < limit' }],
-    foundBy: 'packages/core/src/policy/quota.test.ts',
+    foundBy: 'packages/access/src/quota.test.ts',
   },
   {
     name: 'quota-counts-one-copy',
     breaks: 'a volume uses physical bytes for each of its copies',
-    file: 'packages/core/src/policy/quota.ts',
+    file: 'packages/access/src/quota.ts',
     changes: [{ find: 'provisionedBytes * numberOfReplicas', replace: 'provisionedBytes' }],
-    foundBy: 'packages/core/src/policy/quota.test.ts',
+    foundBy: 'packages/access/src/quota.test.ts',
   },
   {
     name: 'quota-holds-what-shrinks',
     breaks: 'what shrinks is allowed although a lowered quota is passed',
-    file: 'packages/core/src/policy/quota.ts',
+    file: 'packages/access/src/quota.ts',
     changes: [{ find: ' || asked <= 0', replace: '' }],
-    foundBy: 'packages/core/src/policy/quota.test.ts',
+    foundBy: 'packages/access/src/quota.test.ts',
   },
   {
     name: 'heartbeat-from-the-future',
@@ -97,9 +97,9 @@ export const CORE_POLICY_FAULTS = [
   {
     name: 'quota-leased-twice',
     breaks: 'all processes together never give out more requests than the quota',
-    file: 'packages/core/src/policy/request-permits.ts',
+    file: 'packages/access/src/request-permits.ts',
     changes: [{ find: 'Math.max(0, Math.min(size, limit - (takenInAll - size)))', replace: 'size' }],
-    foundBy: 'packages/core/src/policy/request-permits.test.ts',
+    foundBy: 'packages/access/src/request-permits.test.ts',
   },
   {
     name: 'salvage-of-a-stale-copy',
@@ -147,7 +147,7 @@ export const CORE_POLICY_FAULTS = [
   {
     name: 'tokens-forget-projects',
     breaks: 'a token is made for the strongest role that its user has anywhere',
-    file: 'packages/core/src/policy/permissions.ts',
+    file: 'packages/access/src/permissions.ts',
     changes: [{ find: 'Math.max(...[role, ...projectRoles.values()]', replace: 'Math.max(...[role, ...[]]' }],
     foundBy: 'apps/api/test/project-roles.test.ts',
   },

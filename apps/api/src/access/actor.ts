@@ -1,3 +1,5 @@
+import type { AccessFacts } from '@holdfast/access/decide-access.js';
+import { projectRolesOf, projectRoleWithin, weakerRole } from '@holdfast/access/permissions.js';
 import type {
   ClusterId,
   NodeId,
@@ -6,8 +8,6 @@ import type {
   TokenId,
   UserId,
 } from '@holdfast/core/model/ids.js';
-import type { AccessFacts } from '@holdfast/core/policy/decide-access.js';
-import { projectRolesOf, projectRoleWithin, weakerRole } from '@holdfast/core/policy/permissions.js';
 import type { TokenRoles } from '@holdfast/database/queries/tokens.js';
 import type { TokenLimits } from './token-limits.js';
 

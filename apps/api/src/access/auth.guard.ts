@@ -1,5 +1,5 @@
+import { changesNothing } from '@holdfast/access/permissions.js';
 import { Bug } from '@holdfast/core/model/faults.js';
-import { changesNothing } from '@holdfast/core/policy/permissions.js';
 import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import type { FastifyReply, FastifyRequest } from 'fastify';

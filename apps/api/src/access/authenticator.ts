@@ -1,8 +1,8 @@
+import { decideAccess } from '@holdfast/access/decide-access.js';
+import { type Action, changesNothing } from '@holdfast/access/permissions.js';
 import { faultOf } from '@holdfast/control/use-cases/use-case.js';
 import { isFault, StorageFault } from '@holdfast/core/model/faults.js';
 import type { TokenId } from '@holdfast/core/model/ids.js';
-import { decideAccess } from '@holdfast/core/policy/decide-access.js';
-import { type Action, changesNothing } from '@holdfast/core/policy/permissions.js';
 import { systemClock } from '@holdfast/database/clock-and-random.js';
 import { findToken, noteTokenUse, type TokenHolder } from '@holdfast/database/queries/tokens.js';
 import { type Scope, unsyncedTransaction } from '@holdfast/database/sql/scope.js';

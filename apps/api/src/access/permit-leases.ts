@@ -1,5 +1,5 @@
 /** Permits of one quota of requests in this process, and the lease that they come from. */
-import { atMost } from '@holdfast/control/reconcilers/patience.js';
+
 import {
   decideTake,
   type LeaseAnswer,
@@ -8,7 +8,8 @@ import {
   standingOf,
   withLease,
   withLocalShare,
-} from '@holdfast/core/policy/request-permits.js';
+} from '@holdfast/access/request-permits.js';
+import { atMost } from '@holdfast/control/reconcilers/patience.js';
 
 /** How long a request waits for a lease. A row that is not locked answers in a few milliseconds. */
 const LEASE_WAIT_MS = 500;

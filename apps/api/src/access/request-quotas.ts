@@ -2,9 +2,10 @@
  * Quotas of requests: how many all api processes answer in a minute, for an organization and for the project of a token. Each process
  * takes permits in leases from a row in Postgres, so that few requests wait for it because of them (docs/design/tenancy-and-access.md).
  */
+
+import type { LeaseAnswer } from '@holdfast/access/request-permits.js';
 import { StorageFault } from '@holdfast/core/model/faults.js';
 import type { OrganizationId } from '@holdfast/core/model/ids.js';
-import type { LeaseAnswer } from '@holdfast/core/policy/request-permits.js';
 import { findRequestQuotas, type QuotaOwner } from '@holdfast/database/queries/quotas.js';
 import { transaction } from '@holdfast/database/sql/scope.js';
 import { Inject, Injectable } from '@nestjs/common';

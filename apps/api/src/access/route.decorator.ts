@@ -1,5 +1,5 @@
+import type { Action } from '@holdfast/access/permissions.js';
 import type { FaultCode } from '@holdfast/core/model/faults.js';
-import type { Action } from '@holdfast/core/policy/permissions.js';
 import { applyDecorators, HttpCode, SetMetadata } from '@nestjs/common';
 import type { DtoClass } from '../http/dto.js';
 import type { DryRunPlanner } from './dry-run-planner.js';

@@ -1,8 +1,8 @@
 /** Limits of a token beside its role: what it may be used for, and from where. A token made with it has them as well. */
 import net from 'node:net';
+import { type Action, isAction } from '@holdfast/access/permissions.js';
 import { StorageFault } from '@holdfast/core/model/faults.js';
 import type { ClusterId, ProjectId } from '@holdfast/core/model/ids.js';
-import { type Action, isAction } from '@holdfast/core/policy/permissions.js';
 import type { TokenLimitsRow } from '@holdfast/database/queries/tokens.js';
 import { isWithin } from '@holdfast/identity/address-ranges.js';
 

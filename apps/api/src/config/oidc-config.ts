@@ -1,6 +1,6 @@
 /** Configuration of the OpenID provider that users may sign in by. */
-import type { ProviderRules } from '@holdfast/core/policy/decide-provider-sign-in.js';
-import { ORGANIZATION_ROLES, type OrganizationRole } from '@holdfast/core/policy/permissions.js';
+import type { ProviderRules } from '@holdfast/access/decide-provider-sign-in.js';
+import { ORGANIZATION_ROLES, type OrganizationRole } from '@holdfast/access/permissions.js';
 import { z } from 'zod';
 
 export type OidcConfig = {

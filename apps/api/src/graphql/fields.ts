@@ -1,6 +1,7 @@
 /** Base of the GraphQL API's fields: the role they need, how arguments are read, how lists are cut. */
+
+import type { Action } from '@holdfast/access/permissions.js';
 import { StorageFault } from '@holdfast/core/model/faults.js';
-import type { Action } from '@holdfast/core/policy/permissions.js';
 import type { Page } from '@holdfast/database/queries/list-rows.js';
 import type { FastifyReply } from 'fastify';
 import {

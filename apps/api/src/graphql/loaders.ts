@@ -2,8 +2,9 @@
  * Loaders of the objects that others name, for the nested fields of one request: what all objects of a page ask for at the same
  * depth is read by one statement, however many they are.
  */
+
+import type { Action } from '@holdfast/access/permissions.js';
 import type { ClusterId, DiskId, NodeId, VolumeId } from '@holdfast/core/model/ids.js';
-import type { Action } from '@holdfast/core/policy/permissions.js';
 import { findClusters } from '@holdfast/database/queries/clusters.js';
 import { LISTS_MAX, type Page } from '@holdfast/database/queries/list-rows.js';
 import {

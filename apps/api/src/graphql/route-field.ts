@@ -2,8 +2,9 @@
  * Makes a field of the GraphQL API of a route: the handler runs as for a REST request, after the same checks, so that the two
  * APIs can't differ. Its path and query become arguments, its body `input`, a page a connection, an answer without a body `true`.
  */
+
+import type { Action } from '@holdfast/access/permissions.js';
 import { Bug } from '@holdfast/core/model/faults.js';
-import type { Action } from '@holdfast/core/policy/permissions.js';
 import type { Page } from '@holdfast/database/queries/list-rows.js';
 import type { Type } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';

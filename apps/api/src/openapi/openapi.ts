@@ -2,7 +2,7 @@
  * Makes the OpenAPI document from what the controllers say of themselves: Nest's own metadata for paths and
  * parameters, `@Route` for the rest, and zod's JSON Schemas.
  */
-import { changesNothing } from '@holdfast/core/policy/permissions.js';
+import { changesNothing } from '@holdfast/access/permissions.js';
 import { RequestMethod, type Type } from '@nestjs/common';
 import { METHOD_METADATA, PATH_METADATA } from '@nestjs/common/constants.js';
 import { z } from 'zod';

@@ -9,7 +9,7 @@ import {
   joinCommand,
   USUAL_NODE,
   wrongWithPlan,
-} from '@holdfast/core/policy/join-commands.js';
+} from '@holdfast/access/join-commands.js';
 import { type Command, Option } from 'commander';
 import { bodyOf, doneOf, itemsOf } from '../api.js';
 import { Context, print, remark } from '../context.js';

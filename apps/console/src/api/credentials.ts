@@ -1,6 +1,7 @@
 /** Calls about tokens and sessions. */
+
+import type { OrganizationRole } from '@holdfast/access/permissions.js';
 import type { Schema } from '@holdfast/api-client/client.js';
-import type { OrganizationRole } from '@holdfast/core/policy/permissions.js';
 import { ask, askAll, askDone, client } from './client';
 
 export type Token = Schema<'Token'>;

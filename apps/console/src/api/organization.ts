@@ -1,6 +1,7 @@
 /** Calls about an organization: who belongs to it, its projects, invitations, service accounts and quotas. */
+
+import type { OrganizationRole, ProjectRole } from '@holdfast/access/permissions.js';
 import type { Schema } from '@holdfast/api-client/client.js';
-import type { OrganizationRole, ProjectRole } from '@holdfast/core/policy/permissions.js';
 import { ask, askAll, askDone, client } from './client';
 
 export type Member = Schema<'Member'>;

@@ -1,5 +1,5 @@
 'use client';
-import type { Action } from '@holdfast/core/policy/permissions.js';
+import type { Action } from '@holdfast/access/permissions.js';
 import { useQuery } from '@tanstack/react-query';
 import { sentence } from '../sentence';
 import { ask, client } from './client';

@@ -1,5 +1,5 @@
 'use client';
-import { decideJoining } from '@holdfast/core/policy/decide-acceptance.js';
+import { decideJoining } from '@holdfast/access/decide-acceptance.js';
 import { Button } from '@holdfast/ui/button.js';
 import { reasonOf } from '../actions';
 import { type OpenInvitation, organizationApi } from '../api/organization';

@@ -1,10 +1,5 @@
 'use client';
-import {
-  type JoinPlan,
-  type JoinWay,
-  USUAL_NODE,
-  wrongWithPlan,
-} from '@holdfast/core/policy/join-commands.js';
+import { type JoinPlan, type JoinWay, USUAL_NODE, wrongWithPlan } from '@holdfast/access/join-commands.js';
 import { Button } from '@holdfast/ui/button.js';
 import { Dialog } from '@holdfast/ui/dialog.js';
 import { SelectField, TextField } from '@holdfast/ui/field.js';

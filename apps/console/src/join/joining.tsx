@@ -6,7 +6,7 @@ import {
   type JoinPlan,
   type JoinWay,
   joinCommand,
-} from '@holdfast/core/policy/join-commands.js';
+} from '@holdfast/access/join-commands.js';
 import { Badge } from '@holdfast/ui/badge.js';
 import { Button } from '@holdfast/ui/button.js';
 import { Dialog } from '@holdfast/ui/dialog.js';

@@ -1,6 +1,6 @@
 'use client';
-import { decideRoleChange } from '@holdfast/core/policy/decide-membership.js';
-import type { OrganizationRole } from '@holdfast/core/policy/permissions.js';
+import { decideRoleChange } from '@holdfast/access/decide-membership.js';
+import type { OrganizationRole } from '@holdfast/access/permissions.js';
 import { Button } from '@holdfast/ui/button.js';
 import { Moment } from '@holdfast/ui/moment.js';
 import type { Column } from '@holdfast/ui/table.js';

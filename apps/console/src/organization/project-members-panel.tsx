@@ -1,5 +1,5 @@
 'use client';
-import { PROJECT_ROLES, type ProjectRole } from '@holdfast/core/policy/permissions.js';
+import { PROJECT_ROLES, type ProjectRole } from '@holdfast/access/permissions.js';
 import { Button } from '@holdfast/ui/button.js';
 import { SelectField } from '@holdfast/ui/field.js';
 import { Moment } from '@holdfast/ui/moment.js';

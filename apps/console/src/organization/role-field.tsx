@@ -1,4 +1,4 @@
-import { ORGANIZATION_ROLES, type OrganizationRole } from '@holdfast/core/policy/permissions.js';
+import { ORGANIZATION_ROLES, type OrganizationRole } from '@holdfast/access/permissions.js';
 import { SelectField } from '@holdfast/ui/field.js';
 
 const ROLE_WORDS = {

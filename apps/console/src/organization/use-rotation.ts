@@ -1,4 +1,4 @@
-import { decideRotation } from '@holdfast/core/policy/decide-rotation.js';
+import { decideRotation } from '@holdfast/access/decide-rotation.js';
 import { reasonOf } from '../actions';
 import type { Token } from '../api/credentials';
 import { organizationApi } from '../api/organization';

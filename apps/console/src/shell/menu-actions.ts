@@ -2,7 +2,7 @@
  * Actions of the command menu on every page. Each leads to the page that has it and presses the button there, so that it asks, shows
  * its plan and is refused as on the page.
  */
-import type { Action } from '@holdfast/core/policy/permissions.js';
+import type { Action } from '@holdfast/access/permissions.js';
 import { paths } from '../paths';
 
 export type MenuAction = {

@@ -1,5 +1,5 @@
 /** A cure of the scheduler as the request that carries it out, or as the page on which a user does. */
-import type { Action } from '@holdfast/core/policy/permissions.js';
+import type { Action } from '@holdfast/access/permissions.js';
 import type { PlannedRequest } from '../api/dry-run';
 import type { Disk, PlacementExplanation, StorageNode, Volume } from '../api/types';
 import { paths } from '../paths';

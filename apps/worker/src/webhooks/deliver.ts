@@ -4,8 +4,8 @@
  * Crash behaviour: an attempt that was not recorded is repeated, by whichever worker claims the webhook next.
  */
 import { randomUUID } from 'node:crypto';
+import { type Attempt, decideAfterAttempt } from '@holdfast/access/webhook-delivery.js';
 import type { WebhookId } from '@holdfast/core/model/ids.js';
-import { type Attempt, decideAfterAttempt } from '@holdfast/core/policy/webhook-delivery.js';
 import type { Scope } from '@holdfast/database/sql/scope.js';
 import {
   type ClaimedWebhook,

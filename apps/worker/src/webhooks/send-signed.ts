@@ -9,7 +9,7 @@ import dns from 'node:dns/promises';
 import http from 'node:http';
 import https from 'node:https';
 import net from 'node:net';
-import type { Attempt } from '@holdfast/core/policy/webhook-delivery.js';
+import type { Attempt } from '@holdfast/access/webhook-delivery.js';
 import { hostOf } from '@holdfast/identity/names.js';
 import { isAllowedReceiver, NO_RECEIVER, refusalOfReceiver } from '@holdfast/identity/receiver-address.js';
 

@@ -2,9 +2,9 @@
  * Operations: work that takes longer than a request, as its callers follow it. None has a row of its own while it runs: the row
  * of what it works on stands for it (docs/adr/0196-operations-are-a-view.md).
  */
+
 import type { ClusterId, NodeId, VolumeId } from '../model/ids.js';
 import { REBUILD_PHASES } from '../model/rebuild.js';
-import type { Action } from './permissions.js';
 
 export const OPERATION_STATES = ['queued', 'running', 'succeeded', 'failed', 'cancelled'] as const;
 export type OperationState = (typeof OPERATION_STATES)[number];
@@ -15,11 +15,14 @@ export type OperationTarget = (typeof OPERATION_TARGETS)[number];
 export const PROGRESS_UNITS = ['bytes', 'copies', 'percent'] as const;
 export type ProgressUnit = (typeof PROGRESS_UNITS)[number];
 
+/** Permissions that cancelling takes; `packages/access` says who has them. */
+type Cancelling = 'rebuild:write' | 'volume:write' | 'node:write';
+
 type OperationFacts = {
   /** What it goes through, in order. */
   readonly steps: readonly string[];
   /** What a caller needs to be allowed to cancel it; left out: it can not be cancelled. */
-  readonly cancelledBy?: Action;
+  readonly cancelledBy?: Cancelling;
 };
 
 export const OPERATION_KINDS = {
@@ -75,7 +78,7 @@ export function isEnded({ state }: Pick<Operation, 'state'>): boolean {
 }
 
 /** What a caller must be allowed to do to cancel it; `undefined`: it can not be cancelled, or has ended. */
-export function cancelledBy(operation: Pick<Operation, 'kind' | 'state'>): Action | undefined {
+export function cancelledBy(operation: Pick<Operation, 'kind' | 'state'>): Cancelling | undefined {
   const facts: OperationFacts = OPERATION_KINDS[operation.kind];
   return isEnded(operation) ? undefined : facts.cancelledBy;
 }

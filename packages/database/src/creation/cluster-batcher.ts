@@ -7,12 +7,12 @@
  * again. Crash behaviour: a transaction that did not commit left nothing, and no caller was answered.
  */
 
+import { type PassedQuota, quotaRefusal } from '@holdfast/access/quota.js';
 import { faultOf } from '@holdfast/control/use-cases/use-case.js';
 import type { CreationRequest, DecideCreation, NewVolume } from '@holdfast/core/lifecycle/decide-creation.js';
 import { isFault, StorageFault } from '@holdfast/core/model/faults.js';
 import type { DiskId } from '@holdfast/core/model/ids.js';
 import { fillOf } from '@holdfast/core/model/volume-task.js';
-import { type PassedQuota, quotaRefusal } from '@holdfast/core/policy/quota.js';
 import { FleetCache } from '@holdfast/core/scheduling/index/fleet-cache.js';
 import type { AuditEntry } from '../queries/audit.js';
 import { conflict, nameTaken } from '../sql/errors.js';

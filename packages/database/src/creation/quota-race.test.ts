@@ -1,12 +1,12 @@
 /** Quotas on a real Postgres, taken and given back by two processes at once: never passed, and counted as what there is. */
 import { randomUUID } from 'node:crypto';
+import type { QuotaLimits } from '@holdfast/access/quota.js';
 import { createVolume } from '@holdfast/control/use-cases/create-volume.js';
 import { loadVolume } from '@holdfast/control/use-cases/use-case.js';
 import { GIB } from '@holdfast/core/model/bytes.js';
 import { asId, type SnapshotId, type VolumeId } from '@holdfast/core/model/ids.js';
 import { newLayerTask } from '@holdfast/core/model/layer-task.js';
 import { wantedSnapshot } from '@holdfast/core/policy/decide-snapshot.js';
-import type { QuotaLimits } from '@holdfast/core/policy/quota.js';
 import { NOON } from '@holdfast/testkit/builders.js';
 import { SeededRandom } from '@holdfast/testkit/seeded-random.js';
 import { outcome } from '@holdfast/testkit/store-fixture.js';

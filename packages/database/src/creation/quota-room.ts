@@ -1,6 +1,3 @@
-import type { ClusterId, OrganizationId, ProjectId } from '@holdfast/core/model/ids.js';
-import type { QuotaScope } from '@holdfast/core/model/views.js';
-import type { Volume } from '@holdfast/core/model/volume.js';
 import {
   addedUse,
   type PassedQuota,
@@ -9,7 +6,10 @@ import {
   type QuotaLimits,
   type QuotaUse,
   useOfVolume,
-} from '@holdfast/core/policy/quota.js';
+} from '@holdfast/access/quota.js';
+import type { ClusterId, OrganizationId, ProjectId } from '@holdfast/core/model/ids.js';
+import type { QuotaScope } from '@holdfast/core/model/views.js';
+import type { Volume } from '@holdfast/core/model/volume.js';
 import type { Sql } from '../sql/scope.js';
 
 /** Whose limits they are; a grant is named by its cluster. */

@@ -2,8 +2,9 @@
  * Sign-ins of programs without a browser (RFC 8628): a program has a secret and shows a short code, which its user approves.
  * All of it needs the system scope: the program belongs to no organization yet. Secrets are kept as hashes.
  */
+
+import type { OrganizationRole } from '@holdfast/access/permissions.js';
 import type { OrganizationId, UserId } from '@holdfast/core/model/ids.js';
-import type { OrganizationRole } from '@holdfast/core/policy/permissions.js';
 import { hashSecret } from '../credentials.js';
 import type { Sql } from '../sql/scope.js';
 

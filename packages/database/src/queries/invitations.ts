@@ -1,6 +1,7 @@
 /** Invitations into an organization: a single-use secret for one e-mail address, stored as a hash. */
+
+import type { OrganizationRole } from '@holdfast/access/permissions.js';
 import { asId, type InvitationId, type OrganizationId, type UserId } from '@holdfast/core/model/ids.js';
-import type { OrganizationRole } from '@holdfast/core/policy/permissions.js';
 import { hashSecret } from '../credentials.js';
 import { withPlainRows } from '../plain/plain-rows.js';
 import type { Sql } from '../sql/scope.js';

@@ -1,12 +1,8 @@
 /** What members leave behind (core's `left-behind.ts`): whether its maker still has the right to it, and its end if not. */
+
+import { endedWith, type LEFT_BEHIND, type LeftKind, mayHaveMade } from '@holdfast/access/left-behind.js';
+import type { OrganizationRole } from '@holdfast/access/permissions.js';
 import type { OrganizationId, UserId } from '@holdfast/core/model/ids.js';
-import {
-  endedWith,
-  type LEFT_BEHIND,
-  type LeftKind,
-  mayHaveMade,
-} from '@holdfast/core/policy/left-behind.js';
-import type { OrganizationRole } from '@holdfast/core/policy/permissions.js';
 import type { Sql } from '../sql/scope.js';
 
 export type Maker = {

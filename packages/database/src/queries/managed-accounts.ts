@@ -4,9 +4,10 @@
  * The organization's admins choose that provider, so it is trusted in this organization only: an account is found by the issuer and
  * its subject, never by an e-mail address, and has no membership elsewhere.
  */
+
+import type { OrganizationRole } from '@holdfast/access/permissions.js';
 import { StorageFault } from '@holdfast/core/model/faults.js';
 import { asId, type OrganizationId, type UserId } from '@holdfast/core/model/ids.js';
-import type { OrganizationRole } from '@holdfast/core/policy/permissions.js';
 import { withPlainRows } from '../plain/plain-rows.js';
 import type { Sql } from '../sql/scope.js';
 import { mayStill } from './left-behind.js';

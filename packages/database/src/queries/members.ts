@@ -1,6 +1,7 @@
 /** Who belongs to an organization and to its projects, with which role: reads and writes of plain rows. */
+
+import type { OrganizationRole, ProjectRole } from '@holdfast/access/permissions.js';
 import type { OrganizationId, ProjectId, UserId } from '@holdfast/core/model/ids.js';
-import type { OrganizationRole, ProjectRole } from '@holdfast/core/policy/permissions.js';
 import { withPlainRows } from '../plain/plain-rows.js';
 import type { Sql } from '../sql/scope.js';
 import { type Ended, endLeftBehind } from './left-behind.js';

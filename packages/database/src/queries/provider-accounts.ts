@@ -1,7 +1,8 @@
 /** Accounts of users whom an OpenID provider vouches for. Needs the system scope: the caller has no session yet. */
+
+import { type OrganizationRole, weakerRole } from '@holdfast/access/permissions.js';
 import { StorageFault } from '@holdfast/core/model/faults.js';
 import { asId, type OrganizationId, type UserId } from '@holdfast/core/model/ids.js';
-import { type OrganizationRole, weakerRole } from '@holdfast/core/policy/permissions.js';
 import { withPlainRows } from '../plain/plain-rows.js';
 import type { Sql } from '../sql/scope.js';
 import { endLeftBehind } from './left-behind.js';

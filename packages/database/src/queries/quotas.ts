@@ -1,6 +1,7 @@
 /** Quotas of organizations and projects: limits that users set, and what triggers count (ADR 0186). */
+
+import type { QuotaDimension } from '@holdfast/access/quota.js';
 import { asId, type OrganizationId, type ProjectId } from '@holdfast/core/model/ids.js';
-import type { QuotaDimension } from '@holdfast/core/policy/quota.js';
 import type { Quota } from '../generated/prisma/client.js';
 import { withPlainRows } from '../plain/plain-rows.js';
 import { conflict } from '../sql/errors.js';

@@ -1,6 +1,7 @@
 /** Service accounts: members of one organization without a password, for programs; they own tokens. */
+
+import type { OrganizationRole } from '@holdfast/access/permissions.js';
 import type { OrganizationId, UserId } from '@holdfast/core/model/ids.js';
-import type { OrganizationRole } from '@holdfast/core/policy/permissions.js';
 import { withPlainRows } from '../plain/plain-rows.js';
 import { conflict } from '../sql/errors.js';
 import type { Sql } from '../sql/scope.js';

@@ -1,7 +1,7 @@
 /** OpenID providers of organizations, as their admins configure them. The client's secret is written here and never read. */
 import { randomBytes } from 'node:crypto';
+import type { OrganizationRole } from '@holdfast/access/permissions.js';
 import type { OrganizationId, UserId } from '@holdfast/core/model/ids.js';
-import type { OrganizationRole } from '@holdfast/core/policy/permissions.js';
 import { withPlainRows } from '../plain/plain-rows.js';
 import { conflict } from '../sql/errors.js';
 import type { Sql } from '../sql/scope.js';

@@ -1,5 +1,5 @@
+import type { OrganizationRole } from '@holdfast/access/permissions.js';
 import type { ClusterId, OrganizationId, ProjectId, TokenId, UserId } from '@holdfast/core/model/ids.js';
-import type { OrganizationRole } from '@holdfast/core/policy/permissions.js';
 import { hashSecret } from '../credentials.js';
 import { withPlainRows } from '../plain/plain-rows.js';
 import type { Pool } from '../sql/pool.js';

@@ -1,7 +1,7 @@
 import { isNativeError } from 'node:util/types';
+import { type PassedQuota, quotaRefusal } from '@holdfast/access/quota.js';
 import { faultOf } from '@holdfast/control/use-cases/use-case.js';
 import { type FaultCode, isFault, StorageFault } from '@holdfast/core/model/faults.js';
-import { type PassedQuota, quotaRefusal } from '@holdfast/core/policy/quota.js';
 import pg from 'pg';
 
 /** Error that the trigger of quotas raises (migration `quotas`), with the numbers as JSON in its detail. */

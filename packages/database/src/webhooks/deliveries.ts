@@ -5,8 +5,9 @@
  * moves the webhook's position in the log, so that none is left out and none is made twice; a delivery whose attempt was not recorded
  * is sent again, with the same id. All times are Postgres'.
  */
+
+import type { AfterAttempt, Attempt } from '@holdfast/access/webhook-delivery.js';
 import type { ClusterId, DeliveryId, OrganizationId, WebhookId } from '@holdfast/core/model/ids.js';
-import type { AfterAttempt, Attempt } from '@holdfast/core/policy/webhook-delivery.js';
 import { systemRandom } from '../clock-and-random.js';
 import { type EventRow, readEvent } from '../queries/events.js';
 import { filterCondition } from '../queries/list-rows.js';

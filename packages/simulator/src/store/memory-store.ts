@@ -3,6 +3,7 @@
  * all-or-nothing commits, outbox wake-ups, heartbeats that store facts only. The contract suite holds both to it.
  */
 
+import type { QuotaLimits } from '@holdfast/access/quota.js';
 import type { AgentTarget } from '@holdfast/control/ports/agent-client.js';
 import type { Random } from '@holdfast/control/ports/clock.js';
 import type { WakeUp } from '@holdfast/control/ports/queue.js';
@@ -42,7 +43,6 @@ import type { SettingName } from '@holdfast/core/model/setting.js';
 import type { AffectedPlaces, QuotaScope } from '@holdfast/core/model/views.js';
 import { grantOf, holderOf } from '@holdfast/core/model/volume-lifecycle.js';
 import { requireMembersOf } from '@holdfast/core/policy/known-members.js';
-import type { QuotaLimits } from '@holdfast/core/policy/quota.js';
 import { settingEvents } from '@holdfast/core/policy/setting-events.js';
 import {
   effectiveSettings,

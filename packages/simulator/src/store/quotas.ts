@@ -1,11 +1,5 @@
 /** Quotas of the store in memory: usage is summed up anew with each commit, if there are limits at all. */
 
-import type { Change } from '@holdfast/control/ports/store.js';
-import { faultOf } from '@holdfast/control/use-cases/use-case.js';
-import { StorageFault } from '@holdfast/core/model/faults.js';
-import type { ClusterId, OrganizationId, ProjectId } from '@holdfast/core/model/ids.js';
-import { isPreempted, type Rebuild } from '@holdfast/core/model/rebuild.js';
-import type { RebuildQuota } from '@holdfast/core/model/views.js';
 import {
   addedUse,
   NO_USE,
@@ -13,7 +7,13 @@ import {
   type QuotaUse,
   quotaRefusal,
   useOfVolume,
-} from '@holdfast/core/policy/quota.js';
+} from '@holdfast/access/quota.js';
+import type { Change } from '@holdfast/control/ports/store.js';
+import { faultOf } from '@holdfast/control/use-cases/use-case.js';
+import { StorageFault } from '@holdfast/core/model/faults.js';
+import type { ClusterId, OrganizationId, ProjectId } from '@holdfast/core/model/ids.js';
+import { isPreempted, type Rebuild } from '@holdfast/core/model/rebuild.js';
+import type { RebuildQuota } from '@holdfast/core/model/views.js';
 import type { Tables } from './tables.js';
 
 type Use = ReadonlyMap<OrganizationId | ProjectId, QuotaUse>;

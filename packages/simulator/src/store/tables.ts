@@ -1,3 +1,4 @@
+import type { QuotaLimits } from '@holdfast/access/quota.js';
 import type { WakeUp } from '@holdfast/control/ports/queue.js';
 import { DUE_AT_ONCE, type FanOutBatch, type VolumeDue } from '@holdfast/control/ports/store.js';
 import type { Heartbeat } from '@holdfast/core/model/agent-protocol.js';
@@ -25,7 +26,6 @@ import type { QuotaScope } from '@holdfast/core/model/views.js';
 import type { Volume } from '@holdfast/core/model/volume.js';
 import { holderOf } from '@holdfast/core/model/volume-lifecycle.js';
 import { fillOf } from '@holdfast/core/model/volume-task.js';
-import type { QuotaLimits } from '@holdfast/core/policy/quota.js';
 import { addEvent } from './event-causes.js';
 import { IndexedRows } from './indexed-rows.js';
 

@@ -2,8 +2,9 @@
  * Actions on one object: `POST …/volumes/{id}/attach` in REST, `attachVolume` in GraphQL. Each is declared once, as a value;
  * the route, the mutation and the OpenAPI document are made of it, so that they can't differ.
  */
+
+import type { Action as Permission } from '@holdfast/access/permissions.js';
 import type { FaultCode } from '@holdfast/core/model/faults.js';
-import type { Action as Permission } from '@holdfast/core/policy/permissions.js';
 import { Body, Controller, Param, Post, Res, type Type } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import type { z } from 'zod';

@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto';
+import { strongestRole } from '@holdfast/access/permissions.js';
 import { StorageFault } from '@holdfast/core/model/faults.js';
 import { asId, type TokenId } from '@holdfast/core/model/ids.js';
-import { strongestRole } from '@holdfast/core/policy/permissions.js';
 import { systemClock, systemRandom } from '@holdfast/database/clock-and-random.js';
 import { writeAuditEntry } from '@holdfast/database/queries/audit.js';
 import {

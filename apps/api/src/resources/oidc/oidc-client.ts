@@ -1,6 +1,7 @@
 /** The protocol with an OpenID provider: authorization code with PKCE, state and nonce, by `openid-client`. */
+
+import type { ProviderClaims } from '@holdfast/access/decide-provider-sign-in.js';
 import { plainText } from '@holdfast/core/model/message-fields.js';
-import type { ProviderClaims } from '@holdfast/core/policy/decide-provider-sign-in.js';
 import * as client from 'openid-client';
 import { z } from 'zod';
 import { type AddressCheck, guardedFetch } from './provider-guard.js';

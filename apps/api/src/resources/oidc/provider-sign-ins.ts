@@ -2,16 +2,17 @@
  * Sign-in at an OpenID provider, as far as it is the same for the installation's provider (docs/design/tenancy-and-access.md) and for those of
  * organizations (ADR 0242): the cookie that a browser carries on its way, the session at its end, and what is told of a refusal.
  */
-import { faultOf } from '@holdfast/control/use-cases/use-case.js';
-import { Bug, isFault, StorageFault } from '@holdfast/core/model/faults.js';
-import type { OrganizationId, UserId } from '@holdfast/core/model/ids.js';
-import { isReturnPath } from '@holdfast/core/model/return-path.js';
+
 import {
   decideProviderSignIn,
   type ProviderRules,
   roleByGroups,
-} from '@holdfast/core/policy/decide-provider-sign-in.js';
-import type { OrganizationRole } from '@holdfast/core/policy/permissions.js';
+} from '@holdfast/access/decide-provider-sign-in.js';
+import type { OrganizationRole } from '@holdfast/access/permissions.js';
+import { faultOf } from '@holdfast/control/use-cases/use-case.js';
+import { Bug, isFault, StorageFault } from '@holdfast/core/model/faults.js';
+import type { OrganizationId, UserId } from '@holdfast/core/model/ids.js';
+import { isReturnPath } from '@holdfast/core/model/return-path.js';
 import { systemClock } from '@holdfast/database/clock-and-random.js';
 import type { AuditEntry } from '@holdfast/database/queries/audit.js';
 import { Inject, Injectable } from '@nestjs/common';

@@ -1,4 +1,4 @@
-import { ORGANIZATION_ROLES } from '@holdfast/core/policy/permissions.js';
+import { ORGANIZATION_ROLES } from '@holdfast/access/permissions.js';
 import type { SignInProviderRow } from '@holdfast/database/queries/sign-in-providers.js';
 import { z } from 'zod';
 import { dto } from '../../http/dto.js';

@@ -1,4 +1,4 @@
-import { decideAccess } from '@holdfast/core/policy/decide-access.js';
+import { decideAccess } from '@holdfast/access/decide-access.js';
 import { type CallHandler, type ExecutionContext, Injectable, type NestInterceptor } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import type { FastifyReply, FastifyRequest } from 'fastify';

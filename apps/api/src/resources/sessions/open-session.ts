@@ -1,7 +1,8 @@
 /** Sessions: made for a user who has proven to be one, by password or by a provider; the cookie carries its secret. */
+
+import type { OrganizationRole } from '@holdfast/access/permissions.js';
 import { StorageFault } from '@holdfast/core/model/faults.js';
 import { asId, type OrganizationId, type TokenId, type UserId } from '@holdfast/core/model/ids.js';
-import type { OrganizationRole } from '@holdfast/core/policy/permissions.js';
 import { systemClock, systemRandom } from '@holdfast/database/clock-and-random.js';
 import { type AuditEntry, writeAuditEntry } from '@holdfast/database/queries/audit.js';
 import { createToken, NO_LIMITS } from '@holdfast/database/queries/tokens.js';

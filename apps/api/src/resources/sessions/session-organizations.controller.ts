@@ -1,7 +1,8 @@
 /** The organizations that a user may work in, and the switch of a session to another one of them. */
+
+import { ORGANIZATION_ROLES } from '@holdfast/access/permissions.js';
 import { StorageFault } from '@holdfast/core/model/faults.js';
 import type { OrganizationId } from '@holdfast/core/model/ids.js';
-import { ORGANIZATION_ROLES } from '@holdfast/core/policy/permissions.js';
 import { writeAuditEntry } from '@holdfast/database/queries/audit.js';
 import { listMemberships } from '@holdfast/database/queries/members.js';
 import { deleteToken } from '@holdfast/database/queries/tokens.js';

@@ -1,5 +1,5 @@
+import { ACTIONS, ORGANIZATION_ROLES } from '@holdfast/access/permissions.js';
 import type { ClusterId, OrganizationId, ProjectId, TokenId } from '@holdfast/core/model/ids.js';
-import { ACTIONS, ORGANIZATION_ROLES } from '@holdfast/core/policy/permissions.js';
 import { isAddressRange } from '@holdfast/identity/address-ranges.js';
 import { z } from 'zod';
 import { dto } from '../../http/dto.js';

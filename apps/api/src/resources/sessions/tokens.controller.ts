@@ -1,13 +1,8 @@
+import { decideRotation } from '@holdfast/access/decide-rotation.js';
+import { isAllowed, type OrganizationRole, strongestRole, weakerRole } from '@holdfast/access/permissions.js';
 import { hasToAct } from '@holdfast/control/use-cases/use-case.js';
 import { StorageFault } from '@holdfast/core/model/faults.js';
 import { asId, type ProjectId, type TokenId, type UserId } from '@holdfast/core/model/ids.js';
-import { decideRotation } from '@holdfast/core/policy/decide-rotation.js';
-import {
-  isAllowed,
-  type OrganizationRole,
-  strongestRole,
-  weakerRole,
-} from '@holdfast/core/policy/permissions.js';
 import { findMember } from '@holdfast/database/queries/members.js';
 import { findProject } from '@holdfast/database/queries/tenancy.js';
 import {

@@ -1,6 +1,7 @@
 /** Rights of the caller to what outlives its request, and the audit log's word on what ends when they are lost. */
+
+import type { LeftKind } from '@holdfast/access/left-behind.js';
 import { StorageFault } from '@holdfast/core/model/faults.js';
-import type { LeftKind } from '@holdfast/core/policy/left-behind.js';
 import { writeAuditEntry } from '@holdfast/database/queries/audit.js';
 import { type Ended, mayStill } from '@holdfast/database/queries/left-behind.js';
 import type { Sql } from '@holdfast/database/sql/scope.js';

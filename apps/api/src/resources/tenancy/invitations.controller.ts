@@ -1,8 +1,8 @@
+import { decideAcceptance, decideJoining } from '@holdfast/access/decide-acceptance.js';
+import { decideRoleChange } from '@holdfast/access/decide-membership.js';
 import { faultOf, hasToAct } from '@holdfast/control/use-cases/use-case.js';
 import { StorageFault } from '@holdfast/core/model/faults.js';
 import { asId, type InvitationId, type UserId } from '@holdfast/core/model/ids.js';
-import { decideAcceptance, decideJoining } from '@holdfast/core/policy/decide-acceptance.js';
-import { decideRoleChange } from '@holdfast/core/policy/decide-membership.js';
 import { systemClock, systemRandom } from '@holdfast/database/clock-and-random.js';
 import { hashPassword, verifyPassword } from '@holdfast/database/credentials.js';
 import { type AuditEntry, writeAuditEntry } from '@holdfast/database/queries/audit.js';

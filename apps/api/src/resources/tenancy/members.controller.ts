@@ -1,6 +1,6 @@
+import { decideRoleChange } from '@holdfast/access/decide-membership.js';
+import type { OrganizationRole } from '@holdfast/access/permissions.js';
 import { assertVersion, hasToAct } from '@holdfast/control/use-cases/use-case.js';
-import { decideRoleChange } from '@holdfast/core/policy/decide-membership.js';
-import type { OrganizationRole } from '@holdfast/core/policy/permissions.js';
 import {
   listMembers,
   lockOwners,

@@ -1,5 +1,5 @@
-import { decideAccess } from '@holdfast/core/policy/decide-access.js';
-import { ACTIONS, type Action, permissionOf } from '@holdfast/core/policy/permissions.js';
+import { decideAccess } from '@holdfast/access/decide-access.js';
+import { ACTIONS, type Action, permissionOf } from '@holdfast/access/permissions.js';
 import { Controller, Get, Query } from '@nestjs/common';
 import type { z } from 'zod';
 import type { UserActor } from '../../access/actor.js';

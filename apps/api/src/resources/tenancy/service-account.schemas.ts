@@ -1,5 +1,5 @@
+import { ORGANIZATION_ROLES } from '@holdfast/access/permissions.js';
 import type { UserId } from '@holdfast/core/model/ids.js';
-import { ORGANIZATION_ROLES } from '@holdfast/core/policy/permissions.js';
 import type { ServiceAccountRow } from '@holdfast/database/queries/service-accounts.js';
 import { z } from 'zod';
 import { dto } from '../../http/dto.js';

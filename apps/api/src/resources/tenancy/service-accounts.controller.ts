@@ -1,8 +1,8 @@
+import { decideRoleChange } from '@holdfast/access/decide-membership.js';
+import type { OrganizationRole } from '@holdfast/access/permissions.js';
 import { assertVersion, hasToAct } from '@holdfast/control/use-cases/use-case.js';
 import { StorageFault } from '@holdfast/core/model/faults.js';
 import { asId, type UserId } from '@holdfast/core/model/ids.js';
-import { decideRoleChange } from '@holdfast/core/policy/decide-membership.js';
-import type { OrganizationRole } from '@holdfast/core/policy/permissions.js';
 import { removeMember } from '@holdfast/database/queries/members.js';
 import {
   changeServiceAccount,

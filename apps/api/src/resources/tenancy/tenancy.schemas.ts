@@ -1,5 +1,5 @@
+import { ACTIONS, ORGANIZATION_ROLES, PROJECT_ROLES } from '@holdfast/access/permissions.js';
 import type { InvitationId, OrganizationId, ProjectId, UserId } from '@holdfast/core/model/ids.js';
-import { ACTIONS, ORGANIZATION_ROLES, PROJECT_ROLES } from '@holdfast/core/policy/permissions.js';
 import { z } from 'zod';
 import { dto } from '../../http/dto.js';
 import { id, pageOf, time, uuid, version } from '../../http/schemas.js';

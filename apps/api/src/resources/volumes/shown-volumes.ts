@@ -1,6 +1,6 @@
+import type { AccessFacts } from '@holdfast/access/decide-access.js';
 import { Bug } from '@holdfast/core/model/faults.js';
 import type { ProjectId, VolumeId } from '@holdfast/core/model/ids.js';
-import type { AccessFacts } from '@holdfast/core/policy/decide-access.js';
 import { findVolumes, type StampedVolume } from '@holdfast/database/queries/volumes.js';
 import type { Sql } from '@holdfast/database/sql/scope.js';
 import { Injectable } from '@nestjs/common';

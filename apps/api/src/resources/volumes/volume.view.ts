@@ -1,3 +1,4 @@
+import { type AccessFacts, isAllowedWithin } from '@holdfast/access/decide-access.js';
 import {
   isWorkersOwn,
   type ShownVolume,
@@ -10,7 +11,6 @@ import { replicaState } from '@holdfast/core/model/replica.js';
 import type { VolumeVerification } from '@holdfast/core/model/volume.js';
 import { endpointOf, holderOf } from '@holdfast/core/model/volume-lifecycle.js';
 import { fillOf, layerTaskOf } from '@holdfast/core/model/volume-task.js';
-import { type AccessFacts, isAllowedWithin } from '@holdfast/core/policy/decide-access.js';
 import type { PlacedReplica, VolumeWithReplicas } from '@holdfast/database/queries/volumes.js';
 import type { z } from 'zod';
 import { conditionView, isoOf, isoOrNull } from '../../http/schemas.js';

@@ -1,5 +1,5 @@
 /** Decision on a member's role: who may give and take it, and that an organization keeps an owner. */
-import { type Decision, refuse, unchanged } from './decision.js';
+import { type Decision, refuse, unchanged } from '@holdfast/core/policy/decision.js';
 import type { OrganizationRole } from './permissions.js';
 
 export type RoleChange = {

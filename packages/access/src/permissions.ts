@@ -5,7 +5,7 @@
  * A user has one role in an organization, and may have further ones in single projects of it. A role may do what those
  * before it may.
  */
-import { asId, type ProjectId } from '../model/ids.js';
+import { asId, type ProjectId } from '@holdfast/core/model/ids.js';
 
 /** Roles in an organization. A `member` has the rights of its projects' roles, and of the rest sees what they need. */
 export const ORGANIZATION_ROLES = ['member', 'viewer', 'operator', 'admin', 'owner'] as const;

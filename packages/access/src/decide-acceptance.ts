@@ -3,7 +3,7 @@
  *
  * The secret proves nothing of that kind: whoever invites is shown it, and may have invited any address.
  */
-import { ALLOWED, type Decision, type Refusal, refuse } from './decision.js';
+import { ALLOWED, type Decision, type Refusal, refuse } from '@holdfast/core/policy/decision.js';
 
 /** What an account that the invited address has already can be proven with. */
 export type InvitedAccount = { readonly hasPassword: boolean };

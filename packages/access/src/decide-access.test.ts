@@ -1,5 +1,5 @@
+import { asId, type ClusterId, type ProjectId } from '@holdfast/core/model/ids.js';
 import { describe, expect, test } from '@jest/globals';
-import { asId, type ClusterId, type ProjectId } from '../model/ids.js';
 import { type AccessFacts, decideAccess, isAllowedWithin } from './decide-access.js';
 import {
   ACTIONS,

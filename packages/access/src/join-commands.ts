@@ -2,7 +2,7 @@
  * Commands that start the agent of a new node, with the token by which it joins. What is shown is what is run: the test starts an
  * agent by it, and holds the compose file to the one in `infra/docker/another-node.yml`.
  */
-import { shellWord } from '../model/shell-word.js';
+import { shellWord } from '@holdfast/core/model/shell-word.js';
 
 /** How the agent runs: under systemd, as a service beside the compose file, or in the foreground of a shell. */
 export const JOIN_WAYS = ['systemd', 'compose', 'shell'] as const;

@@ -2,7 +2,7 @@
  * Decision on giving a token another secret. Who rotates a token is shown the secret, and may from then on do what its user may, for
  * as long as the token lives: so rotating must give nothing that the caller could not have anyway.
  */
-import { ALLOWED, type Decision, refuse } from './decision.js';
+import { ALLOWED, type Decision, refuse } from '@holdfast/core/policy/decision.js';
 import { type OrganizationRole, weakerRole } from './permissions.js';
 
 export type Rotation = {

@@ -1,6 +1,6 @@
 /** Decision whether a user may do something in an organization, where, and why: the same sentence wherever it is asked. */
-import type { ClusterId, ProjectId } from '../model/ids.js';
-import { type Refusal, refuse } from './decision.js';
+import type { ClusterId, ProjectId } from '@holdfast/core/model/ids.js';
+import { type Refusal, refuse } from '@holdfast/core/policy/decision.js';
 import {
   type Action,
   changesNothing,

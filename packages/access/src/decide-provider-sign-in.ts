@@ -1,5 +1,5 @@
 /** Decides whether a user whom an OpenID provider vouches for may sign in, and with which role in the organization. */
-import { ALLOWED, type Decision, refuse } from './decision.js';
+import { ALLOWED, type Decision, refuse } from '@holdfast/core/policy/decision.js';
 import { ORGANIZATION_ROLES, type OrganizationRole } from './permissions.js';
 
 /** What the provider says of a user. */

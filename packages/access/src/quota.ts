@@ -5,11 +5,11 @@
  * are placed or not. A volume that grows counts with the size that it grows to from the moment that was asked for. Snapshots
  * are those of users and of their schedules.
  */
-import { formatBytes } from '../model/bytes.js';
-import type { QuotaScope } from '../model/views.js';
-import type { Volume } from '../model/volume.js';
-import { layerTaskOf } from '../model/volume-task.js';
-import { type Refusal, refuse } from './decision.js';
+import { formatBytes } from '@holdfast/core/model/bytes.js';
+import type { QuotaScope } from '@holdfast/core/model/views.js';
+import type { Volume } from '@holdfast/core/model/volume.js';
+import { layerTaskOf } from '@holdfast/core/model/volume-task.js';
+import { type Refusal, refuse } from '@holdfast/core/policy/decision.js';
 
 export const QUOTA_DIMENSIONS = ['provisionedBytes', 'physicalBytes', 'volumes', 'snapshots'] as const;
 export type QuotaDimension = (typeof QUOTA_DIMENSIONS)[number];

@@ -1,6 +1,6 @@
+import { newLayerTask } from '@holdfast/core/model/layer-task.js';
 import { A_SPEC, NOON } from '@holdfast/testkit/builders.js';
 import { describe, expect, test } from '@jest/globals';
-import { newLayerTask } from '../model/layer-task.js';
 import {
   NO_USE,
   type PassedQuota,

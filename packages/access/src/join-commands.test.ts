@@ -111,5 +111,5 @@ describe('values', () => {
 });
 
 function read(file: string): string {
-  return fs.readFileSync(path.join(import.meta.dirname, '../../../..', file), 'utf8');
+  return fs.readFileSync(path.join(import.meta.dirname, '../../..', file), 'utf8');
 }
