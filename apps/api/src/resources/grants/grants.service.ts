@@ -15,9 +15,9 @@ import {
 } from '@holdfast/database/queries/grants.js';
 import type { ListRequest } from '@holdfast/database/queries/list-rows.js';
 import type { Sql } from '@holdfast/database/sql/scope.js';
+import { holdRight } from '../../access/hold-right.js';
 import type { Tenant } from '../../access/tenant.js';
 import { requireCluster } from '../clusters/require-cluster.js';
-import { holdRight } from '../tenancy/hold-right.js';
 
 export type GrantKey = { clusterId: ClusterId; grantId: GrantId };
 export type GrantGiven = GrantLimits & {
