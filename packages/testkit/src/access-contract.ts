@@ -3,10 +3,12 @@ import type { OrganizationRole } from '@holdfast/access/permissions.js';
 import type { AccessStore } from '@holdfast/control/ports/access-store.js';
 import { changeMemberRole, removeMember } from '@holdfast/control/use-cases/change-member.js';
 import { changeSetting } from '@holdfast/control/use-cases/change-setting.js';
+import { changeGrant, endGrant, grantCluster } from '@holdfast/control/use-cases/grant-cluster.js';
 import { inviteMember, withdrawInvitation } from '@holdfast/control/use-cases/invite-member.js';
 import {
   asId,
   type ClusterId,
+  type GrantId,
   type InvitationId,
   type OrganizationId,
   type UserId,
@@ -17,6 +19,8 @@ import { NOON, testId } from './builders.js';
 export type AccessUnderTest = {
   readonly access: AccessStore;
   readonly organizationId: OrganizationId;
+  /** Another one, that a cluster may be granted to. */
+  readonly otherOrganizationId: OrganizationId;
   readonly clusterId: ClusterId;
   /** Adds a member with this number, whose address is `user-<number>@example.test`. */
   addMember(number: number, role: OrganizationRole): Promise<UserId>;
@@ -26,12 +30,27 @@ export type AccessUnderTest = {
   events(): Promise<string[]>;
 };
 
+const UNLIMITED_GRANT = {
+  provisionedBytes: null,
+  volumes: null,
+  runningRebuilds: null,
+  nodeTags: [],
+  diskTags: [],
+};
 const PURGE_IS_OFF = { name: 'disable-snapshot-purge', value: true };
 
-/** @param make an organization without members */
-export function accessContract(make: () => Promise<AccessUnderTest>): void {
-  const clock = { now: () => NOON };
+const clock = { now: () => NOON };
 
+type Make = () => Promise<AccessUnderTest>;
+
+/** @param make an organization without members */
+export function accessContract(make: Make): void {
+  membersContract(make);
+  grantsContract(make);
+  settingsContract(make);
+}
+
+function membersContract(make: Make): void {
   test('of two owners who step down at once the second is refused, as the last one', async () => {
     const { access, addMember } = await make();
     const owners = [await addMember(1, 'owner'), await addMember(2, 'owner')];
@@ -85,7 +104,41 @@ export function accessContract(make: () => Promise<AccessUnderTest>): void {
     expect(await invited()).toEqual([]);
     await expect(invite(74, 'c@example.test')).rejects.toMatchObject({ code: 'auth.forbidden' });
   });
+}
 
+function grantsContract(make: Make): void {
+  test('a cluster is granted once to another organization, under its version, and emptied with the right of its maker', async () => {
+    const { access, organizationId, otherOrganizationId, clusterId, addMember } = await make();
+    await addMember(1, 'owner');
+    const userId = await addMember(2, 'admin');
+    const by = { organizationId, userId };
+    const key = { clusterId, grantId: asId<GrantId>(testId(80)) };
+    const wish = { ...key, ...UNLIMITED_GRANT, organizationId: otherOrganizationId };
+    const given = await grantCluster({ access, clock }, wish, by);
+    expect(given).toMatchObject({ limits: { volumes: null }, used: { volumes: 0 }, version: 1 });
+    const again = grantCluster({ access, clock }, { ...wish, grantId: asId<GrantId>(testId(81)) }, by);
+    await expect(again).rejects.toMatchObject({ code: 'grant.exists' });
+    const toItself = grantCluster({ access, clock }, { ...wish, organizationId }, by);
+    await expect(toItself).rejects.toMatchObject({ code: 'request.invalid' });
+    const patch = { volumes: 5 };
+    expect(await changeGrant({ access }, key, { patch, by, ifVersion: 1 })).toMatchObject({
+      limits: { volumes: 5, provisionedBytes: null },
+      version: 2,
+    });
+    const stale = changeGrant({ access }, key, { patch, by, ifVersion: 1 });
+    await expect(stale).rejects.toMatchObject({ code: 'request.stale' });
+    await changeMemberRole({ access }, { userId, byRole: 'owner', role: 'member' });
+    const late = changeGrant({ access }, key, { patch, by, ifVersion: undefined });
+    await expect(late).rejects.toMatchObject({ code: 'auth.forbidden' });
+    expect(await access.change((transaction) => transaction.grant(key))).toMatchObject({
+      limits: { volumes: 0, provisionedBytes: 0 },
+    });
+    await endGrant({ access }, key, 3);
+    await expect(endGrant({ access }, key, undefined)).rejects.toMatchObject({ code: 'grant.not_found' });
+  });
+}
+
+function settingsContract(make: Make): void {
   test('a setting changes under its version, with an event, and one that contradicts another leaves all as it was', async () => {
     const { access, clusterId, events } = await make();
     const ports = { access, clock };

@@ -6,7 +6,8 @@
 import type { LeftKind } from '@holdfast/access/left-behind.js';
 import type { OrganizationRole } from '@holdfast/access/permissions.js';
 import type { ClusterEvent } from '@holdfast/core/model/event.js';
-import type { ClusterId, InvitationId, OrganizationId, UserId } from '@holdfast/core/model/ids.js';
+import type { ClusterId, GrantId, InvitationId, OrganizationId, UserId } from '@holdfast/core/model/ids.js';
+import type { GrantedTags } from '@holdfast/core/model/volume.js';
 import type { SettingValue } from '@holdfast/core/settings/effective.js';
 import type { Clock } from './clock.js';
 
@@ -28,6 +29,35 @@ export type Invitation = {
   readonly invitedBy: UserId;
   readonly createdAt: Date;
   readonly expiresAt: Date;
+};
+
+/** Null: no limit. */
+export type GrantLimits = {
+  provisionedBytes: number | null;
+  volumes: number | null;
+  runningRebuilds: number | null;
+};
+
+/** What another organization may use of a cluster, and what it does. */
+export type Grant = {
+  id: GrantId;
+  clusterId: ClusterId;
+  ownerOrganizationId: OrganizationId;
+  /** Whose volumes may be there. */
+  organizationId: OrganizationId;
+  limits: GrantLimits;
+  used: { provisionedBytes: number; volumes: number };
+  nodeTags: readonly string[];
+  diskTags: readonly string[];
+  version: number;
+  createdAt: Date;
+};
+export type GrantKey = { readonly clusterId: ClusterId; readonly grantId: GrantId };
+export type NewGrant = Omit<Grant, 'used' | 'version'> & { madeBy: UserId };
+
+/** What is `undefined` stays. */
+export type GrantPatch = {
+  readonly [Name in keyof (GrantLimits & GrantedTags)]?: (GrantLimits & GrantedTags)[Name] | undefined;
 };
 
 /** What a cluster says of its settings, as it is stored: the others have their defaults. */
@@ -59,6 +89,18 @@ export interface AccessTransaction {
   putInvitation(invitation: Invitation, secret: string): Promise<void>;
   /** @returns false when there is no such invitation */
   deleteInvitation(id: InvitationId): Promise<boolean>;
+  /** Is it a cluster of the organization? */
+  hasCluster(clusterId: ClusterId): Promise<boolean>;
+  /** Is there such an organization, whoever asks? */
+  organizationExists(id: OrganizationId): Promise<boolean>;
+  /** A grant that the organization has given. */
+  grant(key: GrantKey): Promise<Grant | undefined>;
+  /** @returns false when the organization has a grant of the cluster already */
+  addGrant(grant: NewGrant): Promise<boolean>;
+  /** @param change with who changes it, and answers for it from then on */
+  patchGrant(grant: Grant, change: GrantPatch & { readonly madeBy: UserId }): Promise<void>;
+  /** @returns false while volumes are there by it */
+  deleteGrant(id: GrantId): Promise<boolean>;
   /** Settings of a cluster, which wait for each other's changes and for bookings under the old ones. `undefined`: no such cluster. */
   lockSettings(clusterId: ClusterId): Promise<StoredSettings | undefined>;
   /** Stores the change with its events under the next version, and wakes the cluster and its volumes. */

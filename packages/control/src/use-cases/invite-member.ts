@@ -1,10 +1,10 @@
 /** Invitations into an organization. */
 import { decideRoleChange } from '@holdfast/access/decide-membership.js';
-import type { LeftKind } from '@holdfast/access/left-behind.js';
 import type { OrganizationRole } from '@holdfast/access/permissions.js';
 import { StorageFault } from '@holdfast/core/model/faults.js';
 import type { InvitationId, OrganizationId, UserId } from '@holdfast/core/model/ids.js';
-import type { AccessPorts, AccessTransaction, Invitation } from '../ports/access-store.js';
+import type { AccessPorts, Invitation } from '../ports/access-store.js';
+import { requireStill } from './require-still.js';
 import { hasToAct } from './use-case.js';
 
 const HOUR_MS = 3_600_000;
@@ -56,17 +56,5 @@ export function withdrawInvitation({ access }: Pick<AccessPorts, 'access'>, id: 
   return access.change(async (transaction) => {
     if (await transaction.deleteInvitation(id)) return;
     throw new StorageFault('invitation.not_found', { publicMessage: `there is no invitation ${id}` });
-  });
-}
-
-/**
- * Asked where something is made that works on after the request: the right may have been lost since the request was let in, and must not be
- * lost before the transaction ends.
- */
-async function requireStill(transaction: AccessTransaction, kind: LeftKind, userId: UserId): Promise<void> {
-  if (await transaction.mayStill(kind, userId)) return;
-  throw new StorageFault('auth.forbidden', {
-    publicMessage: 'your role in the organization was changed at the same moment',
-    cures: ['ask an admin of the organization'],
   });
 }

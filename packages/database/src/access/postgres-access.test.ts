@@ -1,4 +1,4 @@
-import { asId, type UserId } from '@holdfast/core/model/ids.js';
+import { asId, type OrganizationId, type UserId } from '@holdfast/core/model/ids.js';
 import { accessContract } from '@holdfast/testkit/access-contract.js';
 import { testId } from '@holdfast/testkit/builders.js';
 import { emptyTables } from '@holdfast/testkit/empty-tables.js';
@@ -36,9 +36,14 @@ describe('members, invitations and settings in Postgres, as the api role', () =>
     await emptyTables(owner, ['organization', 'app_user', 'outbox']);
     const { organizationId, clusterId } = await seedTestDatabase(database);
     await owner.query('DELETE FROM membership');
+    const otherOrganizationId = asId<OrganizationId>(testId(902));
+    await owner.query("INSERT INTO organization (id, name, created_at) VALUES ($1, 'Other', now())", [
+      otherOrganizationId,
+    ]);
     return {
       access: postgresAccess(organizationScope(pool, organizationId), organizationId),
       organizationId,
+      otherOrganizationId,
       clusterId,
       addMember: async (number, role) => {
         const userId = asId<UserId>(testId(number));

@@ -3,12 +3,18 @@ import type { OrganizationRole } from '@holdfast/access/permissions.js';
 import type {
   AccessStore,
   AccessTransaction,
+  Grant,
+  GrantKey,
+  GrantPatch,
   Invitation,
   Member,
+  NewGrant,
   SettingChange,
   StoredSettings,
 } from '@holdfast/control/ports/access-store.js';
-import type { ClusterId, InvitationId, OrganizationId, UserId } from '@holdfast/core/model/ids.js';
+import type { ClusterId, GrantId, InvitationId, OrganizationId, UserId } from '@holdfast/core/model/ids.js';
+import { hasCluster } from '../queries/clusters.js';
+import { createGrant, deleteGrant, findGrant, organizationExists, patchGrant } from '../queries/grants.js';
 import { createInvitation, deleteInvitation } from '../queries/invitations.js';
 import { type Ended, mayStill } from '../queries/left-behind.js';
 import { findMember, hasMember, lockOwners, removeMember, setMemberRole } from '../queries/members.js';
@@ -57,6 +63,30 @@ export class PostgresAccess implements AccessTransaction {
 
   deleteInvitation(id: InvitationId): Promise<boolean> {
     return deleteInvitation(this.sql, id);
+  }
+
+  hasCluster(clusterId: ClusterId): Promise<boolean> {
+    return hasCluster(this.sql, clusterId);
+  }
+
+  organizationExists(id: OrganizationId): Promise<boolean> {
+    return organizationExists(this.sql, id);
+  }
+
+  grant(key: GrantKey): Promise<Grant | undefined> {
+    return findGrant(this.sql, key);
+  }
+
+  addGrant(grant: NewGrant): Promise<boolean> {
+    return createGrant(this.sql, grant);
+  }
+
+  patchGrant(grant: Grant, change: GrantPatch & { readonly madeBy: UserId }): Promise<void> {
+    return patchGrant(this.sql, grant, change);
+  }
+
+  deleteGrant(id: GrantId): Promise<boolean> {
+    return deleteGrant(this.sql, id);
   }
 
   lockSettings(clusterId: ClusterId): Promise<StoredSettings | undefined> {

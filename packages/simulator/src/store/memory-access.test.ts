@@ -6,16 +6,18 @@ import { SeededRandom } from '../seeded-random.js';
 import { MemoryAccess } from './memory-access.js';
 import { MemoryStore } from './memory-store.js';
 
+const otherOrganizationId = asId<OrganizationId>(testId(902));
 const clusterId = asId<ClusterId>(testId(903));
 
 describe('members, invitations and settings in memory', () => {
   accessContract(async () => {
     const store = new MemoryStore(new SeededRandom(1));
     store.createCluster(clusterId);
-    const access = new MemoryAccess(store);
+    const access = new MemoryAccess(store, [otherOrganizationId]);
     return {
       access,
       organizationId: asId<OrganizationId>(testId(901)),
+      otherOrganizationId,
       clusterId,
       addMember: async (number, role) => {
         const userId = asId<UserId>(testId(number));

@@ -4,27 +4,38 @@ import type { OrganizationRole } from '@holdfast/access/permissions.js';
 import type {
   AccessStore,
   AccessTransaction,
+  Grant,
+  GrantKey,
+  GrantPatch,
   Invitation,
   Member,
+  NewGrant,
   SettingChange,
   StoredSettings,
 } from '@holdfast/control/ports/access-store.js';
-import type { ClusterId, InvitationId, UserId } from '@holdfast/core/model/ids.js';
+import type { ClusterId, GrantId, InvitationId, OrganizationId, UserId } from '@holdfast/core/model/ids.js';
 import type { MemoryStore } from './memory-store.js';
 
 export type MemoryMember = Member & { readonly email: string };
 
+type StoredGrant = Grant & { readonly madeBy: UserId };
+
 type Rows = {
   readonly members: Map<UserId, MemoryMember>;
   readonly invitations: Map<InvitationId, Invitation>;
+  readonly grants: Map<GrantId, StoredGrant>;
 };
 
 /** One organization, with the clusters of a store. */
 export class MemoryAccess implements AccessStore {
-  private rows: Rows = { members: new Map(), invitations: new Map() };
+  private rows: Rows = { members: new Map(), invitations: new Map(), grants: new Map() };
   private last: Promise<unknown> = Promise.resolve();
 
-  constructor(private readonly store: MemoryStore) {}
+  /** @param others organizations that grants may be given to */
+  constructor(
+    private readonly store: MemoryStore,
+    private readonly others: readonly OrganizationId[] = [],
+  ) {}
 
   addMember(member: MemoryMember): void {
     this.rows.members.set(member.userId, member);
@@ -49,8 +60,9 @@ export class MemoryAccess implements AccessStore {
     const rows: Rows = {
       members: new Map(this.rows.members),
       invitations: new Map(this.rows.invitations),
+      grants: new Map(this.rows.grants),
     };
-    const transaction = new MemoryTransaction(rows, this.store);
+    const transaction = new MemoryTransaction(rows, this.store, this.others);
     const result = await work(transaction);
     this.rows = rows;
     transaction.storeSettings();
@@ -64,6 +76,7 @@ class MemoryTransaction implements AccessTransaction {
   constructor(
     private readonly rows: Rows,
     private readonly store: MemoryStore,
+    private readonly others: readonly OrganizationId[],
   ) {}
 
   async lockOwners(): Promise<UserId[]> {
@@ -106,6 +119,48 @@ class MemoryTransaction implements AccessTransaction {
     return this.rows.invitations.delete(id);
   }
 
+  async hasCluster(clusterId: ClusterId): Promise<boolean> {
+    return this.store.storedSettings(clusterId) !== undefined;
+  }
+
+  async organizationExists(id: OrganizationId): Promise<boolean> {
+    return this.others.includes(id);
+  }
+
+  async grant({ clusterId, grantId }: GrantKey): Promise<Grant | undefined> {
+    const found = this.rows.grants.get(grantId);
+    return found?.clusterId === clusterId ? found : undefined;
+  }
+
+  async addGrant(grant: NewGrant): Promise<boolean> {
+    const { clusterId, organizationId } = grant;
+    const isThere = [...this.rows.grants.values()].some(
+      (other) => other.clusterId === clusterId && other.organizationId === organizationId,
+    );
+    if (isThere) return false;
+    this.rows.grants.set(grant.id, { ...grant, used: { provisionedBytes: 0, volumes: 0 }, version: 1 });
+    return true;
+  }
+
+  async patchGrant(grant: Grant, change: GrantPatch & { readonly madeBy: UserId }): Promise<void> {
+    const { madeBy, nodeTags = grant.nodeTags, diskTags = grant.diskTags, ...limits } = change;
+    const given = Object.entries(limits).filter(([, value]) => value !== undefined);
+    this.rows.grants.set(grant.id, {
+      ...grant,
+      madeBy,
+      nodeTags,
+      diskTags,
+      limits: { ...grant.limits, ...Object.fromEntries(given) },
+      version: grant.version + 1,
+    });
+  }
+
+  async deleteGrant(id: GrantId): Promise<boolean> {
+    if ((this.rows.grants.get(id)?.used.volumes ?? 0) > 0) return false;
+    this.rows.grants.delete(id);
+    return true;
+  }
+
   async lockSettings(clusterId: ClusterId): Promise<StoredSettings | undefined> {
     return this.store.storedSettings(clusterId);
   }
@@ -124,6 +179,11 @@ class MemoryTransaction implements AccessTransaction {
     for (const { id, invitedBy, role } of [...this.rows.invitations.values()]) {
       const kind = role === 'owner' ? "owner's invitation" : 'invitation';
       if (invitedBy === userId && kinds.includes(kind)) this.rows.invitations.delete(id);
+    }
+    if (!kinds.includes('grant')) return;
+    for (const grant of [...this.rows.grants.values()].filter(({ madeBy }) => madeBy === userId)) {
+      const limits = { ...grant.limits, volumes: 0, provisionedBytes: 0 };
+      this.rows.grants.set(grant.id, { ...grant, limits, version: grant.version + 1 });
     }
   }
 }
