@@ -6,6 +6,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import type { WakeUp } from '@holdfast/control/ports/queue.js';
+import { changeSetting } from '@holdfast/control/use-cases/change-setting.js';
 import { asId, type DiskId } from '@holdfast/core/model/ids.js';
 import { MISSED_AFTER_MS } from '@holdfast/core/policy/node-liveness.js';
 import { holderProof } from '@holdfast/identity/copy-secret.js';
@@ -33,8 +34,8 @@ import {
 } from '@holdfast/testkit/test-database.js';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import pg from 'pg';
+import { postgresAccess } from '../src/access/postgres-access.js';
 import { setQuotaLimits } from '../src/queries/quotas.js';
-import { changeSetting } from '../src/settings.js';
 import { createPool } from '../src/sql/pool.js';
 import { snapshot, systemScope, transaction, unsyncedTransaction } from '../src/sql/scope.js';
 import { FleetReader } from '../src/store/fleet-reader.js';
@@ -162,7 +163,8 @@ async function makeStore(): Promise<StoreUnderTest> {
     proofOf: holderProof,
     events: () => transaction(scope, storedEvents),
     setSetting: async (name, value) => {
-      await transaction(scope, (sql) => changeSetting(sql, tenant.clusterId, { name, value, now: NOON }));
+      const ports = { access: postgresAccess(scope, tenant.organizationId), clock: { now: () => NOON } };
+      await changeSetting(ports, tenant.clusterId, { name, value });
     },
     setQuota: async (of, limits) => {
       const id = of === 'project' ? tenant.projectId : tenant.organizationId;

@@ -222,29 +222,28 @@ export const API_DOMAIN_FAULTS = [
   {
     name: 'grant-to-oneself',
     breaks: 'a cluster is granted to another organization only',
-    file: 'apps/api/src/resources/grants/grants.service.ts',
+    file: 'packages/control/src/use-cases/grant-cluster.ts',
     changes: [
       {
-        find: `organizationId === actor.organizationId
+        find: `organizationId === by.organizationId
 `,
         replace: `organizationId === undefined
 `,
       },
     ],
-    foundBy: 'apps/api/test/grants.test.ts',
+    foundBy: 'packages/simulator/src/store/memory-access.test.ts',
   },
   {
     name: 'grant-under-a-stale-version',
     breaks: 'a grant is changed under its version',
-    file: 'apps/api/src/resources/grants/grants.service.ts',
+    file: 'packages/control/src/use-cases/grant-cluster.ts',
     changes: [
       {
-        find: `    assertVersion(grant.version, ifVersion);
-`,
+        find: 'assertVersion(grant.version, ifVersion);',
         replace: '',
       },
     ],
-    foundBy: 'apps/api/test/grants.test.ts',
+    foundBy: 'packages/simulator/src/store/memory-access.test.ts',
   },
   {
     name: 'names-are-suggested',

@@ -129,8 +129,8 @@ export const API_PLATFORM_FAULTS = [
     file: 'apps/api/src/resources/settings/write-setting.ts',
     changes: [
       {
-        find: 'value: parseSettingValue(path.name, value), ifVersion',
-        replace: 'value: parseSettingValue(path.name, value), ifVersion: undefined',
+        find: '{ name, value, ifVersion }',
+        replace: '{ name, value }',
       },
     ],
     foundBy: 'apps/api/test/repeated-and-conditional-requests.test.ts',
@@ -234,7 +234,7 @@ export const API_PLATFORM_FAULTS = [
   {
     name: 'right-is-not-held',
     breaks: 'what outlives its request is made only while its maker has the right until it is there',
-    file: 'apps/api/src/resources/tenancy/hold-right.ts',
+    file: 'apps/api/src/access/hold-right.ts',
     changes: [
       { find: 'if (await mayStill(sql, kind, actor)) return;', replace: 'if (kind !== undefined) return;' },
     ],

@@ -154,4 +154,25 @@ export const CONTROL_FAULTS = [
     changes: [{ find: 'volumes += await wakeDueVolumes(ports, lane);', replace: 'volumes += 0;' }],
     foundBy: 'packages/control/test/due.test.ts',
   },
+  {
+    name: 'the-last-owner-counts-itself',
+    breaks: 'the last owner of an organization stays one',
+    file: 'packages/control/src/use-cases/change-member.ts',
+    changes: [{ find: 'owners.filter((owner) => owner !== userId).length', replace: 'owners.length' }],
+    foundBy: 'packages/simulator/src/store/memory-access.test.ts',
+  },
+  {
+    name: 'invitation-without-a-right',
+    breaks: 'a member who may not invite any more invites no other one',
+    file: 'packages/control/src/use-cases/invite-member.ts',
+    changes: [{ find: 'await requireStill(transaction, kind, by.userId);', replace: '' }],
+    foundBy: 'packages/simulator/src/store/memory-access.test.ts',
+  },
+  {
+    name: 'setting-changed-under-any-version',
+    breaks: 'a setting is changed under the version that was read',
+    file: 'packages/control/src/use-cases/change-setting.ts',
+    changes: [{ find: 'assertVersion(stored.version, ifVersion);', replace: '' }],
+    foundBy: 'packages/simulator/src/store/memory-access.test.ts',
+  },
 ];

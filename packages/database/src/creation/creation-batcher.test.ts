@@ -1,3 +1,4 @@
+import { changeSetting } from '@holdfast/control/use-cases/change-setting.js';
 import { createVolume } from '@holdfast/control/use-cases/create-volume.js';
 import { decideCreation } from '@holdfast/core/lifecycle/decide-creation.js';
 import { GIB } from '@holdfast/core/model/bytes.js';
@@ -10,9 +11,9 @@ import { SwallowingProxy } from '@holdfast/testkit/swallowing-proxy.js';
 import { seedTestDatabase, startTestDatabase, type TestDatabase } from '@holdfast/testkit/test-database.js';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import pg from 'pg';
+import { postgresAccess } from '../access/postgres-access.js';
 import { systemClock, systemRandom } from '../clock-and-random.js';
 import type { LocalSeed } from '../seed-local.js';
-import { changeSetting } from '../settings.js';
 import { createPool, type Pool } from '../sql/pool.js';
 import { organizationScope, type Scope, transaction } from '../sql/scope.js';
 import { type FleetHorizon, readFleetChanges, readWholeFleet } from '../store/fleet-changes.js';
@@ -113,8 +114,8 @@ describe('a cached fleet', () => {
   test('when a setting changes, the next volume is decided by it', async () => {
     await create('before', { sizeBytes: 60 * GIB });
     expect((await create('too-much', { sizeBytes: 60 * GIB })).scheduled).toBe('False');
-    const change = { name: 'storage-over-provisioning-percentage', value: 200, now: NOON };
-    await transaction(scope, (sql) => changeSetting(sql, seed.clusterId, change));
+    const ports = { access: postgresAccess(scope, seed.organizationId), clock: { now: () => NOON } };
+    await changeSetting(ports, seed.clusterId, { name: 'storage-over-provisioning-percentage', value: 200 });
     expect((await create('after', { sizeBytes: 60 * GIB })).scheduled).toBe('True');
   });
 });

@@ -1,4 +1,5 @@
 /** Grants of clusters: what another organization may use of one, and what it uses; triggers count (ADR 0192). */
+import type { Grant, GrantLimits, GrantPatch, NewGrant } from '@holdfast/control/ports/access-store.js';
 import type { ClusterId, GrantId, OrganizationId, UserId } from '@holdfast/core/model/ids.js';
 import type { GrantedTags } from '@holdfast/core/model/volume.js';
 import { withPlainRows } from '../plain/plain-rows.js';
@@ -6,26 +7,7 @@ import { conflict } from '../sql/errors.js';
 import type { Sql } from '../sql/scope.js';
 import { type ListRequest, listRows, type Page } from './list-rows.js';
 
-/** Null: no limit. */
-export type GrantLimits = {
-  provisionedBytes: number | null;
-  volumes: number | null;
-  runningRebuilds: number | null;
-};
-
-export type GrantRow = {
-  id: GrantId;
-  clusterId: ClusterId;
-  ownerOrganizationId: OrganizationId;
-  /** Whose volumes may be there. */
-  organizationId: OrganizationId;
-  limits: GrantLimits;
-  used: { provisionedBytes: number; volumes: number };
-  nodeTags: readonly string[];
-  diskTags: readonly string[];
-  version: number;
-  createdAt: Date;
-};
+export type GrantRow = Grant;
 
 /** A grant with the name of its cluster, which its receiver knows it by. */
 export type ReceivedGrantRow = GrantRow & { clusterName: string };
@@ -107,8 +89,6 @@ export async function organizationExists(sql: Sql, id: OrganizationId): Promise<
   return rows[0]?.is_there === true;
 }
 
-export type NewGrant = Omit<GrantRow, 'used' | 'version'> & { madeBy: UserId };
-
 /** Returns false when the organization has a grant of the cluster already. */
 export function createGrant(sql: Sql, { limits, ...grant }: NewGrant): Promise<boolean> {
   const { nodeTags, diskTags } = grant;
@@ -123,11 +103,6 @@ export function createGrant(sql: Sql, { limits, ...grant }: NewGrant): Promise<b
     return true;
   });
 }
-
-/** `undefined` fields stay. */
-export type GrantPatch = {
-  readonly [Name in keyof (GrantLimits & GrantedTags)]?: (GrantLimits & GrantedTags)[Name] | undefined;
-};
 
 /** @property madeBy user who changes it, and is responsible for it afterwards */
 type GrantChange = GrantPatch & { readonly madeBy: UserId };

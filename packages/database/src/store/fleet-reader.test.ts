@@ -1,10 +1,11 @@
-import { asId, type ClusterId, type DiskId } from '@holdfast/core/model/ids.js';
+import { changeSetting } from '@holdfast/control/use-cases/change-setting.js';
+import { asId, type ClusterId, type DiskId, type OrganizationId } from '@holdfast/core/model/ids.js';
 import { aDiskReport, aHeartbeat, NOON, secondsAfterNoon, testId } from '@holdfast/testkit/builders.js';
 import { SeededRandom } from '@holdfast/testkit/seeded-random.js';
 import { seedTestDatabase, startTestDatabase, type TestDatabase } from '@holdfast/testkit/test-database.js';
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import type pg from 'pg';
-import { changeSetting } from '../settings.js';
+import { postgresAccess } from '../access/postgres-access.js';
 import { createPool } from '../sql/pool.js';
 import { systemScope, transaction } from '../sql/scope.js';
 import { readFleetChanges } from './fleet-changes.js';
@@ -16,11 +17,12 @@ import { PostgresStore } from './postgres-store.js';
 let database: TestDatabase;
 let pool: pg.Pool;
 let clusterId: ClusterId;
+let organizationId: OrganizationId;
 let fleets: FleetReader;
 
 beforeAll(async () => {
   database = await startTestDatabase();
-  ({ clusterId } = await seedTestDatabase(database));
+  ({ clusterId, organizationId } = await seedTestDatabase(database));
   pool = createPool(database.systemUrl, { connectionsMax: 12, applicationName: 'fleet-reader' });
   await noteListening(systemScope(pool));
 });
@@ -154,12 +156,10 @@ async function changeSomething(random: SeededRandom): Promise<void> {
       ]);
       return;
     case 4:
-      await transaction(scope, (sql) =>
-        changeSetting(sql, clusterId, {
-          name: 'storage-over-provisioning-percentage',
-          value: random.below(200),
-          now: NOON,
-        }),
+      await changeSetting(
+        { access: postgresAccess(scope, organizationId), clock: { now: () => NOON } },
+        clusterId,
+        { name: 'storage-over-provisioning-percentage', value: random.below(200) },
       );
       return;
     default:

@@ -1,4 +1,5 @@
 import type { WakeUp } from '@holdfast/control/ports/queue.js';
+import { changeSetting } from '@holdfast/control/use-cases/change-setting.js';
 import { asId } from '@holdfast/core/model/ids.js';
 import { holderProof } from '@holdfast/identity/copy-secret.js';
 import { NOON } from '@holdfast/testkit/builders.js';
@@ -9,8 +10,8 @@ import { storedEvents } from '@holdfast/testkit/stored-events.js';
 import { seedTestDatabase, startTestDatabase, type TestDatabase } from '@holdfast/testkit/test-database.js';
 import { afterAll, beforeAll, describe } from '@jest/globals';
 import pg from 'pg';
+import { postgresAccess } from '../access/postgres-access.js';
 import { setQuotaLimits } from '../queries/quotas.js';
-import { changeSetting } from '../settings.js';
 import { createPool, type Pool } from '../sql/pool.js';
 import { organizationScope, type Scope, systemScope, transaction } from '../sql/scope.js';
 import { FleetReader } from './fleet-reader.js';
@@ -59,7 +60,8 @@ async function makeStore(role: 'system' | 'api', fleets?: FleetReader): Promise<
     proofOf: holderProof,
     events: () => transaction(scope, storedEvents),
     setSetting: async (name, value) => {
-      await transaction(scope, (sql) => changeSetting(sql, tenant.clusterId, { name, value, now: NOON }));
+      const ports = { access: postgresAccess(scope, tenant.organizationId), clock: { now: () => NOON } };
+      await changeSetting(ports, tenant.clusterId, { name, value });
     },
     setQuota: async (of, limits) => {
       const id = of === 'project' ? tenant.projectId : tenant.organizationId;

@@ -4,6 +4,7 @@
  */
 
 import type { QuotaLimits } from '@holdfast/access/quota.js';
+import type { SettingChange, StoredSettings } from '@holdfast/control/ports/access-store.js';
 import type { AgentTarget } from '@holdfast/control/ports/agent-client.js';
 import type { Random } from '@holdfast/control/ports/clock.js';
 import type { WakeUp } from '@holdfast/control/ports/queue.js';
@@ -119,19 +120,31 @@ export class MemoryStore implements Store {
     });
   }
 
-  /** @param at when it is said to have changed */
-  setSetting(clusterId: ClusterId, name: SettingName, value: SettingValue, at = new Date(0)): void {
+  /** Settings of a cluster as they are stored. `undefined`: there is no such cluster. */
+  storedSettings(clusterId: ClusterId): StoredSettings | undefined {
+    const row = this.tables.clusters.get(clusterId);
+    return row === undefined ? undefined : { version: row.settingsVersion, overrides: row.overrides };
+  }
+
+  storeSetting(clusterId: ClusterId, { name, value, events }: Omit<SettingChange, 'at'>): void {
     const row = this.clusterRow(clusterId);
-    const overrides = { ...row.overrides, [name]: parseSettingValue(name, value) };
+    const { [name]: _, ...others } = row.overrides;
+    const overrides = value === undefined ? others : { ...others, [name]: value };
     const settings = effectiveSettings(overrides);
     const settingsVersion = row.settingsVersion + 1;
     this.tables.clusters.set(clusterId, { ...row, overrides, settings, settingsVersion });
     this.transact((transaction) => {
       transaction.fanOut(clusterId, 'cluster', clusterId);
-      for (const event of settingEvents(clusterId, { before: row.settings, after: settings, at })) {
-        transaction.event(event);
-      }
+      for (const event of events) transaction.event(event);
     });
+  }
+
+  /** Sets a setting for a test, whether it may be set so or not. @param at when it is said to have changed */
+  setSetting(clusterId: ClusterId, name: SettingName, wanted: SettingValue, at = new Date(0)): void {
+    const { overrides, settings: before } = this.clusterRow(clusterId);
+    const value = parseSettingValue(name, wanted);
+    const after = effectiveSettings({ ...overrides, [name]: value });
+    this.storeSetting(clusterId, { name, value, events: settingEvents(clusterId, { before, after, at }) });
   }
 
   backUp(): void {

@@ -4,16 +4,17 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { changeSetting } from '@holdfast/control/use-cases/change-setting.js';
 import { createVolume } from '@holdfast/control/use-cases/create-volume.js';
 import { requestAttach } from '@holdfast/control/use-cases/request-attach.js';
 import { type EngineReport, heartbeatSchema } from '@holdfast/core/model/agent-protocol.js';
 import { asId, type NodeId } from '@holdfast/core/model/ids.js';
+import { postgresAccess } from '@holdfast/database/access/postgres-access.js';
 import { systemClock, systemRandom } from '@holdfast/database/clock-and-random.js';
 import type { EmbeddedPostgres } from '@holdfast/database/embedded/postgres.js';
 import type { LocalSeed } from '@holdfast/database/seed-local.js';
-import { changeSetting } from '@holdfast/database/settings.js';
 import { createPool, type Pool } from '@holdfast/database/sql/pool.js';
-import { systemScope, transaction } from '@holdfast/database/sql/scope.js';
+import { systemScope } from '@holdfast/database/sql/scope.js';
 import { noteListening } from '@holdfast/database/store/listening.js';
 import { PostgresStore } from '@holdfast/database/store/postgres-store.js';
 import { repositoryRoot } from '@holdfast/testkit/local-stack.js';
@@ -126,10 +127,14 @@ async function makeRows(
   return template;
 }
 
-async function setSetting(pool: Pool, { clusterId }: LocalSeed, name: string, value: unknown) {
-  await transaction(systemScope(pool), (sql) =>
-    changeSetting(sql, clusterId, { name, value, now: systemClock.now() }),
-  );
+async function setSetting(
+  pool: Pool,
+  { organizationId, clusterId }: LocalSeed,
+  name: string,
+  value: unknown,
+) {
+  const access = postgresAccess(systemScope(pool), organizationId);
+  await changeSetting({ access, clock: systemClock }, clusterId, { name, value });
 }
 
 async function startWorker(systemUrl: string): Promise<ChildProcess> {

@@ -15,13 +15,13 @@ import type { Sql } from '@holdfast/database/sql/scope.js';
 import { Body, Controller, Delete, Get, Param, Post, Query, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { CurrentTenant } from '../../access/caller.js';
+import { holdRight } from '../../access/hold-right.js';
 import { Route } from '../../access/route.decorator.js';
 import type { Tenant } from '../../access/tenant.js';
 import { IfMatch, tagged } from '../../http/request.js';
 import { ListQuery, pageView } from '../../http/schemas.js';
 import { ClusterPath } from '../clusters/cluster.schemas.js';
 import { requireCluster } from '../clusters/require-cluster.js';
-import { holdRight } from '../tenancy/hold-right.js';
 import { CreateSilenceBody, SilenceDto, SilencePage, SilencePath, silenceView } from './alert.schemas.js';
 
 /** A silence that is forgotten hides what it was not meant for. */

@@ -5,6 +5,7 @@ import { revokeIdentity } from '@holdfast/database/identity/node-identities.js';
 import { joinTokenText } from '@holdfast/identity/join-token.js';
 import { Body, Controller, Delete, Get, Inject, Param, Post, Query } from '@nestjs/common';
 import { CurrentTenant } from '../../access/caller.js';
+import { holdRight } from '../../access/hold-right.js';
 import { Route } from '../../access/route.decorator.js';
 import type { Tenant } from '../../access/tenant.js';
 import type { Config } from '../../config/config.js';
@@ -13,7 +14,6 @@ import { CONFIG } from '../../http/tokens.js';
 import { AgentCertificates } from '../agent/agent-certificates.js';
 import { ClusterPath } from '../clusters/cluster.schemas.js';
 import { requireCluster } from '../clusters/require-cluster.js';
-import { holdRight } from '../tenancy/hold-right.js';
 import {
   CreateJoinTokenBody,
   JoinTokenPage,

@@ -1,38 +1,21 @@
-import { definitionOf, parseSettingValue } from '@holdfast/core/settings/effective.js';
-import { changeSetting } from '@holdfast/database/settings.js';
+import { changeSetting } from '@holdfast/control/use-cases/change-setting.js';
+import { accessPorts } from '../../access/access-ports.js';
 import type { Tenant } from '../../access/tenant.js';
-import { clusterNotFound } from '../clusters/require-cluster.js';
 import { readSetting, type SettingView } from './read-settings.js';
 import type { SettingPath } from './setting.schemas.js';
 
 /** @throws StorageFault `setting.not_found`, `setting.invalid`, `cluster.not_found` */
-export function setSetting(
+export async function setSetting(
   tenant: Tenant,
-  path: SettingPath,
+  { clusterId, name }: SettingPath,
   value: unknown,
   ifVersion?: number,
 ): Promise<SettingView> {
-  return change(tenant, path, { value: parseSettingValue(path.name, value), ifVersion });
+  await changeSetting(accessPorts(tenant), clusterId, { name, value, ifVersion });
+  return readSetting(tenant, clusterId, name);
 }
 
 /** Back to its default. @throws StorageFault `setting.not_found`, `cluster.not_found` */
-export async function resetSetting(
-  tenant: Tenant,
-  path: SettingPath,
-  ifVersion?: number,
-): Promise<SettingView> {
-  definitionOf(path.name);
-  return change(tenant, path, { value: undefined, ifVersion });
-}
-
-async function change(
-  tenant: Tenant,
-  { clusterId, name }: SettingPath,
-  wanted: { value: unknown; ifVersion: number | undefined },
-): Promise<SettingView> {
-  const found = await tenant.write((sql) =>
-    changeSetting(sql, clusterId, { name, ...wanted, now: tenant.now }),
-  );
-  if (!found) throw clusterNotFound(clusterId);
-  return readSetting(tenant, clusterId, name);
+export function resetSetting(tenant: Tenant, path: SettingPath, ifVersion?: number): Promise<SettingView> {
+  return setSetting(tenant, path, undefined, ifVersion);
 }

@@ -1,5 +1,5 @@
 import { decideAcceptance, decideJoining } from '@holdfast/access/decide-acceptance.js';
-import { decideRoleChange } from '@holdfast/access/decide-membership.js';
+import { inviteMember, withdrawInvitation } from '@holdfast/control/use-cases/invite-member.js';
 import { faultOf, hasToAct } from '@holdfast/control/use-cases/use-case.js';
 import { StorageFault } from '@holdfast/core/model/faults.js';
 import { asId, type InvitationId, type UserId } from '@holdfast/core/model/ids.js';
@@ -9,18 +9,16 @@ import { type AuditEntry, writeAuditEntry } from '@holdfast/database/queries/aud
 import {
   type Acceptor,
   acceptInvitation,
-  createInvitation,
-  deleteInvitation,
   findOpenInvitation,
   type InvitationRow,
   listInvitations,
   type OpenInvitation,
 } from '@holdfast/database/queries/invitations.js';
-import { hasMember } from '@holdfast/database/queries/members.js';
 import { findOrganization } from '@holdfast/database/queries/tenancy.js';
 import { transaction } from '@holdfast/database/sql/scope.js';
 import { Body, Controller, Delete, Get, Inject, Param, Post, Query, Req } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
+import { accessPorts } from '../../access/access-ports.js';
 import { CurrentTenant } from '../../access/caller.js';
 import { RefusedSignIns } from '../../access/refused-sign-ins.js';
 import { Route } from '../../access/route.decorator.js';
@@ -32,8 +30,7 @@ import { Databases } from '../../http/databases.js';
 import { ListQuery, pageView } from '../../http/schemas.js';
 import { CONFIG } from '../../http/tokens.js';
 import { traceIdOf } from '../../http/trace-id.js';
-import { holdRight } from './hold-right.js';
-import { requireInvitation, there } from './require-tenancy.js';
+import { requireInvitation } from './require-tenancy.js';
 import {
   AcceptedDto,
   AcceptInvitationBody,
@@ -46,8 +43,6 @@ import {
   OpenInvitationDto,
 } from './tenancy.schemas.js';
 import { invitationView } from './tenancy.view.js';
-
-const HOUR_MS = 3_600_000;
 
 @Controller('api/v1/invitations')
 export class InvitationsController {
@@ -78,24 +73,14 @@ export class InvitationsController {
   })
   async create(@CurrentTenant() tenant: Tenant, @Body() { email, role, validHours }: CreateInvitationBody) {
     const { organizationId, userId, role: byRole } = tenant.actor;
-    const newcomer = { before: undefined, otherOwners: 1, isServiceAccount: false, isManaged: false };
-    hasToAct(decideRoleChange({ ...newcomer, byRole, after: role }));
-    const invitation = {
+    const secret = newInvitationSecret();
+    const invitation = await inviteMember(accessPorts(tenant), {
       id: asId<InvitationId>(tenant.newId()),
-      organizationId,
+      secret,
       email,
       role,
-      invitedBy: userId,
-      createdAt: tenant.now,
-      expiresAt: new Date(tenant.now.getTime() + validHours * HOUR_MS),
-    };
-    const secret = newInvitationSecret();
-    await tenant.write(async (sql) => {
-      if (await hasMember(sql, email)) {
-        throw new StorageFault('member.exists', { publicMessage: `${email} belongs to the organization` });
-      }
-      await holdRight(sql, tenant, role === 'owner' ? "owner's invitation" : 'invitation');
-      await createInvitation(sql, { ...invitation, secret });
+      validHours,
+      by: { organizationId, userId, role: byRole },
     });
     return { ...invitationView(invitation), secret };
   }
@@ -119,9 +104,7 @@ export class InvitationsController {
     refuses: ['invitation.not_found'],
   })
   async delete(@CurrentTenant() tenant: Tenant, @Param() { invitationId }: InvitationPath): Promise<void> {
-    await tenant.write(async (sql) => {
-      there((await deleteInvitation(sql, invitationId)) || undefined, 'invitation', invitationId);
-    });
+    await withdrawInvitation(accessPorts(tenant), invitationId);
   }
 
   /** By POST: an address would be kept in logs and histories, and with it the secret. */

@@ -1,22 +1,13 @@
-import { decideRoleChange } from '@holdfast/access/decide-membership.js';
-import type { OrganizationRole } from '@holdfast/access/permissions.js';
-import { assertVersion, hasToAct } from '@holdfast/control/use-cases/use-case.js';
-import {
-  listMembers,
-  lockOwners,
-  type MemberRow,
-  removeMember,
-  setMemberRole,
-} from '@holdfast/database/queries/members.js';
-import type { Sql } from '@holdfast/database/sql/scope.js';
+import { changeMemberRole, removeMember } from '@holdfast/control/use-cases/change-member.js';
+import { listMembers } from '@holdfast/database/queries/members.js';
 import { Body, Controller, Delete, Get, Param, Patch, Query, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
+import { accessPorts } from '../../access/access-ports.js';
 import { CurrentTenant } from '../../access/caller.js';
 import { Route } from '../../access/route.decorator.js';
 import type { Tenant } from '../../access/tenant.js';
 import { IfMatch, tagged } from '../../http/request.js';
 import { ListQuery, pageView } from '../../http/schemas.js';
-import { noteEnded } from './hold-right.js';
 import { requireMember } from './require-tenancy.js';
 import { MemberDto, MemberPage, MemberPath, PatchMemberBody } from './tenancy.schemas.js';
 import { memberView } from './tenancy.view.js';
@@ -58,13 +49,9 @@ export class MembersController {
     @IfMatch() ifVersion: number | undefined,
     @Res({ passthrough: true }) reply: FastifyReply,
   ) {
-    const changed = await tenant.write(async (sql) => {
-      const { member, isChange } = await decided(sql, tenant, { userId, role, ifVersion });
-      if (!isChange) return member;
-      const { organizationId } = tenant.actor;
-      await noteEnded(sql, tenant, await setMemberRole(sql, { organizationId, userId }, role));
-      return requireMember(sql, userId);
-    });
+    const wish = { userId, role, byRole: tenant.actor.role, ifVersion };
+    await changeMemberRole(accessPorts(tenant), wish);
+    const changed = await tenant.read((sql) => requireMember(sql, userId));
     return tagged(reply, memberView(changed));
   }
 
@@ -81,28 +68,6 @@ export class MembersController {
     @Param() { userId }: MemberPath,
     @IfMatch() ifVersion: number | undefined,
   ): Promise<void> {
-    await tenant.write(async (sql) => {
-      await decided(sql, tenant, { userId, role: undefined, ifVersion });
-      const { organizationId } = tenant.actor;
-      await noteEnded(sql, tenant, await removeMember(sql, { organizationId, userId }));
-    });
+    await removeMember(accessPorts(tenant), { userId, byRole: tenant.actor.role, ifVersion });
   }
-}
-
-type Wanted = {
-  userId: MemberRow['userId'];
-  role: OrganizationRole | undefined;
-  ifVersion: number | undefined;
-};
-
-/** The member as it is, once the change is allowed. Owners are locked: of two who step down at once one stays. */
-async function decided(sql: Sql, { actor }: Tenant, { userId, role, ifVersion }: Wanted) {
-  const owners = await lockOwners(sql);
-  const member = await requireMember(sql, userId);
-  assertVersion(member.version, ifVersion);
-  const otherOwners = owners.filter((owner) => owner !== userId).length;
-  const { isServiceAccount, isManaged, role: before } = member;
-  const change = { byRole: actor.role, before, after: role, otherOwners, isServiceAccount, isManaged };
-  const decision = decideRoleChange(change);
-  return { member, isChange: hasToAct(decision) };
 }

@@ -16,6 +16,7 @@ import type { Sql } from '@holdfast/database/sql/scope.js';
 import { Body, Controller, Delete, Get, Inject, Param, Patch, Post, Query, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { CurrentTenant } from '../../access/caller.js';
+import { noteEnded } from '../../access/hold-right.js';
 import { Route } from '../../access/route.decorator.js';
 import type { Tenant } from '../../access/tenant.js';
 import type { Config } from '../../config/config.js';
@@ -24,7 +25,6 @@ import { ListQuery, pageView } from '../../http/schemas.js';
 import { CONFIG } from '../../http/tokens.js';
 import { CreateTokenBody, NewTokenDto } from '../sessions/session.schemas.js';
 import { makeToken, newToken } from '../sessions/tokens.controller.js';
-import { noteEnded } from './hold-right.js';
 import { there } from './require-tenancy.js';
 import {
   CreateServiceAccountBody,

@@ -20,13 +20,13 @@ import { refusalOfReceiverUrl } from '@holdfast/identity/receiver-address.js';
 import { Body, Controller, Delete, Get, Inject, Param, Patch, Post, Query, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { CurrentTenant } from '../../access/caller.js';
+import { holdRight } from '../../access/hold-right.js';
 import { Route } from '../../access/route.decorator.js';
 import type { Tenant } from '../../access/tenant.js';
 import type { Config } from '../../config/config.js';
 import { IfMatch, tagged } from '../../http/request.js';
 import { ListQuery, pageView } from '../../http/schemas.js';
 import { CONFIG } from '../../http/tokens.js';
-import { holdRight } from '../tenancy/hold-right.js';
 import {
   CreateWebhookBody,
   NewWebhookDto,

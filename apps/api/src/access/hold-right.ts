@@ -5,7 +5,7 @@ import { StorageFault } from '@holdfast/core/model/faults.js';
 import { writeAuditEntry } from '@holdfast/database/queries/audit.js';
 import { type Ended, mayStill } from '@holdfast/database/queries/left-behind.js';
 import type { Sql } from '@holdfast/database/sql/scope.js';
-import type { Tenant } from '../../access/tenant.js';
+import type { Tenant } from './tenant.js';
 
 /** Named by their ids in an audit entry; of more the count says how many there were. */
 const NAMED_MAX = 50;

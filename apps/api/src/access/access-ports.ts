@@ -1,0 +1,19 @@
+import type { AccessPorts } from '@holdfast/control/ports/access-store.js';
+import { PostgresAccess } from '@holdfast/database/access/postgres-access.js';
+import { systemClock } from '@holdfast/database/clock-and-random.js';
+import { noteEnded } from './hold-right.js';
+import type { Tenant } from './tenant.js';
+
+/** For use cases about the caller's organization: each change in one transaction, with its audit entry; tried only in a dry run. */
+export function accessPorts(tenant: Tenant): AccessPorts {
+  const { organizationId } = tenant.actor;
+  return {
+    access: {
+      change: (work) =>
+        tenant.write((sql) =>
+          work(new PostgresAccess(sql, organizationId, (ended) => noteEnded(sql, tenant, ended))),
+        ),
+    },
+    clock: systemClock,
+  };
+}
