@@ -31,6 +31,7 @@ describe('the table of planted faults', () => {
   });
 
   test.each([
+    'packages/backup/src',
     'packages/core/src',
     'packages/control/src',
     'packages/database/src/store',
