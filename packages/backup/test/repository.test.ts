@@ -136,7 +136,10 @@ describe('a prune', () => {
     await prune(repository, { ...HASTY, graceMs: 3_600_000 });
     const again = await backupVolume(writer, { ...facts, source: MemoryVolume.of(bytes) });
     expect(again.addedBytes).toBeLessThan(BLOCK);
+    const rescued = writer.blobs.find([...writer.blobs.entries()][0]?.id ?? Buffer.alloc(32))?.pack;
+    expect(repository.state.condemned.has(rescued ?? '')).toBe(true);
     await repository.refresh();
+    expect(repository.state.condemned.has(rescued ?? '')).toBe(false);
     await prune(repository, HASTY);
     expect((await restored(repository, again.id)).equals(bytes)).toBe(true);
   });

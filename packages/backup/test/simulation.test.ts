@@ -2,7 +2,8 @@
 import { expect, test } from '@jest/globals';
 import { History } from './simulation.js';
 
-const SEEDS = Array.from({ length: 12 }, (_, index) => index + 1);
+/** Some of the first, and those in which planted faults show. */
+const SEEDS = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 42, 65, 80, 158];
 
 test.each(SEEDS)('what was said complete reads as its snapshot in the history of seed %i', async (seed) => {
   const history = new History(seed);

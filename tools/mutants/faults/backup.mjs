@@ -55,7 +55,7 @@ export const BACKUP_FAULTS = [
     'rules/repository-state.ts',
     'condemned: without(state.condemned, body.rescued),',
     'condemned: without(state.condemned, []),',
-    SIMULATION,
+    `${IN}/rules/repository-state.test.ts`,
   ),
   fault(
     'record-out-of-order',
@@ -91,12 +91,14 @@ export const BACKUP_FAULTS = [
   ),
   fault(
     'prune-over-an-older-state',
-    'a prune condemns only over the state that it looked at',
+    'a prune lets packs die only over the state that it looked at',
     'repository/prune.ts',
     `if (state.sequence !== decidedAt || isAbandoned(state, run)) return undefined;
-      return { kind: 'packs-condemned'`,
+      return {
+        kind: 'packs-dead',`,
     `if (isAbandoned(state, run)) return undefined;
-      return { kind: 'packs-condemned'`,
+      return {
+        kind: 'packs-dead',`,
     SIMULATION,
   ),
   fault(
