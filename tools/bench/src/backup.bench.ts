@@ -76,7 +76,7 @@ function restore(folder: string, image: string, sizeMib: number, name: string): 
   const copy = path.join(folder, 'copy');
   const baseline = seconds(`dd if=${image} of=${copy} bs=1M status=none conv=fsync`);
   fs.rmSync(copy);
-  const { seconds: took } = step('restore', path.join(folder, 'target'), copy);
+  const { seconds: took, memoryBytes } = step('restore', path.join(folder, 'target'), copy);
   report({
     bench: 'backup',
     case: `restore, ${name}, from a folder; baseline: dd conv=fsync`,
@@ -86,6 +86,7 @@ function restore(folder: string, image: string, sizeMib: number, name: string): 
     baseline: sizeMib / baseline,
     ratioTarget: 0.7,
   });
+  atMost(`restore, ${name}`, 'memory', memoryBytes / MIB, 'MiB', MEMORY_BYTES_MAX / MIB);
 }
 
 function atMost(name: string, metric: string, value: number, unit: string, target: number): void {
