@@ -2,8 +2,8 @@
 import { expect, test } from '@jest/globals';
 import { History } from './simulation.js';
 
-/** Some of the first, and those in which planted faults show. */
-const SEEDS = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 42, 65, 80, 158];
+/** The first ones, in which most planted faults show, and further ones that showed some. */
+const SEEDS = [...Array.from({ length: 40 }, (_, index) => index + 1), 77, 83, 116, 180];
 
 test.each(SEEDS)('what was said complete reads as its snapshot in the history of seed %i', async (seed) => {
   const history = new History(seed);
