@@ -9,8 +9,8 @@ const packageDir = process.cwd();
 const outputDir = path.join(packageDir, 'dist');
 const newOutputDir = path.join(packageDir, `.dist-${process.pid}`);
 
-/** These find files beside themselves, such as migrations, and are loaded from their own package when they are needed. */
-const NOT_BUNDLED = ['@holdfast/database'];
+/** These find files beside themselves, such as migrations and threads, and are loaded from their own package when they are needed. */
+const NOT_BUNDLED = ['@holdfast/backup', '@holdfast/database'];
 
 /** Packages of npm that are no ES modules ask for Node's own by `require`, which an ES module does not have. */
 const REQUIRE =

@@ -5,6 +5,7 @@ import { AGENT_FAULTS } from './faults/agent.mjs';
 import { API_DOMAIN_FAULTS } from './faults/api-domain.mjs';
 import { API_NODE_FAULTS } from './faults/api-nodes.mjs';
 import { API_PLATFORM_FAULTS } from './faults/api-platform.mjs';
+import { BACKUP_FAULTS } from './faults/backup.mjs';
 import { CLI_FAULTS } from './faults/cli.mjs';
 import { CONSOLE_FAULTS } from './faults/console.mjs';
 import { CONTROL_FAULTS } from './faults/control.mjs';
@@ -27,6 +28,7 @@ const LONG_SUITE = /\.(long|night)\.test\.ts$/;
 export const FAULTS = Object.entries({
   agent: AGENT_FAULTS,
   api: [...API_DOMAIN_FAULTS, ...API_NODE_FAULTS, ...API_PLATFORM_FAULTS],
+  backup: BACKUP_FAULTS,
   cli: CLI_FAULTS,
   console: CONSOLE_FAULTS,
   control: CONTROL_FAULTS,

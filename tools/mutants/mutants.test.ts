@@ -31,6 +31,7 @@ describe('the table of planted faults', () => {
   });
 
   test.each([
+    'packages/backup/src',
     'packages/core/src',
     'packages/access/src',
     'packages/control/src',

@@ -99,6 +99,9 @@ export const NOUNS: readonly Noun[] = [
   noun(['backup', 'backups'], "backups of the control plane's database", async () =>
     (await import('./commands/backup.js')).backupCommand(),
   ),
+  noun(['backup-repository'], 'check a repository of volume backups at its target', async () =>
+    (await import('./commands/backup-repository.js')).backupRepositoryCommand(),
+  ),
   noun(['local'], 'the stack that `npm start` runs on this machine', async () =>
     (await import('./commands/local.js')).localCommand(),
   ),
@@ -107,7 +110,7 @@ export const NOUNS: readonly Noun[] = [
     "compare the longhorn profile's placements with recorded decisions of Longhorn's scheduler",
     async () => (await import('./commands/conformance.js')).conformanceCommand(),
   ),
-  noun(['longhorn'], 'inspect clusters of Longhorn, from support bundles and dumps', async () =>
+  noun(['longhorn'], 'inspect clusters of Longhorn from files, and read its backups and replicas', async () =>
     (await import('./commands/longhorn.js')).longhornCommand(),
   ),
   noun(['simulate'], 'run scenario files: given, steps and expectations', async () =>

@@ -12,7 +12,7 @@ export const checksumOf = (bytes: Uint8Array) =>
   createHash('sha512').update(bytes).digest('hex').slice(0, 64);
 
 /** A frame of blocks that are stored as they are. */
-export function lz4Frame(bytes: Buffer): Buffer {
+function lz4Frame(bytes: Buffer): Buffer {
   const descriptor: Buffer = Buffer.from([0x64, 0x70]);
   const parts = [
     Buffer.from([4, 0x22, 0x4d, 0x18]),

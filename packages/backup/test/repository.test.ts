@@ -75,6 +75,25 @@ describe('a backup', () => {
     expect(listBackups(repository)).toHaveLength(1);
   });
 
+  test('that was cut short finds what it has stored when it is made again', async () => {
+    const source = MemoryVolume.of(randomBytes(60 * BLOCK));
+    const cut = new AbortController();
+    const failing = backupVolume(repository, {
+      ...facts,
+      source,
+      tellEveryPacks: 1,
+      signal: cut.signal,
+      onProgress: ({ readBytes }) => {
+        if (readBytes >= 50 * BLOCK) cut.abort();
+      },
+    });
+    await expect(failing).rejects.toThrow(/aborted/);
+    repository = await openRepository(target.connect());
+    const again = await backupVolume(repository, { ...facts, source });
+    expect(again.addedBytes).toBeLessThan(40 * BLOCK);
+    expect((await restored(repository, again.id)).equals(source.bytes)).toBe(true);
+  });
+
   test('of many blocks has its map in several segments', async () => {
     const bytes = Buffer.alloc(2500 * BLOCK);
     for (const block of [0, 1023, 1024, 2499]) bytes.writeUInt32LE(block + 1, block * BLOCK);
@@ -136,7 +155,10 @@ describe('a prune', () => {
     await prune(repository, { ...HASTY, graceMs: 3_600_000 });
     const again = await backupVolume(writer, { ...facts, source: MemoryVolume.of(bytes) });
     expect(again.addedBytes).toBeLessThan(BLOCK);
+    const rescued = writer.blobs.find([...writer.blobs.entries()][0]?.id ?? Buffer.alloc(32))?.pack;
+    expect(repository.state.condemned.has(rescued ?? '')).toBe(true);
     await repository.refresh();
+    expect(repository.state.condemned.has(rescued ?? '')).toBe(false);
     await prune(repository, HASTY);
     expect((await restored(repository, again.id)).equals(bytes)).toBe(true);
   });

@@ -2,7 +2,8 @@
 import { expect, test } from '@jest/globals';
 import { History } from './simulation.js';
 
-const SEEDS = Array.from({ length: 12 }, (_, index) => index + 1);
+/** The first ones, in which most planted faults show, and further ones that showed some. */
+const SEEDS = [...Array.from({ length: 40 }, (_, index) => index + 1), 77, 83, 116, 180];
 
 test.each(SEEDS)('what was said complete reads as its snapshot in the history of seed %i', async (seed) => {
   const history = new History(seed);

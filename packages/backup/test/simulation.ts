@@ -131,7 +131,8 @@ export class History {
     const snapshot = MemoryVolume.of(volume.bytes);
     const base = this.baseOf(volumeId, snapshot.bytes);
     this.known.set(backupId, { volumeId, bytes: snapshot.bytes, isSaid: false, isDeleted: false });
-    const request = { source: snapshot, volumeId, volumeName: volumeId, snapshotName: 's', backupId };
+    const facts = { volumeId, volumeName: volumeId, snapshotName: 's' };
+    const request = { ...facts, source: snapshot, backupId, tellEveryPacks: 1 + this.random.below(3) };
     try {
       await backupVolume(repository, base === undefined ? request : { ...request, base });
     } catch (error) {

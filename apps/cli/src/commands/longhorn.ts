@@ -6,12 +6,13 @@ import { Command } from 'commander';
 import { outputOf, print } from '../context.js';
 import { CliError, EXIT } from '../exit-codes.js';
 import { formatItem } from '../output/format.js';
+import { addRestoreCommands } from './longhorn-restore.js';
 import { inspectionText } from './longhorn-text.js';
 
 type FailOn = Severity | 'never';
 const FAIL_ON: readonly FailOn[] = [...SEVERITIES, 'never'];
 
-/** `holdfast longhorn`: reads clusters of Longhorn from files. Needs no stack, no database and no network. */
+/** `holdfast longhorn`: reads clusters of Longhorn from files, and its backups and replicas. Needs no stack, no database and no network. */
 export function longhornCommand(): Command {
   const command = new Command('longhorn');
   command
@@ -33,6 +34,7 @@ export function longhornCommand(): Command {
       print(formatItem(report, () => inspectionText(report, output), output));
       if (isReached(report, failOn)) process.exitCode = EXIT.unexpected;
     });
+  addRestoreCommands(command);
   return command;
 }
 

@@ -37,7 +37,8 @@ function ofNode(): Zstd | undefined {
 
 function ofLibrary(): Zstd {
   // Loaded at first use: a process that reads no backup does without the native module.
-  const library = createRequire(import.meta.url)('@toondepauw/node-zstd') as {
+  const require = createRequire(import.meta.url);
+  const library = require('@toondepauw/node-zstd') as {
     Encoder: new (level: number) => { encodeSync(bytes: Buffer): Buffer };
     Decoder: new () => { decodeSync(bytes: Buffer): Buffer };
   };

@@ -15,7 +15,8 @@ let loaded: Seek | undefined;
 function seek(): Seek {
   if (loaded === undefined) {
     // Loaded at first use: nothing else of a backup needs the native module.
-    const koffi = createRequire(import.meta.url)('koffi') as typeof import('koffi');
+    const require = createRequire(import.meta.url);
+    const koffi = require('koffi') as typeof import('koffi');
     loaded = koffi.load('libc.so.6').func('int64_t lseek64(int fd, int64_t offset, int whence)');
   }
   return loaded;

@@ -41,11 +41,13 @@ export type BackupRequest = {
   readonly lockedUntil?: Date;
   /** Left out: random. A caller that names it can ask whether an attempt whose answer it lost has ended well. */
   readonly backupId?: string;
+  /** Packs after which what was stored is recorded, so that a run that is cut short is not in vain; left out: 24. */
+  readonly tellEveryPacks?: number;
   readonly onProgress?: (progress: { readonly readBytes: number; readonly totalBytes: number }) => void;
   readonly signal?: AbortSignal;
 };
 
-/** Packs after which an index is written, so that a run that is cut short is not in vain: 1.5 GiB. */
+/** At 64 MiB each an index is written after 1.5 GiB: a call or two for each GiB. */
 const TOLD_EVERY_PACKS = 24;
 /** Attempts to have all blocks at the target at once, while packs are lost or die in a prune. */
 const ATTEMPTS = 8;
@@ -108,7 +110,7 @@ class BackupRun {
       await this.storeBlock(block);
       this.readBytes += this.blockBytes;
       this.request.onProgress?.({ readBytes: this.readBytes, totalBytes: this.totalBytes });
-      if (this.writer.untoldPacks >= TOLD_EVERY_PACKS) await this.tellOnce();
+      if (this.writer.untoldPacks >= (this.request.tellEveryPacks ?? TOLD_EVERY_PACKS)) await this.tellOnce();
     });
   }
 

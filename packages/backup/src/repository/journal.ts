@@ -139,6 +139,8 @@ export class Journal {
     if (bytes === undefined) return undefined;
     // The cast: what opens under this name was written by a holder of the key, in this form.
     const record = JSON.parse(openObject(this.keys, name, bytes).toString()) as JournalRecord;
+    if (record.sequence !== sequence)
+      throw damaged(`record ${record.sequence} stands where ${sequence} belongs`);
     return { record, digest: digestOf(bytes) };
   }
 

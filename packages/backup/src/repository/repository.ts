@@ -69,7 +69,7 @@ export type OpenOptions = {
   readonly store: ObjectStore;
   readonly unlock: Unlock;
   readonly now: () => Date;
-  /** Whose it must be; left out: anyone's who has its key. */
+  /** Whose it must be; left out: whoever has its key. */
   readonly projectId?: string;
   /** What the caller remembers of it. */
   readonly trusted?: TrustedHead;

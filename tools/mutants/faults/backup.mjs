@@ -1,0 +1,232 @@
+// Faults of the backup repository, its targets, and what is read of Longhorn's.
+const IN = 'packages/backup/src';
+const TESTS = 'packages/backup/test';
+const REFUSALS = `${TESTS}/refusals.test.ts`;
+const REPOSITORY = `${TESTS}/repository.test.ts`;
+const SIMULATION = `${TESTS}/simulation.test.ts`;
+const TARGETS = `${TESTS}/targets.test.ts`;
+const LONGHORN = `${TESTS}/longhorn-backups.test.ts`;
+const REPLICAS = `${TESTS}/replica-folder.test.ts`;
+
+const fault = (name, breaks, file, find, replace, foundBy) => ({
+  name,
+  breaks,
+  file: `${IN}/${file}`,
+  changes: [{ find, replace }],
+  foundBy,
+});
+
+export const BACKUP_FAULTS = [
+  fault(
+    'backup-rescues-nothing',
+    'a backup that uses a condemned pack says so, and the pack stays',
+    'rules/plan-commit.ts',
+    '.filter((pack) => state.condemned.has(pack))',
+    '.filter((pack) => !state.condemned.has(pack))',
+    REPOSITORY,
+  ),
+  fault(
+    'backup-of-abandoned-run',
+    'a run that a prune gave up records nothing any more',
+    'rules/plan-commit.ts',
+    'if (isAbandoned(state, run))',
+    'if (isAbandoned(state, ""))',
+    SIMULATION,
+  ),
+  fault(
+    'backup-lock-ignored',
+    'a locked backup is not deleted before its time',
+    'rules/plan-deletion.ts',
+    'Date.parse(lockedUntil) > now.getTime()',
+    'Date.parse(lockedUntil) < now.getTime()',
+    REFUSALS,
+  ),
+  fault(
+    'pack-dies-at-once',
+    'a condemned pack stays for its grace time',
+    'rules/plan-prune.ts',
+    'now.getTime() - Date.parse(since) >= limits.graceMs',
+    'now.getTime() >= Date.parse(since)',
+    REPOSITORY,
+  ),
+  fault(
+    'rescued-pack-stays-condemned',
+    'a pack that a later backup rescued is condemned no more',
+    'rules/repository-state.ts',
+    'condemned: without(state.condemned, body.rescued),',
+    'condemned: without(state.condemned, []),',
+    `${IN}/rules/repository-state.test.ts`,
+  ),
+  fault(
+    'record-out-of-order',
+    'a record of the journal that does not follow the one before is refused',
+    'rules/repository-state.ts',
+    'if (record.previous !== state.headDigest)',
+    'if (record.previous === undefined)',
+    `${IN}/rules/repository-state.test.ts`,
+  ),
+  fault(
+    'other-writers-record-taken-for-ours',
+    'a writer knows its own record by the random number in it',
+    'repository/journal.ts',
+    'if (stored.record.nonce !== record.nonce) return false;',
+    'if (stored.record.nonce === undefined) return false;',
+    SIMULATION,
+  ),
+  fault(
+    'older-state-is-accepted',
+    'a caller that remembers a newer state is told that the target was set back',
+    'repository/journal.ts',
+    'if (this.current.sequence >= sequence && found === digest) return;',
+    'if (this.current.sequence >= sequence || found !== digest) return;',
+    REFUSALS,
+  ),
+  fault(
+    'lost-pack-is-told',
+    'a pack that was said stored and is not there is stored again',
+    'repository/run-writer.ts',
+    'if (found !== sizeBytes) lost.add(pack);',
+    'if (found !== undefined && found !== sizeBytes) lost.add(pack);',
+    SIMULATION,
+  ),
+  fault(
+    'prune-over-an-older-state',
+    'a prune lets packs die only over the state that it looked at',
+    'repository/prune.ts',
+    `if (state.sequence !== decidedAt || isAbandoned(state, run)) return undefined;
+      return {
+        kind: 'packs-dead',`,
+    `if (isAbandoned(state, run)) return undefined;
+      return {
+        kind: 'packs-dead',`,
+    SIMULATION,
+  ),
+  fault(
+    'prune-on-damaged-grounds',
+    'a prune deletes nothing while a backup refers to what is missing',
+    'repository/prune.ts',
+    'await this.repository.steadily(() => this.condemn());',
+    'await this.condemn().catch(() => undefined);',
+    REPOSITORY,
+  ),
+  fault(
+    'foreign-repository-opened',
+    "another project's repository is refused, whoever has its key",
+    'repository/repository.ts',
+    'projectId !== undefined && projectId !== facts.projectId',
+    'projectId !== undefined && projectId === ""',
+    REFUSALS,
+  ),
+  fault(
+    'configuration-without-proof',
+    'a configuration that was changed is refused',
+    'repository/repository.ts',
+    'if (keys.macOf(textOf(facts)) !== mac)',
+    'if (keys.macOf(textOf(facts)) === "")',
+    REFUSALS,
+  ),
+  fault(
+    'dead-packs-stay-known',
+    'blobs of packs that died are not used any more',
+    'repository/blob-table.ts',
+    'if (numbers.has(this.packOf[number])) this.packOf[number] = GONE;',
+    'if (!numbers.has(this.packOf[number])) continue;',
+    SIMULATION,
+  ),
+  fault(
+    'changed-blob-opens',
+    'what was sealed as another blob does not open',
+    'codec/blobs.ts',
+    '    decipher.final();\n',
+    '',
+    `${IN}/codec/blobs.test.ts`,
+  ),
+  fault(
+    'sealed-object-under-any-name',
+    'an object opens under its own name only',
+    'codec/keys.ts',
+    `return this.derive(\`object \${name}\`);`,
+    `return this.derive(\`object \${name.length}\`);`,
+    `${IN}/codec/sealed-object.test.ts`,
+  ),
+  fault(
+    'pack-names-are-not-known',
+    'packs are told from other objects by their names',
+    'model/names.ts',
+    'PACK.test(pack) ? pack : undefined',
+    'PACK.test(name) ? pack : undefined',
+    REPOSITORY,
+  ),
+  fault(
+    'run-of-object-is-any-folder',
+    'the run of an object is the folder that it stands in',
+    'model/names.ts',
+    'return RUN.test(run) ? run : undefined;',
+    'return RUN.test(name) ? run : undefined;',
+    SIMULATION,
+  ),
+  fault(
+    'condition-taken-on-trust',
+    "a target's test finds out that conditional PUTs replace what is there",
+    'store/test-target.ts',
+    "if (answer !== 'exists') return false;",
+    "if (answer !== 'exists') return true;",
+    TARGETS,
+  ),
+  fault(
+    'target-never-asked-again',
+    'a call that a target fails for the moment is made again',
+    'store/retrying-store.ts',
+    'attempt >= this.attempts',
+    'attempt >= 1',
+    TARGETS,
+  ),
+  fault(
+    'folder-follows-links',
+    'a link in a folder leads nowhere',
+    'store/file-store.ts',
+    ' | constants.O_NOFOLLOW',
+    '',
+    TARGETS,
+  ),
+  fault(
+    'threads-lose-what-they-sealed',
+    'threads seal and open as the calling thread does',
+    'threads/block-coder.ts',
+    'const facts = { id, kind, codec: content.codec, rawBytes: bytes.length };',
+    'const facts = { id, kind, codec: content.codec, rawBytes: number };',
+    REPOSITORY,
+  ),
+  fault(
+    'zeros-are-stored',
+    'no blob is stored for a block that reads as zeros',
+    'threads/block-coder.ts',
+    'isZero(bytes) ? undefined : idOf(idKey, bytes)',
+    'isZero(bytes) && bytes.length === 0 ? undefined : idOf(idKey, bytes)',
+    REPOSITORY,
+  ),
+  fault(
+    'longhorn-block-by-another-name',
+    "a block of Longhorn's is what its name says",
+    'longhorn/backupstore.ts',
+    'if (hashOf(bytes) !== checksum)',
+    'if (hashOf(bytes) === "")',
+    LONGHORN,
+  ),
+  fault(
+    'longhorn-deletion-not-waited-for',
+    'no lock is taken while Longhorn deletes backups of the volume',
+    'longhorn/backup-lock.ts',
+    'lock.type === DELETION &&',
+    'lock.type !== DELETION &&',
+    LONGHORN,
+  ),
+  fault(
+    'half-rebuilt-replica-read',
+    'a replica of Longhorn that was being rebuilt is refused',
+    'longhorn/replica-folder.ts',
+    'if (meta.Rebuilding)',
+    'if (meta.Rebuilding && meta.Dirty)',
+    REPLICAS,
+  ),
+];
