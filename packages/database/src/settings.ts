@@ -8,7 +8,7 @@ import { asJson } from './sql/table.js';
 import { insertEvent } from './store/events.js';
 import { storeFanOut } from './store/fan-out.js';
 import { loadSettings } from './store/load-views.js';
-import { Touched, writeOutbox } from './store/touched.js';
+import { WakeUpSet, writeOutbox } from './store/wake-up-set.js';
 
 /**
  * Sets a cluster's setting, or with undefined goes back to its default. Returns false when there is no such cluster.
@@ -48,7 +48,7 @@ export async function changeSetting(
     await insertEvent(sql, event);
   }
   await storeFanOut(sql, clusterId, { kind: 'cluster', id: clusterId });
-  const touched = new Touched();
+  const touched = new WakeUpSet();
   touched.cluster(clusterId);
   await writeOutbox(sql, touched);
   return true;

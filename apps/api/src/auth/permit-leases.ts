@@ -1,5 +1,5 @@
 /** Permits of one quota of requests in this process, and the lease that they come from. */
-import { atMost } from '@holdfast/control/reconcilers/patience.js';
+import { withTimeout } from '@holdfast/control/reconcilers/timeouts.js';
 import {
   decideTake,
   type LeaseAnswer,
@@ -49,7 +49,7 @@ export class PermitLeases {
           return undefined;
         }
         this.asked ??= this.ask(Math.max(decision.nextLease, this.needed));
-        const isAnswered = await atMost(LEASE_WAIT_MS, this.asked);
+        const isAnswered = await withTimeout(LEASE_WAIT_MS, this.asked);
         if (isAnswered !== true && !this.hasLocally(count)) return RETRY_MS;
       }
     } finally {

@@ -16,7 +16,7 @@ import type { NewVolume, Volume } from '../types.js';
 import { waitFor } from '../wait.js';
 import { describeVolumeExplanation } from './explanation-text.js';
 import { printAttached } from './volume-attached.js';
-import { attentionError, isAttachSettled, needsPerson, waitTeller } from './volume-attention.js';
+import { attentionError, isAttachDecided, needsPerson, waitTeller } from './volume-attention.js';
 import { addMoveReplica, addRemoveReplica } from './volume-move.js';
 import { addSalvage } from './volume-salvage.js';
 import { addSet, addSettings, DATA_LOCALITIES, DISK_CHOICES } from './volume-set.js';
@@ -200,7 +200,7 @@ function addAttach(volume: Command): void {
         current = await waitFor(
           () => context.readVolume(path),
           (answer) => {
-            if (isAttachSettled(answer)) return true;
+            if (isAttachDecided(answer)) return true;
             tell(answer);
             return false;
           },

@@ -35,7 +35,7 @@ export function causeTitle({ kind, name }: RiskCause): string {
 }
 
 /** What a user can do about it. */
-export function causeWay({ kind, name, effects }: RiskCause): string {
+export function causeLink({ kind, name, effects }: RiskCause): string {
   switch (kind) {
     case 'node':
       return effects.notServed === 0

@@ -214,7 +214,7 @@ export class Copies {
       this.drop(link, error);
     } else if (isGone || this.ports.reopen === undefined) this.stopWithout(link, error);
     else {
-      this.noteTrouble(link, messageOf(error));
+      this.noteError(link, messageOf(error));
       return false;
     }
     return true;
@@ -232,7 +232,7 @@ export class Copies {
     return link.mode === 'RW' && this.withMode('RW').length === 1;
   }
 
-  private noteTrouble(link: ReplicaLink, reason: string): void {
+  private noteError(link: ReplicaLink, reason: string): void {
     link.reason = reason;
     link.troubledAtMs = this.time.nowMs();
     this.changed();
@@ -273,7 +273,7 @@ export class Copies {
       },
     });
     link.lost = { sinceMs: this.time.nowMs(), ended };
-    this.noteTrouble(link, `it is being opened again: ${messageOf(error)}`);
+    this.noteError(link, `it is being opened again: ${messageOf(error)}`);
     client.destroy(error instanceof Error ? error : new Error(String(error)));
   }
 
@@ -347,7 +347,7 @@ export class Copies {
   }
 
   /** Ends the set after a clean stop, and disconnects from the copies in order. */
-  letGo(reason: StorageFault): void {
+  release(reason: StorageFault): void {
     this.end(reason, (client) => client.close());
   }
 
