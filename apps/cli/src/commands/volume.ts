@@ -243,7 +243,7 @@ function addExplain(volume: Command): void {
   volume
     .command('explain')
     .argument('<volume>', 'name or id')
-    .description('why its copies are where they are, why one has no place, and what would help')
+    .description("reasons for its copies' places, and for a missing one, with cures")
     .action(async (nameOrId: string, _options: object, command: Command) => {
       const context = new Context(command);
       const path = await context.volumeKey(nameOrId);
