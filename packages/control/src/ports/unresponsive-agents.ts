@@ -12,8 +12,8 @@ export type AgentAnswer = 'answers' | 'gone' | 'silent';
 /** Access to agents that have missed a heartbeat. */
 export interface UnresponsiveAgents {
   /**
-   * Nodes whose agents are to be asked (`isMissed`), at most `limit`: those that are not known to be unanswering first, then the one
-   * that was heard last, then by id.
+   * Nodes whose agents are to be queried (`isMissed`), at most `limit`: first those not yet known as unresponsive, then the latest
+   * heartbeat, then by id.
    */
   list(limit: number): Promise<UnresponsiveNode[]>;
   /** Ends within a few seconds, and never rejects. */

@@ -119,7 +119,7 @@ async function waitForCopies(
   return 'pause';
 }
 
-/** Tells the engine the timeout that is set now. Its next report says that it has taken it over. */
+/** Sends the engine the configured timeout. Its next report confirms it. */
 export async function setReplicaTimeout(
   ports: ReconcilerPorts,
   { volume }: VolumeView,

@@ -1,6 +1,6 @@
 /**
- * Steps on single snapshots: taking, deleting and hashing. A refusal is noted on the snapshot, so that the volume goes
- * on with what else is to be done; the plan tries again after a pause.
+ * Steps on single snapshots: taking, deleting and hashing. A refusal is recorded on the snapshot, so that the volume's other steps
+ * continue; the plan retries after a pause.
  */
 import { hashAnswered, snapshotRefused, withError } from '@holdfast/core/lifecycle/conclude-layer-task.js';
 import { refusedRun } from '@holdfast/core/lifecycle/plan-recurring-snapshots.js';

@@ -369,8 +369,9 @@ export class Copies {
   }
 
   /**
-   * A copy that a newer engine has opened hangs up on this one, as does one whose process dies. A record that leaves it out would
-   * say that it misses writes, on copies that the newer engine has not opened yet, and could keep that engine from starting.
+   * A copy that a newer engine has opened closes this engine's connection, and so does a copy whose process ends. A record without
+   * that copy would state that it misses writes, on copies that the newer engine has not opened yet, and could keep that engine from
+   * starting.
    */
   private async askLeftOut(): Promise<void> {
     const { leftOut } = this;

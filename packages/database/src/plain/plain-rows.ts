@@ -37,7 +37,7 @@ type PlainModel =
 /** Plain rows of one running transaction. */
 export type PlainRows = Pick<PrismaClient, PlainModel>;
 
-/** Longer than a statement may take (`pool.ts`): Postgres is to end what hangs, and say so. */
+/** Longer than the limit for statements (`pool.ts`), so that Postgres ends and reports a statement that hangs. */
 const TRANSACTION_MS_MAX = 30_000;
 
 /** One of our transactions, lent to the client, and the first error that Postgres gave it. */

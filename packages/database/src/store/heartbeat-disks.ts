@@ -143,7 +143,9 @@ async function endRows(
   return ended;
 }
 
-/** Disks that became full or were lost, or are well again: their volumes say so, and rebuilds and attaches may do. */
+/**
+ * Disks that became full, were lost or recovered: their volumes' conditions change, and rebuilds and attaches may become possible.
+ */
 async function wakeVolumesOf({ sql, touched }: HeartbeatContext, diskIds: readonly string[]): Promise<void> {
   if (diskIds.length === 0) return;
   const { rows } = await sql.query<{ volume_id: VolumeId }>(
