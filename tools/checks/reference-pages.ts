@@ -32,7 +32,7 @@ function eventsPage(): string {
   const kinds = [...new Set(types.map(([, { subject }]) => subject))];
   return `# Events
 
-Everything that happens in a cluster is told once, as an event with one of these types. Read them with
+Everything that happens in a cluster is recorded once, as an event with one of these types. Read them with
 \`holdfast event list\`, at \`GET /api/v1/clusters/{c}/events\`, or as they happen at \`…/events/stream\`. The events of one
 volume carry its id. They are kept for \`event-retention-days\`.
 
@@ -49,7 +49,7 @@ function eventsOf(kind: EventSubjectKind, types: readonly [string, EventDefiniti
     .filter(([, { subject }]) => subject === kind)
     .map(([type, { severity, when }]) => `| \`${type}\` | ${severity} | ${when} |`);
   const title = `${kind.charAt(0).toUpperCase()}${kind.slice(1)}`;
-  return [`## ${title}`, '', '| type | severity | told when |', '|---|---|---|', ...rows].join('\n');
+  return [`## ${title}`, '', '| type | severity | emitted when |', '|---|---|---|', ...rows].join('\n');
 }
 
 type Metric = ApiMetrics['definitions'][number];

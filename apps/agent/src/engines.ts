@@ -17,7 +17,7 @@ import { within } from './within.js';
 export type EngineHost = Host<EngineHostMethods, AgentMethods>;
 type ReplicaHost = Host<ReplicaHostMethods, AgentMethods>;
 
-/** Silence of a host after which its engines are given up: longer than a loaded machine keeps a process waiting. */
+/** Time without a message from a host after which its engines are abandoned: longer than a loaded machine keeps a process waiting. */
 const GIVEN_UP_MS = 15_000;
 /** Longest wait for an older engine to stop. A healthy one stops at once. */
 const FENCE_MS_MAX = 1_000;

@@ -219,7 +219,7 @@ export class Replicas {
   private removeIf(replicaId: string, claim: RemovalClaim): Promise<void> {
     return removeIf((found) => requireRemovable(asId(replicaId), found, claim), {
       state: () => this.stateOf(replicaId),
-      letGo: () => this.letGo(replicaId),
+      release: () => this.release(replicaId),
       discard: () => this.discard(replicaId),
     });
   }
@@ -245,7 +245,7 @@ export class Replicas {
     return { state: 'present', record: this.known.get(replicaId)?.record ?? null };
   }
 
-  private async letGo(replicaId: string): Promise<void> {
+  private async release(replicaId: string): Promise<void> {
     const host = this.open.get(replicaId);
     if (host === undefined) return;
     this.open.delete(replicaId);
@@ -259,7 +259,7 @@ export class Replicas {
     if (known === undefined) return;
     // Asked first: while the disk hangs, this throws and the copy stays known.
     const isAbsent = await known.disk.isAbsent();
-    await this.letGo(replicaId);
+    await this.release(replicaId);
     // On a disk that is not there nothing can be removed; if the disk returns, the copy on it is an orphan.
     if (!isAbsent) await this.removeFrom(known.disk, replicaId);
     // Only now: the repeat of a removal that has failed would find no copy, and answer that it is gone.

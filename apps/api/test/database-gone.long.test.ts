@@ -5,9 +5,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { GIB } from '@holdfast/core/model/bytes.js';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '@holdfast/database/embedded/postgres.js';
+import { BlackholeProxy } from '@holdfast/testkit/blackhole-proxy.js';
 import { eventually } from '@holdfast/testkit/eventually.js';
 import { signalPostgres } from '@holdfast/testkit/still-postgres.js';
-import { SwallowingProxy } from '@holdfast/testkit/swallowing-proxy.js';
 import { startTestServer, TEST_SECRETS } from '@holdfast/testkit/test-database.js';
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import type { Answer } from './api-fixture.js';
@@ -77,7 +77,7 @@ test('a keyed creation that had no answer is made once by its repeat, as soon as
 });
 
 test('a change that has no answer is not made where its commit was not asked for, and else said to be unsure', async () => {
-  const proxy = await SwallowingProxy.to(postgres.port);
+  const proxy = await BlackholeProxy.to(postgres.port);
   const beside = await besideThrough(proxy);
   try {
     // Statements are sent as texts once for a connection.
@@ -105,7 +105,7 @@ test('a change that has no answer is not made where its commit was not asked for
 });
 
 test('a repeat of what was made, and whose answer could not be kept, gets the same volume from another process', async () => {
-  const proxy = await SwallowingProxy.to(postgres.port);
+  const proxy = await BlackholeProxy.to(postgres.port);
   const beside = await besideThrough(proxy);
   try {
     proxy.cutBehind('UPDATE idempotency_key SET status');
@@ -123,7 +123,7 @@ test('a repeat of what was made, and whose answer could not be kept, gets the sa
 });
 
 test('a statement of a plain row that is never answered ends its request', async () => {
-  const proxy = await SwallowingProxy.to(postgres.port);
+  const proxy = await BlackholeProxy.to(postgres.port);
   const beside = await besideThrough(proxy);
   const rename = () => call('PATCH', `/projects/${api.seed.projectId}`, { name: 'renamed' }, beside);
   try {
@@ -182,7 +182,7 @@ async function volumesNamed(name: string): Promise<string[]> {
   return rows.map(({ id }) => id);
 }
 
-function besideThrough(proxy: SwallowingProxy): Promise<OwnApi> {
+function besideThrough(proxy: BlackholeProxy): Promise<OwnApi> {
   const { apiUrl, systemUrl } = api.database;
   return OwnApi.beside(api, {
     databaseUrl: proxy.onWayTo(apiUrl),

@@ -18,12 +18,12 @@ export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
 
 export const EXIT_CODE_HELP = `Exit codes
   0    done
-  1    something unexpected; of longhorn inspect: it found something
+  1    something unexpected; of longhorn inspect: findings
   2    wrong usage, or the API refused the input
   3    a precondition or a check does not hold (copies differ, a volume fits nowhere, not all of a simulation fit)
   4    not signed in, or not allowed
   5    not found
-  6    conflict: the state of things says no, or another request changed it meanwhile
+  6    conflict: the present state does not allow it, or another request changed it meanwhile
   7    over a quota or rate limit
   8    timed out while waiting
   9    some of several things failed

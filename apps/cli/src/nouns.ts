@@ -11,7 +11,7 @@ export type Noun = {
   readonly load: () => Promise<Command>;
 };
 
-const WHAT_IF = 'what would happen if, and how long it would take: nothing is changed';
+const WHAT_IF = 'effects of a change, and their duration; nothing is changed';
 
 export const NOUNS: readonly Noun[] = [
   noun(['cluster', 'clusters'], 'groups of nodes that share settings', async () =>
@@ -46,37 +46,35 @@ export const NOUNS: readonly Noun[] = [
   noun(['setting', 'settings'], 'settings of the cluster', async () =>
     (await import('./commands/setting.js')).settingCommand(),
   ),
-  noun(['alert', 'alerts'], 'what an operator has to look after', async () =>
+  noun(['alert', 'alerts'], 'causes that need an operator', async () =>
     (await import('./commands/alert.js')).alertCommand(),
   ),
   noun(['webhook', 'webhooks'], 'receivers of events, over HTTP', async () =>
     (await import('./commands/webhook.js')).webhookCommand(),
   ),
-  noun(['audit'], 'who changed what, and whether that record holds', async () =>
+  noun(['audit'], 'changes with their actors, and verification of that record', async () =>
     (await import('./commands/audit.js')).auditCommand(),
   ),
   noun(['event', 'events'], 'what happened', async () =>
     (await import('./commands/event.js')).eventCommand(),
   ),
-  noun(['placement', 'placements'], 'what would fit where', async () =>
+  noun(['placement', 'placements'], 'where new volumes would fit', async () =>
     (await import('./commands/placement.js')).placementCommand(),
   ),
   noun(['what-if'], WHAT_IF, async () => (await import('./commands/placement.js')).whatIfCommand()),
-  noun(['auth'], 'who you are, and what you may do', async () =>
+  noun(['auth'], 'your identity and permissions', async () =>
     (await import('./commands/auth.js')).authCommand(),
   ),
-  noun(
-    ['context', 'contexts'],
-    'the control planes that this machine knows, and the token for each',
-    async () => (await import('./commands/context.js')).contextCommand(),
+  noun(['context', 'contexts'], 'control planes known to this machine, with a token for each', async () =>
+    (await import('./commands/context.js')).contextCommand(),
   ),
   noun(['token', 'tokens'], 'API tokens of your own', async () =>
     (await import('./commands/token.js')).tokenCommand(),
   ),
-  noun(['organization', 'org', 'organizations'], 'whose everything is', async () =>
+  noun(['organization', 'org', 'organizations'], 'tenants', async () =>
     (await import('./commands/organization.js')).organizationCommand(),
   ),
-  noun(['project', 'projects'], 'what volumes of the organization are put into', async () =>
+  noun(['project', 'projects'], "groups of an organization's volumes", async () =>
     (await import('./commands/project.js')).projectCommand(),
   ),
   noun(['member', 'members'], 'users of the organization', async () =>
@@ -90,7 +88,7 @@ export const NOUNS: readonly Noun[] = [
   noun(['grant', 'grants'], "another organization's leave to place volumes in a cluster", async () =>
     (await import('./commands/grant.js')).grantCommand(),
   ),
-  noun(['quota', 'quotas'], 'what the organization, or one of its projects, may use', async () =>
+  noun(['quota', 'quotas'], 'limits of the organization and its projects', async () =>
     (await import('./commands/quota.js')).quotaCommand(),
   ),
   noun(['api'], 'make one request of the API, and print its answer as it is', async () =>

@@ -21,7 +21,7 @@ export function planLines(plan: Plan): string[] {
     ...names.map((name) => `${name}: ${valueText(plan.before?.[name])} → ${valueText(plan.after?.[name])}`),
     ...(plan.bytesRemoved === 0 ? [] : [`${formatBytes(plan.bytesRemoved)} of data would be removed`]),
     ...(plan.bytesCopied === 0 ? [] : [`${formatBytes(plan.bytesCopied)} would have to be copied`]),
-    ...plan.events.map(({ message }) => `would be told: ${message}`),
+    ...plan.events.map(({ message }) => `event: ${message}`),
     ...plan.notes,
   ];
 }

@@ -28,10 +28,10 @@ export async function program(nouns?: readonly Noun[]): Promise<Command> {
     .option('--no-color', 'no colour')
     .option('--watch', 'of a list or get: show it again whenever something changes')
     .option('--timeout <duration>', 'how long to wait where a command waits', DEFAULT_TIMEOUT)
-    .option('--dry-run', 'say what a change would come to, and change nothing')
+    .option('--dry-run', 'show the effect of a change, and change nothing')
     .option('--curl', 'print the requests as curl commands; changes are not made')
-    .option('--yes', 'do not ask before what destroys')
-    .option('--no-input', 'never ask: without --yes what destroys is refused')
+    .option('--yes', 'do not ask before destructive changes')
+    .option('--no-input', 'never ask: without --yes destructive changes are refused')
     .option('--idempotency-key <key>', 'of the first POST, so that a script may repeat the command')
     .option('--endpoint <url>', 'the API, such as http://host:7400/api/v1 (HOLDFAST_ENDPOINT)')
     .option('--token <token>', 'an API token (HOLDFAST_TOKEN)')
@@ -53,7 +53,7 @@ export async function program(nouns?: readonly Noun[]): Promise<Command> {
   root.addCommand(inherit(completionCommand(words)));
   root
     .command('exit-codes', { hidden: true })
-    .description('what the exit codes mean')
+    .description('meaning of the exit codes')
     .action(() => print(EXIT_CODE_HELP));
   return root;
 }

@@ -13,7 +13,7 @@ type Known = { pid: number; startTime: string };
 const STOP_GRACE_MS = 8_000;
 const POLL_MS = 50;
 
-export class ProcessLedger {
+export class ChildRegistry {
   private readonly file: string;
   private readonly known = new Map<number, Known>();
 

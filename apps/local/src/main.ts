@@ -5,7 +5,7 @@ import readline from 'node:readline/promises';
 import { removeEmbeddedPostgres } from '@holdfast/database/embedded/location.js';
 import { readConfig, type StackConfig } from './config.js';
 import { claimHome } from './home-lock.js';
-import { ProcessLedger } from './leftovers.js';
+import { ChildRegistry } from './leftovers.js';
 import { Stack } from './stack.js';
 import { stackLog } from './stack-log.js';
 
@@ -58,7 +58,7 @@ async function reset(config: StackConfig): Promise<void> {
   const answer = await terminal.question(`Delete all volumes and data in ${config.home}? Type "delete": `);
   terminal.close();
   if (answer.trim() !== 'delete') throw new Error('nothing was deleted');
-  await new ProcessLedger(config.home).endLeftovers();
+  await new ChildRegistry(config.home).endLeftovers();
   removeEmbeddedPostgres(path.join(config.home, 'postgres'));
   for (const entry of ['agents', 'agents.json', 'secrets.json', 'local.json', 'logs']) {
     fs.rmSync(path.join(config.home, entry), { recursive: true, force: true });

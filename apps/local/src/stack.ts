@@ -12,7 +12,7 @@ import type { StackConfig } from './config.js';
 import { controlSocketPath, openControlSocket } from './control-socket.js';
 import { requireFreePorts } from './free-ports.js';
 import { claimHome } from './home-lock.js';
-import { ProcessLedger } from './leftovers.js';
+import { ChildRegistry } from './leftovers.js';
 import { type AgentPlan, baseEnvironment, LocalAgents, surroundings } from './local-agents.js';
 import {
   type LocalAgent,
@@ -57,7 +57,7 @@ const OIDC_VARIABLES = [
 ] as const;
 
 export class Stack {
-  private readonly ledger: ProcessLedger;
+  private readonly ledger: ChildRegistry;
   private readonly secrets: LocalSecrets;
   private readonly postgres: StackPostgres;
   private readonly agents: LocalAgents;
@@ -82,7 +82,7 @@ export class Stack {
     private readonly config: StackConfig,
     private readonly log: StackLog,
   ) {
-    this.ledger = new ProcessLedger(config.home);
+    this.ledger = new ChildRegistry(config.home);
     this.secrets = ensureSecrets(config.home);
     const remember = (pid: number) => this.ledger.add(pid);
     this.postgres = new StackPostgres(config, log);

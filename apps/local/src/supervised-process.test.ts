@@ -3,7 +3,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { eventually } from '@holdfast/testkit/eventually.js';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import { ProcessLedger } from './leftovers.js';
+import { ChildRegistry } from './leftovers.js';
 import { SupervisedProcess, signalGroup } from './supervised-process.js';
 
 const FOREVER = 'setInterval(() => {}, 1000)';
@@ -80,13 +80,13 @@ test('a process that ignores SIGTERM is killed after the grace time', async () =
 test('processes of an earlier stack are ended by the next one, and unrelated ones are left alone', async () => {
   const left = supervise(FOREVER, 'never');
   const stranger = supervise(FOREVER, 'never');
-  const first = new ProcessLedger(home);
+  const first = new ChildRegistry(home);
   first.add(left.pid ?? 0);
   // A pid that now belongs to an unrelated process: the start time in the file is not this process's.
   const file = path.join(home, 'processes.json');
   const known: { pid: number; startTime: string }[] = JSON.parse(fs.readFileSync(file, 'utf8'));
   fs.writeFileSync(file, JSON.stringify([...known, { pid: stranger.pid, startTime: '1' }]));
-  expect(await new ProcessLedger(home).endLeftovers()).toBe(1);
+  expect(await new ChildRegistry(home).endLeftovers()).toBe(1);
   await eventually(
     'it is gone',
     () => left.running,

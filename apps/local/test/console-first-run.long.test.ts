@@ -103,7 +103,7 @@ inBrowser('an organization without a cluster', () => {
     await dialog().getByLabel('How its agent runs').selectOption('compose');
     await dialog().getByLabel('Name').fill('barn-1');
     await dialog().getByRole('button', { name: 'Show the command' }).click();
-    await dialog().getByText('A node of this name is there.', { exact: false }).waitFor();
+    await dialog().getByText('A node of this name exists.', { exact: false }).waitFor();
     await dialog().getByLabel('Name').fill('barn-2');
     await dialog().getByRole('button', { name: 'Show the command' }).click();
     await dialog().getByText('agent-barn-2', { exact: false }).first().waitFor();

@@ -52,7 +52,7 @@ inBrowser('the console', () => {
     await tryAgain(page, dialog, ADVICE);
     await dialog.getByRole('row', { name: /node-3 Usable/ }).waitFor();
     expect(await dialog.getByRole('row', { name: /No answer/ }).count()).toBe(2);
-    await dialog.getByText(/^What is at stake: writes that 2 other members acknowledged/).waitFor();
+    await dialog.getByText(/^At stake: writes that 2 other members acknowledged/).waitFor();
     expect(await visit.dialogProblems('salvage-dialog')).toEqual([]);
     await dialog.getByLabel('Use the copy on node-3').uncheck();
     await dialog.getByText('Choose a copy').waitFor({ state: 'attached' });

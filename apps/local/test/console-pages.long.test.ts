@@ -95,15 +95,15 @@ inBrowser('the console', () => {
     await visit.queryBecomes(`?q=${SETTING}`);
     await page.getByLabel('Search settings').fill('snapshot-max-count');
     const row = page.getByRole('listitem').filter({ hasText: 'snapshot-max-count' });
-    await row.getByText('No volume says otherwise').waitFor();
+    await row.getByText('No volume overrides it').waitFor();
     const own = { snapshotMaxCount: 20 };
     expect(await visit.stack.call('PATCH', `/volumes/${volumeId}`, own)).toMatchObject({ status: 200 });
     await page.getByLabel('Only those that volumes override').check();
     await page.reload();
     await visit.queryBecomes('?q=snapshot-max-count&overridden=1');
     expect(await page.getByLabel('Search settings').inputValue()).toBe('snapshot-max-count');
-    await row.getByRole('link', { name: '1 volume says otherwise' }).waitFor();
-    await row.getByRole('link', { name: '1 volume says otherwise' }).click();
+    await row.getByRole('link', { name: '1 volume overrides it' }).waitFor();
+    await row.getByRole('link', { name: '1 volume overrides it' }).click();
     await page.getByRole('heading', { name: 'Volumes', exact: true }).waitFor();
     await page.getByRole('row', { name: /web-data/ }).waitFor();
     await visit.queryBecomes('?q=overrides=snapshotMaxCount');

@@ -66,7 +66,7 @@ inBrowser('a lost volume', () => {
     await page
       .getByLabel(/^Notifications/)
       .getByRole('status')
-      .filter({ hasText: 'orders-back is there again.' })
+      .filter({ hasText: 'orders-back is recovered.' })
       .waitFor();
     await lost.waitFor({ state: 'detached' });
 

@@ -54,7 +54,7 @@ inBrowser('the console', () => {
     // First of the causes, with the way out beside it.
     const first = atRisk.getByRole('list', { name: 'Causes' }).getByRole('listitem').first();
     await first.getByText('node-1 does not answer').waitFor();
-    await first.getByText(/^Start the agent on node-1, or detach by force what it served/).waitFor();
+    await first.getByText(/^Start the agent on node-1, or detach its volumes by force/).waitFor();
     await first.getByRole('link', { name: 'served-here' }).waitFor();
     const safe = region('When will it be safe?');
     await safe.getByText('Not without you').waitFor();

@@ -239,7 +239,7 @@ inBrowser('a volume', () => {
     await panel.getByText('No limit is set.').waitFor();
     await panel.getByLabel('MiB/s for each node').fill('40');
     await panel.getByRole('button', { name: 'Set limit' }).click();
-    await panel.getByText('0 takes the limit away.').waitFor();
+    await panel.getByText('0 removes the limit.').waitFor();
     await panel.getByLabel('MiB/s for each node').fill('0');
     await panel.getByRole('button', { name: 'Set limit' }).click();
     await panel.getByText('No limit is set.').waitFor();

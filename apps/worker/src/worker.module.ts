@@ -2,9 +2,9 @@ import { systemClock, systemRandom } from '@holdfast/database/clock-and-random.j
 import { createPool } from '@holdfast/database/sql/pool.js';
 import { type Scope, snapshot, systemScope, unsyncedTransaction } from '@holdfast/database/sql/scope.js';
 import { FleetReader } from '@holdfast/database/store/fleet-reader.js';
-import { listMissedNodes, noteUnanswered } from '@holdfast/database/store/missed-nodes.js';
 import { PostgresOutbox } from '@holdfast/database/store/postgres-outbox.js';
 import { PostgresStore } from '@holdfast/database/store/postgres-store.js';
+import { listMissedNodes, noteUnanswered } from '@holdfast/database/store/unresponsive-nodes.js';
 import { engineSecret, snapshotSecret } from '@holdfast/identity/copy-secret.js';
 import { openBackend } from '@holdfast/jobs/backend.js';
 import { WakeQueue } from '@holdfast/jobs/wake-queue.js';

@@ -1,6 +1,11 @@
 /** Agents that are found to be gone, or to give no answer, before they have been silent for long. */
-import type { AgentAnswer, MissedAgents, MissedNode } from '@holdfast/control/ports/missed-agents.js';
+
 import type { WakeUp } from '@holdfast/control/ports/queue.js';
+import type {
+  AgentAnswer,
+  UnresponsiveAgents,
+  UnresponsiveNode,
+} from '@holdfast/control/ports/unresponsive-agents.js';
 import { LostAgents } from '@holdfast/control/reconcilers/find-lost-agents.js';
 import { conditionOf } from '@holdfast/core/model/condition.js';
 import { asId, type NodeId } from '@holdfast/core/model/ids.js';
@@ -25,7 +30,7 @@ afterEach(async () => {
 });
 
 /** As a store tells it: the row as it is now, or as it was when it was read. */
-async function missed(name: string): Promise<MissedNode> {
+async function missed(name: string): Promise<UnresponsiveNode> {
   const { nodes } = await world.store.loadFleet(world.clusterId);
   const node = nodes.find((each) => each.name === name);
   if (node === undefined) throw new Error(`there is no ${name}`);
@@ -34,10 +39,10 @@ async function missed(name: string): Promise<MissedNode> {
 
 /** @param ask what comes of asking the node of this name */
 function workerThatMisses(
-  nodes: readonly MissedNode[],
+  nodes: readonly UnresponsiveNode[],
   ask: (name: string) => Promise<AgentAnswer>,
 ): LostAgents {
-  const ports: MissedAgents = {
+  const ports: UnresponsiveAgents = {
     list: async (limit) => nodes.slice(0, limit),
     ask: ({ controlUrl }) => ask(nodes.find(({ node }) => node.controlUrl === controlUrl)?.node.name ?? ''),
     noteUnanswered: async ({ node }) => void noted.push(node.name),
@@ -46,7 +51,7 @@ function workerThatMisses(
   return new LostAgents({ store: world.store, missed: ports, queue }, (error) => errors.push(error));
 }
 
-async function lookFor(nodes: readonly MissedNode[], answer: AgentAnswer): Promise<void> {
+async function lookFor(nodes: readonly UnresponsiveNode[], answer: AgentAnswer): Promise<void> {
   const worker = workerThatMisses(nodes, async () => answer);
   await worker.look();
   await worker.settled();
@@ -172,7 +177,7 @@ function anAnswerToCome() {
 test('the cluster of a node that is silent for long looks at it once a second, and not before', async () => {
   const { node, at } = await missed('node-1');
   const heardMs = node.lastHeartbeatAt?.getTime() ?? at.getTime();
-  const list: MissedNode[] = [];
+  const list: UnresponsiveNode[] = [];
   const worker = workerThatMisses(list, async () => 'silent');
   const wokenAfter = async (silentMs: number) => {
     list.splice(0, 1, { node, at: new Date(heardMs + silentMs) });

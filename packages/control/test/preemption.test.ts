@@ -1,4 +1,4 @@
-/** A rebuild that can wait stands still for one of a volume on its last copy, and goes on where it was. */
+/** A rebuild that can wait is paused in favour of a volume on its last copy, and goes on where it was. */
 import { requestReplicaRemoval } from '@holdfast/control/use-cases/request-replica-removal.js';
 import { tuneRebuild } from '@holdfast/control/use-cases/tune-rebuild.js';
 import { isActiveRebuild, type Rebuild } from '@holdfast/core/model/rebuild.js';

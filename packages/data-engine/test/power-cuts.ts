@@ -7,7 +7,7 @@ import path from 'node:path';
 import { SeededRandom } from '@holdfast/testkit/seeded-random.js';
 import { expect } from '@jest/globals';
 import { formatBlockDisk } from '../src/disk/block/format-block-disk.js';
-import { takesDirectIo } from '../src/disk/folder/direct-io.js';
+import { supportsDirectIo } from '../src/disk/folder/direct-io.js';
 import { CRASH_HISTORIES, CRASH_VOLUME_BYTES, type History } from './crash-histories.js';
 import { CrashHistory, type Found } from './crash-history.js';
 import { CrashRecorder } from './crash-recorder.js';
@@ -71,7 +71,7 @@ export async function cutPower({
   const disk = path.join(folder, 'disk');
   await fs.mkdir(disk);
   // If the data of a block disk goes through the page cache too, data and metadata can't be told apart.
-  const tearsBlocks = (await takesDirectIo(folder)) ? isMetadata : undefined;
+  const tearsBlocks = (await supportsDirectIo(folder)) ? isMetadata : undefined;
   const recorder = new CrashRecorder(disk, ignoresSync, tearsBlocks);
   const copy = new CrashHistory(path.join(disk, DISKS[kind]), recorder, CRASH_VOLUME_BYTES);
   let since = 0;

@@ -41,10 +41,10 @@ import { snapshot, systemScope, transaction, unsyncedTransaction } from '../src/
 import { FleetReader } from '../src/store/fleet-reader.js';
 import { recordRepeats } from '../src/store/heartbeat-repeats.js';
 import { noteListening } from '../src/store/listening.js';
-import { listMissedNodes, noteUnanswered } from '../src/store/missed-nodes.js';
 import { PostgresOutbox } from '../src/store/postgres-outbox.js';
 import { PostgresStore } from '../src/store/postgres-store.js';
 import { pruneHistory } from '../src/store/prune.js';
+import { listMissedNodes, noteUnanswered } from '../src/store/unresponsive-nodes.js';
 import { deliverToWebhook, evaluateSilentNode } from './event-rounds.js';
 import { fillCluster, judgeOf, makeHistory } from './large-cluster.js';
 import { explainText, planFindings, StatementRecorder } from './statement-recorder.js';

@@ -1,7 +1,7 @@
 import type { Queue, WakeUp } from '@holdfast/control/ports/queue.js';
 import type { Lane } from '@holdfast/core/policy/work-lane.js';
 import type { JobBackend, JobQueue } from './backend.js';
-import { HandedOver } from './handed-over.js';
+import { InFlightJobs } from './in-flight-jobs.js';
 import { CLUSTER_QUEUE, jobOf, VOLUME_QUEUES, type VolumeWakeUp } from './queues.js';
 import { Turns } from './turns.js';
 
@@ -16,7 +16,7 @@ const DELAYED_TURN = 1;
 /** The control plane's `Queue` port on BullMQ. */
 export class WakeQueue implements Queue {
   /** Waiting jobs, as far as this process knows: its workers report starts. */
-  readonly handedOver = new HandedOver(() => performance.now());
+  readonly inFlightJobs = new InFlightJobs(() => performance.now());
   private readonly turns: Readonly<Record<Lane, Turns>> = {
     safety: new Turns(),
     request: new Turns(),
@@ -40,18 +40,18 @@ export class WakeQueue implements Queue {
    */
   async wake(wakeUp: WakeUp, { delayMs = 0 }: { delayMs?: number } = {}): Promise<void> {
     // Before it is added, because it may begin before this hears that it was.
-    if (delayMs === 0) this.handedOver.note(wakeUp);
+    if (delayMs === 0) this.inFlightJobs.note(wakeUp);
     try {
       await this.add(wakeUp, delayMs);
     } catch (error) {
-      this.handedOver.began(wakeUp);
+      this.inFlightJobs.began(wakeUp);
       throw error;
     }
   }
 
   /** A worker of this process has begun a volume's job. */
   began(wakeUp: VolumeWakeUp, turn: number): void {
-    this.handedOver.began(wakeUp);
+    this.inFlightJobs.began(wakeUp);
     this.turns[wakeUp.lane].began(wakeUp.volumeId, turn);
   }
 

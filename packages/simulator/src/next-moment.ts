@@ -6,7 +6,7 @@ import { SWEEP_INTERVAL_MS } from '@holdfast/control/reconcilers/sweep.js';
 import { conditionOf } from '@holdfast/core/model/condition.js';
 import { nextCronTime } from '@holdfast/core/model/cron.js';
 import { settingsOf } from '@holdfast/core/settings/engine-maps.js';
-import type { Quiet } from './quiet.js';
+import type { Quiescence } from './quiescence.js';
 import type { SimNode } from './sim-node.js';
 import type { Tables } from './store/tables.js';
 
@@ -19,7 +19,7 @@ export type Moment = {
   readonly tables: Tables;
   readonly nodes: readonly SimNode[];
   readonly nowMs: number;
-  readonly quiet: Quiet;
+  readonly quiet: Quiescence;
   /** When what waits for the cluster's reconciler changed last. */
   readonly queueChangedMs: number;
 };

@@ -13,9 +13,9 @@ import type { CopyDescription } from '@holdfast/core/model/copy-description.js';
 import { type RemovalClaim, requireRemovable } from '@holdfast/core/model/copy-removal.js';
 import {
   ENGINE_COMMANDS,
-  type EngineAsk,
   type EngineCommandName,
   type EngineReply,
+  type EngineRequest,
 } from '@holdfast/core/model/engine-commands.js';
 import { StorageFault } from '@holdfast/core/model/faults.js';
 import type { DiskId, ReplicaId, VolumeId } from '@holdfast/core/model/ids.js';
@@ -163,7 +163,7 @@ export class SimAgentClient implements AgentClient {
     agent: AgentTarget,
     volumeId: VolumeId,
     name: Name,
-    ask: EngineAsk<Name>,
+    ask: EngineRequest<Name>,
   ): Promise<EngineReply<Name>> {
     const { engines } = this.reach(agent);
     const { withoutEngine, ask: askSchema, reply, effect } = ENGINE_COMMANDS[name];

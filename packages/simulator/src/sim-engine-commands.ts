@@ -1,9 +1,9 @@
 /** Handlers of the control plane's commands to a simulated engine: the same table as the real engine's. */
 import type {
   EngineAnswer,
-  EngineAsk,
   EngineCommandName,
   EngineHandlers,
+  EngineRequest,
 } from '@holdfast/core/model/engine-commands.js';
 import type { SimEngine } from './sim-engine.js';
 
@@ -62,7 +62,7 @@ const HANDLERS: EngineHandlers<SimEngine> = {
 export async function runSimCommand<Name extends EngineCommandName>(
   engine: SimEngine,
   name: Name,
-  ask: EngineAsk<Name>,
+  ask: EngineRequest<Name>,
 ): Promise<EngineAnswer<Name>> {
   return HANDLERS[name](engine, ask);
 }

@@ -5,7 +5,7 @@
  */
 import type { EngineReport, RebuildReport, StartEngine } from '@holdfast/core/model/agent-protocol.js';
 import { type CopyRecord, copyRecord, mayShrinkAlone } from '@holdfast/core/model/copy-record.js';
-import type { EngineAsk } from '@holdfast/core/model/engine-commands.js';
+import type { EngineRequest } from '@holdfast/core/model/engine-commands.js';
 import { isFault, StorageFault } from '@holdfast/core/model/faults.js';
 import type { NodeId, ReplicaId, VolumeId } from '@holdfast/core/model/ids.js';
 import { NO_BYTES, type RebuildMethod } from '@holdfast/core/model/rebuild.js';
@@ -27,14 +27,14 @@ export type EngineSurroundings = {
 };
 
 type SimRebuild = {
-  request: EngineAsk<'start-rebuild'>;
+  request: EngineRequest<'start-rebuild'>;
   work: RebuildWork;
   stepsLeft: number;
   report: RebuildReport;
 };
 
 type SimFill = {
-  request: EngineAsk<'fill'>;
+  request: EngineRequest<'fill'>;
   stepsLeft: number;
   report: NonNullable<EngineReport['fill']>;
 };
@@ -134,7 +134,7 @@ export class SimEngine {
     await this.spreadRecord();
   }
 
-  startRebuild(request: EngineAsk<'start-rebuild'>): void {
+  startRebuild(request: EngineRequest<'start-rebuild'>): void {
     if (this.rebuilds.some((rebuild) => rebuild.request.rebuildId === request.rebuildId)) return;
     if (this.rebuilds.some(({ report }) => report.state === 'running')) {
       throw new StorageFault('engine.busy', { publicMessage: 'another rebuild runs' });
@@ -164,7 +164,7 @@ export class SimEngine {
     this.replicaTimeoutMs = timeoutMs;
   }
 
-  startFill(request: EngineAsk<'fill'>): void {
+  startFill(request: EngineRequest<'fill'>): void {
     if (this.fill?.request.fillId === request.fillId && this.fill.report.state !== 'failed') return;
     const { steps } = this.surroundings.workOf(this.writtenBytes());
     const report = { fillId: request.fillId, state: 'running', bytes: 0, error: '' } as const;
@@ -384,7 +384,7 @@ export class SimEngine {
 
 /** @param method of its one layer: a former member gets what it missed */
 function newReport(
-  { rebuildId, target }: EngineAsk<'start-rebuild'>,
+  { rebuildId, target }: EngineRequest<'start-rebuild'>,
   method: RebuildMethod,
   totalBytes: number,
 ): RebuildReport {

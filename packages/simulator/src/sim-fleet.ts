@@ -6,10 +6,10 @@ import type { Store } from '@holdfast/control/ports/store.js';
 import { StorageFault } from '@holdfast/core/model/faults.js';
 import type { DiskId, NodeId, ReplicaId, VolumeId } from '@holdfast/core/model/ids.js';
 import type { Replica } from '@holdfast/core/model/replica.js';
+import { DirtyVolumes } from './dirty-volumes.js';
 import type { SimCopy } from './sim-copy.js';
 import type { EngineSurroundings, SimEngine } from './sim-engine.js';
 import { SimNode, type SimNodeOptions } from './sim-node.js';
-import { Stirred } from './stirred.js';
 
 /** Access of nodes to their surroundings. */
 type Outside = Pick<EngineSurroundings, 'failsRebuild' | 'workOf'> & {
@@ -22,7 +22,7 @@ export class SimFleet {
   readonly nodes: SimNode[] = [];
   /** Volumes whose engines or copies changed since the watchers last checked them. */
   readonly changed = new Set<VolumeId>();
-  private readonly stirred = new Stirred();
+  private readonly dirty = new DirtyVolumes();
   private readonly byId = new Map<NodeId, SimNode>();
   private readonly holders = new Map<ReplicaId, SimNode>();
   private atWork = new Set<SimEngine>();
@@ -58,13 +58,13 @@ export class SimFleet {
   }
 
   stir(volumeId: VolumeId): void {
-    this.stirred.volumes.add(volumeId);
+    this.dirty.volumes.add(volumeId);
     this.changed.add(volumeId);
   }
 
   /** The rows of a volume changed: what its nodes report may mean something else now. */
   touch(volumeId: VolumeId): void {
-    this.stirred.touched.add(volumeId);
+    this.dirty.touched.add(volumeId);
   }
 
   stirAll(): void {
@@ -82,11 +82,11 @@ export class SimFleet {
 
   /** The node reports with the next tick, whether or not it has news. */
   beat(node: SimNode): void {
-    this.stirred.nodes.add(node);
+    this.dirty.nodes.add(node);
   }
 
   get isStirred(): boolean {
-    return !this.stirred.isEmpty;
+    return !this.dirty.isEmpty;
   }
 
   /**
@@ -95,9 +95,9 @@ export class SimFleet {
    * @returns whether an engine is still working
    */
   async tick(): Promise<boolean> {
-    const stirred = this.stirred.take();
-    const reporting = new Set(this.nodes.filter((node) => stirred.concerns(node)));
-    for (const { node, engine } of this.enginesToAsk(stirred)) {
+    const dirty = this.dirty.take();
+    const reporting = new Set(this.nodes.filter((node) => dirty.concerns(node)));
+    for (const { node, engine } of this.enginesToAsk(dirty)) {
       const wasAtWork = engine.isAtWork;
       await engine.tick();
       reporting.add(node);
@@ -147,7 +147,7 @@ export class SimFleet {
   }
 
   /** Engines that work, and those of changed volumes; each on its node while that is alive. */
-  private enginesToAsk({ volumes }: Stirred): { node: SimNode; engine: SimEngine }[] {
+  private enginesToAsk({ volumes }: DirtyVolumes): { node: SimNode; engine: SimEngine }[] {
     const working = new Set([...this.atWork].map(({ volumeId }) => volumeId));
     this.atWork = new Set();
     const asked = new Set([...working, ...volumes]);
@@ -161,7 +161,7 @@ export class SimFleet {
   }
 
   private stirNode(node: SimNode): void {
-    this.stirred.stir(node);
+    this.dirty.stir(node);
     for (const volumeId of node.engines.volumeIds()) this.changed.add(volumeId);
     for (const volumeId of node.copies.volumeIds()) this.changed.add(volumeId);
   }

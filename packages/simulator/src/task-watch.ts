@@ -2,7 +2,7 @@
  * Watches what the cluster's reconciler admits: background tasks and purges of rebuilds begin within their limit and only
  * where they are switched on. Looked at after each of its runs, by the settings in force then.
  */
-import { checkHashing, checkPurgeFirst } from '@holdfast/core/checks/switches.js';
+import { checkHashing, checkPurgeBeforeRebuild } from '@holdfast/core/checks/switches.js';
 import { checkTaskLimits } from '@holdfast/core/checks/task-limits.js';
 import type { RebuildId, VolumeId } from '@holdfast/core/model/ids.js';
 import type { Rebuild } from '@holdfast/core/model/rebuild.js';
@@ -38,7 +38,7 @@ export class TaskWatch {
       ...hashed
         .filter(({ id }) => !this.hashed.has(id))
         .flatMap((volume) => checkHashing({ volume, settings })),
-      ...purging.filter(({ id }) => !this.purging.has(id)).flatMap(() => checkPurgeFirst(settings)),
+      ...purging.filter(({ id }) => !this.purging.has(id)).flatMap(() => checkPurgeBeforeRebuild(settings)),
     ];
     this.running = ids;
     this.hashed = new Set(hashed.map(({ id }) => id));

@@ -30,7 +30,7 @@ import {
 } from '@holdfast/core/model/ids.js';
 import { type FaultPlan, NO_FAULTS, ProcessDied, withFaults } from './faults.js';
 import { isClusterTurning, type Moment, nextMoment } from './next-moment.js';
-import { Quiet } from './quiet.js';
+import { Quiescence } from './quiescence.js';
 import { SeededRandom } from './seeded-random.js';
 import { SimAgentClient } from './sim-agent-client.js';
 import { ANY_REBUILD, type RebuildWork } from './sim-engine.js';
@@ -88,7 +88,7 @@ export class World {
   private nowMs = Date.UTC(2026, 0, 1);
   private volumesHandled = 0;
   private writesMade = 0;
-  private readonly quiet = new Quiet();
+  private readonly quiet = new Quiescence();
   private heardMs = 0;
   private doublesUntilMs = 0;
   private sharedChanges = 0;

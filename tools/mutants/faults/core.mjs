@@ -5,7 +5,7 @@ export const CORE_FAULTS = [
     breaks: 'a background task that waits keeps its place before the tasks behind it',
     file: 'packages/core/src/admission/admission-queue.ts',
     changes: [{ find: 'if (keepsItsPlace) load.keep(demands);', replace: '' }],
-    foundBy: 'packages/core/src/admission/task-line.test.ts',
+    foundBy: 'packages/core/src/admission/task-queue.test.ts',
   },
   {
     name: 'least-urgent-rebuild-first',
@@ -33,11 +33,11 @@ export const CORE_FAULTS = [
   {
     name: 'hashing-passes-a-purge',
     breaks: 'a check of snapshots waits longer than a purge that users wait for',
-    file: 'packages/core/src/admission/task-line.ts',
+    file: 'packages/core/src/admission/task-queue.ts',
     changes: [
       { find: 'volume.askedAt.getTime() + FIRST_HASH_BEHIND_MS', replace: 'volume.askedAt.getTime()' },
     ],
-    foundBy: 'packages/core/src/admission/task-line.test.ts',
+    foundBy: 'packages/core/src/admission/task-queue.test.ts',
   },
   {
     name: 'alert-repeats-itself',
@@ -83,7 +83,7 @@ export const CORE_FAULTS = [
     file: 'packages/core/src/balance/balance-guards.ts',
     changes: [
       {
-        find: 'isNodeReady(node) && settledAt(node, settings).getTime() <= now.getTime()',
+        find: 'isNodeReady(node) && nodeStableFrom(node, settings).getTime() <= now.getTime()',
         replace: 'isNodeReady(node)',
       },
     ],

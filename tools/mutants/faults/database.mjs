@@ -106,16 +106,16 @@ export const DATABASE_FAULTS = [
   {
     name: 'missed-nodes-oldest-first',
     breaks: 'of the missed nodes the one that was heard last is asked first',
-    file: 'packages/database/src/store/missed-nodes.ts',
+    file: 'packages/database/src/store/unresponsive-nodes.ts',
     changes: [{ find: 'n.last_heartbeat_at DESC, n.id', replace: 'n.last_heartbeat_at, n.id' }],
-    foundBy: 'packages/database/src/store/missed-nodes.test.ts',
+    foundBy: 'packages/database/src/store/unresponsive-nodes.test.ts',
   },
   {
     name: 'nodes-missed-while-nothing-listened',
     breaks: 'a node is missed only while its heartbeats could be heard',
-    file: 'packages/database/src/store/missed-nodes.ts',
+    file: 'packages/database/src/store/unresponsive-nodes.ts',
     changes: [{ find: 'AND n.last_heartbeat_at >= l.since', replace: 'AND l.since IS NOT NULL' }],
-    foundBy: 'packages/database/src/store/missed-nodes.test.ts',
+    foundBy: 'packages/database/src/store/unresponsive-nodes.test.ts',
   },
   {
     name: 'cached-fleet-keeps-what-is-gone',

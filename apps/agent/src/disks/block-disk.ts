@@ -54,7 +54,7 @@ export class BlockDisk implements Disk {
   async problem(): Promise<DiskProblem | undefined> {
     const problem = await this.look();
     // The store is open on a file or device that is gone.
-    if (problem !== undefined) await this.letGo();
+    if (problem !== undefined) await this.closeStore();
     return problem;
   }
 
@@ -91,7 +91,7 @@ export class BlockDisk implements Disk {
         maximumBytes: this.maximumBytes,
         fileSystem: '',
         availableBytes,
-        directIo: store.takesDirectIo,
+        directIo: store.supportsDirectIo,
         ready: true,
         ...fullness(availableBytes),
       };
@@ -115,7 +115,7 @@ export class BlockDisk implements Disk {
   }
 
   release(): Promise<void> {
-    return this.letGo();
+    return this.closeStore();
   }
 
   private async look(): Promise<DiskProblem | undefined> {
@@ -139,7 +139,7 @@ export class BlockDisk implements Disk {
 
   private async open(): Promise<BlockStore> {
     // After a failed sync only a new opening tells what the disk holds.
-    if (this.opened?.hasLost === true) await this.letGo();
+    if (this.opened?.hasLost === true) await this.closeStore();
     this.opening ??= BlockStore.open(this.path).then(
       (store) => {
         this.opened = store;
@@ -153,7 +153,7 @@ export class BlockDisk implements Disk {
     return this.opening;
   }
 
-  private async letGo(): Promise<void> {
+  private async closeStore(): Promise<void> {
     const { opened } = this;
     if (opened === undefined) return;
     this.opened = undefined;

@@ -58,9 +58,9 @@ export class DiskSet {
   }
 
   /**
-   * Carries out the control plane's wishes for disks.
+   * Applies the control plane's desired disks.
    *
-   * @param isEmpty whether no copy is on the disk; one that holds a copy is kept
+   * @param isEmpty whether no copy is on the disk; a disk with a copy is kept
    * @param nodeId this node, once it has joined
    * @returns whether anything has changed
    */

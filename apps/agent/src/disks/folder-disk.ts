@@ -5,7 +5,7 @@ import { isFault } from '@holdfast/core/model/faults.js';
 import type { DiskId } from '@holdfast/core/model/ids.js';
 import { systemCode } from '@holdfast/data-engine/base/system-error.js';
 import type { DiskStore } from '@holdfast/data-engine/disk/disk-store.js';
-import { takesDirectIo } from '@holdfast/data-engine/disk/folder/direct-io.js';
+import { supportsDirectIo } from '@holdfast/data-engine/disk/folder/direct-io.js';
 import { FolderStore } from '@holdfast/data-engine/disk/folder/folder-store.js';
 import { type Disk, type DiskProblem, fullness, requireUsable, USED_PAUSE_MS, unreadable } from './disk.js';
 import { identityFile, makeIdentity, readIdentity } from './identity.js';
@@ -137,7 +137,7 @@ export class FolderDisk implements Disk {
       const facts = {
         fileSystem,
         availableBytes,
-        directIo: await takesDirectIo(this.path),
+        directIo: await supportsDirectIo(this.path),
         onRootFileSystem: await isOnRootFileSystem(this.path),
       };
       return { ...common, ...facts, ready: true, ...fullness(availableBytes) };

@@ -23,7 +23,7 @@ type State = {
   confirmed: string | null | undefined;
   /** A copy on the disk has been opened in this life of the agent. */
   isUsed: boolean;
-  /** A stamp that says so is on the disk. */
+  /** Recorded in a stamp on the disk. */
   isMarked: boolean;
   advancedAtMs: number;
   /** The last change of it. Changes of one disk run one after the other. */

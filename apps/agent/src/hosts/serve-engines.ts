@@ -2,7 +2,7 @@
  * The engines of one host process, and the agent's calls about them. If the process dies, the agent reports them as stopped,
  * and the control plane attaches their volumes again.
  */
-import type { EngineAsk, EngineCommandName } from '@holdfast/core/model/engine-commands.js';
+import type { EngineCommandName, EngineRequest } from '@holdfast/core/model/engine-commands.js';
 import { StorageFault } from '@holdfast/core/model/faults.js';
 import { planLayers } from '@holdfast/core/rebuild/plan-layers.js';
 import { Engine } from '@holdfast/data-engine/engine/engine.js';
@@ -46,7 +46,7 @@ export class ServedEngines {
     peer.handle('engine-command', async ({ volumeId, name, ask }) => {
       const engine = this.find(volumeId);
       // The cast: the agent has checked the ask by the command's schema.
-      const reply = await runEngineCommand(engine, name, ask as EngineAsk<EngineCommandName>);
+      const reply = await runEngineCommand(engine, name, ask as EngineRequest<EngineCommandName>);
       return { reply, sizeBytes: engine.device.sizeBytes };
     });
     peer.handle('engine-report', async ({ volumeId }) => this.find(volumeId).report());
@@ -72,7 +72,7 @@ export class ServedEngines {
         connectControl: connectByHttp,
         ...(this.connectData && { connectData: this.connectData }),
         planLayers,
-        lendSecret: readerSecret,
+        readerSecretOf: readerSecret,
         confirmRecord: async (record) => {
           await this.peer.call('confirm-record', { volumeId, record, grantId: spec.grantId });
         },

@@ -9,7 +9,7 @@ import {
   withLease,
   withLocalShare,
 } from '@holdfast/access/request-permits.js';
-import { atMost } from '@holdfast/control/reconcilers/patience.js';
+import { withTimeout } from '@holdfast/control/reconcilers/timeouts.js';
 
 /** How long a request waits for a lease. A row that is not locked answers in a few milliseconds. */
 const LEASE_WAIT_MS = 500;
@@ -50,7 +50,7 @@ export class PermitLeases {
           return undefined;
         }
         this.asked ??= this.ask(Math.max(decision.nextLease, this.needed));
-        const isAnswered = await atMost(LEASE_WAIT_MS, this.asked);
+        const isAnswered = await withTimeout(LEASE_WAIT_MS, this.asked);
         if (isAnswered !== true && !this.hasLocally(count)) return RETRY_MS;
       }
     } finally {

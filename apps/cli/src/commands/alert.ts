@@ -48,7 +48,7 @@ export function alertCommand(): Command {
     });
   alert
     .command('silences')
-    .description('times in which alerts are not told')
+    .description('times in which alerts are not announced')
     .action(async (_options: object, command: Command) => {
       const context = new Context(command);
       const path = { clusterId: await context.clusterId() };
@@ -61,7 +61,7 @@ export function alertCommand(): Command {
     .requiredOption('--comment <comment>', 'why, for the others')
     .requiredOption('--until <time>', 'RFC 3339, such as 2026-01-31T12:00:00Z')
     .option('--from <time>', 'left out: at once')
-    .description('have alerts that match not told for a time')
+    .description('suppress matching alerts for a time')
     .action(async (matcher: string, { comment, until, from }: SilenceOptions, command: Command) => {
       const context = new Context(command);
       const path = { clusterId: await context.clusterId() };
@@ -72,7 +72,7 @@ export function alertCommand(): Command {
   alert
     .command('end-silence')
     .argument('<silence>', 'id')
-    .description('end a silence; alerts that fire still are told')
+    .description('end a silence; alerts that still fire are announced')
     .action(async (silenceId: string, _options: object, command: Command) => {
       const context = new Context(command);
       const path = { clusterId: await context.clusterId(), silenceId };

@@ -14,7 +14,7 @@ import { fieldOf } from '../json.js';
 export function addLoginCommands(auth: Command): void {
   auth
     .command('login')
-    .option('--name <context>', 'what to call the context; left out: the host')
+    .option('--name <context>', 'name of the context; left out: the host')
     .description('sign in by the console, and keep the token in a context')
     .action(async (options: { name?: string }, command: Command) => {
       const endpoint = endpointOf(command);

@@ -24,7 +24,7 @@ export function authCommand(): Command {
   auth
     .command('why')
     .argument('[action]', 'such as volume:write; left out: all')
-    .option('--project <project>', 'name or id: what is in this project')
+    .option('--project <project>', 'name or id: in this project')
     .description('why may I, and why may I not?')
     .action(async (action: string | undefined, options: { project?: string }, command: Command) => {
       const context = new Context(command);

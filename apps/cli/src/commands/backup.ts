@@ -39,13 +39,13 @@ export function backupCommand(): Command {
       const { restoreBackup } = await import('@holdfast/database/backup/restore-backup.js');
       const restored = await told(() => withDatabase((url) => restoreBackup(url, file, new Date())));
       print(formatItem(summary(file, restored), () => text(file, restored), outputOf(command)));
-      remark('what is to be done next is in docs/OPERATIONS.md, "Backup and restore"');
+      remark('the next steps are in docs/OPERATIONS.md, "Backup and restore"');
     });
   return backup;
 }
 
 const WHICH =
-  '\nThe database is the one that DATABASE_URL names, with its owner; without it the one of the local stack (HOLDFAST_HOME).';
+  '\nThe database is that of DATABASE_URL, as its owner; without it that of the local stack (HOLDFAST_HOME).';
 
 /** A password on the command line could be read by every user of the machine, so the address comes by the environment. */
 async function withDatabase<T>(work: (url: string) => Promise<T>): Promise<T> {

@@ -33,7 +33,7 @@ export function clusterCommand(): Command {
   cluster
     .command('risk')
     .argument('[cluster]', 'name or id; left out: the one in use')
-    .description('which volumes are not healthy, by what cause, and whether work under way ends that')
+    .description('volumes that are not healthy, by cause, and whether work under way ends that')
     .action(async (name: string | undefined, _options: object, command: Command) => {
       const context = new Context(command);
       const clusterId = await idOf(context, name);

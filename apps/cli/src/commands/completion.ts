@@ -21,7 +21,7 @@ compdef _holdfast holdfast`,
   fish: `complete -c holdfast -f -a '(holdfast completion words -- (commandline -opc)[2..] (commandline -ct) 2>/dev/null)'`,
 };
 
-/** @param complete what may come at the end of these words */
+/** @param complete completions at the end of these words */
 export function completionCommand(
   complete: (words: readonly string[]) => Promise<readonly { word: string; meaning: string }[]>,
 ): Command {
@@ -36,7 +36,7 @@ export function completionCommand(
   completion
     .command('words', { hidden: true })
     .argument('[words...]')
-    .description('what may come at the end of these words')
+    .description('completions at the end of these words')
     .action(async (words: string[]) => {
       for (const { word, meaning } of await complete(words)) print(`${word}\t${meaning}`);
     });

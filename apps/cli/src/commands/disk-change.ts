@@ -59,7 +59,7 @@ export function addDiskAdd(disk: Command): void {
       if (options.wait === true && !isReady(now))
         throw new CliError(
           EXIT.unsatisfied,
-          `disk ${now.name} of ${node.name} is not ready: ${readiness(now)?.message ?? 'its agent says nothing of it'}`,
+          `disk ${now.name} of ${node.name} is not ready: ${readiness(now)?.message ?? 'its agent does not report it'}`,
         );
     });
 }
@@ -92,13 +92,9 @@ export function addDiskSet(disk: Command): void {
     .command('set')
     .argument('<node>', 'name or id of the node')
     .argument('<disk>', 'name or id')
-    .description('change what is wanted of a disk')
+    .description('change the settings of a disk')
     .option('--scheduling <on|off>', 'whether new replicas may come', parseSwitch)
-    .option(
-      '--evict <on|off>',
-      'whether its replicas are to move away; on switches scheduling off',
-      parseSwitch,
-    )
+    .option('--evict <on|off>', 'evict its replicas; on switches scheduling off', parseSwitch)
     .option('--reserve <size>', 'bytes to keep free of replicas', parseSize)
     .option('--tag <tag>', 'replaces its tags; may be given again', collect)
     .option('--clear-tags', 'take all of its tags off')
@@ -114,7 +110,7 @@ export function addDiskSet(disk: Command): void {
         tags: clearTags === true ? [] : tag,
         labels: label === undefined ? undefined : parseLabels(label),
       });
-      if (Object.keys(body).length === 0) throw new CliError(EXIT.usage, 'say what to change: see --help');
+      if (Object.keys(body).length === 0) throw new CliError(EXIT.usage, 'name the change: see --help');
       const changed = await bodyOf(context.api.PATCH(DISK, { params: { path: pathOf(node, found) }, body }));
       print(formatItem(changed, () => said(node, changed), context.output));
     });
@@ -125,8 +121,8 @@ export function addDiskRemove(disk: Command): void {
     .command('remove')
     .argument('<node>', 'name or id of the node')
     .argument('<disk>', 'name or id')
-    .description('take an empty disk off its node; what is stored at its path stays there')
-    .option('--wait', 'return when its agent has let go of it, or after --timeout')
+    .description('remove an empty disk from its node; the data at its path stays')
+    .option('--wait', 'return when its agent has released it, or after --timeout')
     .action(async (nodeName: string, name: string, options: { wait?: true }, command: Command) => {
       const context = new Context(command);
       const { node, disk: found } = await diskOf(context, nodeName, name);
@@ -138,7 +134,7 @@ export function addDiskRemove(disk: Command): void {
         const what = `the removal of disk ${found.name}`;
         await waitFor(() => disksOf(context, node), isGone, context.timeoutMs, what);
       }
-      print(`${node.name}/${found.name} is taken off; ${found.path} keeps what is stored there`);
+      print(`${node.name}/${found.name} is removed; the data at ${found.path} stays`);
     });
 }
 
@@ -147,12 +143,12 @@ export function addDiskAccept(disk: Command): void {
     .command('accept')
     .argument('<node>', 'name or id of the node')
     .argument('<disk>', 'name or id')
-    .description('take a duplicate disk, or one that was set back, for the true one')
+    .description('accept a duplicate disk, or one that was set back, as the true one')
     .action(async (nodeName: string, name: string, _options: object, command: Command) => {
       const context = new Context(command);
       const { node, disk: found } = await diskOf(context, nodeName, name);
       await context.confirm(
-        `This takes ${found.path} of node ${node.name} for the true disk. What was written since its state is lost where no other full copy of a volume is left; other copies on it are built anew`,
+        `This accepts ${found.path} of node ${node.name} as the true disk. Later writes are lost for volumes without another full copy; other copies on it are built anew`,
       );
       await doneOf(context.api.POST(`${DISK}/accept`, { params: { path: pathOf(node, found) } }));
       print(`${node.name}/${found.name} is accepted; it is used from its agent's next report`);

@@ -72,7 +72,7 @@ export function grantCommand(): Command {
       printLine(context, created, `${created.id}: created`);
     });
   withLimits(grant.command('set').argument('<grant>', 'its id'))
-    .description('change what a grant allows')
+    .description('change the limits of a grant')
     .action(async (grantId: string, options: Limits, command: Command) => {
       const context = new Context(command);
       const path = { clusterId: await context.clusterId(), grantId };
@@ -82,7 +82,7 @@ export function grantCommand(): Command {
   grant
     .command('delete')
     .argument('<grant>', 'its id')
-    .description('end a grant that no volume is there by any more')
+    .description('delete a grant without volumes')
     .action(async (grantId: string, _options: object, command: Command) => {
       const context = new Context(command);
       const path = { clusterId: await context.clusterId(), grantId };

@@ -18,7 +18,7 @@ export function longhornCommand(): Command {
   command
     .command('inspect')
     .argument('<path>', 'a support bundle, a dump of kubectl, a system backup, or a folder of any of these')
-    .description('what is wrong with a Longhorn cluster: volumes first, why, and what would help')
+    .description('problems of a Longhorn cluster: volumes first, with reasons and cures')
     .option('--fail-on <severity>', `least severity for exit code 1: ${FAIL_ON.join(', ')}`, 'warning')
     .addHelpText(
       'after',

@@ -41,7 +41,7 @@ export function memberCommand(): Command {
     .command('set-role')
     .argument('<member>', 'e-mail address or id')
     .argument('<role>', 'member, viewer, operator, admin or owner')
-    .description('change what a member may do')
+    .description("change a member's role")
     .action(async (emailOrId: string, role: string, _options: object, command: Command) => {
       const context = new Context(command);
       const { userId } = await findMember(context, emailOrId);
@@ -105,7 +105,7 @@ function addInvitationCommands(member: Command): void {
   member
     .command('join')
     .argument('<secret>', 'of the invitation, or its link')
-    .description('join another organization as the user who is signed in; with a token: says on which page')
+    .description('join another organization as the signed-in user; with a token: prints the page to use')
     .action(async (given: string, _options: object, command: Command) => {
       const context = new Context(command);
       // A link has the secret behind the hash sign.

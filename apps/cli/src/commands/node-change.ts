@@ -30,11 +30,7 @@ export function addNodeSet(node: Command): void {
     .argument('<node>', 'name or id')
     .description('change its labels and switches')
     .option('--scheduling <on|off>', 'whether new replicas may come', parseSwitch)
-    .option(
-      '--evict <on|off>',
-      'whether its replicas are to move away; on switches scheduling off',
-      parseSwitch,
-    )
+    .option('--evict <on|off>', 'evict its replicas; on switches scheduling off', parseSwitch)
     .option('--zone <zone>', `failure domain; ${NO_LABEL} takes the label off`)
     .option('--region <region>', `larger failure domain; ${NO_LABEL} takes the label off`)
     .option('--tag <tag>', 'replaces its tags; may be given again', collect)
@@ -51,7 +47,7 @@ export function addNodeSet(node: Command): void {
         tags: clearTags === true ? [] : tag,
         labels: label === undefined ? undefined : parseLabels(label),
       });
-      if (Object.keys(body).length === 0) throw new CliError(EXIT.usage, 'say what to change: see --help');
+      if (Object.keys(body).length === 0) throw new CliError(EXIT.usage, 'name the change: see --help');
       const { clusterId, id: nodeId } = await context.node(name);
       const changed = await bodyOf(
         context.api.PATCH(NODE, { params: { path: { clusterId, nodeId } }, body }),
@@ -81,7 +77,7 @@ export function addNodeForget(node: Command): void {
     .description(
       'declare it gone for good: revoke its certificate, give up its copies, build others, and delete it in the end',
     )
-    .option('--lose <volumes...>', 'volumes of which data that only this node holds may be lost', [])
+    .option('--lose <volumes...>', 'volumes whose data on this node only may be lost', [])
     .action(async (name: string, { lose }: { lose: string[] }, command: Command) => {
       const context = new Context(command);
       const { clusterId, id: nodeId, name: called } = await context.node(name);

@@ -18,14 +18,15 @@ export function addDrain(node: Command): void {
     .command('drain')
     .argument('<node>', 'name or id')
     .description(
-      'take it out: cordon it, move what its policy wants moved, and say when it may be switched off',
+      'take it out: cordon it, move the replicas that its policy names, and report when it may be switched off',
     )
     .addOption(
-      new Option('--policy <policy>', 'when it may be switched off; else node-drain-policy says').choices([
-        ...DRAIN_POLICIES,
-      ]),
+      new Option(
+        '--policy <policy>',
+        'when it may be switched off; default: the setting node-drain-policy',
+      ).choices([...DRAIN_POLICIES]),
     )
-    .option('--plan', 'only say what it would move, how long that takes, and what is in the way')
+    .option('--plan', 'only show what it would move, how long that takes, and the obstacles')
     .option('--wait', 'return when it is drained, or blocked (exit code 3), or after --timeout')
     .action(async (name: string, options: Options, command: Command) => {
       const context = new Context(command);

@@ -33,7 +33,9 @@ type JoinTokenOptions = PlanOptions & { uses?: number; for?: string; name?: stri
 export function addJoinToken(node: Command): void {
   node
     .command('join-token')
-    .description('make a token with which an agent joins, and say the command that starts the agent with it')
+    .description(
+      'make a token with which an agent joins, and print the command that starts the agent with it',
+    )
     .option('--node <name>', 'only for this node, which may have joined before; its old certificate ends')
     .option('--uses <count>', 'nodes of new names that may join with it (1)', Number)
     .option('--for <duration>', 'how long it is good, such as 30m or 4h (1h); 7 days at most')

@@ -85,7 +85,7 @@ function addMaintenance(node: Command): void {
   node
     .command('maintenance')
     .argument('<node>', 'name or id')
-    .description('open a window in which no new copies are built for what only this node loses')
+    .description('open a window in which copies on this node are waited for, not rebuilt elsewhere')
     .requiredOption('--for <duration>', 'how long from now, such as 30m or 4h; 7 days at most')
     .option('--reason <text>', 'shown wherever the window is', '')
     .action(async (name: string, options: { for: string; reason: string }, command: Command) => {

@@ -49,7 +49,7 @@ export function operationCommand(): Command {
   const operation = new Command('operation');
   operation
     .command('list')
-    .option('--active', 'only what runs or waits')
+    .option('--active', 'only running and waiting ones')
     .option('--filter <filter>', 'such as "kind=drain AND state=running"')
     .description('operations, the last ones first')
     .action(async (options: { active?: boolean; filter?: string }, command: Command) => {
@@ -75,7 +75,7 @@ export function operationCommand(): Command {
   operation
     .command('cancel')
     .argument('<operation>', 'id')
-    .description('cancel one that can be cancelled: a rebuild, a verification, a drain or an eviction')
+    .description('cancel a rebuild, a verification, a drain or an eviction')
     .action(async (id: string, _options: object, command: Command) => {
       const context = new Context(command);
       const address = { ...(await at(context, id)), body: {} };

@@ -25,7 +25,7 @@ export function organizationCommand(): Command {
   organization
     .command('create')
     .argument('<name>')
-    .description('create another organization, of which you are the owner')
+    .description('create another organization, with you as its owner')
     .action(async (name: string, _options: object, command: Command) => {
       const context = new Context(command);
       const created = await bodyOf(context.api.POST('/organizations', { body: { name } }));

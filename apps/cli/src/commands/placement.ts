@@ -26,7 +26,7 @@ const SIZES = new Set(['size', 'reserved']);
 
 export function placementCommand(): Command {
   const placement = new Command('placement');
-  simulateOn(placement.command('simulate')).description('what would happen if: nothing is changed');
+  simulateOn(placement.command('simulate')).description('effects of a change; nothing is changed');
   return placement;
 }
 

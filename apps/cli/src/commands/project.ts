@@ -102,7 +102,7 @@ function addMemberCommands(project: Command): void {
     .command('revoke')
     .argument('<project>', 'name or id')
     .argument('<member>', 'e-mail address or id')
-    .description("take a member's role in the project away")
+    .description("remove a member's role in the project")
     .action(async (nameOrId: string, member: string, _options: object, command: Command) => {
       const context = new Context(command);
       const path = await memberPath(context, nameOrId, member);

@@ -37,7 +37,7 @@ export function quotaCommand(): Command {
   quota
     .command('get')
     .argument('[project]', 'name or id; left out: the organization')
-    .description('limits, and what is used of them')
+    .description('limits and usage')
     .action(async (project: string | undefined, _options: object, command: Command) => {
       const context = new Context(command);
       show(context, await read(context, project));

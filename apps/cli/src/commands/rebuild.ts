@@ -65,7 +65,7 @@ export function rebuildCommand(): Command {
   const rebuild = new Command('rebuild');
   rebuild
     .command('list')
-    .option('--active', 'only what runs or waits')
+    .option('--active', 'only running and waiting ones')
     .description('running, waiting and ended rebuilds')
     .action(async (options: { active?: boolean }, command: Command) => {
       const context = new Context(command);

@@ -59,7 +59,7 @@ export function recoverCommand(): Command {
       '--accept-missing',
       'also where copies are missing: the volume waits for them until it is salvaged',
     )
-    .option('--accept-deleted', 'also a volume that was deleted while a node with copies of it was away')
+    .option('--accept-deleted', 'also a volume that was deleted while a node with copies of it was down')
     .action(async (names: string[], options: Options, command: Command) => {
       const context = new Context(command);
       const choice = await choiceOf(context, options, names);
@@ -132,7 +132,7 @@ function find(plan: readonly Recovery[], nameOrId: string): Recovery {
   const [only, ...others] = found;
   if (only === undefined) {
     throw new CliError(EXIT.notFound, `no copy that was found is of a volume ${nameOrId}`, [
-      'holdfast recover shows what was found',
+      'holdfast recover lists them',
       'a copy is found some ten seconds after its node is back',
     ]);
   }
@@ -200,5 +200,5 @@ function recordText(record: Recovery['record']): string {
 }
 
 const NOT_READ =
-  "A volume's labels, schedules of snapshots and settings of its own are as of its last attach; copies of older versions do not store them. What was set since, set again afterwards.";
+  "A volume's labels, snapshot schedules and own settings are those of its last attach; copies of older versions do not store them. Repeat later changes afterwards.";
 const RECOVERIES = '/clusters/{clusterId}/recoveries';

@@ -66,7 +66,7 @@ function addChangeCommands(account: Command): void {
     .argument('<account>', 'name or id')
     .option('--name <name>', 'another name')
     .option('--role <role>', 'member, viewer, operator or admin')
-    .description('rename a service account, or change what it may do')
+    .description('rename a service account, or change its role')
     .action(async (nameOrId: string, { name, role }: SetOptions, command: Command) => {
       const body = given({ name, role: role as Member['role'] | undefined });
       await change(new Context(command), nameOrId, body);
@@ -102,7 +102,7 @@ function addTokenCommand(account: Command): void {
   account
     .command('token')
     .argument('<account>', 'name or id')
-    .argument('<name>', 'what the token is for')
+    .argument('<name>', 'purpose of the token')
     .option(
       '--role <role>',
       'at most your own, which is the default; it never allows more than the account may do',

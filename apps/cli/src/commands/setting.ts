@@ -21,7 +21,7 @@ export function settingCommand(): Command {
   const setting = new Command('setting');
   setting
     .command('list')
-    .description('every setting; -o wide says what each means')
+    .description('every setting; -o wide describes each')
     .action(async (_options: object, command: Command) => {
       const context = new Context(command);
       const params = { path: { clusterId: await context.clusterId() } };

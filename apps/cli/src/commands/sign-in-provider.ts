@@ -14,7 +14,7 @@ export function signInProviderCommand(): Command {
   const provider = new Command('sign-in-provider').description('the OpenID provider that users sign in by');
   provider
     .command('get')
-    .description('the provider, and what to tell it')
+    .description('the provider, and the values to configure there')
     .action(async (_options: object, command: Command) => {
       const context = new Context(command);
       show(context, await bodyOf(context.api.GET(PROVIDER, { params: await own(context) })));
@@ -22,7 +22,7 @@ export function signInProviderCommand(): Command {
   provider
     .command('set')
     .requiredOption('--issuer <url>', 'its address, https')
-    .requiredOption('--client-id <id>', 'what it knows this control plane by')
+    .requiredOption('--client-id <id>', 'client id of this control plane at the provider')
     .requiredOption('--domain <domain...>', 'domains of the e-mail addresses that may sign in')
     .option('--role <role>', 'of a user at the first sign-in: member, viewer, operator or admin', 'viewer')
     .description(

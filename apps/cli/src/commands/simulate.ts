@@ -30,7 +30,7 @@ export function simulateCommand(): Command {
   return new Command('simulate')
     .argument('[files...]', 'scenario files (docs/scenarios.md)')
     .option('--against <target>', `${TARGETS.join(' or ')}`, 'simulator')
-    .option('--random', 'run scenarios by chance instead of files, and look for what must never be so')
+    .option('--random', 'run random scenarios instead of files, and watch the invariants')
     .option('--seeds <number>', 'with --random: how many', '100')
     .option('--seed-from <number>', 'with --random: the first of them', '1')
     .option('--seed <number>', 'with --random: this one only')
@@ -40,12 +40,12 @@ export function simulateCommand(): Command {
     .option('--steps-per-hour <number>', 'with --random: else 30 an hour for two hours, then four a day')
     .addHelpText(
       'after',
-      '\nPrints one line per scenario, and of one that fails what led to it; the last line is `N passed, M failed`.' +
+      '\nPrints one line per scenario, and the history of a failed one; the last line is `N passed, M failed`.' +
         '\nExit code 3 when any failed, 2 when a file is no scenario.',
     )
     .action(async (files: string[], options: Options) => {
       if (options.random === true) return searchFaults(searchRequest(files, options));
-      if (files.length === 0) throw new CliError(EXIT.usage, 'name a scenario file, or say --random');
+      if (files.length === 0) throw new CliError(EXIT.usage, 'name a scenario file, or use --random');
       const target = parseChoice<Target>(options.against, { simulator: true, local: true });
       const scenarios = await readFiles(files);
       for (const scenario of scenarios) assertAgainst(target, scenario);
@@ -100,7 +100,7 @@ function driverFor(target: Target, { seed }: Scenario): ScenarioDriver {
 function assertAgainst(target: Target, { file, scenario }: ReadFile): void {
   if (scenario.against.includes(target)) return;
   throw new CliError(EXIT.usage, `${file}:1: the scenario is not for --against ${target}`, [
-    'it says in `against` what it can be run against',
+    'its field `against` lists where it can be run',
   ]);
 }
 

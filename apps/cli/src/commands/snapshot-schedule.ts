@@ -65,7 +65,7 @@ function addList(schedule: Command): void {
   schedule
     .command('list')
     .argument('<volume>', 'name or id')
-    .description("a volume's schedules, when each is due, and what became of its last time")
+    .description("a volume's schedules, with the next due time and the last result of each")
     .action(async (volume: string, _options: object, command: Command) => {
       const context = new Context(command);
       const path = await context.volumeKey(volume);

@@ -48,7 +48,7 @@ function addList(snapshot: Command): void {
   snapshot
     .command('list')
     .argument('<volume>', 'name or id')
-    .description("a volume's snapshots, oldest first, and which one the head stands on")
+    .description("a volume's snapshots, oldest first, and the parent of the head")
     .action(async (name: string, _options: object, command: Command) => {
       const context = new Context(command);
       const all = await snapshotsOf(context, await context.volumeKey(name));
@@ -62,7 +62,7 @@ function addCreate(snapshot: Command): void {
     .argument('<volume>', 'name or id')
     .argument('[name]', 'unique in the volume (default: the time)')
     .option('--no-wait', 'return before it is taken')
-    .description('freeze what an attached volume holds now')
+    .description('freeze the present content of an attached volume')
     .action(
       async (volume: string, name: string | undefined, options: { wait: boolean }, command: Command) => {
         const context = new Context(command);
@@ -144,7 +144,7 @@ function addPurge(snapshot: Command): void {
     .command('purge')
     .argument('<volume>', 'name or id')
     .option('--no-wait', 'return before it has ended')
-    .description('take out deleted snapshots and what rebuilds have left behind')
+    .description('remove deleted snapshots and layers left by rebuilds')
     .action(async (name: string, options: { wait: boolean }, command: Command) => {
       const context = new Context(command);
       const path = await context.volumeKey(name);

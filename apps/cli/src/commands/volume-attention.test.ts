@@ -2,9 +2,9 @@ import { NODE_UNANSWERING } from '@holdfast/core/policy/decide-attach.js';
 import { COPIES_MISSING } from '@holdfast/core/policy/decide-salvage.js';
 import { expect, test } from '@jest/globals';
 import type { Volume } from '../types.js';
-import { isAttachSettled, waitTeller } from './volume-attention.js';
+import { isAttachDecided, waitTeller } from './volume-attention.js';
 
-type Shown = Parameters<typeof isAttachSettled>[0];
+type Shown = Parameters<typeof isAttachDecided>[0];
 
 function attaching(part: Partial<Shown> = {}): Shown {
   return { state: 'attaching', endpoint: null, attention: null, robustness: 'unknown', ...part };
@@ -42,7 +42,7 @@ test.each<{ name: string; volume: Shown; settled: boolean }>([
     settled: true,
   },
 ])('a volume that $name: the command ends is $settled', ({ volume, settled }) => {
-  expect(isAttachSettled(volume)).toBe(settled);
+  expect(isAttachDecided(volume)).toBe(settled);
 });
 
 test('what it waits for is said when it begins, then every five seconds, and at once when it is something else', () => {

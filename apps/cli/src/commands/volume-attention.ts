@@ -16,7 +16,7 @@ export function needsPerson({ attention }: Pick<Volume, 'attention'>): boolean {
  * Copies that do not answer may do so in a moment, as on busy nodes: only a volume that counts as faulted waits for a user. A node that
  * has missed a heartbeat answers, or counts as dead, within `agent-heartbeat-timeout`.
  */
-export function isAttachSettled(
+export function isAttachDecided(
   volume: Pick<Volume, 'state' | 'endpoint' | 'attention' | 'robustness'>,
 ): boolean {
   const { state, endpoint, attention, robustness } = volume;

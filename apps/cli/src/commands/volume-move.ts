@@ -53,9 +53,9 @@ export function addMoveReplica(volume: Command): void {
     .argument('<replica>', 'its id, the end of it as `volume get` shows it, or the name of its node')
     .option('--to-node <node>', 'name or id (default: any node that fits)')
     .option('--to-disk <disk>', 'name or id (default: any disk of the node that fits)')
-    .option('--plan', 'only say where it would go; exit code 3 when it can not')
+    .option('--plan', "only show where it would go; exit code 3 when it can't")
     .option('--wait', 'return when the old copy is gone')
-    .description('build a copy elsewhere, then take the old one away')
+    .description('build a copy elsewhere, then remove the old one')
     .action(async (name: string, replica: string, options: Options, command: Command) => {
       const context = new Context(command);
       const found = await context.volume(name);

@@ -97,8 +97,8 @@ export function addSet(volume: Command): void {
   const set = volume.command('set').argument('<volume>', 'name or id');
   for (const { flags, help } of FIELDS) set.option(flags, help);
   set
-    .option('--plan', 'only say what would become of its copies')
-    .description('change what is wanted of a volume; says first which copies go')
+    .option('--plan', 'only show the effect on its copies')
+    .description("change a volume's settings; lists first the copies that go")
     .action(async (name: string, options: Record<string, Given>, command: Command) => {
       const context = new Context(command);
       const body = patchBody(options);
@@ -165,7 +165,7 @@ export function addSettings(volume: Command): void {
   volume
     .command('settings')
     .argument('<volume>', 'name or id')
-    .description('what is in effect for it, and whether it or its cluster says so')
+    .description("settings in effect for it, and whether each is its own or its cluster's")
     .action(async (name: string, _options: object, command: Command) => {
       const context = new Context(command);
       const path = await context.volumeKey(name);

@@ -63,7 +63,7 @@ export function addRevert(volume: Command): void {
       const context = new Context(command);
       const { found, path } = await find(context, name, snapshot);
       const body = { snapshotId: found.id };
-      await context.confirm(`What was written to ${name} since snapshot ${found.name} is lost`);
+      await context.confirm(`Writes to ${name} since snapshot ${found.name} are lost`);
       let reverted = await bodyOf(context.api.POST(`${VOLUME}/revert`, { params: { path }, body }));
       if (options.wait) reverted = await waitForTask(context, path, 'reverting');
       print(formatItem(reverted, () => `${reverted.name}: reads as snapshot ${found.name}`, context.output));
@@ -78,7 +78,7 @@ export function addClone(volume: Command): void {
     .argument('<name>', 'of the new volume')
     .option('--size <size>', "at least the source's, which is the default")
     .option('--no-wait', 'return before it is filled')
-    .description('make a volume that holds what a snapshot holds')
+    .description('make a volume with the content of a snapshot')
     .action(
       async (
         source: string,

@@ -50,13 +50,15 @@ export function addAcceptCopies(volume: Command): void {
   volume
     .command('accept-copies')
     .argument('<volume>', 'name or id')
-    .requiredOption('--copies <ids>', 'replica ids with commas between: those that you know to be right')
+    .requiredOption('--copies <ids>', 'replica ids, separated by commas: those that you know to be right')
     .description('go on with some copies of a detached volume whose copies differ without a majority')
     .action(async (name: string, options: { copies: string }, command: Command) => {
       const context = new Context(command);
       const path = await context.volumeKey(name);
       const body = { replicaIds: options.copies.split(',') };
-      await context.confirm(`The other copies of ${name}, with what only they hold, are given up for good`);
+      await context.confirm(
+        `The other copies of ${name}, with data that only they hold, are given up for good`,
+      );
       const accepted = await bodyOf(context.api.POST(`${VOLUME}/accept-copies`, { params: { path }, body }));
       const text = () =>
         `${accepted.name}: the next attach goes on with the named copies, and rebuilds the others`;

@@ -16,7 +16,7 @@ import type { NewVolume, Volume } from '../types.js';
 import { waitFor } from '../wait.js';
 import { describeVolumeExplanation } from './explanation-text.js';
 import { printAttached } from './volume-attached.js';
-import { attentionError, isAttachSettled, needsPerson, waitTeller } from './volume-attention.js';
+import { attentionError, isAttachDecided, needsPerson, waitTeller } from './volume-attention.js';
 import { addMoveReplica, addRemoveReplica } from './volume-move.js';
 import { addSalvage } from './volume-salvage.js';
 import { addSet, addSettings, DATA_LOCALITIES, DISK_CHOICES } from './volume-set.js';
@@ -200,7 +200,7 @@ function addAttach(volume: Command): void {
         current = await waitFor(
           () => context.readVolume(path),
           (answer) => {
-            if (isAttachSettled(answer)) return true;
+            if (isAttachDecided(answer)) return true;
             tell(answer);
             return false;
           },
@@ -243,7 +243,7 @@ function addExplain(volume: Command): void {
   volume
     .command('explain')
     .argument('<volume>', 'name or id')
-    .description('why its copies are where they are, why one has no place, and what would help')
+    .description("reasons for its copies' places, and for a missing one, with cures")
     .action(async (nameOrId: string, _options: object, command: Command) => {
       const context = new Context(command);
       const path = await context.volumeKey(nameOrId);

@@ -72,7 +72,7 @@ export function webhookCommand(): Command {
     .option('--filter <filter>', 'which events; empty: all')
     .option('--enable', 'go on where it stopped')
     .option('--disable', 'send nothing until it is enabled')
-    .option('--skip-backlog', 'give up what waits, and go on with what happens from now on')
+    .option('--skip-backlog', 'drop waiting deliveries, and continue with new events')
     .description('change a webhook')
     .action(async (webhookId: string, options: SetOptions, command: Command) => {
       const context = new Context(command);
@@ -114,7 +114,7 @@ function addOtherCommands(webhook: Command): void {
   webhook
     .command('deliveries')
     .argument('<webhook>', 'id')
-    .description('what was delivered to it, and what waits')
+    .description('its deliveries, done and waiting')
     .action(async (webhookId: string, _options: object, command: Command) => {
       const context = new Context(command);
       const found = await itemsOf((query) =>
@@ -126,7 +126,7 @@ function addOtherCommands(webhook: Command): void {
     .command('redeliver')
     .argument('<webhook>', 'id')
     .argument('<delivery>', 'id')
-    .description('send what was delivered, or given up, once more')
+    .description('repeat a delivery that was done or given up')
     .action(async (webhookId: string, deliveryId: string, _options: object, command: Command) => {
       const context = new Context(command);
       const asked = await bodyOf(context.api.POST(DELIVERY, { params: { path: { webhookId, deliveryId } } }));

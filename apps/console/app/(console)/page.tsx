@@ -26,7 +26,7 @@ export default function OverviewPage() {
       <title>Overview · Holdfast</title>
       <PageHeader
         title="Overview"
-        subtitle="What is at risk, when it will be safe, what is running out."
+        subtitle="Volumes at risk, when they will be safe, and what is running out."
         actions={<CopyQuestionAs question={{ path: '/clusters/{clusterId}' }} />}
       />
       <FirstNode />

@@ -33,7 +33,7 @@ export function SilenceDialog({ alert, onDone }: Props) {
       open
       onOpenChange={onDone}
       title="Silence this alert"
-      description={`${alert.message}. Nothing tells of it meanwhile; it is shown here all the same.`}
+      description={`${alert.message}. It is not announced meanwhile; it is still shown here.`}
     >
       <DialogForm
         error={save.error}
@@ -55,7 +55,7 @@ export function SilenceDialog({ alert, onDone }: Props) {
             <TextField
               label="Why"
               name="comment"
-              hint="For the others who look after this cluster."
+              hint="For other operators of this cluster."
               required
               autoFocus
               error={errorAt('/comment')}

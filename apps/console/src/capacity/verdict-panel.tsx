@@ -46,7 +46,7 @@ export function VerdictPanel({ zones, kind, onAsk }: Props) {
     );
   }
   return (
-    <Panel title="How much more fits?" hint="The scheduler is asked, with every rule and limit" flush>
+    <Panel title="How much more fits?" hint="By the scheduler, with every rule and limit" flush>
       <KindForm key={`${kind.sizeBytes} ${kind.numberOfReplicas}`} kind={kind} onAsk={onAsk} />
       <Loaded query={now} what="the answer" rows={2}>
         {(room) => <Verdict kind={kind} now={room} after={after} />}

@@ -18,7 +18,7 @@ const WAYS = {
   compose: 'A service beside docker-compose.yml',
   shell: 'By hand, in the foreground of a shell',
 } satisfies Record<JoinWay, string>;
-const NAME_TAKEN = 'A node of this name is there. Its own page lets its agent join again.';
+const NAME_TAKEN = 'A node of this name exists. Its own page lets its agent join again.';
 
 /** Opens the way to a further node: a token for its agent, and the command that starts the agent with it. */
 export function AddNodeButton() {
@@ -136,8 +136,8 @@ function MachineFields({ wrong }: { wrong: ReturnType<typeof wrongWithPlan> }) {
       <TextField
         label="Address of the API"
         name="apiUrl"
-        placeholder="As the API knows itself"
-        hint="As the node reaches it: the API itself and not this console, because agents speak TLS to it. Empty: what the API says of itself."
+        placeholder="As the API is configured"
+        hint="As the node reaches it: the API itself and not this console, because agents speak TLS to it. Empty: the API's own setting."
         error={wrong.apiUrl}
       />
       <TextField

@@ -7,7 +7,7 @@ import { PlanDialog } from '../shared/plan-dialog';
 import { type PossibleLoss, possibleLosses } from './forget-losses';
 
 const LOSS = {
-  all: 'its only copy is there, and all of it is lost',
+  all: 'its only copy is on it, and all data is lost',
   newest: 'the copies left may lack its newest writes, so that it goes on with a salvage only',
 } satisfies Record<PossibleLoss['kind'], string>;
 

@@ -16,7 +16,7 @@ export function NodeSpecDialog({ node, path, onClose }: Props) {
     return (
       <PlanDialog
         title={`Change ${node.name}`}
-        description="Copies that are there stay. Placement reads the new values from now on."
+        description="Existing copies stay. Placement uses the new values from now on."
         request={{ method: 'PATCH', path, body }}
         confirmLabel="Change node"
         done={`${node.name} is changed.`}
@@ -59,7 +59,7 @@ export function NodeSpecDialog({ node, path, onClose }: Props) {
           name="tags"
           autoComplete="off"
           defaultValue={node.tags.join(', ')}
-          hint="With commas between them. Volumes whose node selector names tags are placed only where all of them are."
+          hint="Separated by commas. Volumes whose node selector names tags are placed only where all of them are."
         />
         <SelectField
           label="New copies"

@@ -46,7 +46,7 @@ function AcceptDialog({ disk, onDone }: { disk: Disk; onDone: () => void }) {
       open
       onOpenChange={onDone}
       title={`Take ${disk.name} as it is?`}
-      description={`${diskTrouble(disk)?.message ?? ''} Copies on it are built anew where their volumes have another full copy; where they have none, what was written since is lost. This can't be undone.`}
+      description={`${diskTrouble(disk)?.message ?? ''} Copies on it are built anew if their volumes have another full copy; otherwise later writes are lost. This can't be undone.`}
     >
       <DialogForm
         error={accept.error}

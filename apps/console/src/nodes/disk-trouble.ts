@@ -18,12 +18,12 @@ export type DiskTrouble = {
 const WORDS: Readonly<Record<string, { word: string; cure: string; isAcceptable: boolean }>> = {
   'Ready DuplicateDisk': {
     word: 'Second disk of one identity',
-    cure: 'Remove it if it is a copy. Accept it if the first one is gone for good: what was written there since it was copied is lost then.',
+    cure: 'Remove it if it is a copy. Accept it if the first one is gone for good: writes since it was copied are lost then.',
     isAcceptable: true,
   },
   'Ready DiskSetBack': {
     word: 'Earlier state of the disk',
-    cure: 'Bring the newest state back, such as by undoing a restore. Or accept this one: what was written since is lost where no other copy has it.',
+    cure: 'Bring the newest state back, such as by undoing a restore. Or accept this one: later writes are lost unless another copy has them.',
     isAcceptable: true,
   },
   'Unique DuplicateDisk': {

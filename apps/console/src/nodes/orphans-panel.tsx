@@ -103,7 +103,7 @@ function wordsOfLost(lost: Recovery | undefined): string {
   if (lost === undefined) return 'Its volume is gone.';
   return lost.obstacle?.code === 'Deleted'
     ? `Its volume ${lost.name} was deleted: without this copy it can perhaps not be had back.`
-    : `The lost volume ${lost.name} may be recovered from it: without this copy perhaps not any more.`;
+    : `The lost volume ${lost.name} may be recovered from it: without this copy perhaps no longer.`;
 }
 
 function RemoveDialog({ orphan, onClose }: { orphan: Orphan; onClose: () => void }) {

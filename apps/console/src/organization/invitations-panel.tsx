@@ -35,7 +35,7 @@ export function InvitationsPanel() {
           label="Withdraw"
           of={`the invitation of ${email}`}
           question={`Withdraw the invitation of ${email}?`}
-          consequence="Its secret can't be used any more."
+          consequence="Its secret can no longer be used."
           done="The invitation is withdrawn."
           disabledReason={forbidden}
           run={() => organizationApi.withdraw(id)}

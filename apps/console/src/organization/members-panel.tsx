@@ -60,7 +60,7 @@ export function MembersPanel() {
             label="Remove"
             of={member.name}
             question={`Remove ${member.name}?`}
-            consequence="Their sessions and tokens end at once. What they made stays."
+            consequence="Their sessions and tokens end at once. Objects that they made stay."
             done={`${member.name} is removed.`}
             disabledReason={refusal(member, undefined)}
             run={() => organizationApi.removeMember(member.userId)}

@@ -27,9 +27,7 @@ export function OrganizationHeader() {
       <PageHeader
         title={data?.organizationName ?? 'Organization'}
         subtitle={
-          data === undefined
-            ? 'Who belongs to it, and what they may do.'
-            : `You are ${data.email}, ${data.role} here.`
+          data === undefined ? 'Members, and their permissions.' : `You are ${data.email}, ${data.role} here.`
         }
         actions={
           <>

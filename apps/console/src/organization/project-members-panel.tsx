@@ -37,7 +37,7 @@ export function ProjectMembersPanel({ project }: Props) {
           label="Remove"
           of={name}
           question={`Take the role of ${name} in ${project.name}?`}
-          consequence="What the role in the organization allows stays."
+          consequence="The permissions of the role in the organization stay."
           done={`${name} has no role in ${project.name} any more.`}
           disabledReason={forbidden}
           run={() => organizationApi.removeProjectMember(project.id, userId)}
@@ -49,7 +49,7 @@ export function ProjectMembersPanel({ project }: Props) {
     <>
       <ListPanel
         title="Roles in this project"
-        hint="Beyond what roles in the organization allow"
+        hint="In addition to roles in the organization"
         query={members}
         what="the roles in it"
         path={`/projects/${project.id}/members`}

@@ -84,7 +84,7 @@ function LimitsDialog({ title, owner, quota, onClose }: Props & { quota: Quota; 
   return (
     <FormDialog
       title={title}
-      description="Empty: no limit. What is used beyond a lowered limit stays; nothing more is taken."
+      description="Empty: no limit. Usage beyond a lowered limit stays; nothing more is admitted."
       submitLabel="Set limits"
       done="The limits are set."
       run={(form) => organizationApi.setQuota(owner, limitsOf(form))}

@@ -2,7 +2,7 @@ import { ORGANIZATION_ROLES, type OrganizationRole } from '@holdfast/access/perm
 import { SelectField } from '@holdfast/ui/field.js';
 
 const ROLE_WORDS = {
-  member: 'Member: only what their projects allow',
+  member: 'Member: only their project roles',
   viewer: 'Viewer: sees everything, changes nothing',
   operator: 'Operator: volumes, snapshots, rebuilds',
   admin: 'Admin: nodes, settings, members, projects',

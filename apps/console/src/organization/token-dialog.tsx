@@ -52,7 +52,7 @@ export function TokenDialog({ title, description, create, onSecret, onClose }: P
               name="days"
               type="number"
               min={1}
-              hint="Empty: as long as this server allows"
+              hint="Empty: the maximum of this server"
               error={errorAt('/expiresAt')}
             />
           </div>
@@ -60,7 +60,7 @@ export function TokenDialog({ title, description, create, onSecret, onClose }: P
             label="Only from these addresses"
             name="addressRanges"
             placeholder="10.0.0.0/8, 192.168.1.7"
-            hint="With commas between them. Empty: from anywhere."
+            hint="Separated by commas. Empty: from anywhere."
             error={errorAt('/addressRanges') ?? errorAt('/addressRanges/0')}
           />
         </>

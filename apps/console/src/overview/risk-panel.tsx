@@ -9,7 +9,7 @@ import { useRisk } from '../api/queries';
 import type { ClusterRisk, RiskCause } from '../api/types';
 import { paths } from '../paths';
 import { Loaded } from '../shared/loaded';
-import { causeTitle, causeWay, effectWords, volumesWord } from '../shared/risk-words';
+import { causeLink, causeTitle, effectWords, volumesWord } from '../shared/risk-words';
 
 /** Causes that fit the panel; the rest are counted. */
 const CAUSES_MAX = 4;
@@ -115,7 +115,7 @@ function Cause({ cause, causes }: { cause: RiskCause; causes: readonly RiskCause
           )}
         </p>
       )}
-      <p className="mt-1 text-xs text-muted">{causeWay(cause)}</p>
+      <p className="mt-1 text-xs text-muted">{causeLink(cause)}</p>
     </li>
   );
 }

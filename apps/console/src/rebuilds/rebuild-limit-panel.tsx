@@ -31,7 +31,7 @@ export function RebuildLimitPanel() {
 function hintFor({ value, definition }: Setting): string {
   if (typeof value !== 'number')
     return `Set for each data engine: ${valueText(value, definition)}. A number is shared by both.`;
-  return value === 0 ? 'No limit is set.' : '0 takes the limit away.';
+  return value === 0 ? 'No limit is set.' : '0 removes the limit.';
 }
 
 function LimitForm({ setting }: { setting: Setting }) {

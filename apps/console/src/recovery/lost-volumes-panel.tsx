@@ -47,7 +47,7 @@ export function LostVolumesPanel() {
   return (
     <Panel
       title="Lost volumes"
-      hint="Copies on the disks make them up, and the database does not know them, as after its loss"
+      hint="Found on the disks and unknown to the database, as after its loss"
       flush
       aside={<CopyQuestionAs of="the lost volumes" question={RECOVERIES} />}
     >

@@ -22,7 +22,7 @@ export function RecoverDialog({ item, onClose }: { item: Recovery; onClose: () =
   });
   const recover = useAction({
     run: (form: FormData) => api.recover(cluster.id, item.volumeId, choiceOf(form, item)),
-    done: ({ name }) => `${name} is there again.`,
+    done: ({ name }) => `${name} is recovered.`,
     refusal: 'beside',
     stale: [keys.orphans(cluster.id), keys.volumes(cluster.id), keys.disks(cluster.id)],
     onDone: onClose,
@@ -88,6 +88,6 @@ export function RecoverDialog({ item, onClose }: { item: Recovery; onClose: () =
 
 function descriptionOf({ isKnown }: Recovery): string {
   return isKnown
-    ? 'The volume is there and gets its copies back, with every write that they hold.'
-    : 'It is made again with its id, and with every write that these copies hold. Engines of before can write to none of them any more. Its labels, schedules and settings of its own are as of its last attach, and those of older versions were not stored: set again what is missing.';
+    ? 'The volume exists and gets its copies back, with every write that they hold.'
+    : 'It is made again with its id, and with every write that these copies hold. Earlier engines can no longer write to them. Its labels, schedules and own settings are those of its last attach, and those of older versions were not stored: set missing ones again.';
 }

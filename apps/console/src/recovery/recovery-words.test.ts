@@ -49,7 +49,7 @@ describe('what a user has to agree to', () => {
 
 describe('what is in the way', () => {
   test.each([
-    ['Forked', 'Remove the one that is to be given up, in the list of orphans.'],
+    ['Forked', 'Remove the one to give up, in the list of orphans.'],
     ['EnginesDiffer', 'Remove those that it is not to have, in the list of orphans.'],
     ['Deleted', undefined],
     ['MissingCopies', undefined],

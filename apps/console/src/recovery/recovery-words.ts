@@ -41,7 +41,7 @@ const CURES: Record<Code, string | undefined> = {
   NoCurrentCopy: 'Start the agents of the nodes that hold the others.',
   OtherOrganization:
     'Have that organization create the volume again, or remove its copies in the list of orphans.',
-  Forked: 'Remove the one that is to be given up, in the list of orphans.',
+  Forked: 'Remove the one to give up, in the list of orphans.',
   EnginesDiffer: 'Remove those that it is not to have, in the list of orphans.',
   Deleted: undefined,
   OtherCluster: undefined,

@@ -41,7 +41,7 @@ function AddDiskDialog({ node, onDone }: { node: StorageNode; onDone: () => void
       open
       onOpenChange={onDone}
       title={`Add a disk to ${node.name}`}
-      description="Its agent sets the disk up, and the list says when it is ready or why it can't be used."
+      description="Its agent sets the disk up, and the list shows when it is ready or why it can't be used."
     >
       <DialogForm
         error={add.error}
@@ -72,7 +72,7 @@ function AddDiskDialog({ node, onDone }: { node: StorageNode; onDone: () => void
               name="sizeGib"
               type="number"
               min={1}
-              hint="Most that its copies may take. Empty: what its agent gives a new disk; a device has its own."
+              hint="Maximum for its copies. Empty: the agent's default; a device has its own size."
               error={errorAt('/size')}
             />
             <SpecFields disk={undefined} errorAt={errorAt} />
@@ -177,7 +177,7 @@ function SpecFields({
         name="tags"
         autoComplete="off"
         defaultValue={disk?.tags.join(', ')}
-        hint="With commas between them. Volumes whose disk selector names tags are placed only where all of them are."
+        hint="Separated by commas. Volumes whose disk selector names tags are placed only where all of them are."
         error={errorAt('/tags')}
       />
       <TextField

@@ -31,7 +31,7 @@ export function DiskRemovalDialog({ disk, onClose, onDone }: Props) {
   return (
     <PlanDialog
       title={`Remove ${disk.name} from its node?`}
-      description="Its agent lets go of it. It holds no copy; what else lies on it stays."
+      description="Its agent releases it. It holds no copy; other files on it stay."
       request={{ method: 'DELETE', path: `/clusters/${cluster.id}/nodes/${disk.nodeId}/disks/${disk.id}` }}
       confirmLabel="Remove disk"
       done={`${disk.name} is being removed.`}

@@ -108,7 +108,7 @@ function DrainDialog({ node, onClose }: { node: StorageNode; onClose: () => void
       open
       onOpenChange={onClose}
       title={`Drain ${node.name}`}
-      description="It gets no new copies, and says when it may be switched off."
+      description="It gets no new copies, and reports when it may be switched off."
     >
       <div className="flex flex-col gap-3">
         <SelectField

@@ -64,7 +64,7 @@ export function RuleTable({ filters }: { filters: Filters }) {
   return (
     <Part
       title="Rules, in their order"
-      note={`Each is asked about what those before it let pass. ${silent} more had nothing to say or nothing left to judge.`}
+      note={`Each judges the candidates that passed those before it. ${silent} more did not apply or had no candidates left.`}
     >
       <Table
         label="Rules"

@@ -68,7 +68,7 @@ export function NodeButtons({ node }: { node: StorageNode }) {
       {asked === 'uncordon' && (
         <PlanDialog
           title={`Uncordon ${node.name}`}
-          description="New copies may come to it again. A drain of it ends."
+          description="New copies may be placed on it again. A drain of it ends."
           request={{ method: 'POST', path: `/clusters/${cluster.id}/nodes/${node.id}/uncordon`, body: {} }}
           confirmLabel="Uncordon"
           done={`${node.name} takes new copies again.`}

@@ -35,18 +35,18 @@ export function causeTitle({ kind, name }: RiskCause): string {
 }
 
 /** What a user can do about it. */
-export function causeWay({ kind, name, effects }: RiskCause): string {
+export function causeLink({ kind, name, effects }: RiskCause): string {
   switch (kind) {
     case 'node':
       return effects.notServed === 0
-        ? `Start the agent on ${name}. Copies that stay away are built elsewhere.`
-        : `Start the agent on ${name}, or detach by force what it served and attach it on another node.`;
+        ? `Start the agent on ${name}. Copies that do not return are built elsewhere.`
+        : `Start the agent on ${name}, or detach its volumes by force and attach them on another node.`;
     case 'disk':
-      return 'Look at the disk. Copies that stay away are built elsewhere.';
+      return 'Look at the disk. Copies that do not return are built elsewhere.';
     case 'placement':
-      return 'Make room, add a disk, or relax the rules: each volume says which rule refuses what.';
+      return 'Make room, add a disk, or relax the rules: each volume shows which rule refuses which disk.';
     case 'copies':
-      return 'The volumes say what each of them waits for.';
+      return 'Each volume shows its reason for waiting.';
   }
 }
 

@@ -20,7 +20,7 @@ export type Pressed = {
 export const SHORTCUTS = [
   {
     keys: '⌘K or Ctrl-K',
-    does: 'Open the command menu: all pages, things by their names, and what can be done with them',
+    does: 'Open the command menu: all pages, objects by name, and their actions',
   },
   { keys: '/', does: 'Search this list' },
   { keys: 'j, k', does: 'Next and previous row' },

@@ -18,7 +18,7 @@ export function AcceptCopiesDialog({ volume, path, onClose }: Props) {
   return (
     <PlanDialog
       title={`Which copies of ${volume.name} are right?`}
-      description="They differ, and no majority agrees. The volume goes on with the ones that you choose. The others, with what only they hold, are given up for good and built anew by the next attach."
+      description="They differ, and no majority agrees. The volume goes on with the ones that you choose. The others, with data that only they hold, are given up for good and built anew by the next attach."
       request={
         chosen === undefined
           ? undefined

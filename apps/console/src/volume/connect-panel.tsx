@@ -9,7 +9,7 @@ import { nbdCommands } from './nbd-commands';
 /** Why no address is offered, and what helps. */
 const WITHOUT_ADDRESS = {
   silent:
-    'The node that serves the volume does not answer, so its address leads nowhere now. Once the volume is attached on another node, its new address stands here.',
+    'The node that serves the volume does not answer, so its address does not work now. Once the volume is attached on another node, its new address is shown here.',
   hidden: 'Its address is shown to those who may change volumes.',
   none: 'Attach the volume to get its NBD address. Any NBD client can use it.',
 } satisfies Record<Exclude<ShownAddress['kind'], 'address'>, string>;

@@ -60,7 +60,7 @@ export function CureButtons({ cure, volume }: { cure: Cure; volume: Volume }) {
           description={cure.sentence}
           request={asked}
           confirmLabel="Do it"
-          done="Done: the copy is placed as soon as the worker has looked again."
+          done="Done: the worker places the copy with its next reconciliation."
           onClose={() => setAsked(undefined)}
         />
       )}

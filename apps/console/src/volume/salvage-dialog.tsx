@@ -78,7 +78,7 @@ export function SalvageDialog({ onClose, volume, busy, problem, onSalvage }: Pro
       open
       onOpenChange={onClose}
       title={`Salvage ${volume.name}?`}
-      description="Only when the missing copies are gone for good: should they come back, they are rebuilt, and what only they held is lost."
+      description="Only when the missing copies are gone for good: if they return, they are rebuilt, and data that only they held is lost."
     >
       <Loaded query={advice} what="the copies" rows={3}>
         {(data) => {
@@ -96,7 +96,7 @@ export function SalvageDialog({ onClose, volume, busy, problem, onSalvage }: Pro
                   empty={<p className="text-sm text-muted">It has no copies.</p>}
                 />
               </div>
-              <p className="text-sm">{data.isPossible ? `What is at stake: ${data.risk}.` : data.reason}</p>
+              <p className="text-sm">{data.isPossible ? `At stake: ${data.risk}.` : data.reason}</p>
               {problem !== null && <Refusal problem={problem} />}
               <div className="flex justify-end gap-2">
                 <Button onClick={onClose}>Cancel</Button>

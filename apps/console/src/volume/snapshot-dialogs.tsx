@@ -27,7 +27,7 @@ export function TakeSnapshotDialog({ open, onOpenChange, volume, busy, problem, 
       open={open}
       onOpenChange={onOpenChange}
       title={`Take a snapshot of ${volume.name}`}
-      description="Of everything that has been acknowledged. What programs still hold in memory is not in it."
+      description="Contains every acknowledged write. Data that programs still hold in memory is not in it."
     >
       <form onSubmit={submit} className="flex flex-col gap-3">
         <TextField
@@ -56,7 +56,7 @@ export function RevertDialog({ volume, snapshot, onClose }: PlannedProps) {
   return (
     <PlanDialog
       title={`Take ${volume.name} back to ${snapshot.name}?`}
-      description="What was written since the last snapshot is lost; take one first to keep it. Disconnect the client before: with one connected this is refused."
+      description="Writes since the last snapshot are lost; take one first to keep them. Disconnect the client before: with one connected this is refused."
       request={{ method: 'POST', path: `${pathOf(volume)}/revert`, body: { snapshotId: snapshot.id } }}
       confirmLabel="Revert"
       done={`${volume.name} is being taken back to ${snapshot.name}.`}

@@ -48,7 +48,7 @@ export function SnapshotsPanel({ volume }: { volume: Volume }) {
   return (
     <Panel
       title="Snapshots"
-      hint="Newest first; the line is what the volume stands on"
+      hint="Newest first; the line leads to the volume"
       flush
       aside={
         <span className="flex flex-wrap gap-2">
@@ -81,7 +81,7 @@ export function SnapshotsPanel({ volume }: { volume: Volume }) {
           data.length === 0 ? (
             <Message
               title="No snapshot yet"
-              body="A snapshot takes no space until what it holds is written over, and a moment to make."
+              body="A snapshot takes no space until its data is overwritten, and a moment to make."
             />
           ) : (
             <SnapshotPicture

@@ -82,10 +82,10 @@ function Choice({ one, error }: { one: VolumeSetting; error: string | undefined 
       label="Value"
       name="value"
       defaultValue={String(one.own ?? one.followWith)}
-      hint="What is left to the cluster changes when the cluster's setting does."
+      hint="Settings that follow the cluster change with it."
       error={error}
     >
-      <option value={String(one.followWith)}>As the cluster says ({byCluster})</option>
+      <option value={String(one.followWith)}>As the cluster ({byCluster})</option>
       {options.map((option) => (
         <option key={option} value={option}>
           {settingValue(one.name, option)}

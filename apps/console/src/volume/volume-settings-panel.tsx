@@ -20,7 +20,7 @@ export function VolumeSettingsPanel({ volume }: { volume: Volume }) {
   const changing = reasonOf(decideChange(useActionFacts(volume)));
   const blocked = useForbidden(volume.projectId)('volume:write') ?? changing;
   return (
-    <Panel title="Settings of this volume" hint="In effect now, and who says so" flush>
+    <Panel title="Settings of this volume" hint="In effect now, and its source" flush>
       <Loaded query={settings} what="the settings" rows={6}>
         {(data) => (
           <ul>

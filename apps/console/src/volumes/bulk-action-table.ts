@@ -19,7 +19,7 @@ export const BULK_ACTIONS: readonly BulkAction[] = [
   {
     label: 'Detach',
     isDestructive: false,
-    does: 'are taken from their nodes. What still writes to them gets errors.',
+    does: 'are detached from their nodes. Clients that still write get errors.',
     call: (path, how) => bulkCalls.detach(path, how),
   },
   {

@@ -71,6 +71,6 @@ export function useSelectedItems(
 
 function reasonOf(isPartial: boolean, isTooMany: boolean, isLoading: boolean): string | undefined {
   if (isPartial && isTooMany)
-    return `More than ${ALL_MAX.toLocaleString('en')} match: say by a filter which are meant`;
+    return `More than ${ALL_MAX.toLocaleString('en')} match: narrow them with a filter`;
   return isPartial || isLoading ? 'Reading which they are' : undefined;
 }

@@ -86,14 +86,14 @@ function OverrideField({ override, error }: { override: VolumeOverride; error: s
         type="number"
         min={bounds.min}
         max={bounds.max}
-        placeholder="As the cluster says"
+        placeholder="As the cluster"
         error={error}
       />
     );
   }
   return (
     <SelectField label={volume.title} name={field} error={error}>
-      <option value="">As the cluster says</option>
+      <option value="">As the cluster</option>
       {optionsOf(definition).map((option) => (
         <option key={option} value={option}>
           {settingValue(field, option)}

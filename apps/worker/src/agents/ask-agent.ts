@@ -1,6 +1,6 @@
 import http from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { AgentAnswer } from '@holdfast/control/ports/missed-agents.js';
+import type { AgentAnswer } from '@holdfast/control/ports/unresponsive-agents.js';
 import { hostOf } from '@holdfast/identity/names.js';
 
 /** A machine that is up answers within a round trip, and an agent that is well a few milliseconds later. */
@@ -10,7 +10,7 @@ const BETWEEN_MS = 250;
 /** The connection was there, and its other end has closed it. */
 const CLOSED_BY_AGENT = new Set(['ECONNRESET', 'EPIPE']);
 
-/** `MissedAgents.ask` over HTTP: an agent's port serves it beside TLS, and `/livez` requires no certificate. */
+/** `UnresponsiveAgents.ask` over HTTP: an agent's port serves it beside TLS, and `/livez` requires no certificate. */
 export async function askAgent(controlUrl: string | undefined): Promise<AgentAnswer> {
   if (controlUrl === undefined) return 'silent';
   const first = await askOnce(controlUrl);

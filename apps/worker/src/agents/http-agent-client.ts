@@ -20,9 +20,9 @@ import { type CopyDescription, copyDescriptionSchema } from '@holdfast/core/mode
 import type { RemovalClaim } from '@holdfast/core/model/copy-removal.js';
 import {
   ENGINE_COMMANDS,
-  type EngineAsk,
   type EngineCommandName,
   type EngineReply,
+  type EngineRequest,
   engineAnswerSchema,
 } from '@holdfast/core/model/engine-commands.js';
 import { faultCodeOf, StorageFault } from '@holdfast/core/model/faults.js';
@@ -157,7 +157,7 @@ export class HttpAgentClient implements AgentClient {
     agent: AgentTarget,
     volumeId: VolumeId,
     name: Name,
-    ask: EngineAsk<Name>,
+    ask: EngineRequest<Name>,
   ): Promise<EngineReply<Name>> {
     const { patience, reply: replySchema } = ENGINE_COMMANDS[name];
     const timeoutMs = patience === 'long' ? this.timeouts.engineMs : this.timeouts.callMs;

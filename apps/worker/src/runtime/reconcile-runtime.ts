@@ -5,9 +5,9 @@
  * its job is queued, and the sweep wakes whatever both missed.
  */
 
-import type { MissedAgents } from '@holdfast/control/ports/missed-agents.js';
 import type { Outbox } from '@holdfast/control/ports/outbox.js';
 import type { WakeUp } from '@holdfast/control/ports/queue.js';
+import type { UnresponsiveAgents } from '@holdfast/control/ports/unresponsive-agents.js';
 import { LOOKING_INTERVAL_MS, LostAgents } from '@holdfast/control/reconcilers/find-lost-agents.js';
 import { reconcileCluster } from '@holdfast/control/reconcilers/reconcile-cluster.js';
 import { reconcileVolume } from '@holdfast/control/reconcilers/reconcile-volume.js';
@@ -17,7 +17,7 @@ import { wakeDueVolumes } from '@holdfast/control/reconcilers/wake-volumes.js';
 import { asId } from '@holdfast/core/model/ids.js';
 import { LANES, type Lane } from '@holdfast/core/policy/work-lane.js';
 import type { JobBackend } from '@holdfast/jobs/backend.js';
-import { withoutAwaited } from '@holdfast/jobs/handed-over.js';
+import { withoutAwaited } from '@holdfast/jobs/in-flight-jobs.js';
 import { OutboxRelay } from '@holdfast/jobs/outbox-relay.js';
 import type { ClusterWakeUp, VolumeWakeUp } from '@holdfast/jobs/queues.js';
 import type { WakeQueue } from '@holdfast/jobs/wake-queue.js';
@@ -48,7 +48,7 @@ export type RuntimeParts = {
   queue: WakeQueue;
   backend: JobBackend;
   outbox: Outbox;
-  missed: MissedAgents;
+  missed: UnresponsiveAgents;
   log: Logger;
   /** Receives the outcome of each run, by the wake-up's kind. */
   onRun?: (kind: WakeUp['kind'], outcome: string, seconds: number) => void;
@@ -98,7 +98,7 @@ export class ReconcileRuntime {
     const onError = (error: unknown) => this.warn(error, 'the sweep failed');
     const sweeping = (lane: Lane) => ({
       ...this.portsOf(lane),
-      queue: withoutAwaited(queue, queue.handedOver),
+      queue: withoutAwaited(queue, queue.inFlightJobs),
     });
     const clusters = () => wakeClusters(sweeping('safety')).then(() => onSwept?.());
     return [
@@ -155,7 +155,7 @@ export class ReconcileRuntime {
 
   private async reconcileCluster(wakeUp: ClusterWakeUp): Promise<void> {
     const { clusterId } = wakeUp;
-    this.parts.queue.handedOver.began(wakeUp);
+    this.parts.queue.inFlightJobs.began(wakeUp);
     await this.clusters.run(clusterId, () =>
       this.measured(wakeUp, async () => {
         await reconcileCluster(this.parts.safety, clusterId);

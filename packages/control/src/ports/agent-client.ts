@@ -10,7 +10,7 @@ import type {
 } from '@holdfast/core/model/agent-protocol.js';
 import type { CopyDescription } from '@holdfast/core/model/copy-description.js';
 import type { RemovalClaim } from '@holdfast/core/model/copy-removal.js';
-import type { EngineAsk, EngineCommandName, EngineReply } from '@holdfast/core/model/engine-commands.js';
+import type { EngineCommandName, EngineReply, EngineRequest } from '@holdfast/core/model/engine-commands.js';
 import type { ReplicaId, VolumeId } from '@holdfast/core/model/ids.js';
 import type { StorageNode } from '@holdfast/core/model/node.js';
 
@@ -57,6 +57,6 @@ export interface AgentClient {
     agent: AgentTarget,
     volumeId: VolumeId,
     name: Name,
-    ask: EngineAsk<Name>,
+    ask: EngineRequest<Name>,
   ): Promise<EngineReply<Name>>;
 }

@@ -135,17 +135,16 @@ export interface Store {
   /** The cluster's successful rebuilds, the last queued one first; at most `limit`. */
   loadRebuildSpeeds(clusterId: ClusterId, limit: number): Promise<RebuildSpeed[]>;
   /**
-   * What admission is decided from, under one version. `ending` are the cancelled and failed rebuilds that were started
-   * under the epoch at which their volume is still attached, in the same life of its agent, and that the engine may still
-   * run: its last report lists them as running, or does not list them and is missing or no later than
-   * `START_CALL_MS_MAX` after their end. `blocked` are the volumes with a hold (which is told first) or a layer task; not
-   * one whose purge waits for admission.
-   *
-   * Of background tasks, `waiting` are attached on a Ready node and to be purged or filled, not admitted and without a
-   * rebuild that runs: at most `limit`, the longest wait first. `candidates` are at most `limit` attached, healthy volumes
-   * that are not admitted to hashing, whose integrity is not disabled and that have a snapshot of a user: first those with
-   * an automatic hash that waits, then, of those that were not checked since the cron's last time and whose oldest snapshot
-   * was taken before it, those whose check is the longest ago.
+   * The inputs of admission, under one version.
+   * - `ending`: cancelled and failed rebuilds that an engine may still be running. They were started under the epoch of the volume's
+   *   present attachment, in the same incarnation of its agent; its last report lists them as running, or does not list them and is
+   *   missing or no later than `START_CALL_MS_MAX` after their end.
+   * - `blocked`: volumes with a hold (which is reported first) or a layer task; not one whose purge waits for admission.
+   * - `waiting`: background tasks that are not admitted, of volumes attached on a Ready node that need a purge or a fill and have no
+   *   running rebuild: at most `limit`, the longest wait first.
+   * - `candidates`: at most `limit` attached, healthy volumes that are not admitted to hashing, whose integrity is not disabled and
+   *   that have a user's snapshot. First those with a waiting automatic hash, then those that were not checked since the cron's last
+   *   time and whose oldest snapshot is older than that, the longest unchecked first.
    */
   loadAdmissions(
     clusterId: ClusterId,
@@ -158,8 +157,8 @@ export interface Store {
   loadOrphans(clusterId: ClusterId, limit: number): Promise<OrphansView>;
   loadOrphan(orphanId: OrphanId): Promise<OrphanInContext | undefined>;
   /**
-   * Announced orphans by the volume that they say they are of: all of at most `limit` volumes, in the order of their ids, after
-   * `after`, or of the one that is named.
+   * Announced orphans by the volume in their description: all of at most `limit` volumes, in the order of their ids, after `after`,
+   * or of the named volume.
    */
   loadFoundCopies(clusterId: ClusterId, of: FoundCopiesOf): Promise<OrphanInContext[]>;
   /** Volumes that are due at `now`, the longest due one first; at most `limit` after `after`. */
@@ -170,11 +169,11 @@ export interface Store {
    */
   recordDue(volumeId: VolumeId, due: { at: Date | undefined; ifMarks: number }): Promise<boolean>;
   /**
-   * Marks and wakes the next volumes, at most `limit`, that a change of the cluster's nodes, disks or settings concerns.
-   * Of a node these are the volumes with a replica or their engine there, and those that wait for a node to be attached
-   * on; of a disk those with a replica there; of a setting all. A fan-out goes on where its last batch ended, whoever
-   * ran that. One whose subject changes meanwhile begins once more at its end. Settings come last: they concern most
-   * volumes, and users wait for none of them. `undefined`: nothing is left to mark.
+   * Marks and wakes the next volumes, at most `limit`, that are affected by a change of the cluster's nodes, disks or settings. For a
+   * node these are the volumes with a replica or their engine there, and those that wait for a node to attach to; for a disk those
+   * with a replica there; for a setting all. A fan-out resumes after its last batch, in any process. If its subject changes meanwhile
+   * it is repeated at its end. Settings come last: they affect most volumes, and no user waits for them. `undefined`: no fan-out is
+   * left.
    */
   fanOut(clusterId: ClusterId, limit: number): Promise<FanOutBatch | undefined>;
   listClusters(): Promise<ClusterId[]>;
@@ -182,21 +181,21 @@ export interface Store {
   /** @throws StorageFault `store.conflict`, `quota.exceeded` when it would pass a limit of the organization or project */
   commit(guard: CommitGuard, changes: readonly Change[]): Promise<void>;
   /**
-   * Takes over what an agent reported: node and disk facts, written bytes, engine observations. Wakes the volumes
-   * whose engine says something new of itself, its modes or rebuilds, not the others. Creates node and disks on first contact.
+   * Stores an agent's report: node and disk facts, written bytes, engine observations. Wakes the volumes whose engine reports a
+   * change of its state, modes or rebuilds, not the others. Creates node and disks at the first report.
    *
-   * A new boot says that the node's engines are gone: what it served is `attaching` again and has no address until a
-   * reconciler has granted it anew, so that no client is given an address where nothing answers. A fan-out marks the other
-   * volumes of the node.
+   * A new boot id means that the node's engines have ended: its volumes are `attaching` again and have no address until a reconciler
+   * has granted the attachment again, so that no client gets an address without a server. A fan-out marks the other volumes of the
+   * node.
    *
-   * `now` is for tests: left out, and where it is in the future, it is the database's own time. An agent beside the one
-   * that is known under the node's name is refused (see `judgeAgent`), which one event tells.
+   * `now` is for tests: if it is left out, or in the future, the database's time is used. A second agent under the node's name is
+   * refused (see `judgeAgent`), with one event.
    *
-   * A copy on a ready disk of this node that no replica row stands for is an orphan from then on, and is none any more
-   * when that disk is ready and the copy not reported. At most `ORPHANS_OF_NODE_MAX` of a node are kept.
+   * A copy on a ready disk of this node without a replica row becomes an orphan, until that disk is ready and the copy is not
+   * reported. At most `ORPHANS_OF_NODE_MAX` of a node are kept.
    *
-   * @param newNodeId id of the node where it is heard for the first time; left out: a new one
-   * @returns what users want of the node's disks as well, for its agent
+   * @param newNodeId id for a node that reports for the first time; default: a new one
+   * @returns also the desired disks of the node, for its agent
    * @throws StorageFault `node.name_taken`
    */
   recordHeartbeat(

@@ -26,10 +26,10 @@ import type { ReplicaId } from '@holdfast/core/model/ids.js';
 import { grantOf, holderOf, salvageOf } from '@holdfast/core/model/volume-lifecycle.js';
 import { settingsOf } from '@holdfast/core/settings/engine-maps.js';
 import type { VolumeView } from '../ports/store.js';
-import { atMost } from './patience.js';
 import { agentOf, commitVolume, type ReconcilerPorts, type StepOutcome } from './reconciler-ports.js';
 import { addressOf, replicaOf } from './step-lookup.js';
 import { openCopies, recordsOf } from './survey-copies.js';
+import { withTimeout } from './timeouts.js';
 
 export async function grantAttachment(
   ports: ReconcilerPorts,
@@ -119,7 +119,7 @@ async function waitForCopies(
   return 'pause';
 }
 
-/** Tells the engine the timeout that is set now. Its next report says that it has taken it over. */
+/** Sends the engine the configured timeout. Its next report confirms it. */
 export async function setReplicaTimeout(
   ports: ReconcilerPorts,
   { volume }: VolumeView,
@@ -147,7 +147,7 @@ export async function stopEngine(
   if (askAgent) {
     try {
       const stopping = ports.agents.stopEngine(await agentOf(ports, nodeId), view.volume.id, epoch);
-      await (mayFail ? atMost(FORCED_STOP_MS_MAX, stopping) : stopping);
+      await (mayFail ? withTimeout(FORCED_STOP_MS_MAX, stopping) : stopping);
     } catch (error) {
       if (!isFault(error) || !mayFail) throw error;
     }

@@ -8,9 +8,9 @@ import { isFault } from '@holdfast/core/model/faults.js';
 import type { ClusterId, NodeId } from '@holdfast/core/model/ids.js';
 import { nodeReadyCondition } from '@holdfast/core/policy/node-conditions.js';
 import { readinessEvent } from '@holdfast/core/policy/node-events.js';
-import type { MissedAgents, MissedNode } from '../ports/missed-agents.js';
 import type { Queue } from '../ports/queue.js';
 import type { Store } from '../ports/store.js';
+import type { UnresponsiveAgents, UnresponsiveNode } from '../ports/unresponsive-agents.js';
 
 /** How often agents are looked for. With the silence before and what follows, users see the loss within five seconds. */
 export const LOOKING_INTERVAL_MS = 500;
@@ -27,7 +27,7 @@ const JUDGED_AFTER_MS = 5_000;
 /** How often the cluster of a silent node is reconciled: a tenth of the usual timeout. */
 const JUDGED_INTERVAL_MS = 1_000;
 
-type Ports = { store: Pick<Store, 'commit'>; missed: MissedAgents; queue: Pick<Queue, 'wake'> };
+type Ports = { store: Pick<Store, 'commit'>; missed: UnresponsiveAgents; queue: Pick<Queue, 'wake'> };
 
 export class LostAgents {
   private readonly asked = new Map<NodeId, Promise<void>>();
@@ -56,7 +56,7 @@ export class LostAgents {
   }
 
   /** Clusters judge their own nodes, by their own timeouts. Those without a silent node are forgotten. */
-  private async wakeClusters(all: readonly MissedNode[]): Promise<void> {
+  private async wakeClusters(all: readonly UnresponsiveNode[]): Promise<void> {
     const wokenAt = new Map<ClusterId, Date>();
     for (const { node, at } of all) {
       const silentMs = at.getTime() - (node.lastHeartbeatAt?.getTime() ?? 0);
@@ -75,13 +75,13 @@ export class LostAgents {
   }
 }
 
-async function judge({ store, missed }: Ports, one: MissedNode): Promise<void> {
+async function judge({ store, missed }: Ports, one: UnresponsiveNode): Promise<void> {
   const answer = await missed.ask(one.node);
   if (answer === 'gone') await takeForGone(store, one);
   if (answer === 'silent') await missed.noteUnanswered(one);
 }
 
-async function takeForGone(store: Ports['store'], { node, at }: MissedNode): Promise<void> {
+async function takeForGone(store: Ports['store'], { node, at }: UnresponsiveNode): Promise<void> {
   const conditions = withCondition(node.conditions, nodeReadyCondition('gone', node.name), at);
   try {
     await store.commit({ kind: 'node', nodeId: node.id, ifVersion: node.version }, [

@@ -8,9 +8,9 @@ import { layerTaskRefused, purgeBegun } from '@holdfast/core/lifecycle/conclude-
 import { layerObservation } from '@holdfast/core/lifecycle/layer-observation.js';
 import { growthOfCopies, growthRefused } from '@holdfast/core/lifecycle/size-of-copies.js';
 import type {
-  EngineAsk,
   EngineCommandName,
   EngineReply,
+  EngineRequest,
   VolumeLayers,
 } from '@holdfast/core/model/engine-commands.js';
 import { Bug, isFault } from '@holdfast/core/model/faults.js';
@@ -87,7 +87,7 @@ export async function askEngine<Name extends EngineCommandName>(
   ports: ReconcilerPorts,
   { volume }: VolumeView,
   name: Name,
-  ask: EngineAsk<Name>,
+  ask: EngineRequest<Name>,
 ): Promise<EngineReply<Name>> {
   return ports.agents.command(await engineAgent(ports, volume), volume.id, name, ask);
 }

@@ -57,7 +57,7 @@ async function tell(ports: ReconcilerPorts, { kind, item }: OrphanStep, silent: 
   await ports.store.commit(guardOf(item), [{ kind: 'orphan.patch', orphanId: id, patch: { description } }]);
 }
 
-/** `undefined` if its agent gives no answer: it is asked again in the next pass. */
+/** `undefined` if its agent does not respond: it is queried again in the next pass. */
 async function describe(
   ports: ReconcilerPorts,
   { orphan }: OrphanInContext,
@@ -131,8 +131,8 @@ async function remove(
 }
 
 /**
- * Reason of the removal, for the agent. The setting gives no data up: a deleted volume was given up by a person, and the data of an
- * existing one is held by other copies. For a volume that this database never knew, it may be all that is left.
+ * Reason of the removal, for the agent. The setting discards no data: a deleted volume was discarded by a user, and the data of an
+ * existing one is held by other copies. Of a volume that this database never knew, the copy may be the only data left.
  */
 async function reasonFor(
   { store }: ReconcilerPorts,

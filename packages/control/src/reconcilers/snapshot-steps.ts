@@ -1,11 +1,11 @@
 /**
- * Steps on single snapshots: taking, deleting and hashing. A refusal is noted on the snapshot, so that the volume goes
- * on with what else is to be done; the plan tries again after a pause.
+ * Steps on single snapshots: taking, deleting and hashing. A refusal is recorded on the snapshot, so that the volume's other steps
+ * continue; the plan retries after a pause.
  */
-import { hashAnswered, snapshotRefused, troubleNoted } from '@holdfast/core/lifecycle/conclude-layer-task.js';
+import { hashAnswered, snapshotRefused, withError } from '@holdfast/core/lifecycle/conclude-layer-task.js';
 import { refusedRun } from '@holdfast/core/lifecycle/plan-recurring-snapshots.js';
 import type { StepOf } from '@holdfast/core/lifecycle/step.js';
-import type { EngineAsk, EngineCommandName } from '@holdfast/core/model/engine-commands.js';
+import type { EngineCommandName, EngineRequest } from '@holdfast/core/model/engine-commands.js';
 import { isFault, type StorageFault } from '@holdfast/core/model/faults.js';
 import { asId } from '@holdfast/core/model/ids.js';
 import type { Snapshot } from '@holdfast/core/model/snapshot.js';
@@ -59,7 +59,7 @@ export async function removeSnapshot(
   // A layer that no longer exists is as wanted: reading the layers finds that out.
   if (refusal === undefined || refusal.code === 'snapshot.not_found')
     return recordLayers(ports, view, undefined);
-  await commitVolume(ports, view, troubleNoted(snapshotOf(view, snapshotId), refusal, ports.clock.now()));
+  await commitVolume(ports, view, withError(snapshotOf(view, snapshotId), refusal, ports.clock.now()));
   return 'continue';
 }
 
@@ -80,7 +80,7 @@ async function ask<Name extends EngineCommandName>(
   ports: ReconcilerPorts,
   view: VolumeView,
   name: Name,
-  told: EngineAsk<Name>,
+  told: EngineRequest<Name>,
 ): Promise<StorageFault | undefined> {
   try {
     await askEngine(ports, view, name, told);

@@ -10,9 +10,9 @@ import type { Replica } from '@holdfast/core/model/replica.js';
 import type { SurveyedCopy } from '@holdfast/core/model/salvage.js';
 import { isOnReadyNode } from '@holdfast/core/model/volume-facts.js';
 import type { VolumeView } from '../ports/store.js';
-import { answersInTime } from './patience.js';
 import { agentOf, type ReconcilerPorts } from './reconciler-ports.js';
 import { nodeOf } from './step-lookup.js';
+import { collectWithin } from './timeouts.js';
 
 /**
  * Additional wait for a copy when those that have answered suffice. A healthy copy answers in milliseconds, also when it has to be
@@ -36,7 +36,7 @@ export async function openCopies(
     (replica) => replica.provisioned && isOnReadyNode(replica, view.fleet),
   );
   const surveyed = (replies: readonly (OpenReplicaReply | undefined)[]) => surveyOf(reachable, replies);
-  const replies = await answersInTime(
+  const replies = await collectWithin(
     reachable.map((replica) => openCopy(ports, view, { replica, refusals })),
     { isEnough: (answers) => areEnough(view, surveyed(answers)), patienceMs: SILENT_COPY_MS_MAX },
   );

@@ -4,8 +4,8 @@ import { isFault, StorageFault } from '@holdfast/core/model/faults.js';
 import type { VolumeId } from '@holdfast/core/model/ids.js';
 import { holderOf, isDetachForced } from '@holdfast/core/model/volume-lifecycle.js';
 import type { VolumeView } from '../ports/store.js';
-import { atMost } from './patience.js';
 import { commitVolume, type ReconcilerPorts } from './reconciler-ports.js';
+import { withTimeout } from './timeouts.js';
 
 /** Often enough that a forced detach feels immediate, and one small query a second for each step that waits. */
 const LOOK_INTERVAL_MS = 1_000;
@@ -28,7 +28,7 @@ export async function unlessForced<T extends string>(
   work: Promise<T>,
 ): Promise<T> {
   for (;;) {
-    const outcome = await atMost(LOOK_INTERVAL_MS, work);
+    const outcome = await withTimeout(LOOK_INTERVAL_MS, work);
     if (outcome !== undefined) return outcome;
     // Ignored: a store that does not answer now is queried again in a second, and the step continues.
     const view = await ports.store.loadVolume(volumeId).catch(() => undefined);

@@ -5,8 +5,8 @@ import { diskAcceptedNews, diskEvent } from '@holdfast/core/policy/disk-events.j
 import { hasToAct, retryConflicts, type UseCasePorts } from './use-case.js';
 
 /**
- * Takes a disk for the known one whatever its stamp says, with the next report of its agent: a second disk of one identity, or a disk
- * that holds an earlier state. Writes since that state are lost with it, so only a user may say so.
+ * Accepts a disk as the known one regardless of its stamp, with its agent's next report: a second disk with the same identity, or a
+ * disk in an earlier state. Later writes are lost with it, so only a user may decide this.
  *
  * @throws StorageFault `disk.not_found`, `disk.in_use`
  */

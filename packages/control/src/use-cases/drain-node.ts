@@ -11,10 +11,10 @@ import { changeNode, type NodeKey } from './change-node.js';
 import { faultOf, hasToAct, type UseCasePorts } from './use-case.js';
 
 /**
- * Takes a node out: it is cordoned, its replicas are moved where the policy says so, and its status says when it may be
- * switched off, and what that waits for. Draining a node that is drained already, with another policy, changes the policy.
+ * Drains a node: it is cordoned, its replicas are moved according to the policy, and its status shows when it may be switched off,
+ * and its obstacles. Draining a drained node with another policy changes the policy.
  *
- * @param policy `undefined`: the cluster's setting says which
+ * @param policy `undefined`: that of the cluster's setting
  * @throws StorageFault `node.not_found`, `request.stale`, `request.invalid`, `node.last_ready`
  */
 export function drainNode(

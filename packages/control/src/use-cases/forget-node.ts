@@ -7,7 +7,7 @@ import { hasToAct, type UseCasePorts } from './use-case.js';
  * Declares a node gone for good. The commit revokes its certificate; the volumes' reconcilers give up its copies and build others,
  * and the cluster's reconciler deletes the node when no volume refers to it.
  *
- * @param acceptedLosses volumes of which data that only this node holds may be lost
+ * @param acceptedLosses volumes whose data on this node only may be lost
  * @throws StorageFault `node.not_found`, `request.stale`, `node.in_use` while its agent runs, `node.holds_only_copy`
  */
 export async function forgetNode(

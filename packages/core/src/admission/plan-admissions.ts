@@ -11,7 +11,7 @@ import type { AdmissionView } from '../model/views.js';
 import { AdmissionLoad, admitInLine, type Demand, type QueuedWork } from './admission-queue.js';
 import { choosePreempted, isOnLastCopy } from './preemption.js';
 import { shareBandwidth } from './share-bandwidth.js';
-import { joiningTasks, type TaskAdmission, taskDemands, taskLine } from './task-line.js';
+import { type TaskAdmission, taskLine, taskNodes, tasksToAdmit } from './task-queue.js';
 import { blockText, isLimit, PAUSED, PREEMPTED, type Waiting } from './waiting.js';
 
 export type Admissions = {
@@ -44,7 +44,7 @@ export function planAdmissions(view: AdmissionView, now: Date): Admissions {
   const counted = view.running.filter((rebuild) => !isPreempted(rebuild));
   for (const rebuild of [...counted, ...view.ending]) load.add(rebuildDemands(rebuild, view));
   for (const rebuild of counted.filter(isPurging)) load.add(purgeDemands(rebuild, view));
-  for (const volume of view.tasks.admitted) load.add(taskDemands(volume));
+  for (const volume of view.tasks.admitted) load.add(taskNodes(volume));
 
   const line = keepingPlaces(rebuildLine(view), counted, view);
   const rebuilds = admitInLine(line, load);
@@ -62,7 +62,7 @@ export function planAdmissions(view: AdmissionView, now: Date): Admissions {
     waiting: rebuilds.waiting.map(({ key, why }) => {
       return { rebuildId: key.id, ...(isPreempted(key) ? PREEMPTED : why) };
     }),
-    tasks: [...joiningTasks(view.tasks), ...tasks.admitted.flat()],
+    tasks: [...tasksToAdmit(view.tasks), ...tasks.admitted.flat()],
   };
 }
 
@@ -96,7 +96,7 @@ function admitPurge(rebuild: Rebuild, view: AdmissionView, load: AdmissionLoad):
 
 function purgeDemands({ volumeId }: Rebuild, { rebuilt }: AdmissionView): Demand[] {
   const volume = rebuilt.find((one) => one.volumeId === volumeId);
-  return volume === undefined ? [] : taskDemands(volume);
+  return volume === undefined ? [] : taskNodes(volume);
 }
 
 /** Rebuilds that only limits block may preempt others. */

@@ -24,10 +24,10 @@ const RETURNS_MAX = 1;
 
 /** Ready, and not back only lately: a node that comes and goes neither gets nor loses copies. */
 export function isSettled(node: StorageNode, settings: ClusterSettings, now: Date): boolean {
-  return isNodeReady(node) && settledAt(node, settings).getTime() <= now.getTime();
+  return isNodeReady(node) && nodeStableFrom(node, settings).getTime() <= now.getTime();
 }
 
-export function settledAt({ returnedAt }: StorageNode, settings: ClusterSettings): Date {
+export function nodeStableFrom({ returnedAt }: StorageNode, settings: ClusterSettings): Date {
   const settlingMs = settings['replica-auto-balance-node-settling-time'] * 1000;
   return new Date(returnedAt === undefined ? 0 : returnedAt.getTime() + settlingMs);
 }

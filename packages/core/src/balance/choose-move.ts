@@ -8,7 +8,13 @@ import { rebuildsStoppedBy } from '../model/rebuild-limits.js';
 import type { VolumeView } from '../model/views.js';
 import { activeRebuild, lastingCopies } from '../model/volume-facts.js';
 import { effectiveValue } from '../policy/volume-settings.js';
-import { cooledDownAt, copySettledAt, fitsInFlight, isGoingToAndFro, settledAt } from './balance-guards.js';
+import {
+  cooledDownAt,
+  copySettledAt,
+  fitsInFlight,
+  isGoingToAndFro,
+  nodeStableFrom,
+} from './balance-guards.js';
 import { localityMove } from './locality-move.js';
 import type { MoveAnswer, PlannedMove } from './planned-move.js';
 import { pressureMove } from './pressure-move.js';
@@ -81,7 +87,7 @@ export function moveTimes(view: VolumeView): Date[] {
   if (volume.lifecycle.state !== 'attached') return [];
   if (effectiveValue(volume.spec, fleet.settings, 'replicaAutoBalance') === 'disabled') return [];
   const cooled = cooledDownAt(view);
-  const settled = fleet.nodes.map((node) => settledAt(node, fleet.settings));
+  const settled = fleet.nodes.map((node) => nodeStableFrom(node, fleet.settings));
   const stable = lastingCopies(view).map((replica) => copySettledAt(replica, fleet));
   return [...(cooled === undefined ? [] : [cooled]), ...settled, ...stable];
 }

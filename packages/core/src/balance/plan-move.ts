@@ -225,10 +225,10 @@ function placed(view: VolumeView, replica: Replica, wish: MoveWish, now: Date): 
     const move: PlannedMove = { replica, from, to, reason: 'requested', gain: 'a user wants it there' };
     return { kind: 'move', move, attaches: view.volume.lifecycle.state === 'detached' };
   }
-  return noPlace(view, placement.kind === 'refused' ? placement.refusals : [], nodeId);
+  return noPlacementWait(view, placement.kind === 'refused' ? placement.refusals : [], nodeId);
 }
 
-function noPlace(
+function noPlacementWait(
   view: VolumeView,
   refusals: readonly CandidateRefusal[],
   nodeId: NodeId | undefined,

@@ -10,7 +10,7 @@ import {
   checkHashing,
   checkMove,
   checkOrphanRemoval,
-  checkPurgeFirst,
+  checkPurgeBeforeRebuild,
 } from './switches.js';
 
 const judged = (spec: Partial<VolumeSpec>, overrides: Record<string, unknown> = {}) => ({
@@ -90,9 +90,9 @@ test.each<{ name: string; found: readonly string[]; count: number }>([
   { name: 'hashing of the other engine only', found: checkHashing(judged({}, HASHED_V2)), count: 1 },
   { name: 'hashing of its engine', found: checkHashing(judged({ dataEngine: 'v2' }, HASHED_V2)), count: 0 },
   { name: 'hashing of the cluster', found: checkHashing(judged({}, HASHED)), count: 0 },
-  { name: 'clean-up that is off', found: checkPurgeFirst(effectiveSettings(KEPT)), count: 1 },
-  { name: 'purges that are off', found: checkPurgeFirst(effectiveSettings(UNPURGED)), count: 1 },
-  { name: 'clean-up as it is by default', found: checkPurgeFirst(effectiveSettings({})), count: 0 },
+  { name: 'clean-up that is off', found: checkPurgeBeforeRebuild(effectiveSettings(KEPT)), count: 1 },
+  { name: 'purges that are off', found: checkPurgeBeforeRebuild(effectiveSettings(UNPURGED)), count: 1 },
+  { name: 'clean-up as it is by default', found: checkPurgeBeforeRebuild(effectiveSettings({})), count: 0 },
 ])('$name', ({ found, count }) => {
   expect(found).toHaveLength(count);
 });

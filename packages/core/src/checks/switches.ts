@@ -61,7 +61,7 @@ export function checkOrphanRemoval(
 }
 
 /** A rebuild purges first only while clean-up is on and purges are not off. */
-export function checkPurgeFirst(settings: ClusterSettings): string[] {
+export function checkPurgeBeforeRebuild(settings: ClusterSettings): string[] {
   const isWanted = settings['auto-cleanup-system-generated-snapshot'] && !settings['disable-snapshot-purge'];
   return isWanted ? [] : ['a rebuild purges first, which is switched off'];
 }

@@ -184,7 +184,7 @@ function moveWait(replica: Replica, volume: VolumeOnNode, look: DrainLook): Said
   if (awaitsNode(volume, look)) return copyAwaited(volume, look);
   const placement = placementOfMissing({ ...volume, fleet: look.lookup.fleet }, look.now);
   if (placement === undefined) return copyAwaited(volume, look);
-  if (placement.kind === 'refused') return noPlace(name, placement.refusals);
+  if (placement.kind === 'refused') return noPlacementWait(name, placement.refusals);
   const rested = volume.volume.lifecycle.state === 'detached' ? restsUntil(volume.volume) : undefined;
   return rebuilding(
     name,
@@ -291,7 +291,7 @@ function rebuilding(name: string, does: string): Said {
 }
 
 /** The smallest of what the rules name as cures; those that have been tried stand with the volume. */
-export function noPlace(name: string, refusals: readonly CandidateRefusal[]): Said {
+export function noPlacementWait(name: string, refusals: readonly CandidateRefusal[]): Said {
   const cures = [...new Set(refusals.map(({ rejection }) => rejection.cure))].slice(0, CURES_MAX);
   const message = `a replica of volume ${name} has no other place: ${summarizeRefusals(refusals)}`;
   return { reason: 'NoPlace', message, cures };

@@ -22,7 +22,7 @@ import {
   type DrainLook,
   isUnderWay,
   movedReplicas,
-  noPlace,
+  noPlacementWait,
   replicasOn,
   stoppedBySettings,
   waitOf,
@@ -175,7 +175,7 @@ function placesOf(volume: VolumeOnNode, look: DrainLook, before: FleetView): Pla
     const placement = placementOfMissing({ ...volume, replicas, fleet }, look.now);
     if (placement === undefined) break;
     if (placement.kind === 'refused') {
-      blockers.push(waitOf(volume, replica, noPlace(volume.volume.name, placement.refusals)));
+      blockers.push(waitOf(volume, replica, noPlacementWait(volume.volume.name, placement.refusals)));
       break;
     }
     const { nodeId, diskId } = placement;
@@ -205,7 +205,10 @@ function laterPlace(
   const until = awaitedCopies(volume, look.lookup)[0]?.until;
   const placement = placementOfMissing({ ...volume, fleet }, until ?? look.now);
   if (placement?.kind !== 'refused') return { blockers: [], until };
-  return { blockers: [waitOf(volume, replica, noPlace(volume.volume.name, placement.refusals))], until };
+  return {
+    blockers: [waitOf(volume, replica, noPlacementWait(volume.volume.name, placement.refusals))],
+    until,
+  };
 }
 
 function stoppedBy(volume: VolumeOnNode, { lookup }: DrainLook): DrainWait | undefined {

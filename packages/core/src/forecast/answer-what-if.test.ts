@@ -11,7 +11,7 @@ import type { Volume } from '../model/volume.js';
 import type { SimulationRequest } from '../scheduling/simulation/simulation.js';
 import { effectiveSettings } from '../settings/effective.js';
 import { affectedPlaces, answerWhatIf } from './answer-what-if.js';
-import type { ForecastVolume } from './scene.js';
+import type { ForecastVolume } from './projection-input.js';
 
 /** 100 MiB in ten seconds. */
 const SPEEDS = [{ bytes: 100 * MIB, seconds: 10 }];

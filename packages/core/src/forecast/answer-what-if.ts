@@ -10,7 +10,7 @@ import { simulatePlacements } from '../scheduling/simulation/simulate-placements
 import type { SimulationRequest, SimulationResult } from '../scheduling/simulation/simulation.js';
 import { type Forecast, forecast } from './forecast.js';
 import { sentencesOf } from './forecast-sentences.js';
-import { type ForecastVolume, withLosses } from './scene.js';
+import { type ForecastVolume, withFailedNodes } from './projection-input.js';
 
 export type WhatIfResult = SimulationResult & { readonly forecast: Forecast };
 
@@ -33,7 +33,7 @@ export function answerWhatIf(request: SimulationRequest, view: WhatIfView, now: 
   const placed = simulatePlacements(request, view, now);
   const lost = lostPlaces(request, view.fleet);
   const changed = changedFleet(request, view.fleet, NOTHING_LOST, now);
-  const scene = { fleet: withLosses(changed, lost, now), volumes: view.volumes };
+  const scene = { fleet: withFailedNodes(changed, lost, now), volumes: view.volumes };
   const told = forecast(scene, view.fleet, view.speeds, now);
   const hasDrains = (request.drain ?? []).length > 0;
   const parts = [

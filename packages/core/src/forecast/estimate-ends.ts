@@ -10,7 +10,7 @@ import type { RebuildId, VolumeId } from '../model/ids.js';
 import { type Rebuild } from '../model/rebuild.js';
 import type { AdmissionView, BandwidthSpec } from '../model/views.js';
 import type { Pace, Paces } from './pace.js';
-import { RebuildLine } from './rebuild-line.js';
+import { RebuildQueue } from './rebuild-queue.js';
 
 /** Seconds from now. */
 export type EndEstimate = { readonly p50Seconds: number; readonly p90Seconds: number };
@@ -44,7 +44,7 @@ export function estimateEnds(
 }
 
 function playForward(facts: Facts, pace: Pace, now: Date): Map<RebuildId, number> {
-  const line = new RebuildLine(facts, pace);
+  const line = new RebuildQueue(facts, pace);
   const queued = [...facts.queued].filter(({ paused }) => !paused).sort(compareQueued);
   for (const rebuild of [...facts.running, ...queued.slice(0, QUEUED_MAX)]) {
     const volume = facts.volumes.get(rebuild.volumeId);

@@ -15,7 +15,7 @@ import type { Shown } from '../scheduling/simulation/simulation.js';
 import { rangeOf, type TimeEstimate } from './pace.js';
 import { type Projection, project } from './project.js';
 import { copiesOf, nowOf, type ProjectedVolume, type VolumeEnd } from './projected-volume.js';
-import type { Scene } from './scene.js';
+import type { ProjectionInput } from './projection-input.js';
 
 /** Volumes listed, the worst first. */
 export const FORECAST_SHOWN_MAX = 200;
@@ -62,7 +62,7 @@ export type Forecast = {
 };
 
 export function forecast(
-  scene: Scene,
+  scene: ProjectionInput,
   before: FleetView,
   speeds: readonly RebuildSpeed[],
   now: Date,
@@ -79,7 +79,7 @@ export function forecast(
 }
 
 function told(run: Projection, before: FleetView): Omit<Forecast, 'time' | 'isCut'> {
-  const { course, volumes, rebuilds } = run;
+  const { projection, volumes, rebuilds } = run;
   const present = { lookup: fleetLookup(before) };
   const ends = (kind: VolumeEnd['kind']) => volumes.filter(({ end }) => end?.kind === kind).length;
   const lowest = volumes.map(({ copiesAtLowest }) => copiesAtLowest);
@@ -105,7 +105,7 @@ function told(run: Projection, before: FleetView): Omit<Forecast, 'time' | 'isCu
         copiesWanted: projected.volume.spec.numberOfReplicas,
         copiesNow: copiesOf({ ...projected, replicas: projected.given.replicas }, present).length,
         copiesAtLowest: projected.copiesAtLowest,
-        copiesAtEnd: copiesOf(projected, course).length,
+        copiesAtEnd: copiesOf(projected, projection).length,
         bytesToMove: projected.bytes,
       })),
     },
@@ -125,7 +125,7 @@ function byTrouble(a: ProjectedVolume, b: ProjectedVolume): number {
   return rank(a) - rank(b) || a.copiesAtLowest - b.copiesAtLowest || compareIds(a.volume.id, b.volume.id);
 }
 
-function reasonsOf(volumes: readonly ProjectedVolume[], { course }: Projection) {
+function reasonsOf(volumes: readonly ProjectedVolume[], { projection }: Projection) {
   const sentences = new Map<ProjectedVolume, string>();
   let first: PlacementExplanation | null = null;
   for (const projected of volumes
@@ -135,7 +135,7 @@ function reasonsOf(volumes: readonly ProjectedVolume[], { course }: Projection) 
     const kept = replicas.filter((replica) => isHealthy(replica) || replica.failedAt !== undefined);
     // One search for cures shows the missing part; the others would mostly repeat it.
     const cures = first === null ? 'searched' : 'left-out';
-    const explanation = course.fleet.explain(volume, kept, cures, nowOf(course));
+    const explanation = projection.fleet.explain(volume, kept, cures, nowOf(projection));
     first ??= explanation;
     sentences.set(projected, explanation.sentence);
   }

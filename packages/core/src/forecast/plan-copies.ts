@@ -15,28 +15,32 @@ import { decideRemoval } from '../policy/decide-removal.js';
 import { decideSurplus } from '../policy/decide-surplus.js';
 import { placeHeldUntil } from '../scheduling/framework/occupancy.js';
 import {
-  type Course,
   comingOf,
   isReachable,
   noteCopies,
   nowOf,
   type ProjectedVolume,
+  type ProjectionState,
   repairView,
   stayingCopies,
 } from './projected-volume.js';
 import { serve, waitUntil } from './serve-volume.js';
 
 /** Brings the volume to where it waits: for its rebuild, for a time, for room, or for nothing. */
-export function planCopies(projected: ProjectedVolume, course: Course): void {
+export function planCopies(projected: ProjectedVolume, projection: ProjectionState): void {
   projected.wakeMs = undefined;
   projected.end = undefined;
-  if (serve(projected, course) && projected.rebuild === undefined) repair(projected, course);
-  noteCopies(projected, course);
+  if (serve(projected, projection) && projected.rebuild === undefined) repair(projected, projection);
+  noteCopies(projected, projection);
 }
 
 /** Its rebuild has ended: the target is a full copy. */
-export function planAfterRebuild(projected: ProjectedVolume, rebuild: Rebuild, course: Course): void {
-  const now = nowOf(course);
+export function planAfterRebuild(
+  projected: ProjectedVolume,
+  rebuild: Rebuild,
+  projection: ProjectionState,
+): void {
+  const now = nowOf(projection);
   projected.rebuild = undefined;
   projected.replicas = projected.replicas.map(
     (replica): Replica =>
@@ -44,50 +48,51 @@ export function planAfterRebuild(projected: ProjectedVolume, rebuild: Rebuild, c
         ? { ...replica, mode: 'RW', healthyAt: now, lastHealthyAt: now, failedAt: undefined }
         : replica,
   );
-  planCopies(projected, course);
+  planCopies(projected, projection);
 }
 
-function repair(projected: ProjectedVolume, course: Course): void {
+function repair(projected: ProjectedVolume, projection: ProjectionState): void {
   const { volume } = projected;
   if (volume.rebuildHold !== undefined) {
     projected.end = { kind: 'waiting', why: blockText(volume.rebuildHold).waitingFor };
     return;
   }
-  const coming = comingOf(projected, course);
-  const unneeded = unneededCopies(repairView(projected, course));
-  const target = coming.find((replica) => isReachable(replica, course) && !unneeded.includes(replica));
-  const isComplete = stayingCopies(projected, course).length + coming.length >= volume.spec.numberOfReplicas;
-  if (target !== undefined) queue(projected, target, course);
-  else if (isComplete) finish(projected, course);
-  else replace(projected, course);
+  const coming = comingOf(projected, projection);
+  const unneeded = unneededCopies(repairView(projected, projection));
+  const target = coming.find((replica) => isReachable(replica, projection) && !unneeded.includes(replica));
+  const isComplete =
+    stayingCopies(projected, projection).length + coming.length >= volume.spec.numberOfReplicas;
+  if (target !== undefined) queue(projected, target, projection);
+  else if (isComplete) finish(projected, projection);
+  else replace(projected, projection);
 }
 
 /** A failed copy that is back is taken before a new one is placed. */
-function replace(projected: ProjectedVolume, course: Course): void {
-  const reused = reusableReplica(repairView(projected, course), nowOf(course));
-  if (reused === undefined) addCopy(projected, course);
-  else queue(projected, takenBack(projected, reused), course);
+function replace(projected: ProjectedVolume, projection: ProjectionState): void {
+  const reused = reusableReplica(repairView(projected, projection), nowOf(projection));
+  if (reused === undefined) addCopy(projected, projection);
+  else queue(projected, takenBack(projected, reused), projection);
 }
 
-function addCopy(projected: ProjectedVolume, course: Course): void {
+function addCopy(projected: ProjectedVolume, projection: ProjectionState): void {
   const { volume, replicas } = projected;
-  const now = nowOf(course);
-  const stop = rebuildsStoppedBy(course.fleet.view.settings);
+  const now = nowOf(projection);
+  const stop = rebuildsStoppedBy(projection.fleet.view.settings);
   if (stop !== undefined) {
     projected.end = { kind: 'waiting', why: stop.message };
     return;
   }
-  if (!isTimeForCopy(repairView(projected, course), now)) {
-    const until = nextReturn(projected, course);
-    if (until !== undefined) waitUntil(projected, course, restUntil(projected, until, course));
+  if (!isTimeForCopy(repairView(projected, projection), now)) {
+    const until = nextReturn(projected, projection);
+    if (until !== undefined) waitUntil(projected, projection, restUntil(projected, until, projection));
     return;
   }
-  const disk = course.fleet.find(volume, replicas, now);
+  const disk = projection.fleet.find(volume, replicas, now);
   if (disk === undefined) {
     projected.end = { kind: 'unschedulable' };
     return;
   }
-  course.fleet.book(disk.id, claimOf(projected));
+  projection.fleet.book(disk.id, claimOf(projected));
   const facts = {
     id: asId<ReplicaId>(`forecast ${volume.id} ${replicas.length}`),
     volumeId: volume.id,
@@ -97,18 +102,21 @@ function addCopy(projected: ProjectedVolume, course: Course): void {
   };
   const replica = { ...newReplica(facts, { nodeId: disk.nodeId, diskId: disk.id }), provisioned: true };
   projected.replicas = [...replicas, replica];
-  queue(projected, replica, course);
+  queue(projected, replica, projection);
 }
 
 /** The worker does not keep a volume attached for later work: it detaches it, and pauses before it tries again. */
-function restUntil(projected: ProjectedVolume, untilMs: number, course: Course): number {
-  if (projected.use !== 'repairing' || untilMs - course.nowMs <= IDLE_MS_MAX) return untilMs;
-  letGo(projected, course);
-  return Math.max(untilMs, course.nowMs + IDLE_MS_MAX + REST_MS);
+function restUntil(projected: ProjectedVolume, untilMs: number, projection: ProjectionState): number {
+  if (projected.use !== 'repairing' || untilMs - projection.nowMs <= IDLE_MS_MAX) return untilMs;
+  detach(projected, projection);
+  return Math.max(untilMs, projection.nowMs + IDLE_MS_MAX + REST_MS);
 }
 
 /** When the next failed copy is not waited for any more. */
-function nextReturn({ replicas }: ProjectedVolume, { fleet, lookup, nowMs }: Course): number | undefined {
+function nextReturn(
+  { replicas }: ProjectedVolume,
+  { fleet, lookup, nowMs }: ProjectionState,
+): number | undefined {
   const waitSeconds = fleet.view.settings['replica-replenishment-wait-interval'];
   const coming = replicas
     .map((replica) => placeHeldUntil(replica, { waitSeconds, replicas, nodeOf: lookup.nodeOf })?.getTime())
@@ -122,14 +130,14 @@ function takenBack(projected: ProjectedVolume, reused: Replica): Replica {
   return back;
 }
 
-function queue(projected: ProjectedVolume, target: Replica, course: Course): void {
+function queue(projected: ProjectedVolume, target: Replica, projection: ProjectionState): void {
   const { volume, replicas } = projected;
-  const view = repairView(projected, course);
+  const view = repairView(projected, projection);
   const sources = chosenSources(view);
   if (target.nodeId === undefined) throw new Bug(`replica ${target.id} is to be built and has no place`);
-  course.added += 1;
+  projection.added += 1;
   const rebuild = newRebuild({
-    id: asId<RebuildId>(`forecast ${course.added}`),
+    id: asId<RebuildId>(`forecast ${projection.added}`),
     clusterId: volume.clusterId,
     volumeId: volume.id,
     targetReplicaId: target.id,
@@ -140,33 +148,33 @@ function queue(projected: ProjectedVolume, target: Replica, course: Course): voi
     sizeBytes: volume.spec.sizeBytes,
     relocates: onlyRelocates(view),
     attempts: 1,
-    queuedAt: nowOf(course),
+    queuedAt: nowOf(projection),
   });
   projected.rebuild = rebuild;
   projected.bytes += volume.writtenBytes;
-  course.byRebuild.set(rebuild.id, projected);
-  course.line.add(rebuild, { bytes: volume.writtenBytes, spec: volume.spec });
+  projection.byRebuild.set(rebuild.id, projected);
+  projection.line.add(rebuild, { bytes: volume.writtenBytes, spec: volume.spec });
 }
 
 /** It has all its copies: surplus ones are removed, and the worker detaches it. */
-function finish(projected: ProjectedVolume, course: Course): void {
+function finish(projected: ProjectedVolume, projection: ProjectionState): void {
   for (;;) {
-    const victim = decideSurplus(repairView(projected, course))?.replica;
+    const victim = decideSurplus(repairView(projected, projection))?.replica;
     if (victim === undefined || decideRemoval(projected.replicas, victim.id).kind === 'refuse') break;
     projected.replicas = projected.replicas.filter(({ id }) => id !== victim.id);
-    if (victim.diskId === undefined || !isReachable(victim, course)) continue;
-    course.fleet.release(victim.diskId, claimOf(projected));
-    course.hasRoomAgain = true;
+    if (victim.diskId === undefined || !isReachable(victim, projection)) continue;
+    projection.fleet.release(victim.diskId, claimOf(projected));
+    projection.hasRoomAgain = true;
   }
-  if (projected.use === 'repairing') letGo(projected, course);
+  if (projected.use === 'repairing') detach(projected, projection);
 }
 
-function letGo(projected: ProjectedVolume, course: Course): void {
+function detach(projected: ProjectedVolume, projection: ProjectionState): void {
   projected.use = 'idle';
   projected.volume = { ...projected.volume, lifecycle: DETACHED };
   const { turnOf } = projected;
   if (turnOf === undefined) return;
-  course.turns.set(turnOf, (course.turns.get(turnOf) ?? 1) - 1);
+  projection.turns.set(turnOf, (projection.turns.get(turnOf) ?? 1) - 1);
   projected.turnOf = undefined;
 }
 

@@ -10,14 +10,14 @@ import { WorkingFleet } from '../scheduling/simulation/working-fleet.js';
 import type { Pace } from './pace.js';
 import { planAfterRebuild, planCopies } from './plan-copies.js';
 import {
-  type Course,
   type ProjectedVolume,
+  type ProjectionState,
   projectedVolume,
   stayingCopies,
   type VolumeEnd,
 } from './projected-volume.js';
-import { RebuildLine } from './rebuild-line.js';
-import type { Scene } from './scene.js';
+import type { ProjectionInput } from './projection-input.js';
+import { RebuildQueue } from './rebuild-queue.js';
 
 /**
  * Events, at which something ends or begins. Each costs a pass over the queue; as many rebuilds as one answer may have volumes with
@@ -28,7 +28,7 @@ const STEPS_MAX = 30_000;
 const RELOOKS_MAX = 50;
 
 export type Projection = {
-  readonly course: Course;
+  readonly projection: ProjectionState;
   readonly volumes: readonly ProjectedVolume[];
   /** Seconds until the last copy is built; `undefined`: none is. */
   readonly endSeconds: number | undefined;
@@ -37,25 +37,25 @@ export type Projection = {
   readonly isCut: boolean;
 };
 
-export function project(scene: Scene, pace: Pace, now: Date): Projection {
-  const course = beginCourse(scene, pace, now);
+export function project(scene: ProjectionInput, pace: Pace, now: Date): Projection {
+  const projection = beginProjection(scene, pace, now);
   const volumes = scene.volumes
     .filter(({ volume }) => !isDeleting(volume))
-    .map((given) => projectedVolume(given, course));
-  for (const projected of volumes) joinLine(projected, course);
-  for (const projected of volumes) planCopies(projected, course);
-  const { endMs, rebuilds, isCut } = play(volumes, course, now);
-  for (const projected of volumes) projected.end = endOf(projected, course);
-  const endSeconds = endMs === undefined ? undefined : (endMs - course.startedMs) / 1000;
-  return { course, volumes, endSeconds, rebuilds, isCut };
+    .map((given) => projectedVolume(given, projection));
+  for (const projected of volumes) joinLine(projected, projection);
+  for (const projected of volumes) planCopies(projected, projection);
+  const { endMs, rebuilds, isCut } = play(volumes, projection, now);
+  for (const projected of volumes) projected.end = endOf(projected, projection);
+  const endSeconds = endMs === undefined ? undefined : (endMs - projection.startedMs) / 1000;
+  return { projection, volumes, endSeconds, rebuilds, isCut };
 }
 
-function beginCourse({ fleet }: Scene, pace: Pace, now: Date): Course {
+function beginProjection({ fleet }: ProjectionInput, pace: Pace, now: Date): ProjectionState {
   const nowMs = now.getTime();
   return {
     fleet: new WorkingFleet(fleet, now),
     lookup: fleetLookup(fleet),
-    line: new RebuildLine(fleet, pace),
+    line: new RebuildQueue(fleet, pace),
     pace,
     startedMs: nowMs,
     nowMs,
@@ -67,40 +67,42 @@ function beginCourse({ fleet }: Scene, pace: Pace, now: Date): Course {
 }
 
 /** Rebuilds that wait or run at the start. */
-function joinLine(projected: ProjectedVolume, course: Course): void {
+function joinLine(projected: ProjectedVolume, projection: ProjectionState): void {
   const { rebuild, volume } = projected;
   if (rebuild === undefined) return;
   const bytes = rebuild.bytes.total > 0 ? rebuild.bytes.total : volume.writtenBytes;
   projected.bytes += Math.round(bytes * (1 - rebuild.percent / 100));
-  course.byRebuild.set(rebuild.id, projected);
-  course.line.add(rebuild, { bytes, spec: volume.spec });
+  projection.byRebuild.set(rebuild.id, projected);
+  projection.line.add(rebuild, { bytes, spec: volume.spec });
 }
 
 type Played = { readonly endMs: number | undefined; readonly rebuilds: number; readonly isCut: boolean };
 
-function play(volumes: readonly ProjectedVolume[], course: Course, now: Date): Played {
+function play(volumes: readonly ProjectedVolume[], projection: ProjectionState, now: Date): Played {
   let endMs: number | undefined;
   let rebuilds = 0;
   for (let steps = 0; steps < STEPS_MAX; steps += 1) {
-    course.line.admit(now);
+    projection.line.admit(now);
     const wakeMs = nextWakeMs(volumes);
     const seconds = Math.min(
-      course.line.secondsToNextEnd() ?? Number.POSITIVE_INFINITY,
-      (wakeMs - course.nowMs) / 1000,
+      projection.line.secondsToNextEnd() ?? Number.POSITIVE_INFINITY,
+      (wakeMs - projection.nowMs) / 1000,
     );
     if (!Number.isFinite(seconds)) return { endMs, rebuilds, isCut: false };
-    course.nowMs += Math.max(0, seconds) * 1000;
-    const ended = course.line.pass(Math.max(0, seconds));
-    if (ended.length > 0) endMs = course.nowMs;
+    projection.nowMs += Math.max(0, seconds) * 1000;
+    const ended = projection.line.pass(Math.max(0, seconds));
+    if (ended.length > 0) endMs = projection.nowMs;
     rebuilds += ended.length;
     for (const rebuild of ended) {
-      const projected = course.byRebuild.get(rebuild.id);
-      if (projected !== undefined) planAfterRebuild(projected, rebuild, course);
+      const projected = projection.byRebuild.get(rebuild.id);
+      if (projected !== undefined) planAfterRebuild(projected, rebuild, projection);
     }
     for (const projected of volumes) {
-      if (projected.wakeMs !== undefined && projected.wakeMs <= course.nowMs) planCopies(projected, course);
+      if (projected.wakeMs !== undefined && projected.wakeMs <= projection.nowMs)
+        planCopies(projected, projection);
     }
-    if (ended.length > 0 && (course.hasRoomAgain || course.turns.size > 0)) lookAgain(volumes, course);
+    if (ended.length > 0 && (projection.hasRoomAgain || projection.turns.size > 0))
+      lookAgain(volumes, projection);
   }
   return { endMs, rebuilds, isCut: true };
 }
@@ -112,20 +114,20 @@ function nextWakeMs(volumes: readonly ProjectedVolume[]): number {
 }
 
 /** Volumes without a place, once there is room again, and detached ones that wait to be moved. */
-function lookAgain(volumes: readonly ProjectedVolume[], course: Course): void {
+function lookAgain(volumes: readonly ProjectedVolume[], projection: ProjectionState): void {
   const mayFit = (projected: ProjectedVolume) =>
-    course.hasRoomAgain && projected.end?.kind === 'unschedulable';
+    projection.hasRoomAgain && projected.end?.kind === 'unschedulable';
   const waitsForTurn = ({ use, end, wakeMs, rebuild }: ProjectedVolume) =>
     use === 'idle' && end === undefined && wakeMs === undefined && rebuild === undefined;
   const again = volumes.filter((projected) => mayFit(projected) || waitsForTurn(projected));
-  for (const projected of again.slice(0, RELOOKS_MAX)) planCopies(projected, course);
-  course.hasRoomAgain = false;
+  for (const projected of again.slice(0, RELOOKS_MAX)) planCopies(projected, projection);
+  projection.hasRoomAgain = false;
 }
 
-function endOf(projected: ProjectedVolume, course: Course): VolumeEnd {
+function endOf(projected: ProjectedVolume, projection: ProjectionState): VolumeEnd {
   const { end, volume, rebuild } = projected;
   if (end !== undefined && end.kind !== 'full') return end;
-  if (stayingCopies(projected, course).length >= volume.spec.numberOfReplicas) return { kind: 'full' };
+  if (stayingCopies(projected, projection).length >= volume.spec.numberOfReplicas) return { kind: 'full' };
   if (rebuild !== undefined)
     return { kind: 'waiting', why: 'its rebuild waits: it is paused, or no limit lets it begin' };
   return { kind: 'waiting', why: 'a copy that it waits for is not replaced' };

@@ -10,8 +10,8 @@ import type { RepairView } from '../model/views.js';
 import { isAwaitingRebuild } from '../model/volume-facts.js';
 import type { WorkingFleet } from '../scheduling/simulation/working-fleet.js';
 import type { Pace } from './pace.js';
-import type { RebuildLine } from './rebuild-line.js';
-import type { ForecastVolume } from './scene.js';
+import type { ForecastVolume } from './projection-input.js';
+import type { RebuildQueue } from './rebuild-queue.js';
 
 /** Final state of a volume. `waiting`: for a user or for a node; the sentence says for what. */
 export type VolumeEnd =
@@ -36,10 +36,10 @@ export type ProjectedVolume = {
 };
 
 /** Shared state of all volumes of a projection. */
-export type Course = {
+export type ProjectionState = {
   readonly fleet: WorkingFleet;
   readonly lookup: FleetLookup;
-  readonly line: RebuildLine;
+  readonly line: RebuildQueue;
   readonly pace: Pace;
   readonly startedMs: number;
   nowMs: number;
@@ -52,7 +52,10 @@ export type Course = {
   readonly byRebuild: Map<RebuildId, ProjectedVolume>;
 };
 
-export function projectedVolume(given: ForecastVolume, course: Pick<Course, 'lookup'>): ProjectedVolume {
+export function projectedVolume(
+  given: ForecastVolume,
+  projection: Pick<ProjectionState, 'lookup'>,
+): ProjectedVolume {
   const { volume, replicas, rebuilds } = given;
   const projected: ProjectedVolume = {
     given,
@@ -66,23 +69,26 @@ export function projectedVolume(given: ForecastVolume, course: Pick<Course, 'loo
     copiesAtLowest: 0,
     bytes: 0,
   };
-  projected.copiesAtLowest = copiesOf(projected, course).length;
+  projected.copiesAtLowest = copiesOf(projected, projection).length;
   return projected;
 }
 
-export function nowOf({ nowMs }: Pick<Course, 'nowMs'>): Date {
+export function nowOf({ nowMs }: Pick<ProjectionState, 'nowMs'>): Date {
   return new Date(nowMs);
 }
 
 /** As the rules of its repair read it. */
-export function repairView({ volume, replicas, rebuild }: ProjectedVolume, { fleet }: Course): RepairView {
+export function repairView(
+  { volume, replicas, rebuild }: ProjectedVolume,
+  { fleet }: ProjectionState,
+): RepairView {
   return { volume, replicas, rebuilds: rebuild === undefined ? [] : [rebuild], fleet: fleet.view };
 }
 
 /** True on an existing disk and node. */
 export function isReachable(
   { nodeId, diskId }: Pick<Replica, 'nodeId' | 'diskId'>,
-  { lookup }: Pick<Course, 'lookup'>,
+  { lookup }: Pick<ProjectionState, 'lookup'>,
 ): boolean {
   const node = lookup.nodeOf(nodeId);
   const disk = lookup.diskOf(diskId);
@@ -91,24 +97,33 @@ export function isReachable(
 }
 
 /** Full copies that can be read. */
-export function copiesOf({ replicas }: ProjectedVolume, course: Pick<Course, 'lookup'>): Replica[] {
+export function copiesOf(
+  { replicas }: ProjectedVolume,
+  projection: Pick<ProjectionState, 'lookup'>,
+): Replica[] {
   return replicas.filter(
-    (replica) => isHealthy(replica) && replica.intent !== 'remove' && isReachable(replica, course),
+    (replica) => isHealthy(replica) && replica.intent !== 'remove' && isReachable(replica, projection),
   );
 }
 
 /** Of these, those that stay: what counts towards the wanted number. */
-export function stayingCopies(projected: ProjectedVolume, { lookup }: Pick<Course, 'lookup'>): Replica[] {
+export function stayingCopies(
+  projected: ProjectedVolume,
+  { lookup }: Pick<ProjectionState, 'lookup'>,
+): Replica[] {
   return copiesOf(projected, { lookup }).filter((replica) => !isLeaving(replica, projected, lookup));
 }
 
-export function comingOf({ replicas }: ProjectedVolume, { lookup }: Pick<Course, 'lookup'>): Replica[] {
+export function comingOf(
+  { replicas }: ProjectedVolume,
+  { lookup }: Pick<ProjectionState, 'lookup'>,
+): Replica[] {
   return replicas.filter(
     (replica) => isAwaitingRebuild(replica) && !isLeaving(replica, { replicas }, lookup),
   );
 }
 
-export function noteCopies(projected: ProjectedVolume, course: Pick<Course, 'lookup'>): void {
-  const { length } = copiesOf(projected, course);
+export function noteCopies(projected: ProjectedVolume, projection: Pick<ProjectionState, 'lookup'>): void {
+  const { length } = copiesOf(projected, projection);
   projected.copiesAtLowest = Math.min(projected.copiesAtLowest, length);
 }

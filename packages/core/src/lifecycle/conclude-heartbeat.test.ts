@@ -3,7 +3,7 @@ import { describe, expect, test } from '@jest/globals';
 import type { DiskReport, EngineReport } from '../model/agent-protocol.js';
 import { asId, type DiskId, type ReplicaId, type VolumeId } from '../model/ids.js';
 import { NO_BYTES } from '../model/rebuild.js';
-import { diskAfterReport, engineSignature, livesBefore, percentAfterReport } from './conclude-heartbeat.js';
+import { applyDiskReport, engineSignature, livesBefore, percentAfterReport } from './conclude-heartbeat.js';
 
 const VOLUME = asId<VolumeId>(testId(1));
 const REPLICA = asId<ReplicaId>(testId(2));
@@ -34,9 +34,9 @@ describe('a report of an engine', () => {
 });
 
 describe('a report of a disk', () => {
-  const first = diskAfterReport(undefined, aDiskReport(DISK), NOON);
+  const first = applyDiskReport(undefined, aDiskReport(DISK), NOON);
   const after = (part: Partial<DiskReport>) =>
-    diskAfterReport(first?.facts, { ...aDiskReport(DISK), ...part }, NOON);
+    applyDiskReport(first?.facts, { ...aDiskReport(DISK), ...part }, NOON);
 
   test('makes the cluster look at a disk that it did not know, and concerns no replica', () => {
     expect(first).toMatchObject({ isCounted: false, concernsCluster: true, concernsReplicas: false });

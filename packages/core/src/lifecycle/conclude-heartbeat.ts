@@ -69,7 +69,7 @@ export type DiskUpdate = {
  * @param known undefined: its first report
  * @returns undefined where the row says all of it already
  */
-export function diskAfterReport(
+export function applyDiskReport(
   known: DiskFacts | undefined,
   report: DiskReport,
   now: Date,

@@ -103,7 +103,7 @@ const FINAL_FOR_SNAPSHOTS: ReadonlySet<FaultCode> = new Set([
  * snapshot failed for the same reason emits no second event.
  */
 export function snapshotRefused(view: VolumeView, snapshot: Snapshot, refusal: Refusal, now: Date): Change[] {
-  if (!FINAL_FOR_SNAPSHOTS.has(refusal.code)) return troubleNoted(snapshot, refusal, now);
+  if (!FINAL_FOR_SNAPSHOTS.has(refusal.code)) return withError(snapshot, refusal, now);
   const failed = patched(snapshot, { state: 'failed', trouble: { message: refusal.message, at: now } });
   const [, before] = snapshotsOfSchedule(view.snapshots, snapshot.recurringName);
   if (before?.state === 'failed' && before.trouble?.message === refusal.message) return [failed];
@@ -121,13 +121,13 @@ export function hashAnswered(
   now: Date,
 ): Change[] {
   const { hashRequest } = snapshot;
-  if (refusal !== undefined || hashRequest === undefined) return troubleNoted(snapshot, refusal, now);
+  if (refusal !== undefined || hashRequest === undefined) return withError(snapshot, refusal, now);
   const patch = { hashRequest: { ...hashRequest, startedEpoch: volume.epoch }, trouble: undefined };
   return [patched(snapshot, patch)];
 }
 
 /** Records on the snapshot why it waits, so that the volume continues with its other work. */
-export function troubleNoted(snapshot: Snapshot, refusal: Refusal | undefined, now: Date): Change[] {
+export function withError(snapshot: Snapshot, refusal: Refusal | undefined, now: Date): Change[] {
   const message = refusal?.message ?? 'it is not wanted any more';
   return [patched(snapshot, { trouble: { message, at: now } })];
 }

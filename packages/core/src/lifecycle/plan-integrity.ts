@@ -2,7 +2,7 @@
  * Background hashing of a volume's snapshots, once it is admitted: requests a hash of all of them when the periodic check is due, and
  * ends the admission when none of the worker's own requests is left.
  *
- * Admission is granted per cluster (`task-line.ts`). It ends with the attachment, and pending requests wait for the next one.
+ * Admission is granted per cluster (`task-queue.ts`). It ends with the attachment, and pending requests wait for the next one.
  */
 
 import type { Change, VolumePatch } from '../model/changes.js';

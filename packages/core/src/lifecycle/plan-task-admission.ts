@@ -1,5 +1,5 @@
 /**
- * Admission of one volume's purge or filling (granted by `task-line.ts`): requested while there is such work and an
+ * Admission of one volume's purge or filling (granted by `task-queue.ts`): requested while there is such work and an
  * engine to do it, and ended as soon as that engine is gone.
  */
 

@@ -24,7 +24,7 @@ export const joinSchema = z.object({
 });
 
 export const joinReplySchema = z.object({
-  nodeId: idField<NodeId>().describe('Id of the node, new or as it was.'),
+  nodeId: idField<NodeId>().describe('Id of the node, new or unchanged.'),
   clusterId: idField<ClusterId>().describe('The cluster that it belongs to.'),
   certificate: z.string().max(8192).describe('Certificate for the key of the request (PEM).'),
   authorities: z

@@ -48,7 +48,7 @@ export const protocolVersion = z
   .positive()
   .max(1_000_000)
   .optional()
-  .describe('Version of the protocol that the agent speaks; left out by agents from before they said so.');
+  .describe("Version of the agent's protocol; left out by agents that predate the field.");
 
 /** At most this many of anything in one message: far above what a node can hold, low enough to bound memory. */
 const ITEMS_MAX = 10_000;
@@ -102,7 +102,7 @@ const diskAnswersSchema = z.object({
     .int()
     .min(0)
     .max(Number.MAX_SAFE_INTEGER)
-    .describe('Calls of the last two minutes that ended, of which at most 256 are kept.'),
+    .describe('Number of calls that ended in the last two minutes; at most 256 are kept.'),
   p50Ms: answerMs.describe('Milliseconds that half of them took at most.'),
   p99Ms: answerMs.describe('Milliseconds that 99 of 100 took at most.'),
   maxMs: answerMs.describe('Milliseconds that the slowest took.'),
@@ -142,7 +142,7 @@ export const diskReportSchema = z.object({
     .boolean()
     .optional()
     .describe(
-      'True: every copy on it that can be read is among the copies of this report. False while it is looked through; left out by older agents, and then nothing follows from a copy that is not reported.',
+      'True: every readable copy on it is among the copies of this report. False while it is being scanned; left out by older agents: a missing copy then means nothing.',
     ),
   addedAs: diskId
     .optional()
@@ -152,7 +152,7 @@ export const diskReportSchema = z.object({
 });
 
 export const replicaReportSchema = z.object({
-  replicaId: replicaId.describe('The replica whose copy is on the disk.'),
+  replicaId: replicaId.describe("Id of the copy's replica."),
   volumeId: volumeId.describe('The volume that it is a copy of.'),
   diskId: diskId.describe('The disk it is on.'),
   writtenBytes: bytes.describe('Bytes of it that hold data.'),
@@ -172,31 +172,31 @@ export const replicaReportSchema = z.object({
 export const rebuildBytesSchema = z
   .object({
     total: bytes.describe('Bytes that the target has to hold in the end.'),
-    compared: bytes.describe('Bytes looked at while copying, whether sent or skipped.'),
+    compared: bytes.describe('Bytes compared while copying, whether sent or skipped.'),
     skipped: bytes.describe('Bytes that the target had already.'),
     sent: bytes.describe('Bytes sent to the target.'),
     written: bytes.describe('Bytes that the target wrote.'),
     // Agents of earlier versions count them as compared once more.
-    verified: bytes
-      .default(0)
-      .describe('Bytes of which the target has proved that its disk holds what the source has.'),
+    verified: bytes.default(0).describe('Bytes that the target has verified on its disk against the source.'),
   })
-  .describe('What was done so far, in bytes.');
+  .describe('Progress in bytes.');
 
 export const rebuildReportSchema = z.object({
   rebuildId: uuid.describe('The rebuild.'),
   replicaId: replicaId.describe('Its target.'),
-  state: z.enum(['running', 'succeeded', 'failed']).describe('How far it is, as the engine knows.'),
+  state: z.enum(['running', 'succeeded', 'failed']).describe('Progress as the engine reports it.'),
   phase: z.enum(REBUILD_PHASES).describe('The step it is at, in their order.'),
   paused: z
     .boolean()
     .optional()
-    .describe('True: held up by request; user writes still reach the target. Left out: it is not.'),
+    .describe('True: paused by request; user writes still reach the target. Left out: not paused.'),
   sourceReplicaIds: z
     .array(replicaId)
     .max(64)
     .optional()
-    .describe('The copies that it reads from now; empty: none yet. Left out by engines that do not say.'),
+    .describe(
+      'The copies that it reads from now; empty: none yet. Left out by engines that do not report them.',
+    ),
   bytes: rebuildBytesSchema,
   rateBytesPerSecond: bytes.describe('How fast it copies now, in bytes per second.'),
   snapshots: z
@@ -213,7 +213,7 @@ export const rebuildReportSchema = z.object({
   error: z
     .object({
       code: agentText(CODE_CHARS_MAX).describe('Stable code of the failure.'),
-      message: agentText(1024).describe('What went wrong, for people.'),
+      message: agentText(1024).describe('Error message for people.'),
     })
     .nullable()
     .describe('Why it failed; null: it has not.'),
@@ -263,7 +263,7 @@ export const engineReportSchema = z.object({
       error: agentText(1024).describe('Why it failed; empty when it has not.'),
     })
     .optional()
-    .describe('The filling of a new volume from a snapshot of another one; left out: none was asked for.'),
+    .describe('The filling of a new volume from a snapshot of another one; left out: none was requested.'),
 });
 
 /** A host name (RFC 1123) or an address: it comes to stand in URIs that users copy into a shell. */
@@ -353,33 +353,31 @@ export const heartbeatReplySchema = z.object({
               .boolean()
               .optional()
               .describe('True: it has been set up before, so that a place where no disk is gets none.'),
-            sizeBytes: bytes
-              .nullable()
-              .describe('Bytes that it is to hold; null: what the agent gives a new disk.'),
+            sizeBytes: bytes.nullable().describe("Size in bytes; null: the agent's default for a new disk."),
           }),
         )
         .max(ITEMS_MAX)
         .describe('Disks that users added to the node.'),
-      remove: z.array(diskId).max(ITEMS_MAX).describe('Disks that it is to let go of, which hold no copy.'),
+      remove: z.array(diskId).max(ITEMS_MAX).describe('Disks to release, which hold no copy.'),
     })
     .optional()
-    .describe('What users want of its disks; left out: nothing.'),
+    .describe('Requested changes of its disks; left out: none.'),
   stamps: z
     .array(
       z.object({
         diskId: diskId.describe('The disk.'),
-        stampId: uuid.nullable().describe('Its stamp, as it was reported; null: it has none.'),
+        stampId: uuid.nullable().describe('Its last reported stamp; null: it has none.'),
       }),
     )
     .max(ITEMS_MAX)
     .optional()
     .describe(
-      'Stamps of this report that are stored: copies on those disks may be written to. Left out by control planes that know none.',
+      'Stamps of this report that are stored: copies on those disks may be written. Left out by control planes without stamps.',
     ),
   reportId: uuid
     .optional()
     .describe(
-      'Names this report. As long as the agent would say the same, it may send this id instead (`POST /agent/heartbeat/repeat`). Left out: it has to report in full each time.',
+      "Id of this report. While the agent's report is unchanged, it may send this id instead (`POST /agent/heartbeat/repeat`). Left out: it has to report in full each time.",
     ),
 });
 
@@ -417,7 +415,7 @@ export const heartbeatRepeatReplySchema = z.object({
     .array(
       z.object({
         diskId: diskId.describe('The disk.'),
-        stampId: uuid.nullable().describe('Its stamp, as it was reported; null: it has none.'),
+        stampId: uuid.nullable().describe('Its last reported stamp; null: it has none.'),
       }),
     )
     .max(256)

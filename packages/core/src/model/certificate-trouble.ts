@@ -77,7 +77,7 @@ function fileTrouble(error: unknown, { authorityFile, setting, name }: TlsServic
 function withoutTls(error: unknown, where: string): string | undefined {
   const text = typeof error === 'object' && error !== null && 'message' in error ? String(error.message) : '';
   return /does not support SSL|wrong version number|packet length too long/i.test(text)
-    ? `${where} does not speak TLS, which its address asks for`
+    ? `${where} does not use TLS, which its address requires`
     : undefined;
 }
 

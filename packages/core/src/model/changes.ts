@@ -57,7 +57,7 @@ type Opening = Pick<
  * May a change of a node or a disk give any volume of the cluster a better place for a copy that it has elsewhere? Switches
  * do when they open it, labels always. Free space comes and goes with every heartbeat and does not count.
  */
-export function opensPlaces(patch: Opening): boolean {
+export function freesCapacity(patch: Opening): boolean {
   const isLabelled = ['tags', 'zone', 'region', 'returnedAt'].some((field) => Object.hasOwn(patch, field));
   const isOutOfMaintenance = Object.hasOwn(patch, 'maintenance') && patch.maintenance === undefined;
   const isOpened =

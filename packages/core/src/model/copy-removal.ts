@@ -48,8 +48,8 @@ export function requireRemovable(replicaId: ReplicaId, found: ReplicaState, clai
   if (code === undefined) return;
   const publicMessage =
     code === 'agent.refused'
-      ? 'the copy is not the one that was meant any more: it has another record by now'
-      : 'the copy says that it is the only one that is current, and nothing says that others hold its data or that it was given up';
+      ? 'the copy has changed: it has another record by now'
+      : 'the copy records itself as the only current one, and there is no proof that others hold its data or that it was given up';
   throw new StorageFault(code, { publicMessage });
 }
 

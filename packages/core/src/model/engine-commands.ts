@@ -184,14 +184,14 @@ const DECLARED = {
 
 export type EngineCommandName = keyof typeof DECLARED;
 /** Request of a command, as its sender makes it and its receiver gets it. */
-export type EngineAsk<Name extends EngineCommandName> = z.output<(typeof DECLARED)[Name]['ask']>;
+export type EngineRequest<Name extends EngineCommandName> = z.output<(typeof DECLARED)[Name]['ask']>;
 /** Reply of a command, as an engine makes it: ids and times may still be text. */
 export type EngineAnswer<Name extends EngineCommandName> = z.input<(typeof DECLARED)[Name]['reply']>;
 /** Reply of a command, as the control plane gets it. */
 export type EngineReply<Name extends EngineCommandName> = z.output<(typeof DECLARED)[Name]['reply']>;
 
 export type EngineCommand<Name extends EngineCommandName> = Traits & {
-  readonly ask: z.ZodType<EngineAsk<Name>>;
+  readonly ask: z.ZodType<EngineRequest<Name>>;
   readonly reply: z.ZodType<EngineReply<Name>>;
 };
 
@@ -208,7 +208,7 @@ export const engineAnswerSchema = z.object({ reply: z.unknown() });
 export type EngineHandlers<Engine> = {
   readonly [Name in EngineCommandName]: (
     engine: Engine,
-    ask: EngineAsk<Name>,
+    ask: EngineRequest<Name>,
   ) => EngineAnswer<Name> | Promise<EngineAnswer<Name>>;
 };
 

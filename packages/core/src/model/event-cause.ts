@@ -15,7 +15,7 @@ export const CAUSE_TYPES: readonly EventType[] = ['NodeNotReady', 'NodeReady', '
 export const EARLY_EFFECTS: readonly EventType[] = ['ReplicaFailed', 'VolumeDegraded', 'VolumeFaulted'];
 
 /** Seconds before the loss of a disk in which a copy's failure is an effect of it: an agent checks its disks every few seconds. */
-export const DISK_EFFECTS_SECONDS = 60;
+export const DISK_EVENT_CORRELATION_SECONDS = 60;
 
 /** Does this event claim early effects for itself? Only the loss of a place does. */
 export function claimsEffects({ type }: { readonly type: EventType }): boolean {

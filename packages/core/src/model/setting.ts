@@ -144,14 +144,14 @@ export const SETTINGS = {
     options: DRAIN_POLICIES,
     category: 'node',
     description:
-      'When a drained node may be switched off, where the request names no policy: unless it holds the last healthy copy of a volume (block-if-contains-last-replica), or of one in use (allow-if-replica-is-stopped); at once (always-allow); once all its replicas have been moved away (block-for-eviction), or those that are the last healthy copy (block-for-eviction-if-contains-last-replica).',
+      'When a drained node may be switched off, if the request names no policy: unless it holds the last healthy copy of a volume (block-if-contains-last-replica), or of one in use (allow-if-replica-is-stopped); at once (always-allow); once all its replicas have been replaced elsewhere (block-for-eviction), or those that are the last healthy copy (block-for-eviction-if-contains-last-replica).',
   },
   'detach-manually-attached-volumes-when-cordoned': {
     type: 'boolean',
     default: false,
     category: 'node',
     description:
-      'Detach the volumes whose engine is on a cordoned node, so that they do not hold up its drain.',
+      'Detach the volumes whose engine is on a cordoned node, so that they do not block its drain.',
   },
   'allow-volume-creation-with-degraded-availability': {
     type: 'boolean',
@@ -193,7 +193,7 @@ export const SETTINGS = {
     description: 'Moves replicas of healthy attached volumes to spread them better.',
     volume: {
       field: 'replicaAutoBalance',
-      description: 'How far copies are moved to spread them evenly.',
+      description: 'How much copies are moved to spread them evenly.',
       flag: 'auto-balance',
       title: 'Balance copies automatically',
       words: { disabled: 'No', 'least-effort': 'Least effort', 'best-effort': 'Best effort' },
@@ -227,7 +227,7 @@ export const SETTINGS = {
     unit: '%',
     category: 'scheduling',
     description:
-      'By how much less of the target has to be used, with the replica on it, than of the disk under pressure that it leaves.',
+      'How much less the target must be used, with the replica on it, than the disk under pressure that it leaves.',
     isOurs: true,
   },
   'replica-auto-balance-cool-down': {
@@ -268,7 +268,7 @@ export const SETTINGS = {
     default: false,
     category: 'scheduling',
     description:
-      'Move copies whose node or disk does not match the selectors or the topology of their volume any more; false: only say so.',
+      'Move copies whose node or disk no longer matches the selectors or the topology of their volume; false: only report them.',
     isOurs: true,
   },
   'default-replica-count': {
@@ -294,7 +294,7 @@ export const SETTINGS = {
     max: SECONDS_MAX,
     unit: 's',
     category: 'rebuild',
-    description: 'How long to wait for a failed replica to come back before a new one is built elsewhere.',
+    description: 'How long to wait for a failed replica to return before a new one is built elsewhere.',
   },
   'concurrent-replica-rebuild-per-node-limit': {
     type: 'integer',
@@ -336,7 +336,7 @@ export const SETTINGS = {
     type: 'boolean',
     default: true,
     category: 'snapshot',
-    description: 'Purge what rebuilds leave behind as soon as a volume has all its copies again.',
+    description: 'Purge the layers that rebuilds leave as soon as a volume has all its copies again.',
   },
   'disable-snapshot-purge': {
     type: 'boolean',
@@ -351,7 +351,7 @@ export const SETTINGS = {
     engines: ['v1', 'v2'],
     category: 'snapshot',
     description:
-      'Automatic hashing of user snapshots. enabled reads them even where nothing has changed since; disabled: only when asked.',
+      'Automatic hashing of user snapshots. enabled reads them even if nothing has changed since; disabled: only on request.',
     volume: {
       field: 'snapshotDataIntegrity',
       description:
@@ -388,7 +388,7 @@ export const SETTINGS = {
     default: '0 3 * * 0',
     category: 'snapshot',
     description:
-      'When that comparison is due, in UTC; each volume begins within an hour. One that is attached then is compared once it is detached.',
+      'When that comparison is due, in UTC; each volume begins within an hour. A volume that is attached then is compared once it is detached.',
   },
   'volume-verification-bandwidth-limit': {
     type: 'integer',
@@ -397,7 +397,7 @@ export const SETTINGS = {
     max: 100_000,
     unit: 'MiB/s',
     category: 'snapshot',
-    description: 'What scheduled comparisons may read on one node together. 0 is no limit.',
+    description: 'Bandwidth of all scheduled comparisons on one node. 0 is no limit.',
   },
   'snapshot-heavy-task-concurrent-limit': {
     type: 'integer',
@@ -407,7 +407,7 @@ export const SETTINGS = {
     mayBeUnlimited: true,
     category: 'snapshot',
     description:
-      'Volumes with a copy on a node that may be purged, filled or, unasked, hashed at once; the others wait for admission. 0 is no limit.',
+      'Volumes with a copy on a node that may be purged, filled or automatically hashed at once; the others wait for admission. 0 is no limit.',
   },
   'snapshot-count-warning-threshold': {
     type: 'integer',
@@ -423,7 +423,7 @@ export const SETTINGS = {
     default: false,
     category: 'rebuild',
     description:
-      'Attach a detached, degraded volume without an address, rebuild what is missing, and detach it again.',
+      'Attach a detached, degraded volume without an address, rebuild its missing copies, and detach it again.',
     volume: {
       field: 'offlineRebuilding',
       description: 'Rebuild missing copies while it is detached, too?',
@@ -464,11 +464,11 @@ export const SETTINGS = {
     mayLeaveOut: true,
     category: 'rebuild',
     description:
-      'What the rebuilds that write to one node may copy together; they share it. 0 is no limit. With a map, those of each data engine share what is its own.',
+      "Bandwidth of all rebuilds that write to one node; they share it. 0 is no limit. With a map, the rebuilds of each data engine share that engine's limit.",
     volume: {
       field: 'replicaRebuildingBandwidthLimit',
       description:
-        'MiB that a rebuild of it may copy in a second, in place of its share of what the cluster lets a node receive.',
+        "Bandwidth of a rebuild of it in MiB per second, in place of its share of its node's limit.",
       flag: 'rebuilding-bandwidth-limit',
       title: 'Rebuild at most (MiB/s)',
       min: 1,
@@ -515,12 +515,12 @@ export const SETTINGS = {
     unit: 's',
     category: 'engine',
     description:
-      "How long the node of a volume's engine must have been not ready until the volume is attached elsewhere unasked. 0 leaves it to its users.",
+      "How long the node of a volume's engine must have been not ready until the volume is attached elsewhere automatically. 0 leaves it to its users.",
     isOurs: true,
     volume: {
       field: 'failoverDelay',
       description:
-        "Seconds that its engine's node must have been not ready until it is attached elsewhere unasked; -1: never.",
+        "Seconds for which its engine's node must have been not ready until it is attached elsewhere automatically; -1: never.",
       flag: 'failover-delay',
       title: 'Failover when its node is dead for (s)',
       min: -1,
@@ -535,7 +535,7 @@ export const SETTINGS = {
     unit: 's',
     category: 'node',
     description:
-      'Silence after which a node counts as not ready. One whose agent is known to be gone does at once.',
+      'Silence after which a node counts as not ready. A node whose agent refuses connections does at once.',
     isOurs: true,
   },
   'stale-replica-timeout': {
@@ -553,7 +553,7 @@ export const SETTINGS = {
     options: ['replica-data', 'instance'],
     category: 'orphan',
     description:
-      'Which orphans are removed unasked, with semicolons between. replica-data: copies on a disk that no volume knows, but for those that say they are of another cluster. instance, as Longhorn has it, is accepted and removes nothing: an engine left on a node that was away can write nothing once its volume is attached elsewhere, and ends when its agent is started again.',
+      "Which orphans are removed automatically, separated by semicolons. replica-data: copies without a replica, except those of another cluster. instance, a value of Longhorn's, is accepted and removes nothing: an engine left on an unreachable node can write nothing once its volume is attached elsewhere, and ends when its agent is started again.",
   },
   'orphan-resource-auto-deletion-grace-period': {
     type: 'integer',
@@ -592,7 +592,7 @@ export const SETTINGS = {
     unit: 'days',
     category: 'history',
     description:
-      'Age at which audit entries are deleted. 0 keeps them. An organization keeps them as long as any of its clusters says.',
+      'Age at which audit entries are deleted. 0 keeps them. An organization keeps them as long as any of its clusters requires.',
     isOurs: true,
   },
 } as const satisfies Record<string, SettingDefinition>;

@@ -8,7 +8,7 @@ import { eventually } from '@holdfast/testkit/eventually.js';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { alignedBytes, isAlignedBuffer, leaseAligned } from './aligned-buffers.js';
 import { BlockFile } from './block-file.js';
-import { takesDirectIo } from './folder/direct-io.js';
+import { supportsDirectIo } from './folder/direct-io.js';
 
 const SIZE_BYTES = 16 * MIB;
 let folder: string;
@@ -28,7 +28,7 @@ describe.each([
 
   beforeEach(async () => {
     // Cases that the disk under the tests does not support are not run on it.
-    const direct = options.direct && (await takesDirectIo(folder));
+    const direct = options.direct && (await supportsDirectIo(folder));
     const { cachesSmallWrites } = options;
     file = await BlockFile.create(path.join(folder, 'data'), SIZE_BYTES, { direct, cachesSmallWrites });
   });
@@ -119,13 +119,13 @@ describe.each([
       ),
     );
     const [info] = infos.filter((one) => one !== undefined);
-    const expected = options.direct && (await takesDirectIo(folder));
+    const expected = options.direct && (await supportsDirectIo(folder));
     expect(((info ?? 0) & flags) !== 0).toBe(expected);
   });
 });
 
 test('a write and a read that are alone are done when the call returns, once the disk was fast', async () => {
-  if (!(await takesDirectIo(folder))) return;
+  if (!(await supportsDirectIo(folder))) return;
   const file = await BlockFile.create(path.join(folder, 'alone'), SIZE_BYTES, { direct: true });
   const plain = await fs.open(file.path);
   const { buffer, release } = leaseAligned(4096);

@@ -1,12 +1,12 @@
 /**
- * Layer agreement at attach: makes sure that all copies have the same snapshots and the same parent of the head
- * before they are served together.
+ * Layer agreement at attach: ensures that all copies have the same snapshots and the same parent of the head before they are served
+ * together.
  *
- * An engine that died while it took a snapshot, or reverted to one, leaves copies that disagree. A snapshot that only
- * some copies have is rolled back: its success was never reported, and nothing was written since. If copies still
- * disagree, as when one of them has marked a snapshot as removed and others have not, one group that agrees goes on, and the others are
- * rebuilt: the largest of those with a copy whose process has lived on, if there is any. Only such a copy surely has what was
- * acknowledged and not flushed, and it has made every layer change that was acknowledged.
+ * An engine that died while it took a snapshot, or reverted to one, leaves copies that differ. A snapshot that only some copies have
+ * is rolled back: its success was never reported, and nothing was written since. If copies still differ, for example when only some
+ * have marked a snapshot as removed, one group of equal copies is kept, and the others are rebuilt: the largest group with a copy
+ * whose process has kept running, if there is any. Only such a copy is certain to have the acknowledged but unflushed writes, and it
+ * has made every acknowledged layer change.
  */
 import crypto from 'node:crypto';
 import { type ChainFacts, chainUpTo, isPurgeable } from '../protocol/layers.js';

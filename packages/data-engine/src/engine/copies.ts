@@ -222,7 +222,7 @@ export class Copies {
       this.drop(link, error);
     } else if (isGone || this.ports.reopen === undefined) this.stopWithout(link, error);
     else {
-      this.noteTrouble(link, messageOf(error));
+      this.noteError(link, messageOf(error));
       return false;
     }
     return true;
@@ -240,7 +240,7 @@ export class Copies {
     return link.mode === 'RW' && this.withMode('RW').length === 1;
   }
 
-  private noteTrouble(link: ReplicaLink, reason: string): void {
+  private noteError(link: ReplicaLink, reason: string): void {
     link.reason = reason;
     link.troubledAtMs = this.time.nowMs();
     this.changed();
@@ -281,7 +281,7 @@ export class Copies {
       },
     });
     link.lost = { sinceMs: this.time.nowMs(), ended };
-    this.noteTrouble(link, `it is being opened again: ${messageOf(error)}`);
+    this.noteError(link, `it is being opened again: ${messageOf(error)}`);
     client.destroy(error instanceof Error ? error : new Error(String(error)));
   }
 
@@ -355,7 +355,7 @@ export class Copies {
   }
 
   /** Ends the set after a clean stop, and disconnects from the copies in order. */
-  letGo(reason: StorageFault): void {
+  release(reason: StorageFault): void {
     this.end(reason, (client) => client.close());
   }
 
@@ -377,8 +377,9 @@ export class Copies {
   }
 
   /**
-   * A copy that a newer engine has opened hangs up on this one, as does one whose process dies. A record that leaves it out would
-   * say that it misses writes, on copies that the newer engine has not opened yet, and could keep that engine from starting.
+   * A copy that a newer engine has opened closes this engine's connection, and so does a copy whose process ends. A record without
+   * that copy would state that it misses writes, on copies that the newer engine has not opened yet, and could keep that engine from
+   * starting.
    */
   private async askLeftOut(): Promise<void> {
     const { leftOut } = this;

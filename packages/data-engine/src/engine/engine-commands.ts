@@ -1,9 +1,9 @@
 /** Handlers of the control plane's commands to an engine: what each entry of the table in core does. */
 import type {
   EngineAnswer,
-  EngineAsk,
   EngineCommandName,
   EngineHandlers,
+  EngineRequest,
 } from '@holdfast/core/model/engine-commands.js';
 import type { Engine } from './engine.js';
 
@@ -63,7 +63,7 @@ const HANDLERS: EngineHandlers<Engine> = {
 export async function runEngineCommand<Name extends EngineCommandName>(
   engine: Engine,
   name: Name,
-  ask: EngineAsk<Name>,
+  ask: EngineRequest<Name>,
 ): Promise<EngineAnswer<Name>> {
   return HANDLERS[name](engine, ask);
 }

@@ -37,7 +37,7 @@ export type PlannedLayer = {
 export type Regions = { regionBytes: number; runs: readonly (readonly [number, number])[] };
 
 /** Chooses a sync method for each frozen layer of a rebuild; the rule itself lives in core. */
-export type PlanLayers = (
+export type LayerPlanner = (
   source: readonly {
     id: string;
     name: string;
@@ -80,9 +80,9 @@ export type EngineDependencies = Partial<Ports> & {
    * exists.
    */
   confirmRecord: (record: CopyRecord) => Promise<void>;
-  planLayers: PlanLayers;
+  planLayers: LayerPlanner;
   /** Makes of the engine's secret for a copy one with which another node may read it, for a rebuild. */
-  lendSecret?: (secret: string, readerNodeId: string) => string;
+  readerSecretOf?: (secret: string, readerNodeId: string) => string;
   /** Called when the engine's report changed in a way that should be sent at once. */
   onChange: () => void;
 };

@@ -270,11 +270,11 @@ export class Engine {
     for (const run of this.rebuilds) void run.cancel();
     // A write that waits for the control plane could block a clean stop for ever; after the time limit the copies
     // stay marked.
-    await within(STOP_MAX_MS, this.letGo(), this.ports.time);
-    this.copies.letGo(new StorageFault('engine.not_found', { publicMessage: 'the engine was stopped' }));
+    await within(STOP_MAX_MS, this.release(), this.ports.time);
+    this.copies.release(new StorageFault('engine.not_found', { publicMessage: 'the engine was stopped' }));
   }
 
-  private async letGo(): Promise<void> {
+  private async release(): Promise<void> {
     for (const run of this.rebuilds) await run.cancel();
     await this.fill?.cancel();
     if (this.resync === undefined) await this.drops.marked();

@@ -155,8 +155,8 @@ export class RebuildRun {
 
   /** The address of a source, with a secret that permits the target's node to read it and nothing else. */
   private lent(source: ReplicaAddress): ReplicaAddress {
-    const { lendSecret = (secret) => secret } = this.host.dependencies;
-    return { ...source, secret: lendSecret(source.secret, this.rebuild.target.nodeId) };
+    const { readerSecretOf = (secret) => secret } = this.host.dependencies;
+    return { ...source, secret: readerSecretOf(source.secret, this.rebuild.target.nodeId) };
   }
 
   /** Has the target pull from one source after another until it has verified everything. */

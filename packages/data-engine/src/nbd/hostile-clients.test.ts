@@ -63,7 +63,7 @@ class WaitingExport extends MemoryExport {
     return super.read(offset, lengthBytes);
   }
 
-  letGo(): void {
+  release(): void {
     this.open();
   }
 }
@@ -94,7 +94,7 @@ describe('clients that ask for more than they may hold', () => {
       expect(device).toMatchObject({ begun: reads, askedBytes: reads * lengthBytes });
       expect(device.askedBytes).toBeLessThanOrEqual(bytesMax);
       socket.destroy();
-      device.letGo();
+      device.release();
     },
   );
 

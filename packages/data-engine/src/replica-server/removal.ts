@@ -9,7 +9,7 @@ export type RemovalPorts = {
   /** The copy's state now, from its open replica or from its disk. */
   state: () => Promise<ReplicaState>;
   /** Closes the copy: it can't change afterwards. */
-  letGo: () => Promise<void>;
+  release: () => Promise<void>;
   discard: () => Promise<void>;
 };
 
@@ -20,10 +20,10 @@ export type RemovalPorts = {
  */
 export async function removeIf(
   requireRemovable: (found: ReplicaState) => void,
-  { state, letGo, discard }: RemovalPorts,
+  { state, release, discard }: RemovalPorts,
 ): Promise<void> {
   requireRemovable(await state());
-  await letGo();
+  await release();
   requireRemovable(await state());
   await discard();
 }

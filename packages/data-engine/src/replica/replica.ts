@@ -144,8 +144,8 @@ export class Replica {
   }
 
   /**
-   * Bytes that hold data, for space accounting: never more than the disk has allocated, as zeros over an older layer are held, and take
-   * no space. The disk is asked only after a change or a flush.
+   * Bytes that hold data, for space accounting: never more than the disk has allocated, as zeros over an older layer count as held,
+   * and need no space. The disk is queried only after a change or a flush.
    */
   async writtenBytes(): Promise<number> {
     const { heldBytes } = this;

@@ -389,7 +389,7 @@ class CopyRun {
 
   private async openOnce(): Promise<void> {
     // No other process has the disk open, so who owns its space is found out anew, as where the last copy lets go of it.
-    await this.disk.device.letGo(this.life);
+    await this.disk.device.release(this.life);
     const replica = await Replica.open('disk', this.replicaId, this.openDisk);
     this.epoch += 1;
     try {

@@ -54,7 +54,7 @@ export class SimDevice {
   }
 
   /** Ends a process's opening, as the last copy that uses it does. */
-  async letGo(life: Life): Promise<void> {
+  async release(life: Life): Promise<void> {
     const there = await this.opened.get(life)?.catch(() => undefined);
     this.opened.delete(life);
     there?.abandon();

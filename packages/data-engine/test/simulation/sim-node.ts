@@ -93,7 +93,7 @@ export class SimNode {
     return this.oneAtATime(replicaId, () =>
       removeIf((found) => requireRemovable(asId(replicaId), found, claim), {
         state: () => this.stateOf(replicaId),
-        letGo: () => service.close(replicaId),
+        release: () => service.close(replicaId),
         discard: async () => {
           onGone();
           await (await this.openDisk(host)).remove(replicaId);

@@ -5,7 +5,7 @@ import type { Sql } from '../sql/scope.js';
 import { asJson } from '../sql/table.js';
 import { insertEvent } from '../store/events.js';
 import { storeFanOut } from '../store/fan-out.js';
-import { Touched, writeOutbox } from '../store/touched.js';
+import { WakeUpSet, writeOutbox } from '../store/wake-up-set.js';
 
 /**
  * Locks the cluster's settings. The settings version counts up first, which also waits for bookings that were made under the old
@@ -43,7 +43,7 @@ export async function storeSetting(sql: Sql, clusterId: ClusterId, change: Setti
   }
   for (const event of events) await insertEvent(sql, event);
   await storeFanOut(sql, clusterId, { kind: 'cluster', id: clusterId });
-  const touched = new Touched();
-  touched.cluster(clusterId);
-  await writeOutbox(sql, touched);
+  const wakeUps = new WakeUpSet();
+  wakeUps.cluster(clusterId);
+  await writeOutbox(sql, wakeUps);
 }

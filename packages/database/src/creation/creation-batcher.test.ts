@@ -4,10 +4,10 @@ import { decideCreation } from '@holdfast/core/lifecycle/decide-creation.js';
 import { GIB } from '@holdfast/core/model/bytes.js';
 import { conditionOf } from '@holdfast/core/model/condition.js';
 import { asId, type DiskId, type ProjectId } from '@holdfast/core/model/ids.js';
+import { BlackholeProxy } from '@holdfast/testkit/blackhole-proxy.js';
 import { aDiskReport, aHeartbeat, NOON, testId } from '@holdfast/testkit/builders.js';
 import { untilLockIsAwaited } from '@holdfast/testkit/lock-waits.js';
 import { outcome } from '@holdfast/testkit/store-fixture.js';
-import { SwallowingProxy } from '@holdfast/testkit/swallowing-proxy.js';
 import { seedTestDatabase, startTestDatabase, type TestDatabase } from '@holdfast/testkit/test-database.js';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import pg from 'pg';
@@ -121,7 +121,7 @@ describe('a cached fleet', () => {
 });
 
 test('when the database falls silent, those that have waited behind a transaction are refused with it', async () => {
-  const proxy = await SwallowingProxy.to(Number(new URL(database.ownerUrl).port));
+  const proxy = await BlackholeProxy.to(Number(new URL(database.ownerUrl).port));
   const cut = createPool(proxy.onWayTo(database.apiUrl), {
     connectionsMax: 2,
     applicationName: 'cut',

@@ -13,7 +13,7 @@ import { VOLUMES } from '../rows/volume-row.js';
 import type { Sql } from '../sql/scope.js';
 import { insertList } from '../sql/table.js';
 import { EVENT_CHANNEL } from '../store/events.js';
-import { CHANGE_CHANNEL, OUTBOX_CHANNEL } from '../store/touched.js';
+import { CHANGE_CHANNEL, OUTBOX_CHANNEL } from '../store/wake-up-set.js';
 
 /** Where the volumes belong to. */
 export type CreationPlace = { readonly organizationId: OrganizationId; readonly clusterId: ClusterId };

@@ -37,17 +37,17 @@ type PlainModel =
 /** Plain rows of one running transaction. */
 export type PlainRows = Pick<PrismaClient, PlainModel>;
 
-/** Longer than a statement may take (`pool.ts`): Postgres is to end what hangs, and say so. */
+/** Longer than the limit for statements (`pool.ts`), so that Postgres ends and reports a statement that hangs. */
 const TRANSACTION_MS_MAX = 30_000;
 
 /** One of our transactions, lent to the client, and the first error that Postgres gave it. */
-type Loan = { readonly connection: Pick<pg.PoolClient, 'query'>; failure?: unknown };
+type BorrowedConnection = { readonly connection: Pick<pg.PoolClient, 'query'>; failure?: unknown };
 
 /**
- * The loan of the transaction that Prisma is starting; one starts at a time, so that each takes its own. Not an
+ * Connection of the transaction that Prisma is starting; one starts at a time, so that each takes its own. Not an
  * AsyncLocalStorage: Node 20 and 22 make every promise of a process dearer as soon as one is in use.
  */
-let offered: Loan | undefined;
+let borrowedConnection: BorrowedConnection | undefined;
 /** Resolves when the last requested transaction has started. */
 let lastStart: Promise<void> = Promise.resolve();
 
@@ -64,17 +64,17 @@ function client(): PrismaClient {
 
 /** Works on plain rows within the transaction. */
 export async function withPlainRows<T>(sql: Sql, work: (rows: PlainRows) => Promise<T>): Promise<T> {
-  const loan: Loan = { connection: connectionOf(sql) };
+  const borrowed: BorrowedConnection = { connection: connectionOf(sql) };
   const endStart = await turnToStart();
   try {
-    offered = loan;
+    borrowedConnection = borrowed;
     return await client().$transaction((rows) => {
       endStart();
       return work(rows);
     });
   } catch (error) {
     // Postgres' own error, as every other statement throws it; Prisma's version has lost the constraint.
-    throw loan.failure ?? error;
+    throw borrowed.failure ?? error;
   } finally {
     endStart();
   }
@@ -113,17 +113,17 @@ async function refuseOutside(): Promise<never> {
   throw new Bug('plain rows were asked for outside of a transaction');
 }
 
-/** The loan as a transaction of Prisma's: the adapter's own way of asking, on our connection. */
+/** The borrowed connection as a transaction of Prisma's: the adapter's own way of asking, on our connection. */
 function borrow(adapter: SqlDriverAdapter): Transaction {
-  const loan = offered;
-  offered = undefined;
-  if (loan === undefined) throw new Bug('plain rows were asked for outside of a transaction');
-  const { connection } = loan;
+  const borrowed = borrowedConnection;
+  borrowedConnection = undefined;
+  if (borrowed === undefined) throw new Bug('plain rows were asked for outside of a transaction');
+  const { connection } = borrowed;
   const query = async (config: pg.QueryConfig) => {
     try {
       return await connection.query(config);
     } catch (error) {
-      loan.failure ??= error;
+      borrowed.failure ??= error;
       throw error;
     }
   };

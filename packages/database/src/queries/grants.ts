@@ -83,7 +83,7 @@ export async function findClusterUse(
   return row === undefined ? undefined : { grantedTags: row.tags ?? undefined };
 }
 
-/** True if the organization exists, whoever asks. */
+/** True if the organization exists, for any caller. */
 export async function organizationExists(sql: Sql, id: OrganizationId): Promise<boolean> {
   const { rows } = await sql.query<{ is_there: boolean }>('SELECT organization_exists($1) AS is_there', [id]);
   return rows[0]?.is_there === true;

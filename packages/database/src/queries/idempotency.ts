@@ -36,7 +36,7 @@ type KeyRow = {
   body: unknown;
 };
 
-/** Takes the key for this request, or says what became of the request that had it before. */
+/** Takes the key for this request, or returns the outcome of the earlier request with it. */
 export async function reserveKey(sql: Sql, request: IdempotentRequest): Promise<Reservation> {
   const { organizationId, tokenId, key, now } = request;
   const holder = request.holder ?? null;

@@ -36,7 +36,7 @@ export function readLabels(stored: Labels | null): Labels | undefined {
   return stored === null ? undefined : sortedLabels(stored);
 }
 
-/** SQL has one way to say that there is nothing, and so have we. */
+/** SQL has one representation of a missing value, and so has this code. */
 export function orUndefined<T>(value: T | null): T | undefined {
   return value ?? undefined;
 }

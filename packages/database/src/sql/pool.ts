@@ -56,7 +56,7 @@ function timeText(text: string): string {
 const CONNECT_TIMEOUT_MS = 5_000;
 /** No statement of ours takes long; a long one holds locks that others wait for. */
 const STATEMENT_MS_MAX = 15_000;
-/** Later than a Postgres that works ends a statement, so that it can say so itself. */
+/** Longer than Postgres' own limit for statements, so that Postgres reports the timeout if it can. */
 const SILENCE_AFTER_STATEMENT_MS = 1_000;
 
 export type PoolOptions = {

@@ -1,5 +1,5 @@
+import { BlackholeProxy } from '@holdfast/testkit/blackhole-proxy.js';
 import { eventually } from '@holdfast/testkit/eventually.js';
-import { SwallowingProxy } from '@holdfast/testkit/swallowing-proxy.js';
 import { startTestDatabase, type TestDatabase } from '@holdfast/testkit/test-database.js';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { Listener } from './listener.js';
@@ -9,14 +9,14 @@ import { systemScope, transaction } from './scope.js';
 const STATEMENT_MS_MAX = 1_000;
 
 let database: TestDatabase;
-let proxy: SwallowingProxy;
+let proxy: BlackholeProxy;
 let pool: Pool;
 
 beforeAll(async () => {
   database = await startTestDatabase();
 });
 beforeEach(async () => {
-  proxy = await SwallowingProxy.to(Number(new URL(database.ownerUrl).port));
+  proxy = await BlackholeProxy.to(Number(new URL(database.ownerUrl).port));
   pool = createPool(proxy.onWayTo(database.systemUrl), {
     connectionsMax: 3,
     applicationName: 'silent',

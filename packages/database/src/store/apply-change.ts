@@ -1,5 +1,5 @@
 import type { Change } from '@holdfast/control/ports/store.js';
-import { concernsReplicas, concernsVolumes, opensPlaces } from '@holdfast/core/model/changes.js';
+import { concernsReplicas, concernsVolumes, freesCapacity } from '@holdfast/core/model/changes.js';
 import { assertNever } from '@holdfast/core/model/faults.js';
 import type { ClusterId, OrganizationId, VolumeId } from '@holdfast/core/model/ids.js';
 import type { StorageDisk, StorageNode } from '@holdfast/core/model/node.js';
@@ -21,7 +21,7 @@ import { createDisk, deleteDisk, removeDisk } from './apply-disk-change.js';
 import { book, release } from './booking.js';
 import type { Commit } from './commit.js';
 import { insertEvent } from './events.js';
-import { storeFanOut, storeOpening } from './fan-out.js';
+import { fanOutFreedCapacity, storeFanOut } from './fan-out.js';
 import { removeNodeRows, revokeForgotten } from './forgotten-nodes.js';
 
 type ChangeOf<Kind extends Change['kind']> = Extract<Change, { kind: Kind }>;
@@ -263,7 +263,7 @@ async function patchNode({ guard, sql, touched }: Commit, change: ChangeOf<'node
   );
   const { cluster_id } = required(row, `node ${change.nodeId}`);
   if (concernsVolumes(change.patch)) await storeFanOut(sql, cluster_id, { kind: 'node', id: change.nodeId });
-  if (opensPlaces(change.patch)) await storeOpening(sql, cluster_id);
+  if (freesCapacity(change.patch)) await fanOutFreedCapacity(sql, cluster_id);
   // In the same transaction: an agent that is heard between the two would make its node ready again.
   if (change.patch.forget !== undefined) await revokeForgotten(sql, change.nodeId);
   touched.cluster(cluster_id);
@@ -293,7 +293,7 @@ async function patchDisk({ sql, touched }: Commit, change: ChangeOf<'disk.patch'
   );
   const { cluster_id } = required(row, `disk ${change.diskId}`);
   if (concernsReplicas(change.patch)) await storeFanOut(sql, cluster_id, { kind: 'disk', id: change.diskId });
-  if (opensPlaces(change.patch)) await storeOpening(sql, cluster_id);
+  if (freesCapacity(change.patch)) await fanOutFreedCapacity(sql, cluster_id);
   touched.cluster(cluster_id);
 }
 

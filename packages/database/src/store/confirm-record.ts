@@ -4,7 +4,7 @@ import type { NodeId, ReplicaId, VolumeId } from '@holdfast/core/model/ids.js';
 import { requireMembersOf } from '@holdfast/core/policy/known-members.js';
 import type { Sql } from '../sql/scope.js';
 import { asJson } from '../sql/table.js';
-import { Touched, writeOutbox } from './touched.js';
+import { WakeUpSet, writeOutbox } from './wake-up-set.js';
 
 type VolumeRow = {
   epoch: number;
@@ -48,7 +48,7 @@ export async function confirmRecord(
     volumeId,
     asJson(record),
   ]);
-  const touched = new Touched('safety');
+  const touched = new WakeUpSet('safety');
   touched.volume(volumeId);
   await writeOutbox(sql, touched);
 }

@@ -2,7 +2,7 @@ import type { ClusterEvent } from '@holdfast/core/model/event.js';
 import {
   CAUSE_TYPES,
   claimsEffects,
-  DISK_EFFECTS_SECONDS,
+  DISK_EVENT_CORRELATION_SECONDS,
   EARLY_EFFECTS,
 } from '@holdfast/core/model/event-cause.js';
 import { EVENT_TYPES } from '@holdfast/core/model/event-types.js';
@@ -66,7 +66,7 @@ async function claimEffects(sql: Sql, { clusterId, subject, at }: ClusterEvent, 
   const since =
     subject.kind === 'node'
       ? '(SELECT n.last_heartbeat_at FROM node n WHERE n.id = $2)'
-      : `$5::timestamptz - interval '${DISK_EFFECTS_SECONDS} seconds'`;
+      : `$5::timestamptz - interval '${DISK_EVENT_CORRELATION_SECONDS} seconds'`;
   await sql.query(
     `WITH lost AS (
        SELECT r.id, r.volume_id, s.since FROM (SELECT ${since} AS since) s

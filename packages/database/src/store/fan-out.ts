@@ -9,7 +9,7 @@ import type { FanOutBatch } from '@holdfast/control/ports/store.js';
 import type { ClusterId, DiskId, NodeId, VolumeId } from '@holdfast/core/model/ids.js';
 import type { SettingName } from '@holdfast/core/model/setting.js';
 import type { Sql } from '../sql/scope.js';
-import { Touched, writeOutbox } from './touched.js';
+import { WakeUpSet, writeOutbox } from './wake-up-set.js';
 
 type Subject =
   | { kind: 'node'; id: NodeId }
@@ -33,7 +33,7 @@ export async function storeFanOut(sql: Sql, clusterId: ClusterId, { kind, id }: 
  * As a change of the cluster, if any volume of it may move to a better place: otherwise no volume has to be reconciled because a node
  * or a disk opens, and in a large cluster some open all the time.
  */
-export async function storeOpening(sql: Sql, clusterId: ClusterId): Promise<void> {
+export async function fanOutFreedCapacity(sql: Sql, clusterId: ClusterId): Promise<void> {
   const { rows } = await sql.query<{ may_move: boolean }>(
     `SELECT EXISTS (
          SELECT FROM setting WHERE cluster_id = $1
@@ -68,7 +68,7 @@ export async function fanOut(
   const volumeIds = await concernedVolumes(sql, clusterId, row, limit);
   const isEnd = volumeIds.length < limit;
   await moveFanOut(sql, row, isEnd ? undefined : volumeIds.at(-1));
-  const touched = new Touched(row.subject_kind === 'cluster' ? 'bulk' : 'safety');
+  const touched = new WakeUpSet(row.subject_kind === 'cluster' ? 'bulk' : 'safety');
   for (const volumeId of volumeIds) touched.volume(volumeId);
   await writeOutbox(sql, touched);
   return { of: row.subject_kind, isDone: isEnd && !row.again };

@@ -72,7 +72,7 @@ export class FleetReader {
     };
   }
 
-  /** `undefined`: only a whole answer can say what there is. */
+  /** `undefined`: only a full response shows the objects that exist. */
   private async readChanges(sql: Sql, clusterId: ClusterId): Promise<Kept | undefined> {
     const kept = this.kept.get(clusterId);
     if (kept === undefined) return undefined;

@@ -1,4 +1,4 @@
-import { diskAfterReport } from '@holdfast/core/lifecycle/conclude-heartbeat.js';
+import { applyDiskReport } from '@holdfast/core/lifecycle/conclude-heartbeat.js';
 import type { DiskReport, HeartbeatReply } from '@holdfast/core/model/agent-protocol.js';
 import { duplicateRowId } from '@holdfast/core/model/disk-stamp.js';
 import { compareIds, type DiskId, type VolumeId } from '@holdfast/core/model/ids.js';
@@ -143,7 +143,9 @@ async function endRows(
   return ended;
 }
 
-/** Disks that became full or were lost, or are well again: their volumes say so, and rebuilds and attaches may do. */
+/**
+ * Disks that became full, were lost or recovered: their volumes' conditions change, and rebuilds and attaches may become possible.
+ */
 async function wakeVolumesOf({ sql, touched }: HeartbeatContext, diskIds: readonly string[]): Promise<void> {
   if (diskIds.length === 0) return;
   const { rows } = await sql.query<{ volume_id: VolumeId }>(
@@ -157,7 +159,7 @@ async function wakeVolumesOf({ sql, touched }: HeartbeatContext, diskIds: readon
 function toUpdate(report: DiskReport, row: DiskRow | undefined, { now, nodeId }: HeartbeatContext) {
   const known = row === undefined ? undefined : readDisk(row);
   if (known !== undefined && known.nodeId !== nodeId) return undefined;
-  const news = diskAfterReport(known, report, now);
+  const news = applyDiskReport(known, report, now);
   if (news === undefined) return undefined;
   const { name, path, type, fileSystem, storageMaximumBytes, storageAvailableBytes, conditions } = news.facts;
   return {

@@ -18,12 +18,12 @@ import { insertEvent } from './events.js';
 import { storeFanOut } from './fan-out.js';
 import { loadListening } from './listening.js';
 import { loadSettings } from './load-views.js';
-import { announceNode, type Touched } from './touched.js';
+import { announceNode, type WakeUpSet } from './wake-up-set.js';
 
 type Report = {
   heartbeat: Heartbeat;
   now: Date;
-  touched: Touched;
+  touched: WakeUpSet;
   newNodeId: NodeId | undefined;
   /** Names this report from now on. */
   reportId: string;

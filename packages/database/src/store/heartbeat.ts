@@ -21,7 +21,7 @@ import { storeEngines } from './heartbeat-engines.js';
 import { storeNode } from './heartbeat-node.js';
 import { storeOrphans } from './heartbeat-orphans.js';
 import { storeRebuildProgress } from './heartbeat-rebuilds.js';
-import { announceProgress, Touched, writeOutbox } from './touched.js';
+import { announceProgress, WakeUpSet, writeOutbox } from './wake-up-set.js';
 
 export async function recordHeartbeat(
   sql: Sql,
@@ -29,7 +29,7 @@ export async function recordHeartbeat(
   heartbeat: Heartbeat,
   given: { at: Date | undefined; newNodeId: NodeId | undefined },
 ): Promise<HeartbeatStored & { refusal?: StorageFault }> {
-  const touched = new Touched('safety');
+  const touched = new WakeUpSet('safety');
   const now = await stampOf(sql, given.at);
   const { newNodeId } = given;
   const reportId = systemRandom.id();

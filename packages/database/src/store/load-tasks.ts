@@ -1,5 +1,5 @@
 import type { AdmissionView } from '@holdfast/control/ports/store.js';
-import { lastChecks } from '@holdfast/core/admission/task-line.js';
+import { lastChecks } from '@holdfast/core/admission/task-queue.js';
 import type { ClusterId, NodeId, VolumeId } from '@holdfast/core/model/ids.js';
 import type { DataEngine } from '@holdfast/core/model/node.js';
 import type { ClusterSettings } from '@holdfast/core/model/setting.js';

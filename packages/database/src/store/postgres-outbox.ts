@@ -5,7 +5,7 @@ import { LANES } from '@holdfast/core/policy/work-lane.js';
 import type pg from 'pg';
 import { Listener } from '../sql/listener.js';
 import { systemScope, unsyncedTransaction } from '../sql/scope.js';
-import { OUTBOX_CHANNEL } from './touched.js';
+import { OUTBOX_CHANNEL } from './wake-up-set.js';
 
 type Row = {
   kind: WakeUp['kind'];

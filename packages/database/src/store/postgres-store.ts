@@ -38,7 +38,7 @@ import { loadAffectedVolumes, loadNodeVolumes, loadRebuildSpeeds } from './load-
 import { loadFoundCopies, loadOrphan, loadOrphans } from './load-orphans.js';
 import { loadFleetView, loadSettings, loadVolumeView } from './load-views.js';
 import { assertRebuildQuotas } from './rebuild-quotas.js';
-import { Touched, writeOutbox } from './touched.js';
+import { WakeUpSet, writeOutbox } from './wake-up-set.js';
 
 /** A heartbeat has no guard, so it can simply be applied again; more often than this something is wrong. */
 const HEARTBEAT_ATTEMPTS_MAX = 3;
@@ -143,7 +143,7 @@ export class PostgresStore implements Store {
   async commit(guard: CommitGuard, changes: readonly Change[]): Promise<void> {
     const run = this.options.isRehearsal === true ? rehearsal : transaction;
     await run(this.scope, async (sql) => {
-      const touched = new Touched();
+      const touched = new WakeUpSet();
       if (guard.kind === 'volume' && guard.looksAgain === true) touched.lookedAfter = guard.volumeId;
       await takeGuard(sql, guard);
       await this.options.beforeChanges?.(sql);

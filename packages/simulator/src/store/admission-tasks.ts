@@ -1,5 +1,5 @@
 import type { AdmissionView } from '@holdfast/control/ports/store.js';
-import { lastChecks } from '@holdfast/core/admission/task-line.js';
+import { lastChecks } from '@holdfast/core/admission/task-queue.js';
 import { asId, type ClusterId, compareIds, type VolumeId } from '@holdfast/core/model/ids.js';
 import { isNodeReady } from '@holdfast/core/model/node.js';
 import type { ClusterSettings } from '@holdfast/core/model/setting.js';

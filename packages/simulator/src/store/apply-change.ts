@@ -1,5 +1,5 @@
 import type { Change, CommitGuard, SpaceBooking } from '@holdfast/control/ports/store.js';
-import { concernsReplicas, concernsVolumes, opensPlaces } from '@holdfast/core/model/changes.js';
+import { concernsReplicas, concernsVolumes, freesCapacity } from '@holdfast/core/model/changes.js';
 import { assertNever, StorageFault } from '@holdfast/core/model/faults.js';
 import type { ClusterId, DiskId } from '@holdfast/core/model/ids.js';
 import { isLiveSnapshot } from '@holdfast/core/model/snapshot.js';
@@ -300,7 +300,7 @@ function patchNode(transaction: Transaction, change: ChangeOf<'node.patch'>, gua
   transaction.put(nodes, row.id, { ...row, ...change.patch, version });
   if (concernsVolumes(change.patch)) transaction.fanOut(row.clusterId, 'node', row.id);
   else transaction.touchCluster(row.clusterId);
-  if (opensPlaces(change.patch)) fanOutOpening(transaction, row.clusterId);
+  if (freesCapacity(change.patch)) fanOutOpening(transaction, row.clusterId);
 }
 
 function changeNode(
@@ -341,7 +341,7 @@ function patchDisk(transaction: Transaction, change: ChangeOf<'disk.patch'>): vo
   if (node === undefined) return;
   transaction.touchCluster(node.clusterId);
   if (concernsReplicas(change.patch)) transaction.fanOut(node.clusterId, 'disk', row.id);
-  if (opensPlaces(change.patch)) fanOutOpening(transaction, node.clusterId);
+  if (freesCapacity(change.patch)) fanOutOpening(transaction, node.clusterId);
 }
 
 /** A disk that is added to its node, or taken off. */

@@ -3,7 +3,7 @@ import type { ClusterEvent } from '@holdfast/core/model/event.js';
 import {
   CAUSE_TYPES,
   claimsEffects,
-  DISK_EFFECTS_SECONDS,
+  DISK_EVENT_CORRELATION_SECONDS,
   EARLY_EFFECTS,
 } from '@holdfast/core/model/event-cause.js';
 import { asId, type DiskId, type NodeId } from '@holdfast/core/model/ids.js';
@@ -43,7 +43,7 @@ function isEffect(event: ClusterEvent, { id, volumeId }: Replica): boolean {
 
 function sinceOf(tables: Tables, { subject, at }: ClusterEvent): Date | undefined {
   if (subject.kind === 'node') return tables.nodes.get(asId<NodeId>(subject.id))?.lastHeartbeatAt;
-  return new Date(at.getTime() - DISK_EFFECTS_SECONDS * 1000);
+  return new Date(at.getTime() - DISK_EVENT_CORRELATION_SECONDS * 1000);
 }
 
 function copiesAt({ replicas }: Tables, { subject }: ClusterEvent): readonly Replica[] {

@@ -1,6 +1,6 @@
 /** Disks in a heartbeat, as the memory store keeps them. The decisions are those of the store in Postgres. */
 
-import { type DiskFacts, diskAfterReport } from '@holdfast/core/lifecycle/conclude-heartbeat.js';
+import { applyDiskReport, type DiskFacts } from '@holdfast/core/lifecycle/conclude-heartbeat.js';
 import { holdsAcceptance, isSetBack } from '@holdfast/core/lifecycle/plan-set-back.js';
 import type { DiskReport, HeartbeatReply } from '@holdfast/core/model/agent-protocol.js';
 import { withCondition } from '@holdfast/core/model/condition.js';
@@ -169,7 +169,7 @@ function storeDisk(transaction: Transaction, stored: Report, report: DiskReport)
   const id = report.diskId;
   const known = disks.get(id);
   if (known !== undefined && known.nodeId !== nodeId) return;
-  const news = diskAfterReport(known, report, now);
+  const news = applyDiskReport(known, report, now);
   if (news === undefined) return;
   const { facts, isCounted, concernsCluster, concernsReplicas, told } = news;
   const row = known ?? newDisk(id, nodeId, facts);

@@ -10,7 +10,7 @@ import { migrate } from '@holdfast/database/migrate.js';
 import { prepareRoles } from '@holdfast/database/roles.js';
 import { type LocalSeed, seedLocal } from '@holdfast/database/seed-local.js';
 import { createPool, type Pool } from '@holdfast/database/sql/pool.js';
-import { CHANGE_CHANNEL } from '@holdfast/database/store/touched.js';
+import { CHANGE_CHANNEL } from '@holdfast/database/store/wake-up-set.js';
 import { copyVolume } from '@holdfast/testkit/copied-volumes.js';
 import { freePortBlock, repositoryRoot } from '@holdfast/testkit/local-stack.js';
 import { addFleet, type FleetSize } from '../api/fleet.js';

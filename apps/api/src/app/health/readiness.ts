@@ -1,4 +1,4 @@
-import { atMost } from '@holdfast/control/reconcilers/patience.js';
+import { withTimeout } from '@holdfast/control/reconcilers/timeouts.js';
 import { type HealthCheck, isHealthy } from '@holdfast/core/model/health.js';
 import { isMigrated } from '@holdfast/database/migrate.js';
 import { readOutboxLagSeconds } from '@holdfast/database/queries/cluster-figures.js';
@@ -54,7 +54,7 @@ export class Readiness {
     otherwise: HealthCheck['status'] = 'failed',
   ): Promise<HealthCheck> {
     try {
-      const outcome = await atMost(CHECK_MS, ask());
+      const outcome = await withTimeout(CHECK_MS, ask());
       return { name, ...(outcome ?? { status: otherwise, detail: 'no answer in time' }) };
     } catch (error) {
       this.log.debug({ err: error, check: name }, 'a check of health failed');

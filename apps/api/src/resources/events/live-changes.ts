@@ -1,6 +1,6 @@
 import { Listener } from '@holdfast/database/sql/listener.js';
 import { EVENT_CHANNEL } from '@holdfast/database/store/events.js';
-import { CHANGE_CHANNEL } from '@holdfast/database/store/touched.js';
+import { CHANGE_CHANNEL } from '@holdfast/database/store/wake-up-set.js';
 import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import type { Logger } from 'pino';
 import type { Config } from '../../config/config.js';

@@ -44,7 +44,7 @@ export default function AlertsPage() {
       <title>Alerts · Holdfast</title>
       <PageHeader
         title="Alerts"
-        subtitle="What an operator has to look after: each cause once, with what follows from it."
+        subtitle="Causes that need an operator, each once, with its effects."
         actions={<CopyQuestionAs question={ALERTS} isList />}
       />
       <div className="flex flex-col gap-4">
@@ -52,7 +52,7 @@ export default function AlertsPage() {
           <Loaded query={alerts} what="the alerts" rows={4}>
             {(data) =>
               data.length === 0 ? (
-                <Message title="Nothing has to be looked after" />
+                <Message title="Nothing needs attention" />
               ) : (
                 <AlertRows alerts={data} onSilence={setSilencing} />
               )
@@ -61,7 +61,7 @@ export default function AlertsPage() {
         </Panel>
         <Panel
           title="Silences"
-          hint="Times in which alerts that match are not told"
+          hint="Times in which matching alerts are not announced"
           flush
           aside={
             <CopyQuestionAs

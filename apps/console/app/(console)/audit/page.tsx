@@ -27,7 +27,7 @@ export default function AuditPage() {
     return (
       <>
         <title>Audit · Holdfast</title>
-        <PageHeader title="Audit" subtitle="Who changed what, or was refused it, newest first." />
+        <PageHeader title="Audit" subtitle="Changes and refused changes with their actors, newest first." />
         <Panel title="All entries">
           {forbidden === undefined ? (
             <Skeleton />
@@ -43,7 +43,7 @@ export default function AuditPage() {
       <title>Audit · Holdfast</title>
       <PageHeader
         title="Audit"
-        subtitle="Who changed what, or was refused it, newest first. Entries form a chain that shows when one is changed or gone."
+        subtitle="Changes and refused changes with their actors, newest first. Entries form a chain that shows when one is changed or missing."
         actions={
           <>
             <ExportLinks path="/api/v1/audit/export" what="entries" />

@@ -27,7 +27,7 @@ export default function CapacityPage() {
       <title>Capacity · Holdfast</title>
       <PageHeader
         title="Capacity"
-        subtitle="What is used and promised, how many more volumes fit, and when it will be full."
+        subtitle="Used and promised space, how many more volumes fit, and when it will be full."
         actions={<CopyQuestionAs question={{ path: '/clusters/{clusterId}/capacity' }} />}
       />
       <Loaded query={zones} what="the nodes" rows={6}>

@@ -31,7 +31,7 @@ export default function EventsPage() {
       <title>Events · Holdfast</title>
       <PageHeader
         title="Events"
-        subtitle="What happened in this cluster, newest first."
+        subtitle="Events of this cluster, newest first."
         actions={
           <>
             <ExportLinks path={`/api/v1/clusters/${cluster.id}/events/export`} what="events" />

@@ -90,7 +90,7 @@ export default function RebuildsPage() {
       <title>Rebuilds · Holdfast</title>
       <PageHeader
         title="Rebuilds"
-        subtitle="What runs, what waits and for what, and how it went before."
+        subtitle="Running and waiting rebuilds with their reasons, and earlier ones."
         actions={<CopyQuestionAs question={ACTIVE} isList />}
       />
       <div className="flex flex-col gap-4">

@@ -23,7 +23,7 @@ export default function SettingsPage() {
       <title>Settings · Holdfast</title>
       <PageHeader
         title="Settings"
-        subtitle="What holds for the whole cluster, unless a volume says otherwise."
+        subtitle="Settings of the whole cluster, unless a volume overrides them."
         actions={<CopyQuestionAs question={{ path: '/clusters/{clusterId}/settings' }} />}
       />
       <Suspense fallback={<Skeleton rows={8} />}>
@@ -42,7 +42,7 @@ function Settings() {
       <search className="mb-4 flex flex-wrap items-center gap-x-4 gap-y-2">
         <FilterInput
           label="Search settings"
-          placeholder="Name, or a word of what it does"
+          placeholder="Name, or a word of the description"
           value={text}
           onChange={(next) => change({ text: next })}
         />
@@ -142,11 +142,11 @@ function Overrides({ setting: { overrides } }: { setting: Setting }) {
           className="inline-flex min-h-6 items-center text-accent hover:underline"
         >
           {volumes.total === 1
-            ? '1 volume says otherwise'
-            : `${volumes.total.toLocaleString('en')} volumes say otherwise`}
+            ? '1 volume overrides it'
+            : `${volumes.total.toLocaleString('en')} volumes override it`}
         </Link>
       )}
-      {volumes !== null && volumes.total === 0 && <span>No volume says otherwise</span>}
+      {volumes !== null && volumes.total === 0 && <span>No volume overrides it</span>}
       {clusters.total > 0 && (
         <span>
           Also set in {names}

@@ -22,7 +22,7 @@ export default function TopologyPage() {
       <title>Topology · Holdfast</title>
       <PageHeader
         title="Topology"
-        subtitle="What fails together: regions, zones, nodes and disks, with their copies. Press a name to see what breaks with it."
+        subtitle="Failure domains: regions, zones, nodes and disks, with their copies. Press a name to see the effect of its loss."
         actions={<CopyQuestionAs question={{ path: '/clusters/{clusterId}/zones' }} isList />}
       />
       <Loaded query={zones} what="the nodes" rows={6}>

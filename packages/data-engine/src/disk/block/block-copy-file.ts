@@ -158,7 +158,7 @@ export class BlockCopyFile implements CopyFile {
     await this.ongoing.ended();
   }
 
-  /** Takes the clusters that the file has given up; they can be freed once the maps are durable. */
+  /** Returns and clears the clusters that the file has released; they can be freed once the maps are durable. */
   takeFreed(): number[] {
     const { freed } = this;
     this.freed = [];

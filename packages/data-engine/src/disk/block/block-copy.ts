@@ -1,10 +1,9 @@
 /**
  * An open copy on a block disk: its files and texts, and the write order that makes their changes durable.
  *
- * A sync has three steps. It writes the catalog if it has changed, and syncs the disk; then it writes the changed map
- * pages and the root that names the catalog, and syncs again; only then clusters that were given up become free. So
- * after a power cut every cluster that anything names still has the content it was named for; anything else is
- * damage.
+ * A sync has three steps. It writes the catalog if it has changed, and syncs the disk; then it writes the changed map pages and the
+ * root that references the catalog, and syncs again; only then are released clusters free. So after a power cut every referenced
+ * cluster still has its content; anything else is damage.
  */
 
 import crypto from 'node:crypto';

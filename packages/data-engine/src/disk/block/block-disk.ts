@@ -48,7 +48,7 @@ export class BlockDisk {
     readonly plain: BlockDevice,
     /** With direct I/O if the disk supports it: data. */
     readonly direct: BlockDevice,
-    readonly takesDirectIo: boolean,
+    readonly supportsDirectIo: boolean,
     private readonly locks: DeviceLocks,
   ) {}
 

@@ -46,8 +46,8 @@ export class BlockStore implements DiskStore {
     return this.disk.hasLost;
   }
 
-  get takesDirectIo(): boolean {
-    return this.disk.takesDirectIo;
+  get supportsDirectIo(): boolean {
+    return this.disk.supportsDirectIo;
   }
 
   /** Bytes that data could take on an empty disk. */

@@ -1,7 +1,7 @@
 import crypto from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
 import { ClusterMap, type StoredPage, sideInCluster } from './cluster-map.js';
-import { SIDE_BYTES } from './sealed-pair.js';
+import { SLOT_SIDE_BYTES } from './sealed-pair.js';
 
 const FILE = crypto.randomUUID();
 const SECTOR = 512;
@@ -77,7 +77,8 @@ describe('of the A/B slots of a page', () => {
 function sidesAfter(changes: number, file = FILE): [Buffer, Buffer] {
   const map = new ClusterMap(file);
   const empty = map.emptyCluster(0);
-  const at = (which: 0 | 1) => Buffer.from(empty.subarray(sideInCluster(0, which)).subarray(0, SIDE_BYTES));
+  const at = (which: 0 | 1) =>
+    Buffer.from(empty.subarray(sideInCluster(0, which)).subarray(0, SLOT_SIDE_BYTES));
   const sides: [Buffer, Buffer] = [at(0), at(1)];
   for (let cluster = 1; cluster <= changes; cluster += 1) {
     map.set(5, cluster);

@@ -11,8 +11,8 @@ import {
   next,
   readPair,
   SECTORS_PER_SIDE,
-  SIDE_BYTES,
   SIDE_CONTENT_BYTES,
+  SLOT_SIDE_BYTES,
   whichOf,
 } from './sealed-pair.js';
 
@@ -150,7 +150,7 @@ export class ClusterMap {
 
 /** Offset of a page's side within the directory's cluster. */
 export function sideInCluster(index: number, which: 0 | 1): number {
-  return ((index % PAGES_PER_CLUSTER) * 2 + which) * SIDE_BYTES;
+  return ((index % PAGES_PER_CLUSTER) * 2 + which) * SLOT_SIDE_BYTES;
 }
 
 /** Sector number of a side, unique among all sides of a file's pages. */

@@ -12,7 +12,14 @@ import type { BlockDevice } from './block-devices.js';
 import { readLayout } from './block-disk.js';
 import { damagedDisk, FIRST_SEALED_NOTE, type Layout, NOTE_OFFSETS } from './layout.js';
 import { newestOldNote, writeOldNote } from './old-disk-note.js';
-import { next, readPair, SECTORS_PER_SIDE, SIDE_BYTES, SIDE_CONTENT_BYTES, whichOf } from './sealed-pair.js';
+import {
+  next,
+  readPair,
+  SECTORS_PER_SIDE,
+  SIDE_CONTENT_BYTES,
+  SLOT_SIDE_BYTES,
+  whichOf,
+} from './sealed-pair.js';
 
 const TEXT_AT = 4;
 /** Longest note, in bytes. */
@@ -87,7 +94,7 @@ async function readNote(file: BlockDevice, layout: Layout): Promise<Note> {
 }
 
 async function pairOf(file: BlockDevice, layout: Layout) {
-  const blocks = [Buffer.alloc(SIDE_BYTES), Buffer.alloc(SIDE_BYTES)] as const;
+  const blocks = [Buffer.alloc(SLOT_SIDE_BYTES), Buffer.alloc(SLOT_SIDE_BYTES)] as const;
   const found = (which: 0 | 1) => ({ block: blocks[which], firstSector: which * SECTORS_PER_SIDE });
   for (const which of [0, 1] as const) await file.readInto(blocks[which], NOTE_OFFSETS[which]);
   return readPair(sealsOf(layout), [found(0), found(1)], false);

@@ -14,7 +14,7 @@ import { CLUSTER_BYTES, MIB } from '@holdfast/core/model/bytes.js';
 import { StorageFault } from '@holdfast/core/model/faults.js';
 import { BLOCK_SEALED_BYTES, isSealed, seal } from '../sealed-block.js';
 import { isUuid } from '../stored-values.js';
-import { SIDE_BYTES } from './sealed-pair.js';
+import { SLOT_SIDE_BYTES } from './sealed-pair.js';
 
 /**
  * Version 4: the note is a sealed pair, and never blank. Version 3: no root is blank. The first process that opens a disk of an
@@ -56,7 +56,7 @@ export type Layout = {
 
 export function layoutOf(diskId: string, sizeBytes: number, format = FORMAT_VERSION): Layout {
   const slots = Math.min(SLOTS_MAX, Math.max(SLOTS_MIN, Math.floor(sizeBytes / BYTES_PER_SLOT)));
-  const ownersOffset = up(ROOTS_OFFSET + slots * 2 * SIDE_BYTES);
+  const ownersOffset = up(ROOTS_OFFSET + slots * 2 * SLOT_SIDE_BYTES);
   const most = Math.floor((sizeBytes - ownersOffset) / (CLUSTER_BYTES + 2));
   const clustersOffset = up(ownersOffset + most * 2);
   const clusterCount = Math.min(CLUSTERS_MAX, Math.floor((sizeBytes - clustersOffset) / CLUSTER_BYTES));
@@ -65,7 +65,7 @@ export function layoutOf(diskId: string, sizeBytes: number, format = FORMAT_VERS
 }
 
 export function rootOffset(slot: number, which: 0 | 1): number {
-  return ROOTS_OFFSET + (slot * 2 + which) * SIDE_BYTES;
+  return ROOTS_OFFSET + (slot * 2 + which) * SLOT_SIDE_BYTES;
 }
 
 export function clusterOffset({ clustersOffset }: Layout, cluster: number): number {

@@ -10,14 +10,14 @@ import { BLOCK_BYTES, SECTOR_BYTES } from '@holdfast/core/model/bytes.js';
 import { contentOf, SECTOR_CONTENT_BYTES, type SectorSeals, type SectorState } from '../sealed-sectors.js';
 
 /** Bytes of one side. */
-export const SIDE_BYTES = BLOCK_BYTES;
+export const SLOT_SIDE_BYTES = BLOCK_BYTES;
 /** Usable bytes of a side. */
-export const SIDE_CONTENT_BYTES = (SIDE_BYTES / SECTOR_BYTES) * SECTOR_CONTENT_BYTES;
-const SECTORS = SIDE_BYTES / SECTOR_BYTES;
+export const SIDE_CONTENT_BYTES = (SLOT_SIDE_BYTES / SECTOR_BYTES) * SECTOR_CONTENT_BYTES;
+const SECTORS = SLOT_SIDE_BYTES / SECTOR_BYTES;
 const NUMBERS = 2 ** 32;
 
 /** One side as it was read; `undefined` if the disk fails to read it. */
-export type FoundSide = { block: Buffer | undefined; firstSector: number };
+export type SlotSide = { block: Buffer | undefined; firstSector: number };
 
 /** Version in one side. Numbers wrap around after 2^32 updates. */
 type Content = { sequence: number; content: Buffer };
@@ -30,11 +30,7 @@ export type Pair =
   | { kind: 'damaged'; left: Content | undefined };
 
 /** @param mayBeNew true if nothing was written to the sides when they were allocated */
-export function readPair(
-  seals: SectorSeals,
-  sides: readonly [FoundSide, FoundSide],
-  mayBeNew: boolean,
-): Pair {
+export function readPair(seals: SectorSeals, sides: readonly [SlotSide, SlotSide], mayBeNew: boolean): Pair {
   const [first, second] = [statesIn(seals, sides[0]), statesIn(seals, sides[1])];
   const [one, other] = [wholeIn(first), wholeIn(second)];
   if (one === undefined && other === undefined) {
@@ -52,7 +48,7 @@ export function readPair(
   return { kind: 'held', sequence, content, before };
 }
 
-function statesIn(seals: SectorSeals, { block, firstSector }: FoundSide): SectorState[] {
+function statesIn(seals: SectorSeals, { block, firstSector }: SlotSide): SectorState[] {
   return block === undefined ? ['damaged'] : seals.statesOf(block, firstSector);
 }
 
@@ -77,7 +73,7 @@ export function whichOf(sequence: number): 0 | 1 {
   return sequence % 2 === 0 ? 0 : 1;
 }
 
-function contentIn({ block }: FoundSide): Buffer {
+function contentIn({ block }: SlotSide): Buffer {
   const content = Buffer.alloc(SIDE_CONTENT_BYTES);
   if (block !== undefined) contentOf(block, content);
   return content;

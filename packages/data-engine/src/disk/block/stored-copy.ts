@@ -9,7 +9,7 @@ import { type Catalog, decodeCatalog } from './catalog.js';
 import { ClusterMap, PAGES_PER_CLUSTER, type StoredPage, sideInCluster } from './cluster-map.js';
 import { type CopyRoot, SlotRoots, type SlotState } from './copy-root.js';
 import { clusterOffset, FIRST_FULL_ROOTS, type Layout, rootOffset } from './layout.js';
-import { SIDE_BYTES } from './sealed-pair.js';
+import { SLOT_SIDE_BYTES } from './sealed-pair.js';
 
 export type FoundRoot = Extract<SlotState, { kind: 'root' }>;
 
@@ -38,8 +38,8 @@ type Blocks = [Buffer | undefined, Buffer | undefined];
 
 /** `undefined` for an unreadable root: that costs one copy, not the disk. */
 async function readRoots(disk: BlockDisk, slot: number): Promise<Blocks> {
-  const both = Buffer.alloc(2 * SIDE_BYTES);
-  const blocks: [Buffer, Buffer] = [both.subarray(0, SIDE_BYTES), both.subarray(SIDE_BYTES)];
+  const both = Buffer.alloc(2 * SLOT_SIDE_BYTES);
+  const blocks: [Buffer, Buffer] = [both.subarray(0, SLOT_SIDE_BYTES), both.subarray(SLOT_SIDE_BYTES)];
   try {
     await disk.plain.readInto(both, rootOffset(slot, 0));
     return blocks;
@@ -89,7 +89,7 @@ async function readPages(disk: BlockDisk, map: ClusterMap, name: string): Promis
   for (const [index, cluster] of map.directory) {
     await disk.direct.readInto(buffer, clusterOffset(disk.layout, cluster));
     for (let page = 0; page < PAGES_PER_CLUSTER; page += 1) {
-      const side = (which: 0 | 1) => buffer.subarray(sideInCluster(page, which)).subarray(0, SIDE_BYTES);
+      const side = (which: 0 | 1) => buffer.subarray(sideInCluster(page, which)).subarray(0, SLOT_SIDE_BYTES);
       if (map.load(index * PAGES_PER_CLUSTER + page, [side(0), side(1)])) continue;
       throw corrupt(
         `page ${index * PAGES_PER_CLUSTER + page} of where ${name} is, is not what was written there`,

@@ -16,7 +16,7 @@ const known = new Map<number, Promise<boolean>>();
 /**
  * Probes once per file system. If the disk is full or read-only now, support is assumed, and probed again next time.
  */
-export async function takesDirectIo(folder: string): Promise<boolean> {
+export async function supportsDirectIo(folder: string): Promise<boolean> {
   const { dev } = await fs.stat(folder);
   let answer = known.get(dev);
   if (answer === undefined) {

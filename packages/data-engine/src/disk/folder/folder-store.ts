@@ -4,7 +4,7 @@ import path from 'node:path';
 import { BlockFile, type BlockFileOptions, type KnownDisk } from '../block-file.js';
 import type { CopyFile, CopyFiles, DiskStore, FileUse } from '../disk-store.js';
 import { syncDirectory } from '../durable-file.js';
-import { takesDirectIo } from './direct-io.js';
+import { supportsDirectIo } from './direct-io.js';
 import {
   allocatedBytes,
   bytesOnDisk,
@@ -121,7 +121,7 @@ export class FolderFiles implements CopyFiles {
    * full.
    */
   private async optionsFor({ kind }: FileUse): Promise<BlockFileOptions> {
-    const direct = kind === 'data' && (await takesDirectIo(this.directory));
+    const direct = kind === 'data' && (await supportsDirectIo(this.directory));
     const onLost = (failure: Error) => {
       this.hasLost = true;
       this.onLost(failure);

@@ -35,7 +35,7 @@ export default function GrantsPage() {
           label="End"
           of={`the grant to ${organizationId}`}
           question="End this grant?"
-          consequence="It can be ended only when the organization has no volume here any more."
+          consequence="It can be ended only when the organization has no volume here."
           done="The grant has ended."
           disabledReason={forbidden}
           run={() => webhooksApi.endGrant(cluster.id, id)}
@@ -59,7 +59,7 @@ export default function GrantsPage() {
         }
       />
       <ListPanel
-        title="Received: whose clusters this organization may use"
+        title="Received: clusters of other organizations that this one may use"
         query={received}
         what="the received grants"
         path="/grants"

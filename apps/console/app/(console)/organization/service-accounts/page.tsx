@@ -54,7 +54,7 @@ export default function ServiceAccountsPage() {
             label="Delete"
             of={account.name}
             question={`Delete ${account.name}?`}
-            consequence="Its tokens are refused at once. What it made stays."
+            consequence="Its tokens are refused at once. Objects that it made stay."
             done={`${account.name} is deleted.`}
             disabledReason={forbidden}
             run={() => organizationApi.deleteAccount(account.id)}

@@ -59,7 +59,7 @@ export default function TokensPage() {
     <>
       <ListPanel
         title="Tokens"
-        hint="For programs; each is limited to what its maker may do"
+        hint="For programs; each is limited to its maker's permissions"
         query={tokens}
         what="the tokens"
         columns={columns}

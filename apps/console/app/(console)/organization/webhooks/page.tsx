@@ -43,7 +43,7 @@ export default function WebhooksPage() {
       {isAsked && (
         <FormDialog
           title="New webhook"
-          description="It gets what happens from now on. You get the secret that deliveries are signed with."
+          description="It gets new events. You get the secret that signs its deliveries."
           submitLabel="Create webhook"
           done="shown"
           run={(form) =>

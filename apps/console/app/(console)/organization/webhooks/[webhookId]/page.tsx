@@ -75,7 +75,7 @@ function WebhookButtons({ webhook: { id, name, isEnabled } }: { webhook: Webhook
         label={isEnabled ? 'Turn off' : 'Turn on'}
         of={name}
         question={isEnabled ? `Turn ${name} off?` : `Turn ${name} on?`}
-        consequence={isEnabled ? 'Events wait until it is on again.' : 'What waits is sent first.'}
+        consequence={isEnabled ? 'Events wait until it is on again.' : 'Waiting deliveries are sent first.'}
         done={isEnabled ? `${name} is off.` : `${name} is on.`}
         disabledReason={forbidden}
         run={() => webhooksApi.change(id, { isEnabled: !isEnabled })}
@@ -99,7 +99,7 @@ function WebhookButtons({ webhook: { id, name, isEnabled } }: { webhook: Webhook
         label="Delete"
         of={name}
         question={`Delete ${name}?`}
-        consequence="What waits is not sent any more, and the log of its deliveries goes."
+        consequence="Waiting deliveries are dropped, and their log is deleted."
         done={`${name} is deleted.`}
         disabledReason={forbidden}
         run={() => webhooksApi.remove(id)}

@@ -1,4 +1,4 @@
-/** Scene of a forecast: a cluster at the moment after a change, with the volumes that the change or an earlier loss concerns. */
+/** ProjectionInput of a forecast: a cluster at the moment after a change, with the volumes that the change or an earlier loss concerns. */
 import { withCondition } from '../model/condition.js';
 import type { StorageDisk, StorageNode } from '../model/node.js';
 import type { FleetView, NodeVolumes } from '../model/views.js';
@@ -9,14 +9,14 @@ export type ForecastVolume = NodeVolumes['volumes'][number] & {
   readonly isVisible: boolean;
 };
 
-export type Scene = {
+export type ProjectionInput = {
   /** With lost nodes and disks, which are not ready; drained nodes are cordoned and have their drain. */
   readonly fleet: FleetView;
   readonly volumes: readonly ForecastVolume[];
 };
 
 /** The fleet once the silence of lost nodes has been noticed: nodes and disks stay in it, as rows do. */
-export function withLosses(fleet: FleetView, { nodeIds, diskIds }: LostPlaces, now: Date): FleetView {
+export function withFailedNodes(fleet: FleetView, { nodeIds, diskIds }: LostPlaces, now: Date): FleetView {
   const noticedAt = new Date(now.getTime() + fleet.settings['agent-heartbeat-timeout'] * 1000);
   const lostNode = (node: StorageNode): StorageNode => ({
     ...node,

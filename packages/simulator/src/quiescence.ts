@@ -14,7 +14,7 @@ const CLUSTER_MS_MAX = 60_000;
 /** A call of the first may have been lost. */
 const CLUSTER_RUNS_MIN = 2;
 
-export class Quiet {
+export class Quiescence {
   /** The last sweep in which nothing changed. */
   sweptMs = 0;
   private readonly known = new Map<VolumeId, Known>();

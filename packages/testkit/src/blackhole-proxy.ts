@@ -5,7 +5,7 @@ import net from 'node:net';
 /** Fate of a connection's requests, and of its answers. */
 type Line = { isCut: boolean /** How many of the trap's texts it has sent. */; sprung: number };
 
-export class SwallowingProxy {
+export class BlackholeProxy {
   private readonly sockets = new Set<net.Socket>();
   private readonly lines = new Set<Line>();
   private isCut = false;
@@ -17,10 +17,10 @@ export class SwallowingProxy {
   ) {}
 
   /** @param target a port on the loopback */
-  static async to(target: number): Promise<SwallowingProxy> {
+  static async to(target: number): Promise<BlackholeProxy> {
     const server = net.createServer().listen(0, '127.0.0.1');
     await once(server, 'listening');
-    const proxy = new SwallowingProxy(server, target);
+    const proxy = new BlackholeProxy(server, target);
     server.on('connection', (client) => proxy.join(client));
     return proxy;
   }

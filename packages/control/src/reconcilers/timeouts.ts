@@ -4,7 +4,7 @@
  */
 
 /** The answer, or `undefined` when there is none in time. The work continues; its outcome is then ignored. */
-export async function atMost<T>(limitMs: number, work: Promise<T>): Promise<T | undefined> {
+export async function withTimeout<T>(limitMs: number, work: Promise<T>): Promise<T | undefined> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const timeUp = new Promise<undefined>((resolve) => {
     timer = setTimeout(() => resolve(undefined), limitMs);
@@ -26,7 +26,7 @@ export type Enough<T> = {
 };
 
 /** All answers, in order; once they are enough, without those that take too long (`undefined`). The first failure ends it. */
-export function answersInTime<T>(
+export function collectWithin<T>(
   asked: readonly Promise<T>[],
   { isEnough, patienceMs }: Enough<T>,
 ): Promise<(T | undefined)[]> {

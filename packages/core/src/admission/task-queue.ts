@@ -25,12 +25,12 @@ const FIRST_HASH_BEHIND_MS = 3600 * 1000;
 const PERIODIC_CHECK_BEHIND_MS = 24 * 3600 * 1000;
 
 /** A volume counts once on each node that holds a copy of it, whatever it runs. */
-export function taskDemands({ nodeIds }: TaskVolume): Demand[] {
+export function taskNodes({ nodeIds }: TaskVolume): Demand[] {
   return nodeIds.map((nodeId) => ({ limit: 'tasks', nodeId }));
 }
 
 /** Purges and fillings of volumes that count already, since they are hashed. A check waits until that is over. */
-export function joiningTasks({ admitted, waiting }: Tasks): TaskAdmission[] {
+export function tasksToAdmit({ admitted, waiting }: Tasks): TaskAdmission[] {
   const isAdmitted = new Set(admitted.map(({ volumeId }) => volumeId));
   return waiting
     .filter(({ volumeId }) => isAdmitted.has(volumeId))
@@ -63,7 +63,7 @@ export function taskLine(
     return [
       {
         key: together.map(({ admission }) => admission),
-        demands: taskDemands(first.volume),
+        demands: taskNodes(first.volume),
         obstacle: undefined,
         keepsItsPlace: true,
       },

@@ -5,7 +5,7 @@
 import type { VolumeId } from '@holdfast/core/model/ids.js';
 import type { SimNode } from './sim-node.js';
 
-export class Stirred {
+export class DirtyVolumes {
   /** Copies, engines or ways between them changed: engines look, and nodes report. */
   readonly volumes = new Set<VolumeId>();
   /** Their rows changed: what their nodes report may mean something else now. */
@@ -24,8 +24,8 @@ export class Stirred {
     for (const volumeId of node.copies.volumeIds()) this.volumes.add(volumeId);
   }
 
-  take(): Stirred {
-    const taken = new Stirred();
+  take(): DirtyVolumes {
+    const taken = new DirtyVolumes();
     for (const volumeId of this.volumes) taken.volumes.add(volumeId);
     for (const volumeId of this.touched) taken.touched.add(volumeId);
     for (const node of this.nodes) taken.nodes.add(node);

@@ -1,7 +1,7 @@
 import type { StorageNode } from '@holdfast/core/model/node.js';
 
 /** `at`: when it was missed, by the clock that stamps heartbeats. */
-export type MissedNode = { readonly node: StorageNode; readonly at: Date };
+export type UnresponsiveNode = { readonly node: StorageNode; readonly at: Date };
 
 /**
  * Result of probing an agent: it `answers`, whatever the content; its machine refuses connections twice, a moment apart, so it is
@@ -10,14 +10,14 @@ export type MissedNode = { readonly node: StorageNode; readonly at: Date };
 export type AgentAnswer = 'answers' | 'gone' | 'silent';
 
 /** Access to agents that have missed a heartbeat. */
-export interface MissedAgents {
+export interface UnresponsiveAgents {
   /**
-   * Nodes whose agents are to be asked (`isMissed`), at most `limit`: those that are not known to be unanswering first, then the one
-   * that was heard last, then by id.
+   * Nodes whose agents are to be queried (`isMissed`), at most `limit`: first those not yet known as unresponsive, then the latest
+   * heartbeat, then by id.
    */
-  list(limit: number): Promise<MissedNode[]>;
+  list(limit: number): Promise<UnresponsiveNode[]>;
   /** Ends within a few seconds, and never rejects. */
   ask(agent: Pick<StorageNode, 'controlUrl'>): Promise<AgentAnswer>;
   /** Notes that a missed agent gave no answer, unless that is known, or it was heard meanwhile (`isUnanswering`). */
-  noteUnanswered(missed: MissedNode): Promise<void>;
+  noteUnanswered(missed: UnresponsiveNode): Promise<void>;
 }

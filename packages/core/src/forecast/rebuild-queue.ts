@@ -27,7 +27,7 @@ type Work = { readonly rebuild: Rebuild; readonly bytesLeft: number; readonly fi
 /** Bytes that a rebuild has to copy, and its volume's rate limit. */
 export type RebuildWork = { readonly bytes: number; readonly spec: BandwidthSpec | undefined };
 
-export class RebuildLine {
+export class RebuildQueue {
   private queued: Work[] = [];
   private isSorted = true;
   private running = new Map<RebuildId, Work>();

@@ -1,4 +1,4 @@
-import type { MissedNode } from '@holdfast/control/ports/missed-agents.js';
+import type { UnresponsiveNode } from '@holdfast/control/ports/unresponsive-agents.js';
 import type { ClusterId } from '@holdfast/core/model/ids.js';
 import { isMissed, isUnanswering } from '@holdfast/core/policy/node-liveness.js';
 import { aHeartbeat } from '@holdfast/testkit/builders.js';
@@ -9,9 +9,9 @@ import { NODE_UNANSWERING } from '../rows/readiness-sql.js';
 import { createPool, type Pool } from '../sql/pool.js';
 import { snapshot, systemScope, unsyncedTransaction } from '../sql/scope.js';
 import { noteListening } from './listening.js';
-import { listMissedNodes, noteUnanswered } from './missed-nodes.js';
 import { PostgresStore } from './postgres-store.js';
-import { CHANGE_CHANNEL } from './touched.js';
+import { listMissedNodes, noteUnanswered } from './unresponsive-nodes.js';
+import { CHANGE_CHANNEL } from './wake-up-set.js';
 
 let database: TestDatabase;
 let owner: pg.Client;
@@ -96,10 +96,10 @@ describe('one that gave no answer', () => {
     told.length = 0;
   });
 
-  const note = (missed: MissedNode) =>
+  const note = (missed: UnresponsiveNode) =>
     unsyncedTransaction(systemScope(pool), (sql) => noteUnanswered(sql, missed));
 
-  async function find(name: string): Promise<MissedNode> {
+  async function find(name: string): Promise<UnresponsiveNode> {
     const found = (await missed()).find(({ node }) => node.name === name);
     if (found === undefined) throw new Error(`${name} is not missed`);
     return found;

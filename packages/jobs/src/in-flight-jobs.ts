@@ -9,7 +9,7 @@ import type { Queue, WakeUp } from '@holdfast/control/ports/queue.js';
 /** Two sweeps: after this a job may be lost, or another process has done it. */
 const AWAITED_MS_MAX = 10_000;
 
-export class HandedOver {
+export class InFlightJobs {
   /** When each was put into the queue, the oldest first. */
   private readonly sinceMs = new Map<string, number>();
 
@@ -42,10 +42,10 @@ export class HandedOver {
 }
 
 /** The queue as the sweep sees it: nothing is added that is awaited already. */
-export function withoutAwaited(queue: Queue, handedOver: HandedOver): Queue {
+export function withoutAwaited(queue: Queue, inFlightJobs: InFlightJobs): Queue {
   return {
     async wake(wakeUp, options) {
-      if (!handedOver.isAwaited(wakeUp)) await queue.wake(wakeUp, options);
+      if (!inFlightJobs.isAwaited(wakeUp)) await queue.wake(wakeUp, options);
     },
   };
 }

@@ -10,7 +10,7 @@ export const OUTBOX_CHANNEL = 'holdfast_outbox';
 export const CHANGE_CHANNEL = 'holdfast_change';
 
 /** Changes of one transaction, collected while it runs. */
-export class Touched {
+export class WakeUpSet {
   readonly volumes = new Set<VolumeId>();
   readonly clusters = new Set<ClusterId>();
   /** A volume whose own reconciler makes this transaction, and continues: it need not be woken. */
@@ -41,7 +41,7 @@ const LOCKED = 'locked AS (SELECT id FROM volume WHERE id = ANY($1) ORDER BY id 
  */
 export async function writeOutbox(
   sql: Sql,
-  { volumes, clusters, lookedAfter, lane }: Touched,
+  { volumes, clusters, lookedAfter, lane }: WakeUpSet,
 ): Promise<void> {
   if (volumes.size === 0 && clusters.size === 0) return;
   const isOne = volumes.size <= 1;
