@@ -5,19 +5,22 @@ import { inspectVolumes } from './inspection/inspect-volumes.js';
 import { type InspectionReport, SEVERITIES, type Severity } from './inspection/report.js';
 import { volumeTruths } from './inspection/volume-truths.js';
 import type { LonghornCluster } from './model.js';
+import type { ReadSource } from './read-cluster.js';
 
 /** Volumes and findings that are listed: some hundred screens. The summary counts all. */
 const LISTED_MAX = 5000;
 
 /** @param now what waits are judged by: when the source was made */
-export function inspectCluster(cluster: LonghornCluster, source: string, now: Date): InspectionReport {
+export function inspectCluster(
+  { cluster, signatures, alertFindings }: ReadSource,
+  source: string,
+  now: Date,
+): InspectionReport {
   const index = indexOf(cluster);
   const volumes = inspectVolumes(index, now);
-  const findings = [...diskTruths(index), ...volumeTruths(index)].sort(
-    (a, b) => SEVERITIES.indexOf(a.severity) - SEVERITIES.indexOf(b.severity),
-  );
+  const findings = [...diskTruths(index), ...volumeTruths(index), ...alertFindings].sort(bySeverity);
   const count = (severity: Severity) =>
-    [...volumes, ...findings].filter((one) => one.severity === severity).length;
+    [...volumes, ...findings, ...signatures].filter((one) => one.severity === severity).length;
   const leftOut = Math.max(0, volumes.length - LISTED_MAX) + Math.max(0, findings.length - LISTED_MAX);
   return {
     schema: 'holdfast.longhorn.inspect/1',
@@ -39,6 +42,7 @@ export function inspectCluster(cluster: LonghornCluster, source: string, now: Da
     },
     volumes: volumes.slice(0, LISTED_MAX),
     findings: findings.slice(0, LISTED_MAX),
+    signatures: signatures.map((one) => ({ ...one, evidence: [...one.evidence] })).sort(bySeverity),
     leftOut,
     problems: cluster.problems.map(({ file, line, code, message }) => ({ file, line, code, message })),
     problemsLeftOut: cluster.problemsLeftOut,
@@ -49,6 +53,10 @@ export function inspectCluster(cluster: LonghornCluster, source: string, now: Da
 /** True if the files contained any Longhorn objects. */
 export function isLonghorn({ nodes, volumes, replicas, settings }: LonghornCluster): boolean {
   return nodes.length + volumes.length + replicas.length + settings.size > 0;
+}
+
+function bySeverity(a: { severity: Severity }, b: { severity: Severity }): number {
+  return SEVERITIES.indexOf(a.severity) - SEVERITIES.indexOf(b.severity);
 }
 
 function countsOf(cluster: LonghornCluster): Record<string, number> {

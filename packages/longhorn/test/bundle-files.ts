@@ -61,7 +61,7 @@ function writeOldBundle(top: string, lists: ReadonlyMap<string, readonly Json[]>
     };
     writeFile(path.join(top, 'yamls', `${file}.yaml`), yamlOf(list));
   }
-  writeFile(path.join(top, 'yamls', 'kubernetes', 'pods.yaml'), 'items: []\n');
+  writeFile(path.join(top, 'yamls', 'kubernetes', 'services.yaml'), 'items: []\n');
   writeFile(path.join(top, 'logs', 'longhorn-manager-1', 'longhorn-manager.log'), 'level=info\n');
   return top;
 }

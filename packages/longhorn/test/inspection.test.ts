@@ -53,7 +53,7 @@ function inspected({ nodes, volume, replicas, settings, change }: Given = {}): I
     (one) => one.kind === 'object',
   );
   const cluster = { ...builtOf(objects), problems: [], problemsLeftOut: 0, unreadFiles: 0 };
-  return reportSchema.parse(inspectCluster(cluster, 'dump.json', NOW));
+  return reportSchema.parse(inspectCluster({ cluster, signatures: [], alertFindings: [] }, 'dump.json', NOW));
 }
 
 const said = (report: InspectionReport) =>

@@ -2,6 +2,7 @@ import type {
   Finding,
   InspectionReport,
   Severity,
+  SignatureReport,
   VolumeReport,
 } from '@holdfast/longhorn/inspection/report.js';
 import { type OutputOptions } from '../output/format.js';
@@ -13,12 +14,17 @@ const TONES: Record<Severity, Tone> = { critical: 'bad', warning: 'warn', info: 
 /** Of one rule; with `-o wide` all that the report holds. */
 const REJECTIONS_SHOWN = 4;
 const CURES_SHOWN = 5;
+const EVIDENCE_SHOWN = 3;
 
 /** The report for people: a screen of summary, then the worst first. Names come from strangers, so control characters are removed. */
 export function inspectionText(report: InspectionReport, options: OutputOptions): string {
   return [
     ...summary(report, options),
     ...report.volumes.flatMap((volume) => ['', ...volumeLines(volume, options)]),
+    ...titled(
+      'Known failures',
+      report.signatures.flatMap((signature) => signatureLines(signature, options)),
+    ),
     ...titled(
       'What contradicts itself',
       report.findings.map((finding) => findingLine(finding, options)),
@@ -91,6 +97,24 @@ function placementLines({ placement }: VolumeReport, options: OutputOptions): st
     ]),
     ...(placement.cures.length === 0 ? [] : ['  What would help, smallest first; each was tried:']),
     ...placement.cures.slice(0, CURES_SHOWN).map((cure, index) => `    ${index + 1}. ${cellText(cure)}`),
+  ];
+}
+
+function signatureLines(
+  { severity, name, title, isSuspect, count, evidence, advice, source }: SignatureReport,
+  options: OutputOptions,
+): string[] {
+  const shown = options.output === 'wide' ? evidence : evidence.slice(0, EVIDENCE_SHOWN);
+  const tone = paintTone(severity, TONES[severity], options.color);
+  return [
+    `  ${tone} ${name}: ${title}${isSuspect ? ' (suspected)' : ''}`,
+    ...shown.map(
+      ({ object, message, at }) =>
+        `      ${cellText(object)}: ${cellText(message)} (${cellText(at.file)}:${at.line})`,
+    ),
+    ...(count > shown.length ? [`      and ${count - shown.length} more`] : []),
+    `    Advice: ${advice}`,
+    `    Source: ${source}`,
   ];
 }
 

@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises';
 import { inspectCluster, isLonghorn } from '@holdfast/longhorn/inspect-cluster.js';
 import { type InspectionReport, SEVERITIES, type Severity } from '@holdfast/longhorn/inspection/report.js';
-import { readCluster } from '@holdfast/longhorn/read-cluster.js';
+import { readSource } from '@holdfast/longhorn/read-cluster.js';
 import { Command } from 'commander';
 import { outputOf, print } from '../context.js';
 import { CliError, EXIT } from '../exit-codes.js';
@@ -41,7 +41,9 @@ export function longhornCommand(): Command {
 async function inspect(path: string): Promise<InspectionReport> {
   const entry = await stat(path).catch(() => undefined);
   if (entry === undefined) throw new CliError(EXIT.usage, `there is no file or folder ${path}`);
-  const cluster = await readCluster(path);
+  const now = timeOf(path) ?? entry.mtime;
+  const source = await readSource(path, now);
+  const { cluster } = source;
   if (!isLonghorn(cluster)) {
     const problems = cluster.problems.map(({ file, line, message }) => `${file}:${line}: ${message}`);
     throw new CliError(
@@ -50,7 +52,7 @@ async function inspect(path: string): Promise<InspectionReport> {
       problems.slice(0, 5),
     );
   }
-  return inspectCluster(cluster, path, timeOf(path) ?? entry.mtime);
+  return inspectCluster(source, path, now);
 }
 
 /** When a bundle was made, as its name says. */

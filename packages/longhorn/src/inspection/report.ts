@@ -66,6 +66,20 @@ const finding = z.object({
   at: place,
 });
 
+const signature = z.object({
+  number: z.int().min(1).describe('in docs/longhorn-signatures.md'),
+  name: z.string(),
+  title: z.string(),
+  severity,
+  isSuspect: z.boolean().describe('true: the evidence fits other causes too, or its meaning is disputed'),
+  advice: z.string(),
+  source: z.string(),
+  count: count.describe('places where it was found'),
+  evidence: z
+    .array(z.object({ object: z.string(), message: z.string(), at: place }))
+    .describe('the first of them'),
+});
+
 export const reportSchema = z.object({
   schema: z.literal('holdfast.longhorn.inspect/1'),
   source: z.string(),
@@ -81,6 +95,7 @@ export const reportSchema = z.object({
   summary: z.object({ critical: count, warning: count, info: count, volumesNotInOrder: count }),
   volumes: z.array(volume),
   findings: z.array(finding),
+  signatures: z.array(signature).describe('known failures of Longhorn that objects, logs and events show'),
   leftOut: count.describe('volumes and findings beyond those that are listed'),
   problems: z.array(place.extend({ code: z.string(), message: z.string() })),
   problemsLeftOut: count,
@@ -89,5 +104,6 @@ export const reportSchema = z.object({
 
 export type InspectionReport = z.infer<typeof reportSchema>;
 export type VolumeReport = z.infer<typeof volume>;
+export type SignatureReport = z.infer<typeof signature>;
 export type Finding = z.infer<typeof finding>;
 export type PlacementReport = z.infer<typeof placement>;

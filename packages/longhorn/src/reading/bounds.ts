@@ -26,3 +26,7 @@ export const FOLDERS_DEEP_MAX = 16;
 export const OBJECTS_MAX = 2_000_000;
 /** Problems that are listed; of a file that is no YAML each line would be one. */
 export const PROBLEMS_MAX = 200;
+/** Of an archive of one node inside a bundle, which is held in memory: its logs are rotated at some MiB each. */
+export const INNER_ARCHIVE_BYTES_MAX = 256 * MIB;
+/** Of all logs together: bundles of 2 GiB packed are known, which unpack to some ten times as much; what signatures ask of is a part. */
+export const LOG_BYTES_MAX = 8 * GIB;

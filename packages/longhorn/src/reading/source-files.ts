@@ -1,4 +1,5 @@
-/** Files with objects, out of a file, a folder or zip archives. Logs and all else that holds no objects stay unread. */
+/** Files with objects and logs, from a file, a folder or zip archives. All else stays unread. */
+import { createReadStream } from 'node:fs';
 import fs from 'node:fs/promises';
 import path from 'node:path';
 import {
@@ -8,6 +9,8 @@ import {
   FOLDERS_DEEP_MAX,
   TEXT_BYTES_MAX,
 } from './bounds.js';
+import { kindOf } from './file-kinds.js';
+import { logPieces } from './log-pieces.js';
 import type { ReadProblem } from './problem.js';
 import type { SourcePart } from './source-part.js';
 import { zipFiles } from './zip-files.js';
@@ -43,18 +46,18 @@ async function* partsOf(at: string, deep: number, seen: { entries: number }): As
     return;
   }
   if (!entry.isFile()) return yield { kind: 'unread', file: at };
-  if (await isZip(at)) return yield* zipParts(at, entry.size, deep);
-  if (deep > 0 && !holdsObjects(at)) return yield { kind: 'unread', file: at };
+  if (await isZip(at)) return yield* zipParts(at, entry.size);
+  const kind = deep > 0 ? kindOf(at) : 'objects';
+  if (kind === 'unread' || kind === 'archive') return yield { kind: 'unread', file: at };
+  if (kind === 'log') return yield { kind: 'log', file: at, pieces: logPieces(createReadStream(at)) };
   if (entry.size > FILE_BYTES_MAX) return yield bound(at, `the file is larger than ${FILE_BYTES_MAX} bytes`);
   yield { kind: 'text', file: at, text: await fs.readFile(at, 'utf8') };
 }
 
-async function* zipParts(at: string, sizeBytes: number, deep: number): AsyncGenerator<SourcePart> {
-  // Archives of single nodes hold logs and facts of the host.
-  if (deep > 0 && path.basename(path.dirname(at)) === 'nodes') return yield { kind: 'unread', file: at };
+async function* zipParts(at: string, sizeBytes: number): AsyncGenerator<SourcePart> {
   if (sizeBytes > ARCHIVE_BYTES_MAX)
     return yield bound(at, `the archive is larger than ${ARCHIVE_BYTES_MAX} bytes`);
-  yield* zipFiles(at, holdsObjects);
+  yield* zipFiles(at);
 }
 
 function bound(file: string, message: string): ReadProblem {
@@ -69,20 +72,4 @@ async function isZip(file: string): Promise<boolean> {
   } finally {
     await handle.close();
   }
-}
-
-/** Groups of the Kubernetes API whose folders are read: Longhorn's own, and the core group's nodes. */
-const KIT_FOLDER = /(?:^|\/)yamls\/(?:cluster|namespaced)\//;
-const KIT_READ = /\/longhorn\.io\/[^/]+\/[^/]+$|\/yamls\/cluster\/v1\/nodes\.yaml$/;
-/** Of Longhorn's own bundles up to 1.3. */
-const OLD_KUBERNETES = /(?:^|\/)yamls\/kubernetes\/(?!nodes\.)/;
-/** Metadata of a bundle, beside its folder `yamls`. */
-const OF_BUNDLE = /(?:^|\/)metadata\.ya?ml$|prometheus-alerts\.json$/;
-const OBJECTS = /\.(?:ya?ml|json)$/i;
-
-export function holdsObjects(file: string): boolean {
-  const name = file.replaceAll('\\', '/');
-  if (!OBJECTS.test(name) || OF_BUNDLE.test(name)) return false;
-  if (KIT_FOLDER.test(name)) return KIT_READ.test(name);
-  return !OLD_KUBERNETES.test(name);
 }

@@ -1,7 +1,19 @@
+import type { LogPiece } from './log-pieces.js';
 import type { ReadProblem } from './problem.js';
 
 /** A file with objects. `file` is how a person finds it: the path, and inside an archive `bundle.zip/yamls/…`. */
 export type SourceFile = { readonly kind: 'text'; readonly file: string; readonly text: string };
 
-/** `unread`: it holds no relevant objects. */
-export type SourcePart = SourceFile | ReadProblem | { readonly kind: 'unread'; readonly file: string };
+/** A log. Its pieces have to be read, or left, before the next part is asked for. */
+export type SourceLog = {
+  readonly kind: 'log';
+  readonly file: string;
+  readonly pieces: AsyncIterable<LogPiece>;
+};
+
+/** `unread`: it holds no objects that are asked about. */
+export type SourcePart =
+  | SourceFile
+  | SourceLog
+  | ReadProblem
+  | { readonly kind: 'unread'; readonly file: string };
