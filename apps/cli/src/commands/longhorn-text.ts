@@ -15,6 +15,7 @@ const TONES: Record<Severity, Tone> = { critical: 'bad', warning: 'warn', info: 
 const REJECTIONS_SHOWN = 4;
 const CURES_SHOWN = 5;
 const EVIDENCE_SHOWN = 3;
+const FINDINGS_SHOWN = 5;
 
 /** The report for people: a screen of summary, then the worst first. Names come from strangers, so control characters are removed. */
 export function inspectionText(report: InspectionReport, options: OutputOptions): string {
@@ -25,10 +26,7 @@ export function inspectionText(report: InspectionReport, options: OutputOptions)
       'Known failures',
       report.signatures.flatMap((signature) => signatureLines(signature, options)),
     ),
-    ...titled(
-      'What contradicts itself',
-      report.findings.map((finding) => findingLine(finding, options)),
-    ),
+    ...titled('What contradicts itself', findingLines(report.findings, options)),
     ...titled('Risk', riskLines(report)),
     ...titled(
       'What could not be read',
@@ -117,6 +115,20 @@ function signatureLines(
     `    Advice: ${advice}`,
     `    Source: ${source}`,
   ];
+}
+
+/** Of one code a few, unless all are asked for: one cause often has hundreds. */
+function findingLines(findings: readonly Finding[], options: OutputOptions): string[] {
+  const seen = new Map<string, number>();
+  for (const { code } of findings) seen.set(code, (seen.get(code) ?? 0) + 1);
+  const shown = new Map<string, number>();
+  return findings.flatMap((finding) => {
+    const count = (shown.get(finding.code) ?? 0) + 1;
+    shown.set(finding.code, count);
+    if (options.output === 'wide' || count <= FINDINGS_SHOWN) return [findingLine(finding, options)];
+    const left = (seen.get(finding.code) ?? 0) - FINDINGS_SHOWN;
+    return count === FINDINGS_SHOWN + 1 ? [`  and ${left} more of ${finding.code}`] : [];
+  });
 }
 
 function findingLine({ severity, code, object, message, at }: Finding, options: OutputOptions): string {

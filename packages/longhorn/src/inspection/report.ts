@@ -112,6 +112,29 @@ const risk = z.object({
     .describe('the most endangered'),
 });
 
+const topology = z.array(
+  z.object({
+    zone: z.string(),
+    nodes: z.array(
+      z.object({
+        name: z.string(),
+        isReady: z.boolean(),
+        takesReplicas: z.boolean(),
+        disks: z.array(
+          z.object({
+            name: z.string(),
+            isReady: z.boolean(),
+            maximumBytes: z.int(),
+            availableBytes: z.int(),
+            scheduledBytes: z.int(),
+            replicas: count,
+          }),
+        ),
+      }),
+    ),
+  }),
+);
+
 export const reportSchema = z.object({
   schema: z.literal('holdfast.longhorn.inspect/1'),
   source: z.string(),
@@ -128,6 +151,7 @@ export const reportSchema = z.object({
   volumes: z.array(volume),
   findings: z.array(finding),
   signatures: z.array(signature).describe('known failures of Longhorn that objects, logs and events show'),
+  topology,
   risk: risk.nullable().describe('null: no replicas were read'),
   leftOut: count.describe('volumes and findings beyond those that are listed'),
   problems: z.array(place.extend({ code: z.string(), message: z.string() })),
@@ -137,6 +161,7 @@ export const reportSchema = z.object({
 
 export type InspectionReport = z.infer<typeof reportSchema>;
 export type VolumeReport = z.infer<typeof volume>;
+export type TopologyReport = z.infer<typeof topology>;
 export type RiskReport = z.infer<typeof risk>;
 export type SignatureReport = z.infer<typeof signature>;
 export type Finding = z.infer<typeof finding>;

@@ -41,7 +41,7 @@ export function riskOf(index: ClusterIndex): RiskReport {
   );
   return {
     assumptions: [
-      `${ANNUAL_FAILURE_RATE * 100} % of disks fail in a year, each on its own; what fails together is counted by node, zone and disk`,
+      `${(ANNUAL_FAILURE_RATE * 100).toFixed(2)} % of disks fail in a year, each on its own; what fails together is counted by node, zone and disk`,
       `a lost replica is full again after ${DETECTION_SECONDS} s, the wait of ${waitSeconds} s and a copy at ${REBUILD_BYTES_PER_SECOND / MIB} MiB/s`,
       'a volume counts with the replicas that are healthy now; backups are not counted',
     ],
