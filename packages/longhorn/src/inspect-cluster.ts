@@ -3,6 +3,8 @@ import { indexOf } from './inspection/cluster-index.js';
 import { diskTruths } from './inspection/disk-truths.js';
 import { inspectVolumes } from './inspection/inspect-volumes.js';
 import { type InspectionReport, SEVERITIES, type Severity } from './inspection/report.js';
+import { riskOf } from './inspection/risk.js';
+import { topologyOf } from './inspection/topology.js';
 import { volumeTruths } from './inspection/volume-truths.js';
 import type { LonghornCluster } from './model.js';
 import type { ReadSource } from './read-cluster.js';
@@ -43,6 +45,8 @@ export function inspectCluster(
     volumes: volumes.slice(0, LISTED_MAX),
     findings: findings.slice(0, LISTED_MAX),
     signatures: signatures.map((one) => ({ ...one, evidence: [...one.evidence] })).sort(bySeverity),
+    topology: topologyOf(index),
+    risk: cluster.replicas.length === 0 ? null : riskOf(index),
     leftOut,
     problems: cluster.problems.map(({ file, line, code, message }) => ({ file, line, code, message })),
     problemsLeftOut: cluster.problemsLeftOut,

@@ -8,9 +8,8 @@ import type {
 import { describe, expect, test } from '@jest/globals';
 import { inspectCluster, isLonghorn } from '../src/inspect-cluster.js';
 import { type InspectionReport, reportSchema } from '../src/inspection/report.js';
-import { type KubernetesObject, readObjects } from '../src/reading/read-objects.js';
-import { ClusterBuilder } from '../src/to-cluster.js';
 import { type Json, objectsOf } from './longhorn-objects.js';
+import { clusterOf } from './read-lists.js';
 import { aDisk, aNode, aReplica, aVolume, aWorld } from './worlds.js';
 
 const NOW = new Date('2015-01-02T00:00:00Z');
@@ -48,11 +47,7 @@ function inspected({ nodes, volume, replicas, settings, change }: Given = {}): I
   };
   const lists = objectsOf(world, '1.9');
   change?.(lists);
-  const text = JSON.stringify({ kind: 'List', items: [...lists.values()].flat() });
-  const objects = [...readObjects({ kind: 'text', file: 'dump.json', text })].filter(
-    (one) => one.kind === 'object',
-  );
-  const cluster = { ...builtOf(objects), problems: [], problemsLeftOut: 0, unreadFiles: 0 };
+  const cluster = clusterOf(lists);
   return reportSchema.parse(inspectCluster({ cluster, signatures: [], alertFindings: [] }, 'dump.json', NOW));
 }
 
@@ -288,7 +283,7 @@ test('a cluster without nodes is inspected, and says what it can not say', () =>
   const report = inspected({ nodes: [], volume: { robustness: 'degraded' } });
   expect(report.volumes.map(({ placement }) => placement)).toEqual([null]);
   expect(report.assumptions).toContain('no nodes were read: nothing is said of places');
-  expect(isLonghorn({ ...builtOf([]), problems: [], problemsLeftOut: 0, unreadFiles: 0 })).toBe(false);
+  expect(isLonghorn(clusterOf(new Map()))).toBe(false);
 });
 
 function anEngine(name: string, replicaModeMap: Json): Json {
@@ -318,10 +313,4 @@ function oneDisk(name: string, replica?: string, part: object = {}): VectorNode 
 
 function onDisk(node: string, part: Partial<VectorReplica> = {}): VectorReplica {
   return aReplica('v', `r-${node}`, { nodeId: node, diskId: `${node}-d`, ...part });
-}
-
-function builtOf(objects: readonly KubernetesObject[]) {
-  const builder = new ClusterBuilder(() => {});
-  for (const object of objects) builder.add(object);
-  return builder.build();
 }

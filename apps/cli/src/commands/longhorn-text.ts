@@ -15,6 +15,7 @@ const TONES: Record<Severity, Tone> = { critical: 'bad', warning: 'warn', info: 
 const REJECTIONS_SHOWN = 4;
 const CURES_SHOWN = 5;
 const EVIDENCE_SHOWN = 3;
+const FINDINGS_SHOWN = 5;
 
 /** The report for people: a screen of summary, then the worst first. Names come from strangers, so control characters are removed. */
 export function inspectionText(report: InspectionReport, options: OutputOptions): string {
@@ -25,10 +26,8 @@ export function inspectionText(report: InspectionReport, options: OutputOptions)
       'Known failures',
       report.signatures.flatMap((signature) => signatureLines(signature, options)),
     ),
-    ...titled(
-      'What contradicts itself',
-      report.findings.map((finding) => findingLine(finding, options)),
-    ),
+    ...titled('What contradicts itself', findingLines(report.findings, options)),
+    ...titled('Risk', riskLines(report)),
     ...titled(
       'What could not be read',
       report.problems.map(({ file, line, message }) => `  ${cellText(file)}:${line}: ${cellText(message)}`),
@@ -118,9 +117,64 @@ function signatureLines(
   ];
 }
 
+/** Of one code a few, unless all are asked for: one cause often has hundreds. */
+function findingLines(findings: readonly Finding[], options: OutputOptions): string[] {
+  const seen = new Map<string, number>();
+  for (const { code } of findings) seen.set(code, (seen.get(code) ?? 0) + 1);
+  const shown = new Map<string, number>();
+  return findings.flatMap((finding) => {
+    const count = (shown.get(finding.code) ?? 0) + 1;
+    shown.set(finding.code, count);
+    if (options.output === 'wide' || count <= FINDINGS_SHOWN) return [findingLine(finding, options)];
+    const left = (seen.get(finding.code) ?? 0) - FINDINGS_SHOWN;
+    return count === FINDINGS_SHOWN + 1 ? [`  and ${left} more of ${finding.code}`] : [];
+  });
+}
+
 function findingLine({ severity, code, object, message, at }: Finding, options: OutputOptions): string {
   const tone = paintTone(severity, TONES[severity], options.color);
   return `  ${tone} ${code} ${cellText(object)}: ${cellText(message)} (${cellText(at.file)}:${at.line})`;
+}
+
+const PLACES_SHOWN = 5;
+
+function riskLines({ risk }: InspectionReport): string[] {
+  if (risk === null) return [];
+  const { lostWith } = risk;
+  const places = (['node', 'zone', 'disk'] as const).flatMap((kind) =>
+    lostWith[`${kind}s`]
+      .slice(0, PLACES_SHOWN)
+      .map(
+        ({ name, count, volumes }) =>
+          `  with ${kind} ${cellText(name)} ${plural(count, 'volume')} would be lost: ${volumes.slice(0, PLACES_SHOWN).map(cellText).join(', ')}${count > PLACES_SHOWN ? ', …' : ''}`,
+      ),
+  );
+  return [
+    ...(places.length === 0 ? ['  no volume is lost with one node, zone or disk'] : places),
+    ...risk.nodesLostAtOnce
+      .filter(({ nodes }) => nodes > 1)
+      .map(
+        ({ nodes, lossChance }) =>
+          `  if ${nodes} nodes fail at once, some volume is lost with a chance of ${percent(lossChance)}`,
+      ),
+    `  disks alone lose some volume within a year with a chance of ${percent(risk.anyLossPerYear)}`,
+    ...risk.volumes
+      .slice(0, PLACES_SHOWN)
+      .map(
+        ({ name, healthy, wanted, lossPerYear, halvedBy }) =>
+          `    ${cellText(name)} (${healthy} of ${wanted} replicas): ${percent(lossPerYear)}${halvedBy.length === 0 ? '' : `; halved by ${halvedBy.join(', or ')}`}`,
+      ),
+    ...risk.assumptions.map((assumption) => `  Assumed: ${assumption}`),
+  ];
+}
+
+function percent(chance: number): string {
+  const value = chance * 100;
+  return value === 0
+    ? '0 %'
+    : value >= 0.01
+      ? `${value.toFixed(value >= 10 ? 0 : 2)} %`
+      : `${value.toExponential(1)} %`;
 }
 
 function titled(title: string, lines: readonly string[]): string[] {

@@ -1,6 +1,9 @@
-import { stat } from 'node:fs/promises';
+import { stat, writeFile } from 'node:fs/promises';
 import { inspectCluster, isLonghorn } from '@holdfast/longhorn/inspect-cluster.js';
 import { type InspectionReport, SEVERITIES, type Severity } from '@holdfast/longhorn/inspection/report.js';
+import { htmlOf } from '@holdfast/longhorn/output/html.js';
+import { redacted } from '@holdfast/longhorn/output/redact.js';
+import { sarifOf } from '@holdfast/longhorn/output/sarif.js';
 import { readSource } from '@holdfast/longhorn/read-cluster.js';
 import { Command } from 'commander';
 import { outputOf, print } from '../context.js';
@@ -9,6 +12,7 @@ import { formatItem } from '../output/format.js';
 import { addRestoreCommands } from './longhorn-restore.js';
 import { inspectionText } from './longhorn-text.js';
 
+type InspectOptions = { failOn: string; redact?: boolean; html?: string; sarif?: string };
 type FailOn = Severity | 'never';
 const FAIL_ON: readonly FailOn[] = [...SEVERITIES, 'never'];
 
@@ -19,18 +23,24 @@ export function longhornCommand(): Command {
     .command('inspect')
     .argument('<path>', 'a support bundle, a dump of kubectl, a system backup, or a folder of any of these')
     .description('problems of a Longhorn cluster: volumes first, with reasons and cures')
+    .option('--redact', 'names, addresses and ids become numbered words, the same one everywhere')
+    .option('--html <file>', 'writes the report as one HTML file that needs nothing else')
+    .option('--sarif <file>', 'writes the report in SARIF, for CI')
     .option('--fail-on <severity>', `least severity for exit code 1: ${FAIL_ON.join(', ')}`, 'warning')
     .addHelpText(
       'after',
       '\nExit code 0: nothing at or above --fail-on; 1: something; 2: there is nothing of Longhorn that can be read.' +
         '\nThe form of -o json is docs/longhorn-inspect.schema.json.',
     )
-    .action(async (path: string, options: { failOn: string }, given: Command) => {
+    .action(async (path: string, options: InspectOptions, given: Command) => {
       const failOn = FAIL_ON.find((one) => one === options.failOn);
       if (failOn === undefined)
         throw new CliError(EXIT.usage, `--fail-on takes ${FAIL_ON.join(', ')}, and not ${options.failOn}`);
       const output = outputOf(given);
-      const report = await inspect(path);
+      const report = await inspect(path, options.redact === true);
+      if (options.html !== undefined) await writeReport(options.html, htmlOf(report));
+      if (options.sarif !== undefined)
+        await writeReport(options.sarif, `${JSON.stringify(sarifOf(report), null, 2)}\n`);
       print(formatItem(report, () => inspectionText(report, output), output));
       if (isReached(report, failOn)) process.exitCode = EXIT.unexpected;
     });
@@ -38,7 +48,18 @@ export function longhornCommand(): Command {
   return command;
 }
 
-async function inspect(path: string): Promise<InspectionReport> {
+async function writeReport(file: string, text: string): Promise<void> {
+  try {
+    await writeFile(file, text);
+  } catch (error) {
+    throw new CliError(
+      EXIT.usage,
+      `${file} can not be written: ${error instanceof Error ? error.message : String(error)}`,
+    );
+  }
+}
+
+async function inspect(path: string, isRedacted: boolean): Promise<InspectionReport> {
   const entry = await stat(path).catch(() => undefined);
   if (entry === undefined) throw new CliError(EXIT.usage, `there is no file or folder ${path}`);
   const now = timeOf(path) ?? entry.mtime;
@@ -52,7 +73,8 @@ async function inspect(path: string): Promise<InspectionReport> {
       problems.slice(0, 5),
     );
   }
-  return inspectCluster(source, path, now);
+  const report = inspectCluster(source, path, now);
+  return isRedacted ? redacted(report, cluster) : report;
 }
 
 /** When a bundle was made, as its name says. */

@@ -80,6 +80,61 @@ const signature = z.object({
     .describe('the first of them'),
 });
 
+const chance = z.number().min(0).max(1);
+const lost = z.array(
+  z.object({
+    name: z.string(),
+    count: count.describe('volumes whose healthy replicas are all there'),
+    volumes: z.array(z.string()).describe('the first of them'),
+  }),
+);
+
+const risk = z.object({
+  assumptions: z.array(z.string()),
+  lostWith: z.object({ nodes: lost, zones: lost, disks: lost }),
+  anyLossPerYear: chance.describe('chance that disks lose some volume within a year'),
+  bytesLostPerYear: count.describe('expected, by nominal size'),
+  nodesLostAtOnce: z
+    .array(z.object({ nodes: count, sets: count, lossChance: chance }))
+    .describe(
+      'chance of some loss when so many nodes are lost at once as volumes have replicas on; sets: distinct sets of nodes',
+    ),
+  volumes: z
+    .array(
+      z.object({
+        name: z.string(),
+        healthy: count,
+        wanted: count,
+        lossPerYear: chance,
+        halvedBy: z.array(z.string()).describe('changes that at least halve the chance, each computed'),
+      }),
+    )
+    .describe('the most endangered'),
+});
+
+const topology = z.array(
+  z.object({
+    zone: z.string(),
+    nodes: z.array(
+      z.object({
+        name: z.string(),
+        isReady: z.boolean(),
+        takesReplicas: z.boolean(),
+        disks: z.array(
+          z.object({
+            name: z.string(),
+            isReady: z.boolean(),
+            maximumBytes: z.int(),
+            availableBytes: z.int(),
+            scheduledBytes: z.int(),
+            replicas: count,
+          }),
+        ),
+      }),
+    ),
+  }),
+);
+
 export const reportSchema = z.object({
   schema: z.literal('holdfast.longhorn.inspect/1'),
   source: z.string(),
@@ -96,6 +151,8 @@ export const reportSchema = z.object({
   volumes: z.array(volume),
   findings: z.array(finding),
   signatures: z.array(signature).describe('known failures of Longhorn that objects, logs and events show'),
+  topology,
+  risk: risk.nullable().describe('null: no replicas were read'),
   leftOut: count.describe('volumes and findings beyond those that are listed'),
   problems: z.array(place.extend({ code: z.string(), message: z.string() })),
   problemsLeftOut: count,
@@ -104,6 +161,8 @@ export const reportSchema = z.object({
 
 export type InspectionReport = z.infer<typeof reportSchema>;
 export type VolumeReport = z.infer<typeof volume>;
+export type TopologyReport = z.infer<typeof topology>;
+export type RiskReport = z.infer<typeof risk>;
 export type SignatureReport = z.infer<typeof signature>;
 export type Finding = z.infer<typeof finding>;
 export type PlacementReport = z.infer<typeof placement>;
