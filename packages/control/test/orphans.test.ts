@@ -79,7 +79,7 @@ describe('a copy that outlived its volume', () => {
     await world.run(120);
     expect(copiesOn('node-3')).toBe(1);
     const { id, removal } = await onlyOrphan();
-    expect(removal?.trouble?.message).toContain('the only one that is current');
+    expect(removal?.trouble?.message).toContain('as the only current one');
     restored.mockRestore();
     await requestOrphanRemoval(world.useCases, { orphanId: id });
     await world.run(60);

@@ -33,7 +33,7 @@ test.each([
 test.each([
   ['longhorn_volume_robustness == 1', 'is true for every volume'],
   ['longhorn_volume_robustness == 3', 'can never be true'],
-])('%s: %s', (expression, effect) => {
+])('%s on a new release says that it %s', (expression, effect) => {
   expect(lint(expression)[0]).toContain(effect);
 });
 

@@ -2,8 +2,8 @@
 import { expect, test } from '@jest/globals';
 import type { KubernetesObject } from '../src/reading/read-objects.js';
 import { readObjects } from '../src/reading/read-objects.js';
+import { isInReleases } from '../src/releases.js';
 import { SIGNATURES, SignatureScan } from '../src/signatures/scan.js';
-import { isInReleases } from '../src/signatures/signature.js';
 import { ClusterBuilder } from '../src/to-cluster.js';
 import { HEALTHY, SHOWN } from './signature-cases.js';
 

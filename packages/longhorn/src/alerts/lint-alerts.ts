@@ -1,7 +1,7 @@
 /** Lint of alerting rules over Longhorn's metrics: rules that can never fire, fire always, or miss what they are named for. */
 import { parser } from '@prometheus-io/lezer-promql';
 import type { Finding } from '../inspection/report.js';
-import { isInReleases } from '../signatures/signature.js';
+import { isInReleases } from '../releases.js';
 import { METRIC_SINCE, STATE_SERIES_SINCE, STATES_OF } from './metric-releases.js';
 import type { AlertRule } from './read-rules.js';
 

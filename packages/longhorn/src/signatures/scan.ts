@@ -5,10 +5,11 @@ import type { Finding, Severity } from '../inspection/report.js';
 import type { LonghornCluster, Place } from '../model.js';
 import { entries, part, text } from '../reading/fields.js';
 import type { KubernetesObject } from '../reading/read-objects.js';
+import { isInReleases } from '../releases.js';
 import { CLUSTER_SIGNATURES } from './cluster-signatures.js';
 import { LOG_SIGNATURES } from './log-signatures.js';
 import { OBJECT_SIGNATURES } from './object-signatures.js';
-import { type Evidence, isInReleases, type NotedFacts, placeOf, type Signature } from './signature.js';
+import { type Evidence, type NotedFacts, placeOf, type Signature } from './signature.js';
 
 export const SIGNATURES: readonly Signature[] = [
   ...CLUSTER_SIGNATURES,
