@@ -1,9 +1,9 @@
 /**
  * The API process: authenticates, validates, decides with core, writes intent to Postgres, and answers.
  *
- * It holds no state: killed at any moment it loses at most the answers under way, and several may run at once. It
- * does not wait for Postgres to be up; /readyz says so until then. A Postgres that it will never trust, or that a newer version has
- * taken over, ends it with the reason.
+ * It holds no state: killed at any moment it loses at most the answers under way, and several may run at once. It does not wait for
+ * Postgres to be up; /readyz fails until then. It exits with the reason if it must not use the Postgres, or if a newer version has taken it
+ * over.
  */
 import './heap-growth.js';
 import { endOnTrouble } from '@holdfast/database/sql/connection-trouble.js';
@@ -11,7 +11,7 @@ import { startTracing } from '@holdfast/tracing/start-tracing.js';
 import { createApp } from './app/app.js';
 import { type Config, readConfig } from './config/config.js';
 
-/** Requests under way get this long to finish. Below the ten seconds after which supervisors kill. */
+/** Requests under way get this long to finish. Below the ten seconds after which supervisors kill the process. */
 const SHUTDOWN_TIMEOUT_MS = 8_000;
 
 const config = configured();
@@ -24,7 +24,7 @@ const { nest, fastify, draining } = await createApp(config);
 await nest.listen(config.port, config.host);
 fastify.log.info({ host: config.host, port: config.port }, 'listening');
 
-/** Ends the process with the names of wrong variables, and without a trace: it is for the operator to read. */
+/** Ends the process with the names of invalid variables, without a stack trace: the operator reads it. */
 function configured(): Config {
   try {
     return readConfig(process.env);

@@ -4,7 +4,7 @@ import { systemClock } from '@holdfast/database/clock-and-random.js';
 import { noteEnded } from './hold-right.js';
 import type { Tenant } from './tenant.js';
 
-/** For use cases about the caller's organization: each change in one transaction, with its audit entry; tried only in a dry run. */
+/** For use cases about the caller's organization: each change in one transaction, with its audit entry; in a dry run it is rolled back. */
 export function accessPorts(tenant: Tenant): AccessPorts {
   const { organizationId } = tenant.actor;
   return {

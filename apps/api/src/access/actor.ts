@@ -18,18 +18,18 @@ export type UserActor = UserRoles & {
   kind: 'user';
   tokenId: TokenId;
   tokenKind: 'session' | 'api';
-  /** Hash of the secret that was sent: what outlives the request ends with the secret, and not with the token only. */
+  /** Hash of the sent secret: work that outlives the request, such as an event stream, ends with the secret, not only with the token. */
   secretHash: string;
   organizationId: OrganizationId;
   userId: UserId;
   /** The project that new volumes belong to when the request names none. */
   projectId: ProjectId | undefined;
   limits: TokenLimits;
-  /** When the token ends; `undefined`: never. */
+  /** Expiry of the token; `undefined`: never. */
   expiresAt: Date | undefined;
 };
 
-/** The roles of a user with this token; `undefined`: it is no member's. */
+/** The roles of a user with this token; `undefined`: its user is no member. */
 export function rolesOf({
   token_role: tokenRole,
   member_role: memberRole,
@@ -47,7 +47,7 @@ export function rolesOf({
 export type AgentActor = {
   kind: 'agent';
   nodeId: NodeId;
-  /** The node's name, which the agent has joined under. */
+  /** The node's name, under which the agent has joined. */
   name: string;
   organizationId: OrganizationId;
   clusterId: ClusterId;

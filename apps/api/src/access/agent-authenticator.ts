@@ -1,4 +1,4 @@
-/** Who an agent is, by the certificate that it has shown on its connection. */
+/** Authenticates agents by the certificate of their TLS connection. */
 import type { X509Certificate } from 'node:crypto';
 import { TLSSocket } from 'node:tls';
 import { StorageFault } from '@holdfast/core/model/faults.js';
@@ -19,8 +19,8 @@ export class AgentAuthenticator {
   constructor(private readonly databases: Databases) {}
 
   /**
-   * A certificate counts while its key is that of the node's identity, so that joining again with another key and revoking end
-   * all that were made before.
+   * A certificate is valid while its key is that of the node's identity, so that joining again with another key, and revoking, invalidate
+   * all earlier ones.
    *
    * @throws StorageFault `auth.missing`, `auth.forbidden`, `node.identity_refused`
    */
@@ -40,7 +40,7 @@ export class AgentAuthenticator {
   }
 
   /**
-   * The certificate of the connection. Whether it counts still, the caller has to compare with the node's identity.
+   * The certificate of the connection. The caller has to compare it with the node's identity: it may have been revoked.
    *
    * @throws StorageFault `auth.missing`, `auth.forbidden`, `node.identity_refused`
    */
@@ -70,7 +70,7 @@ export class AgentAuthenticator {
   }
 }
 
-/** @throws StorageFault `auth.forbidden` for what came in clear */
+/** @throws StorageFault `auth.forbidden` for a connection without TLS */
 export function requireTls({ raw }: FastifyRequest): TLSSocket {
   if (raw.socket instanceof TLSSocket) return raw.socket;
   throw new StorageFault('auth.forbidden', {

@@ -7,7 +7,7 @@ import { AgentAuthenticator } from './agent-authenticator.js';
 import { Authenticator, assertAllowed, assertWithinClusters } from './authenticator.js';
 import { ROUTE_OPTIONS, type RouteOptions } from './route.decorator.js';
 
-/** Guard of all routes: the caller's role must allow the route. Every route states what it needs; one that does not is a bug. */
+/** Guard of all routes: the caller's role must allow the route. A route without a declared access is a bug. */
 @Injectable()
 export class AuthGuard implements CanActivate {
   constructor(
@@ -31,7 +31,7 @@ export class AuthGuard implements CanActivate {
       request.agent ??= await this.agents.requireAgent(request);
       return true;
     }
-    // First of all: a refusal of a write belongs into the audit log, whichever check refuses it.
+    // Before any check: the audit log records refused writes, whichever check refuses them.
     request.isWrite = !changesNothing(access);
     const tenant = await this.authenticator.requireUser(request, http.getResponse<FastifyReply>());
     request.tenant = assertAllowed(tenant, access);

@@ -20,9 +20,9 @@ import { RequestQuotas } from './request-quotas.js';
 import { Tenant } from './tenant.js';
 import { assertUsedFromWithin, limitsOf } from './token-limits.js';
 
-/** Longer than any secret we give out: the hash of a megabyte is work for nothing. */
+/** Longer than any secret that we issue: hashing a megabyte would be wasted work. */
 const SECRET_LENGTH_MAX = 512;
-/** Finer would be a write for every request. */
+/** A shorter interval would cost a write for every request. */
 const NOTE_INTERVAL_MS = 60_000;
 /** Forgetting them all costs one write each, so that the map needs no order. */
 const NOTED_TOKENS_MAX = 10_000;
@@ -41,7 +41,7 @@ export class Authenticator {
   ) {}
 
   /**
-   * The caller, who is set on the request as soon as known: what is refused after that is told of in the caller's name.
+   * Returns the caller, and sets it on the request as soon as known: later refusals are recorded under its name.
    *
    * @throws StorageFault `auth.missing`, `auth.invalid`, `auth.forbidden`, `request.rate_limited`
    */
@@ -60,7 +60,7 @@ export class Authenticator {
   }
 
   /**
-   * Counts more of a request that does the work of several.
+   * Takes further permits for a request that does the work of several.
    *
    * @throws StorageFault `request.rate_limited`
    */
@@ -68,7 +68,7 @@ export class Authenticator {
     return this.quotas.take(actor, reply, count);
   }
 
-  /** Writes down that a token is in use, once in a while: users want to see which ones are, not when to the second. */
+  /** Records the use of a token at intervals: users want to see which tokens are in use, not the exact second. */
   private async noteUse(scope: Scope, tokenId: TokenId): Promise<void> {
     const now = systemClock.now();
     if (now.getTime() - (this.lastNotedMs.get(tokenId) ?? 0) < NOTE_INTERVAL_MS) return;
@@ -77,7 +77,7 @@ export class Authenticator {
     try {
       await unsyncedTransaction(scope, (sql) => noteTokenUse(sql, tokenId, now));
     } catch (error) {
-      // A database without room still answers what is only read; the note is made another time.
+      // A full database still serves reads; the use is recorded another time.
       if (!isFault(error, 'store.full')) throw error;
     }
   }
@@ -117,9 +117,9 @@ function tenantOf(actor: UserActor, scope: Scope, request: FastifyRequest): Tena
 }
 
 /**
- * The caller as it may do this: where roles in projects allow it, what is of other projects is not there.
+ * The caller, limited to the projects whose roles allow the action: objects of other projects do not exist for it.
  *
- * @throws StorageFault `auth.forbidden` that names the role it takes
+ * @throws StorageFault `auth.forbidden` that names the required role
  */
 export function assertAllowed(tenant: Tenant, action: Action): Tenant {
   const access = decideAccess(tenant.actor, action);
@@ -128,7 +128,7 @@ export function assertAllowed(tenant: Tenant, action: Action): Tenant {
 }
 
 /**
- * What is not of a cluster is not for a token that is limited to some, unless it only reads.
+ * Refuses a write outside of clusters for a token that is limited to some clusters.
  *
  * @param parameters of the address, or arguments of a field
  * @throws StorageFault `auth.forbidden`
@@ -156,8 +156,8 @@ export function secretOf(request: FastifyRequest, cookieName: string): string | 
 }
 
 /**
- * For what gives a browser a cookie without asking for one: another site's page could else sign a user in as a user of its choice,
- * and read later what was typed there. A request that says nothing of where it comes from is no browser's, and may.
+ * For routes that set a cookie without requiring one: otherwise another site's page could sign a user in as a user of its choice, and read
+ * later what was typed there. A request without an origin is not a browser's, and is allowed.
  *
  * @throws StorageFault `auth.forbidden`
  */
@@ -167,7 +167,7 @@ export function assertNoOtherSite(request: FastifyRequest): void {
   throw forbidden('a browser signs in from pages of its own site only: the request names another one');
 }
 
-/** Browsers say where a request comes from. One that says nothing is no browser's, and has no business with a cookie. */
+/** Browsers send the origin of a request. A request without one is not a browser's, and must not use a cookie. */
 function isFromOwnPages({ headers, host }: FastifyRequest): boolean {
   const site = headers['sec-fetch-site'];
   if (site !== undefined) return site === 'same-origin' || site === 'none';

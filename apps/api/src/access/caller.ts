@@ -1,4 +1,4 @@
-/** The caller of a request, as the guard has found it. */
+/** The caller of a request, as set by the guard. */
 import { Bug } from '@holdfast/core/model/faults.js';
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import { requestOf } from '../http/request.js';

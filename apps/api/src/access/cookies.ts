@@ -4,12 +4,12 @@ import type { Config } from '../config/config.js';
 
 type CookieConfig = Pick<Config, 'cookieSecure'>;
 
-/** Does the browser speak HTTPS? The operator says so of all requests, or the connection or a trusted proxy of this one. */
+/** Does the browser speak HTTPS? Either the operator declares it for all requests, or this one's connection or trusted proxy shows it. */
 export function isOverTls(request: FastifyRequest, { cookieSecure }: CookieConfig): boolean {
   return cookieSecure || request.protocol === 'https';
 }
 
-/** Browsers take the prefix only with Secure, for one host, from that host itself: no other site can plant such a cookie. */
+/** Browsers accept the prefix only with Secure, for one host, from that host: no other site can plant such a cookie. */
 export function cookieName(
   purpose: 'session' | 'oidc',
   request: FastifyRequest,

@@ -15,7 +15,7 @@ export type LinesExport = {
   readonly limit: number;
 };
 
-/** @param what the rows are, such as `Entries` */
+/** @param what the exported rows, such as `Entries` */
 export function exportQuery(what: string) {
   return z.object({
     format: z
@@ -39,14 +39,14 @@ export function exportQuery(what: string) {
   });
 }
 
-/** What is exported, and how a row of it reads. */
+/** An exported list, and the format of its rows. */
 export type Exported<Row, View> = {
   readonly list: (sql: Sql, request: ListRequest) => Promise<Page<Row>>;
   readonly view: (row: Row) => View;
   readonly columns: readonly (readonly [name: string, read: (view: View) => unknown])[];
 };
 
-/** @throws StorageFault `request.invalid` for a filter that can't be read: later it would only cut the answer off */
+/** @throws StorageFault `request.invalid` for an invalid filter: later it could only cut the answer off */
 export async function requireExportable<Row, View>(
   tenant: Tenant,
   { list }: Exported<Row, View>,
@@ -56,11 +56,11 @@ export async function requireExportable<Row, View>(
 }
 
 function filterOf({ after, filter = '' }: LinesExport): string {
-  // In parentheses: of `a OR b` the first part only would else begin behind `after`.
+  // In parentheses: otherwise `after` would bound only the first part of `a OR b`.
   return [`id>${after}`, ...(filter.trim() === '' ? [] : [`(${filter})`])].join(' AND ');
 }
 
-/** One text for each page. A caller that reads slowly is waited for between pages, without a connection. */
+/** One text for each page. Between pages it waits for a slow reader, without holding a connection. */
 export async function* exportLines<Row, View>(
   tenant: Tenant,
   { list, view, columns }: Exported<Row, View>,
@@ -89,7 +89,7 @@ export function contentTypeOf({ format }: LinesExport): string {
   return format === 'csv' ? 'text/csv; charset=utf-8; header=present' : 'application/x-ndjson';
 }
 
-/** Quoted as RFC 4180 says. A spreadsheet takes a cell that begins with one of these for a formula; a quote makes it text. */
+/** Quoted as RFC 4180 says. Spreadsheets parse a cell that begins with one of these as a formula; a quote makes it text. */
 function cell(value: unknown): string {
   if (value === null || value === undefined) return '';
   const text = typeof value === 'object' ? JSON.stringify(value) : String(value);

@@ -1,6 +1,6 @@
 /**
- * Where the parameters of a controller's handlers come from, as Nest's decorators have noted it. The OpenAPI document and the fields
- * of GraphQL that are made of routes read it.
+ * Sources of the parameters of a controller's handlers, from the metadata of Nest's decorators. Used for the OpenAPI document and for
+ * GraphQL fields made from routes.
  */
 import type { Type } from '@nestjs/common';
 import { ROUTE_ARGS_METADATA } from '@nestjs/common/constants.js';
@@ -9,9 +9,9 @@ import { ROUTE_OPTIONS, type RouteOptions } from './route.decorator.js';
 
 export type HandlerParameter = {
   readonly index: number;
-  /** What of the request it is; custom for decorators of our own. */
+  /** Part of the request; custom for decorators of our own. */
   readonly from: 'body' | 'query' | 'path' | 'reply' | 'custom' | 'other';
-  /** The class that its type names; a DTO's class has the schema. */
+  /** Class of its type; a DTO's class has the schema. */
   readonly type: unknown;
   /** The function of a decorator of our own. */
   readonly factory: unknown;
@@ -36,7 +36,7 @@ export function handlerParameters(controller: Type, name: string): HandlerParame
   }));
 }
 
-/** What a handler says of itself by `@Route`; undefined for other methods. */
+/** The handler's `@Route` options; undefined for other methods. */
 export function routeOptionsOf(controller: Type, name: string): RouteOptions | undefined {
   const handler: unknown = controller.prototype[name];
   return typeof handler === 'function' ? Reflect.getMetadata(ROUTE_OPTIONS, handler) : undefined;

@@ -1,4 +1,4 @@
-/** Rights of the caller to what outlives its request, and the audit log's word on what ends when they are lost. */
+/** Rights of the caller to objects that outlive its request, and audit entries for those that end when the rights are lost. */
 
 import type { LeftKind } from '@holdfast/access/left-behind.js';
 import { StorageFault } from '@holdfast/core/model/faults.js';
@@ -7,12 +7,12 @@ import { type Ended, mayStill } from '@holdfast/database/queries/left-behind.js'
 import type { Sql } from '@holdfast/database/sql/scope.js';
 import type { Tenant } from './tenant.js';
 
-/** Named by their ids in an audit entry; of more the count says how many there were. */
+/** Maximum number of ids in an audit entry; the count covers all. */
 const NAMED_MAX = 50;
 
 /**
- * Asked where something is made that works on after the request: the right may have been lost since the request was let in, and must not be
- * lost before the transaction ends.
+ * To be called where an object is created that works on after the request: checks that the caller still has the right, and locks it until
+ * the transaction ends.
  *
  * @throws StorageFault `auth.forbidden`
  */
@@ -24,7 +24,7 @@ export async function holdRight(sql: Sql, { actor }: Tenant, kind: LeftKind): Pr
   });
 }
 
-/** Tells the audit log what has ended with a member's right, one entry for each kind. */
+/** Writes audit entries for objects that have ended with a member's right, one for each kind. */
 export async function noteEnded(sql: Sql, tenant: Tenant, ended: readonly Ended[]): Promise<void> {
   for (const { kind, ids } of ended) {
     const entry = tenant.auditEntry();

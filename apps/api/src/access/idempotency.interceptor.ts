@@ -23,11 +23,11 @@ import { UnansweredKeys } from './unanswered-keys.js';
 const KEY = /^[\x21-\x7e]{1,255}$/;
 
 /**
- * A POST with an Idempotency-Key is done once: its repeat gets the first one's answer.
+ * A POST with an Idempotency-Key is carried out once: its repeat gets the first one's answer.
  *
- * The key is reserved before the work, with an id for what it creates. When the process dies in between, a repeat runs
- * again with that same id, so that it can't create a second one: at once where the database sees the process gone, and otherwise
- * after the lock's time. When the database does not answer, as soon as it does again.
+ * The key is reserved before the work, with an id for what it creates. When the process dies in between, a repeat runs again with that same
+ * id, so that it can't create a second one: at once if the database has noticed the death of the process, otherwise after the lock has
+ * expired, and after an outage of the database as soon as it answers again.
  */
 @Injectable()
 export class IdempotencyInterceptor implements NestInterceptor {
@@ -41,8 +41,7 @@ export class IdempotencyInterceptor implements NestInterceptor {
   intercept(context: ExecutionContext, next: CallHandler): Observable<unknown> {
     const request = context.switchToHttp().getRequest<FastifyRequest>();
     const key = request.headers['idempotency-key'];
-    // Agents' calls may be repeated anyhow, and signing in must make a new session each time.
-    // A dry run changes nothing, so that it has nothing to repeat.
+    // Agents' calls are idempotent anyway, and signing in must create a new session each time. A dry run changes nothing.
     const isKept = request.method === 'POST' && request.isDryRun !== true;
     if (!isKept || key === undefined || request.tenant === undefined) return next.handle();
     const reply = context.switchToHttp().getResponse<FastifyReply>();
@@ -91,27 +90,27 @@ export class IdempotencyInterceptor implements NestInterceptor {
     }
   }
 
-  /** Its commit waits for no disk: what the request then changes is in the same log behind it, and is kept with it or not at all. */
+  /** Commits asynchronously: the request's own changes follow in the same log, so a crash loses either both or only them. */
   private async reserve(scope: Scope, request: IdempotentRequest): Promise<Reservation> {
     try {
       return await unsyncedTransaction(scope, (sql) => reserveKey(sql, request));
     } catch (error) {
-      // The key may have been taken all the same.
+      // The key may have been reserved although the answer was lost.
       if (isFault(error, 'store.unavailable')) this.unanswered.add(request);
       throw error;
     }
   }
 
-  /** A refusal changed nothing. Any other error may have: the key stays taken, and of a bug until its lock ends. */
+  /** A refusal changed nothing, so the key is released. After any other error it stays reserved; after a bug until its lock expires. */
   private async giveUp(scope: Scope, request: IdempotentRequest, error: unknown): Promise<void> {
     if (!isFault(error)) return;
     if (error.code === 'store.unavailable') return this.unanswered.add(request);
-    // The refusal is what its caller has to know, whatever becomes of the key.
+    // The caller needs the refusal, even if the key can not be released.
     await transaction(scope, (sql) => releaseKey(sql, request)).catch(() => this.unanswered.add(request));
   }
 }
 
-/** What is kept of an answer with a secret: what was made. */
+/** Stored part of an answer with a secret: the id of the created object. */
 function idIn(body: unknown): { id: string } {
   return { id: typeof body === 'object' && body !== null && 'id' in body ? String(body.id) : '' };
 }

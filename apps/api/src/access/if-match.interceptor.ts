@@ -17,12 +17,11 @@ import { cookieName } from './cookies.js';
 import { handlerParameters } from './handler-parameters.js';
 
 /**
- * `If-Match` on writes whose handlers compare no version: a snapshot or a token has none. What a client has of it is the tag that its
- * read carried, a hash of the whole answer, so the read is made again, as the same user, and its tag compared. Left unread, the header
- * would promise a care that is not taken.
+ * `If-Match` on writes whose handlers compare no version: a snapshot or a token has none. The client only has the tag of its read, a hash
+ * of the whole answer, so the read is repeated as the same user, and its tag compared. Ignoring the header would be a broken promise.
  *
- * The read comes just before the write and not in its transaction: a change in the moment between them is not noticed. What has a
- * version is compared under its lock.
+ * The read comes just before the write and not in its transaction: a change between them is not noticed. Objects with a version are
+ * compared under their lock.
  */
 @Injectable()
 export class IfMatchInterceptor implements NestInterceptor {
@@ -41,7 +40,7 @@ export class IfMatchInterceptor implements NestInterceptor {
   private async requireCurrent(request: FastifyRequest, given: string): Promise<void> {
     for (const address of readAddresses(request)) {
       const { statusCode, headers } = await this.read(request, address);
-      // What is not there is said by the handler, with the code that it has for it.
+      // A missing object is refused by the handler, with its own code.
       if (statusCode === 404 || isKnown(given, String(headers.etag))) return;
     }
     throw new StorageFault('request.stale', { publicMessage: `If-Match ${given} is not the current ETag` });
@@ -59,7 +58,7 @@ function takesVersion(context: ExecutionContext): boolean {
   return parameters.some(({ factory }) => factory === readIfMatch);
 }
 
-/** Where what is written can be read: at the same address; of an action, and of what is created below an object, at the object's. */
+/** Addresses at which the target of a write can be read: its own; for an action or a creation below an object, the object's. */
 function readAddresses(request: FastifyRequest): string[] {
   const { server, routeOptions, method } = request;
   const route = routeOptions.url ?? '';

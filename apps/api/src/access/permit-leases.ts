@@ -13,7 +13,7 @@ import { withTimeout } from '@holdfast/control/reconcilers/timeouts.js';
 
 /** How long a request waits for a lease. A row that is not locked answers in a few milliseconds. */
 const LEASE_WAIT_MS = 500;
-/** When to come again while the row does not answer and the process has given out what it may without it. */
+/** Retry interval of callers while the row does not answer and the local share is spent. */
 const RETRY_MS = 1_000;
 
 type Quota = { readonly limit: number; readonly windowMs: number };
@@ -22,22 +22,22 @@ type Quota = { readonly limit: number; readonly windowMs: number };
 export class PermitLeases {
   private permits: Permits | undefined;
   private asked: Promise<boolean> | undefined;
-  /** What all requests count that are being decided. */
+  /** Number of permits of all undecided requests. */
   private needed = 0;
   /** No further local share before this. */
   private sharedUntilMs = 0;
 
-  /** @param lease asks the row; `undefined` when it does not answer */
+  /** @param lease requests a lease from the row; `undefined` when it does not answer */
   constructor(
     readonly quota: Quota,
     private readonly lease: (size: number) => Promise<LeaseAnswer | undefined>,
   ) {}
 
-  /** Takes permits. Returns the milliseconds to wait where there are too few, else `undefined`. */
+  /** Takes permits. Returns `undefined`, or the milliseconds to wait if there are too few. */
   async take(count: number): Promise<number | undefined> {
     this.needed += count;
     try {
-      // Ends: a lease brings what all need that wait for it, or says that the quota is spent, and a local share is given once.
+      // Terminates: a lease covers all requests that wait for it, or the quota is spent, and a local share is given once.
       for (;;) {
         const decision = decideTake(this.permits, {
           count,
@@ -64,7 +64,7 @@ export class PermitLeases {
     return permits === undefined ? undefined : standingOf(permits, this.quota.limit, performance.now());
   }
 
-  /** Keeps to itself what fails: each request that waits then does without. */
+  /** Never throws: after an error each waiting request does without the lease. */
   private async ask(size: number): Promise<boolean> {
     const answer = await this.lease(size);
     this.asked = undefined;
@@ -72,7 +72,7 @@ export class PermitLeases {
     return answer !== undefined;
   }
 
-  /** Takes the local share, if that was not done in this window, and says whether there is enough. */
+  /** Takes the local share, if not done in this window, and returns whether it suffices. */
   private hasLocally(count: number): boolean {
     const nowMs = performance.now();
     if (this.sharedUntilMs <= nowMs) {

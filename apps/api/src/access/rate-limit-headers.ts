@@ -1,10 +1,10 @@
-/** Tells callers how many requests they may still make (draft-ietf-httpapi-ratelimit-headers). */
+/** Headers with the number of remaining requests (draft-ietf-httpapi-ratelimit-headers). */
 import type { FastifyReply } from 'fastify';
 import type { PermitLeases } from './permit-leases.js';
 
 export type NamedQuota = { readonly name: 'organization' | 'project'; readonly leases: PermitLeases };
 
-/** What is left is an upper bound: other api processes may have answered requests since this one's last lease. */
+/** The remaining number is an upper bound: other api processes may have answered requests since this one's last lease. */
 export function tellQuotas(reply: FastifyReply, quotas: readonly NamedQuota[]): void {
   if (quotas.length === 0) return;
   const policies = quotas.map(

@@ -1,9 +1,9 @@
 /**
- * Refused sign-ins in the audit log: of a wrong password, of an account that is closed for a while, of an account, link,
- * invitation, program's code or provider's answer that is unknown.
+ * Refused sign-ins in the audit log: of a wrong password, of an account that is closed for a while, of an account, link, invitation,
+ * program's code or provider's answer that is unknown.
  *
- * An attempt on a known account belongs to its organization. Any other belongs to none, so it is told to the organization that
- * was made first, which runs the installation: guesses at accounts are its to see.
+ * An attempt on a known account belongs to its organization. Any other belongs to none, so it is recorded for the first organization, which
+ * runs the installation and has to see guesses at accounts.
  */
 import { createHash } from 'node:crypto';
 import { isFault } from '@holdfast/core/model/faults.js';
@@ -46,7 +46,7 @@ export class RefusedSignIns {
     private readonly refused: RefusedWrites,
   ) {}
 
-  /** Runs an attempt within the limits on guessing. Its refusals are noted, and that it was closed once. */
+  /** Runs an attempt within the limits on guessing. Its refusals are recorded, and once that the limit was reached. */
   attempt<T>(
     request: FastifyRequest,
     limits: SignInLimits,
@@ -60,7 +60,7 @@ export class RefusedSignIns {
     );
   }
 
-  /** Runs a check, and notes what it refuses. A database that is away refuses nothing: the client tries again. */
+  /** Runs a check, and records its refusal. An unreachable database is no refusal: the client tries again. */
   async noting<T>(request: FastifyRequest, attempted: Attempted, check: () => Promise<T>): Promise<T> {
     try {
       return await check();
@@ -72,13 +72,13 @@ export class RefusedSignIns {
     }
   }
 
-  /** The account of an address, as it signs in to the organization, or to the one that it has belonged to for longest. */
+  /** The account of an e-mail address, in the organization, or else in the one that it joined first. */
   async findAccount(email: string, organizationId?: OrganizationId): Promise<KnownAccount | undefined> {
     const found = await findSignIn(this.databases.signIn, { email, organizationId });
     return found && { organizationId: found.organization_id, userId: found.user_id };
   }
 
-  /** Not waited for: the answer must not take longer for an account that there is, or is not. */
+  /** Not awaited: the duration of the answer must not reveal whether the account exists. */
   note(request: FastifyRequest, refusal: RefusedSignIn): void {
     const at = systemClock.now();
     const write = async () => {
@@ -92,7 +92,7 @@ export class RefusedSignIns {
     });
   }
 
-  /** Which was made first never changes once there is one. */
+  /** Cached: the first organization never changes. */
   private async firstOrganization(): Promise<OrganizationId | undefined> {
     this.first ??= await transaction(this.databases.system(), findFirstOrganizationId);
     return this.first;

@@ -1,8 +1,8 @@
 /**
- * Refused writes and sign-ins in the audit log. They have changed nothing, so there is no transaction that they could be part of:
- * they are collected and written every second, at most so many of an organization, with the number of the others.
+ * Refused writes and sign-ins in the audit log. They have no transaction of their own: they are collected and written every second, up to a
+ * limit per organization, with the number of the others.
  *
- * A process that dies loses those of its last second; the request log has them too.
+ * A crash loses those of the last second; the request log has them too.
  */
 import { systemClock } from '@holdfast/database/clock-and-random.js';
 import { type AuditEntry, insertAuditEntries } from '@holdfast/database/queries/audit.js';
@@ -13,7 +13,7 @@ import { Databases } from '../http/databases.js';
 import { LOGGER } from '../http/tokens.js';
 
 const INTERVAL_MS = 1_000;
-/** A client that is refused more often in a second repeats itself. */
+/** More refusals in a second are repetitions. */
 const OF_ORGANIZATION_MAX = 50;
 
 type OrganizationId = AuditEntry['organizationId'];

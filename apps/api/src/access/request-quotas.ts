@@ -1,6 +1,6 @@
 /**
- * Quotas of requests: how many all api processes answer in a minute, for an organization and for the project of a token. Each process
- * takes permits in leases from a row in Postgres, so that few requests wait for it because of them (docs/design/tenancy-and-access.md).
+ * Quotas of requests per minute over all API processes, for an organization and for the project of a token. Each process takes permits in
+ * leases from a row in Postgres, so that few requests wait for the database (docs/design/tenancy-and-access.md).
  */
 
 import type { LeaseAnswer } from '@holdfast/access/request-permits.js';
@@ -19,9 +19,9 @@ import { PermitLeases } from './permit-leases.js';
 import { type NamedQuota, tellQuotas } from './rate-limit-headers.js';
 
 const WINDOW_SECONDS = 60;
-/** A changed quota takes effect within this. */
+/** Maximum delay until a changed quota takes effect. */
 const KEPT_MS = 5_000;
-/** Organizations whose quotas are kept; forgetting them all costs a query each, and the permits that were left. */
+/** Maximum number of cached organizations; forgetting them all costs a query each, and the remaining permits. */
 const ORGANIZATIONS_MAX = 10_000;
 
 type Limits = ReadonlyMap<QuotaOwner, number>;
@@ -50,10 +50,10 @@ export class RequestQuotas {
   }
 
   /**
-   * Takes permits for a request, and tells its caller what is left of them, refused or not.
+   * Takes permits for a request, and sets the headers with the remaining number, refused or not.
    *
-   * @param count how many requests it is worth: a GraphQL operation is one for each of its root fields
-   * @throws StorageFault `request.rate_limited` that says when to try again
+   * @param count number of requests that it counts as: a GraphQL operation is one for each of its root fields
+   * @throws StorageFault `request.rate_limited` with the time of the next try
    */
   async take({ organizationId, projectId }: UserActor, reply: FastifyReply, count = 1): Promise<void> {
     if (count < 1) return;
@@ -73,7 +73,7 @@ export class RequestQuotas {
     }
   }
 
-  /** None, or the one of this owner. */
+  /** The owner's quota, or none. */
   private quotaOf(name: NamedQuota['name'], owner: QuotaOwner | undefined, limits: Limits): NamedQuota[] {
     const most = owner === undefined ? undefined : limits.get(owner);
     return owner === undefined || most === undefined ? [] : [{ name, leases: this.leasesOf(owner, most) }];
@@ -87,7 +87,7 @@ export class RequestQuotas {
     const scope = this.databases.organization(organizationId);
     const limits = transaction(scope, (sql) => findRequestQuotas(sql));
     this.known.set(organizationId, { untilMs: nowMs + KEPT_MS, limits });
-    // A database that is away is asked again with the next request.
+    // After a failure the next request queries again.
     limits.catch(() => this.known.delete(organizationId));
     return limits;
   }
@@ -96,7 +96,7 @@ export class RequestQuotas {
     const known = this.leases.get(owner);
     if (known?.quota.limit === limit) return known;
     if (this.leases.size >= ORGANIZATIONS_MAX) this.leases.clear();
-    // What was taken before a change of the limit counts: the row is the same.
+    // Permits taken before a change of the limit count: the row is the same.
     const made = new PermitLeases({ limit, windowMs: WINDOW_SECONDS * 1_000 }, (size) =>
       this.lease(owner, size),
     );

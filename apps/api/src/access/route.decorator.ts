@@ -4,38 +4,41 @@ import { applyDecorators, HttpCode, SetMetadata } from '@nestjs/common';
 import type { DtoClass } from '../http/dto.js';
 import type { DryRunPlanner } from './dry-run-planner.js';
 
-/** Whom a route lets in. `public`: callers without a token too. `agent`: a node's agent, by its certificate. Else what a user's role must allow. */
+/**
+ * Callers that a route admits. `public`: callers without a token too. `agent`: a node's agent, by its certificate. Otherwise the action
+ * that a user's role must allow.
+ */
 export type RouteAccess = 'public' | 'agent' | Action;
 
 export type RouteOptions = {
   access: RouteAccess;
-  /** An agent's route whose work compares the certificate with the node's identity, in the statement that it is made of. */
+  /** An agent's route whose work compares the certificate with the node's identity, in its own statement. */
   comparesIdentity?: true;
   summary: string;
   /** The answer's DTO; left out when the answer has no body. */
   answer?: DtoClass;
   status?: number;
-  /** It may answer 202, with the same body, while the worker makes things so. */
+  /** It may answer 202, with the same body, while the worker carries it out. */
   mayAccept?: true;
   /** It begins an operation, or reads one, and takes `Prefer: wait` for its end. */
   mayWait?: true;
   /** The answer holds a secret that is shown once: it is not kept for a repeat with the same Idempotency-Key. */
   answersSecret?: true;
-  /** It moves or destroys data, so it takes `dryRun`: what of copies and data it would come to. */
+  /** It moves or destroys data, so it takes `dryRun`: plans the effects on copies and data. */
   dryRun?: DryRunPlanner;
-  /** Media types of an answer that is no JSON. */
+  /** Media types of an answer that is not JSON. */
   produces?: readonly string[];
   /**
-   * Fault codes that it may refuse with, for the OpenAPI document. Those that follow from what the route takes are added
-   * by `refusalsOf`. The API's tests compare each refusal that they get with the document.
+   * Fault codes of its refusals, for the OpenAPI document. `refusalsOf` adds those that follow from the route's inputs. The API's tests
+   * compare each refusal with the document.
    */
   refuses?: readonly FaultCode[];
 };
 
-/** Metadata key under which the guard and the OpenAPI document find what a route says of itself. */
+/** Metadata key of a route's options, for the guard and the OpenAPI document. */
 export const ROUTE_OPTIONS = 'holdfast:route';
 
-/** What every route declares: the access it needs, and its part of the OpenAPI document. */
+/** Declares a route: the access it needs, and its part of the OpenAPI document. */
 export function Route(options: RouteOptions): MethodDecorator {
   return applyDecorators(SetMetadata(ROUTE_OPTIONS, options), HttpCode(options.status ?? 200));
 }

@@ -9,9 +9,9 @@ import type { Pool } from '@holdfast/database/sql/pool.js';
 import { RateLimiterPostgres, RateLimiterRes } from 'rate-limiter-flexible';
 
 const WINDOW_SECONDS = 15 * 60;
-/** A user who forgot the password tries a few; at ten in a quarter of an hour a guesser needs centuries. */
+/** A user who forgot the password tries a few times; at ten tries in a quarter of an hour a guesser needs centuries. */
 const ACCOUNT_FAILURES_MAX = 10;
-/** Users behind one address share it, so it is allowed more. */
+/** Users behind one address share it, so its limit is higher. */
 const ADDRESS_FAILURES_MAX = 100;
 
 type Limit = { readonly limiter: RateLimiterPostgres; readonly keyOf: (attempt: Attempt) => string };
@@ -40,10 +40,10 @@ export class SignInLimits {
   }
 
   /**
-   * Runs the attempt if none of its limits is reached. It counts as failed before it begins, and is given back when it
-   * succeeds, so that many at once are no way around.
+   * Runs the attempt if none of its limits is reached. It counts as failed before it starts, and is refunded on success, so that concurrent
+   * attempts can not bypass the limit.
    *
-   * @param onClosed told once for each time that a limit is reached, and not for each further attempt
+   * @param onClosed called once each time that a limit is reached, not for each further attempt
    * @throws StorageFault `request.rate_limited`, or what the attempt throws
    */
   async attempt<T>(
@@ -54,16 +54,13 @@ export class SignInLimits {
     for (const limit of this.limits) await count(limit, attempt, onClosed);
     const answer = await check();
     const [account, address] = this.limits;
-    // A success says that the account's failures were its user's; of the address it says nothing of the others.
+    // A success clears the account's failures, but not the address's: others may share it.
     await account?.limiter.delete(account.keyOf(attempt)).catch(rethrow);
     await address?.limiter.reward(address.keyOf(attempt), 1).catch(rethrow);
     return answer;
   }
 
-  /**
-   * As {@link attempt}, for what is about no account: counted by address alone. Counted by what was asked for, a stranger's
-   * failures would close it to its users.
-   */
+  /** As {@link attempt}, but limits by client address only. Limiting by the requested secret would let an attacker lock out its owner. */
   async attemptFrom<T>(address: string, check: () => Promise<T>): Promise<T> {
     const [, ofAddress] = this.limits;
     const attempt = { account: '', address };
@@ -86,7 +83,7 @@ function rethrow(error: unknown): never {
   throw translateError(error);
 }
 
-/** Addresses of users are not kept as they are: the table is no list of accounts. */
+/** Hashed, so that the table does not list users' e-mail addresses. */
 function hashed(account: string): string {
   return createHash('sha256').update(account.trim().toLowerCase()).digest('hex');
 }

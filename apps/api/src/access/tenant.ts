@@ -21,29 +21,29 @@ import {
 import { PostgresStore } from '@holdfast/database/store/postgres-store.js';
 import type { UserActor } from './actor.js';
 
-/** What of a request goes into the audit log, and an id for what it creates. */
+/** Facts of a request for the audit log, and an id for the object that it creates. */
 export type RequestFacts = {
   requestId: string;
   /** Where it came from. */
   address: string;
-  /** Of the trace that the caller's request belongs to; empty: none. */
+  /** Trace id of the caller's request; empty: none. */
   traceId: string;
   action: string;
   /** The ids in the address, outermost first. */
   parameters: Readonly<Record<string, string>>;
-  /** Given to what the request creates: the same when it is repeated with the same Idempotency-Key. */
+  /** Id for the created object: the same when the request is repeated with the same Idempotency-Key. */
   resourceId?: string | undefined;
-  /** Aborted when the caller does not wait for the answer any more. */
+  /** Aborted when the caller no longer waits for the answer. */
   gone: AbortSignal;
 };
 
-/** What dry transactions of a request have come to: each is rolled back after it was looked at. */
+/** Results of a request's dry-run transactions, collected before each is rolled back. */
 export type Rehearsed = {
   readonly changes: FieldChanges[];
   readonly events: StoredEvent[];
 };
 
-/** Arguments of fields that stand in a route's address: ids, and names of what has no id. */
+/** Arguments of fields that are in a route's address: ids, and names of objects without an id. */
 const NAMES_TARGET = /(?:Id|^name|Name)$/;
 const NO_LIMITS: ScopeLimits = { clusterIds: undefined, projectIds: undefined };
 
@@ -57,21 +57,21 @@ export class Tenant {
     readonly actor: UserActor,
     private readonly scope: Scope,
     private readonly request: RequestFacts,
-    /** Set in a dry run: where its transactions are told. */
+    /** Set in a dry run: collects the results of its transactions. */
     readonly rehearsed?: Rehearsed,
   ) {}
 
-  /** The same caller, whose changes are tried and rolled back. */
+  /** The same caller, in a dry run: its changes are rolled back. */
   rehearsing(): Tenant {
     return new Tenant(this.actor, this.scope, this.request, { changes: [], events: [] });
   }
 
-  /** Writes down that a dry run was made, as nothing else of it stays. */
+  /** Writes the audit entry of a dry run, the only trace that it leaves. */
   noteDryRun(): Promise<void> {
     return transaction(this.scope, (sql) => writeAuditEntry(sql, { ...this.auditEntry(), isDry: true }));
   }
 
-  /** The same caller, as the audit log is to name one field of a GraphQL request. */
+  /** The same caller, with the audit log's name for one field of a GraphQL request. */
   ofField(action: string, given: Readonly<Record<string, unknown>>): Tenant {
     const parameters = Object.fromEntries(
       Object.entries(given).flatMap(([name, value]) =>
@@ -81,7 +81,7 @@ export class Tenant {
     return new Tenant(this.actor, this.scope, { ...this.request, action, parameters }, this.rehearsed);
   }
 
-  /** The same caller, to whom only what is of these projects is there. */
+  /** The same caller, limited to these projects. */
   within(projectIds: readonly ProjectId[]): Tenant {
     const { clusterIds, projectIds: own } = this.scope.limits ?? NO_LIMITS;
     const both = own === undefined ? projectIds : projectIds.filter((id) => own.includes(id));
@@ -89,17 +89,17 @@ export class Tenant {
     return new Tenant(this.actor, scope, this.request, this.rehearsed);
   }
 
-  /** The projects that are there for this caller; `undefined`: all of the organization. */
+  /** The projects that this caller sees; `undefined`: all of the organization. */
   get projectIds(): readonly ProjectId[] | undefined {
     return this.scope.limits?.projectIds;
   }
 
-  /** The clusters that are there for this caller; `undefined`: all of the organization. */
+  /** The clusters that this caller sees; `undefined`: all of the organization. */
   get clusterIds(): readonly ClusterId[] | undefined {
     return this.scope.limits?.clusterIds;
   }
 
-  /** Names the span of the request, for what is done because of it elsewhere. */
+  /** The request's span, for work that it causes elsewhere. */
   get traceparent(): string | undefined {
     return this.scope.traceparent;
   }
@@ -108,17 +108,17 @@ export class Tenant {
     return systemClock.now();
   }
 
-  /** The id that an Idempotency-Key holds for what this request creates: an earlier try may have made it already. */
+  /** The id that an Idempotency-Key reserves for the created object: an earlier try may have created it already. */
   get reservedId(): string | undefined {
     return this.request.resourceId;
   }
 
-  /** Aborted when the caller does not wait any more: what only the answer needs may end. */
+  /** Aborted when the caller no longer waits: work for the answer alone may end. */
   get gone(): AbortSignal {
     return this.request.gone;
   }
 
-  /** An id for what this request creates. */
+  /** An id for the object that this request creates. */
   newId(): string {
     this.created = this.reservedId ?? systemRandom.id();
     return this.created;
@@ -132,17 +132,20 @@ export class Tenant {
     return snapshot(this.scope, work);
   }
 
-  /** As `read`, for a page of a list. @param filter of that list: without one, the same plan is good for every page of it */
+  /**
+   * As `read`, for a page of a list.
+   * @param filter of that list: without one, one query plan suits every page
+   */
   readPage<T>(filter: string | undefined, work: (sql: Sql) => Promise<T>): Promise<T> {
     return snapshot({ ...this.scope, plans: filter === undefined ? 'general' : undefined }, work);
   }
 
-  /** As `read`, with the fleets of granted clusters: for what is about the organization's own volumes there. */
+  /** As `read`, with the fleets of granted clusters, for the organization's own volumes there. */
   readGranted<T>(work: (sql: Sql) => Promise<T>): Promise<T> {
     return snapshot({ ...this.scope, granted: true }, work);
   }
 
-  /** @param target what the change is of, where that is not the innermost object of the address */
+  /** @param target of the change, if not the innermost object of the address */
   write<T>(work: (sql: Sql) => Promise<T>, target = this.target): Promise<T> {
     const run = this.rehearsed === undefined ? transaction : rehearsal;
     return run(this.scope, async (sql) => {
@@ -172,7 +175,7 @@ export class Tenant {
     return { store, clock: systemClock, random: { id: this.firstResourceId(), secret: systemRandom.secret } };
   }
 
-  /** A use case takes the id of what it creates first; further ids are fresh. */
+  /** A use case's first id is that of the created object; further ids are fresh. */
   private firstResourceId(): () => string {
     let given = this.request.resourceId;
     return () => {
@@ -208,7 +211,7 @@ export class Tenant {
     return { kind: parameter === 'name' ? 'setting' : parameter.replace(/Id$/, ''), id };
   }
 
-  /** What the audit log says of this request. */
+  /** The audit entry of this request. */
   auditEntry(): AuditEntry {
     const { requestId, address, traceId, action, parameters } = this.request;
     const { organizationId, tokenKind, userId, tokenId } = this.actor;

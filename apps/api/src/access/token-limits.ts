@@ -1,4 +1,4 @@
-/** Limits of a token beside its role: what it may be used for, and from where. A token made with it has them as well. */
+/** Limits of a token beside its role: allowed actions, objects and source addresses. Tokens created with it inherit them. */
 import net from 'node:net';
 import { type Action, isAction } from '@holdfast/access/permissions.js';
 import { StorageFault } from '@holdfast/core/model/faults.js';
@@ -26,7 +26,7 @@ export function limitsOf(row: TokenLimitsRow): TokenLimits {
   };
 }
 
-/** @throws StorageFault `auth.forbidden` for a token that is used from elsewhere */
+/** @throws StorageFault `auth.forbidden` for a token that is used from another address */
 export function assertUsedFromWithin({ addressRanges }: TokenLimits, address: string): void {
   if (addressRanges === undefined || isWithin(address, addressRanges)) return;
   throw new StorageFault('auth.forbidden', {
@@ -36,9 +36,9 @@ export function assertUsedFromWithin({ addressRanges }: TokenLimits, address: st
 }
 
 /**
- * The limits of a token that is made with another one: what is asked for, and nothing that the other one may not do.
+ * The limits of a token that is created with another one: as requested, and within those of its parent.
  *
- * @throws StorageFault `auth.forbidden` for what would exceed its parent
+ * @throws StorageFault `auth.forbidden` for limits beyond its parent's
  */
 export function limitsWithin(parent: TokenLimits, wanted: Partial<TokenLimits>): TokenLimits {
   return {
@@ -51,9 +51,9 @@ export function limitsWithin(parent: TokenLimits, wanted: Partial<TokenLimits>):
 }
 
 /**
- * For what gives the caller all that another token may do.
+ * For requests that give the caller the rights of another token.
  *
- * @throws StorageFault `auth.forbidden` when that is more than the caller's own token may
+ * @throws StorageFault `auth.forbidden` when the caller's own token allows less
  */
 export function assertNoFreer(own: TokenLimits, other: TokenLimits): void {
   if (own.readOnly && !other.readOnly) throw exceeding('the right to change things');

@@ -1,7 +1,7 @@
 import { systemRandom } from '@holdfast/database/clock-and-random.js';
 import type { TokenKind } from '@holdfast/database/queries/tokens.js';
 
-/** The prefix lets users and secret scanners tell what they have found. */
+/** Users and secret scanners recognize the kind of secret by its prefix. */
 const PREFIX: Record<TokenKind, string> = { session: 'hfs_', api: 'hft_' };
 
 export function newInvitationSecret(): string {

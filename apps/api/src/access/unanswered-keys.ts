@@ -1,6 +1,6 @@
 /**
- * Keys of requests that ended because the database did not answer: each stays locked as if its request still ran. As soon as the
- * database answers again they are unlocked, so that a repeat is carried out at once, and not after the lock's time.
+ * Keys of requests that ended because the database did not answer: each stays locked as if its request still ran. They are unlocked as soon
+ * as the database answers again, so that a repeat need not wait for the lock's expiry.
  *
  * A process that dies forgets them; its locks end with it.
  */
@@ -10,7 +10,7 @@ import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { Databases } from '../http/databases.js';
 
 const INTERVAL_MS = 1_000;
-/** More are left to the time of their locks. */
+/** Further ones wait for the expiry of their locks. */
 const KEYS_MAX = 10_000;
 
 @Injectable()
@@ -32,7 +32,7 @@ export class UnansweredKeys implements OnApplicationShutdown {
     await this.running;
   }
 
-  /** One at a time: a database that does not answer must not be asked again and again. */
+  /** One at a time: requests must not pile up on a database that does not answer. */
   private start(): void {
     this.running ??= this.run().finally(() => {
       this.running = undefined;
@@ -49,7 +49,7 @@ export class UnansweredKeys implements OnApplicationShutdown {
     this.timer = undefined;
   }
 
-  /** @returns false: the database is still away */
+  /** @returns false: the database is still unreachable */
   private async unlock(request: IdempotentRequest): Promise<boolean> {
     const scope = this.databases.organization(request.organizationId);
     return transaction(scope, (sql) => unlockKey(sql, request)).then(

@@ -83,7 +83,7 @@ import { Readiness } from './health/readiness.js';
 import { Housekeeping } from './housekeeping.js';
 import { Listening } from './listening.js';
 
-/** Every route of the process; the OpenAPI document is made of the same list. */
+/** Every route of the process; the OpenAPI document is made from the same list. */
 export const CONTROLLERS: readonly Type[] = [
   HealthController,
   SessionsController,
@@ -131,7 +131,7 @@ export const CONTROLLERS: readonly Type[] = [
 @Module({})
 class AppModule {}
 
-/** What the process is made of beside its modules. */
+/** Dependencies of the process from outside. */
 export type Surroundings = { config: Config; logger: Logger; ports: SharedPorts };
 
 /** Everything in the process, wired once: the configuration, the log and the ports come from outside. */

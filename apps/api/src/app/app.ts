@@ -42,7 +42,7 @@ import { serveMetrics } from './metrics/serve-metrics.js';
 
 /** A user's request is a few fields. */
 const BODY_BYTES_MAX = 256 * 1024;
-/** A heartbeat names everything on a node: up to ten thousand replicas at about 300 bytes each, and their engines. */
+/** A heartbeat lists everything on a node: up to ten thousand replicas at about 300 bytes each, and their engines. */
 const HEARTBEAT_BYTES_MAX = 8 * 1024 * 1024;
 const HEARTBEAT = '/api/v1/agent/heartbeat';
 const REQUEST_ID = /^[\w.-]{1,128}$/;
@@ -62,14 +62,14 @@ export async function createApp(config: Config): Promise<App> {
     serverFactory: (handler: RequestListener) => ports.make(withoutUnproven(handler, config)),
     loggerInstance: logger,
     bodyLimit: BODY_BYTES_MAX,
-    // A request that arrives while the process ends, on a connection that was idle until then, is answered like those before it: the
-    // database is let go of after the last answer.
+    // A request on an idle connection that arrives during the shutdown is answered normally: the database is released after the last
+    // answer.
     return503OnClosing: false,
     // A user's address is the right-most one in the chain of proxies that is no trusted proxy's.
     trustProxy: trustedHops(config),
     // One line per request, written by the hook below, with the status and the time it took.
     logController: new LogController({ disableRequestLogging: true }),
-    // What is refused before there is a route for it: half an escape, a part that is too long.
+    // Requests that are refused before routing: an incomplete escape, a part that is too long.
     frameworkErrors: (error: Error, request: FastifyRequest, reply: FastifyReply) =>
       sendProblem(error, request, reply.headers(headersOf(request, config))),
     clientErrorHandler: answerClientError,
@@ -79,7 +79,7 @@ export async function createApp(config: Config): Promise<App> {
     },
   });
   const fastify: FastifyInstance = adapter.getInstance();
-  // Of agents there are so many calls that only those which belong to a trace are told.
+  // Agents make so many calls that only those of a trace get spans.
   addSpans(fastify, isOfUsers);
   addHooks(fastify, config);
   refuseOtherMethods(fastify);
@@ -90,7 +90,7 @@ export async function createApp(config: Config): Promise<App> {
     {
       logger: false,
       abortOnError: false,
-      // Nest would read forms as well, which a page of any other site can send with no question asked.
+      // Nest would read forms as well, which any other site's page can send without a preflight.
       bodyParser: false,
     },
   );
@@ -121,7 +121,7 @@ export async function createApp(config: Config): Promise<App> {
   return { nest, fastify, draining };
 }
 
-/** Before the body of a heartbeat is read: only an agent with a certificate makes this process hold and look through so much. */
+/** Before the body of a heartbeat is read: only an agent with a certificate may have this process buffer and parse so much. */
 function requireAgentFirst(fastify: FastifyInstance, agents: AgentAuthenticator): void {
   fastify.addHook('preParsing', async (request, reply) => {
     if (request.routeOptions.url !== HEARTBEAT) return;
@@ -133,7 +133,7 @@ function requireAgentFirst(fastify: FastifyInstance, agents: AgentAuthenticator)
   });
 }
 
-/** An answer is data: nothing in it is run, framed or remembered, whatever a browser takes it for. */
+/** An answer is data: browsers must not run, frame or cache anything of it. */
 const HEADERS = {
   'x-content-type-options': 'nosniff',
   'x-frame-options': 'DENY',
@@ -143,12 +143,12 @@ const HEADERS = {
 };
 const TLS_HEADERS = { ...HEADERS, 'strict-transport-security': 'max-age=31536000; includeSubDomains' };
 
-/** By the route and not by the text of the address: `/%61pi/v1/tokens` and `http://any.example/api/v1/tokens` lead to it as well. */
+/** From the route, not from the text of the address: `/%61pi/v1/tokens` and `http://any.example/api/v1/tokens` lead to it as well. */
 function pathOf({ routeOptions, url }: FastifyRequest): string {
   return routeOptions.url ?? url;
 }
 
-/** Is it asked by users or their programs, and not by agents or what watches the process? */
+/** Is it a request of users or their programs, not of agents or probes? */
 function isOfUsers(request: FastifyRequest): boolean {
   const path = pathOf(request);
   return path.startsWith('/graphql') || (path.startsWith('/api/') && !path.startsWith('/api/v1/agent/'));
@@ -196,7 +196,7 @@ function addHooks(fastify: FastifyInstance, config: Config): void {
   });
 }
 
-/** The document is made at the first request: most processes are never asked for it. */
+/** The document is built at the first request: most processes never serve it. */
 function serveOpenApi(fastify: FastifyInstance): void {
   let document: Promise<object> | undefined;
   fastify.get('/api/v1/openapi.json', () => {

@@ -5,10 +5,10 @@ import type { Logger } from 'pino';
 import { Databases } from '../http/databases.js';
 import { LOGGER } from '../http/tokens.js';
 
-/** Old rows do no harm for an hour, and several API processes may each do it: the second finds nothing. */
+/** Old rows are harmless for an hour, and several API processes may run this: the second finds nothing. */
 const INTERVAL_MS = 3_600_000;
 
-/** Keeps what is only history, and expired tokens, from growing without end. */
+/** Deletes old history and expired tokens. */
 @Injectable()
 export class Housekeeping implements OnApplicationBootstrap, OnApplicationShutdown {
   private timer: NodeJS.Timeout | undefined;

@@ -5,8 +5,8 @@ import { Databases } from '../http/databases.js';
 import { LOGGER } from '../http/tokens.js';
 
 /**
- * Notes in the database, as long as this process works, that agents can be heard. Without it their silence while no API
- * process or no Postgres was there would be taken for theirs.
+ * Records in the database, while this process works, that agents can be heard. Otherwise an outage of the API or of Postgres would look
+ * like silence of the agents.
  */
 @Injectable()
 export class Listening implements OnApplicationBootstrap, OnApplicationShutdown {
@@ -29,7 +29,7 @@ export class Listening implements OnApplicationBootstrap, OnApplicationShutdown 
     await this.noting;
   }
 
-  /** One at a time: a database that does not answer must not be asked again and again. */
+  /** One at a time: requests must not pile up on a database that does not answer. */
   private note(): void {
     this.noting ??= noteListening(this.databases.agents())
       .then(

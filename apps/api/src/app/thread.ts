@@ -7,7 +7,7 @@ import type { ThreadAnswer, ThreadTask } from '../resources/threads/thread-pool.
 import { JOBS } from './thread-jobs.js';
 
 export default function run({ name, input }: ThreadTask): ThreadAnswer {
-  // The pool's `run` has checked name and input against each other; here they are one of several.
+  // The pool's `run` has checked the input against the name; the type here is a union.
   const job = JOBS[name] as (...input: readonly unknown[]) => unknown;
   try {
     return { kind: 'done', output: job(...input) };

@@ -19,7 +19,7 @@ const environment = z.object({
   HOLDFAST_API_HOST: z.string().min(1).default('127.0.0.1'),
   HOLDFAST_API_PORT: z.coerce.number().int().min(0).max(65535).default(7400),
   HOLDFAST_LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'),
-  /** Connects as the api role, which row-level security holds to one organization at a time. */
+  /** Connects as the api role, which row-level security limits to one organization at a time. */
   DATABASE_URL: z.url(),
   /** Connects as the system role, for the agents' routes. */
   DATABASE_SYSTEM_URL: z.url(),
@@ -27,21 +27,21 @@ const environment = z.object({
   HOLDFAST_COOKIE_SECURE: z.stringbool().optional(),
   /** Longest life of a token in days. */
   HOLDFAST_TOKEN_DAYS_MAX: z.coerce.number().int().min(1).max(3_650).default(365),
-  /** Whether GraphQL tells its schema, as tools for developers ask for it. */
+  /** Whether GraphQL serves its schema to developers' tools. */
   HOLDFAST_GRAPHQL_INTROSPECTION: z.stringbool().default(true),
-  /** Lets its holder read /metrics; without one only callers on this machine may. */
+  /** Bearer token for /metrics; without one only callers on this machine may read it. */
   HOLDFAST_METRICS_TOKEN: z.string().min(16).optional(),
-  /** Networks that agents may say they are reached in, beside the address that they connect from (CIDR, by commas). */
+  /** Networks of addresses that agents may report, beside the address that they connect from (CIDR, by commas). */
   HOLDFAST_AGENT_NETWORKS: networks,
   /** Networks beside the public internet that webhooks may be sent to, as the worker has them. */
   HOLDFAST_WEBHOOK_NETWORKS: networks,
   /** Networks beside the public internet that organizations' sign-in providers may be in. */
   HOLDFAST_OIDC_NETWORKS: networks,
-  /** Proxies whose word for a user's address, host and protocol is taken (addresses or CIDR, by commas or spaces). */
+  /** Proxies whose headers for a user's address, host and protocol are trusted (addresses or CIDR, by commas or spaces). */
   HOLDFAST_TRUSTED_PROXIES: proxies,
-  /** By which the console on the same machine proves to be no other program of it. */
+  /** Secret by which the console on the same machine authenticates. */
   HOLDFAST_CONSOLE_SECRET: z.string().min(16).optional(),
-  /** Where agents reach this API, as they are given it (`http://10.0.0.5:7400/api/v1`); left out: see `agentUrlOf`. */
+  /** Address of this API for agents (`http://10.0.0.5:7400/api/v1`); left out: see `agentUrlOf`. */
   HOLDFAST_API_URL: z.url({ protocol: /^https?$/ }).optional(),
   /** Life of a node's certificate in hours. Agents renew them when half of it is over. */
   HOLDFAST_NODE_CERTIFICATE_HOURS: z.coerce
@@ -49,7 +49,7 @@ const environment = z.object({
     .min(0.01)
     .max(CERTIFICATE_DAYS_MAX * 24)
     .default(24),
-  /** Pause that agents make between two regular heartbeats. */
+  /** Interval between two regular heartbeats of an agent. */
   HOLDFAST_HEARTBEAT_INTERVAL_MS: z.coerce.number().int().min(100).max(60_000).default(2_000),
   ...oidcEnvironment.shape,
 });
@@ -60,23 +60,23 @@ export type Config = {
   logLevel: string;
   databaseUrl: string;
   databaseSystemUrl: string;
-  /** All cookies are Secure; where it is false, those are that belong to a request over HTTPS. */
+  /** True: all cookies are Secure. False: only those of requests over HTTPS. */
   cookieSecure: boolean;
   tokenDaysMax: number;
   graphqlIntrospection: boolean;
   agentNetworks: readonly string[];
-  /** Addresses and networks of the proxies whose `X-Forwarded-…` headers are taken; left out: none. */
+  /** Addresses and networks of the proxies whose `X-Forwarded-…` headers are trusted; left out: none. */
   trustedProxies?: readonly string[] | undefined;
-  /** What the console on the same machine sends along; left out: there is none. */
+  /** Secret that the console on the same machine sends; left out: none. */
   consoleSecret?: string | undefined;
   webhookNetworks?: readonly string[] | undefined;
   oidcNetworks?: readonly string[] | undefined;
-  /** Where agents reach this API; undefined: it is not known here. */
+  /** Address of this API for agents; undefined: unknown. */
   agentUrl?: string | undefined;
   nodeCertificateHours: number;
   heartbeatIntervalMs: number;
   metricsToken?: string | undefined;
-  /** Where users' browsers find the console; left out: at the address that a request was sent to. */
+  /** URL of the console for browsers; left out: the address that a request was sent to. */
   consoleUrl?: URL | undefined;
   /** Left out: users sign in by password only. */
   oidc?: OidcConfig | undefined;
@@ -98,7 +98,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     logLevel: data.HOLDFAST_LOG_LEVEL,
     databaseUrl: data.DATABASE_URL,
     databaseSystemUrl: data.DATABASE_SYSTEM_URL,
-    // Browsers take such cookies over HTTPS only, which a stack on one machine does without.
+    // Browsers take such cookies over HTTPS only, which a stack on one machine lacks.
     cookieSecure: data.HOLDFAST_COOKIE_SECURE ?? !isLoopback(data.HOLDFAST_API_HOST),
     tokenDaysMax: data.HOLDFAST_TOKEN_DAYS_MAX,
     graphqlIntrospection: data.HOLDFAST_GRAPHQL_INTROSPECTION,
@@ -116,10 +116,12 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
   };
 }
 
-/** Addresses at which a process listens on all that a machine has: none of them leads to it from elsewhere. */
+/** Wildcard addresses: other machines can not connect to them. */
 const EVERYWHERE = new Set(['0.0.0.0', '::', '[::]']);
 
-/** What is configured, or where the API listens when that is one address: no other one leads to it then, short of a proxy. */
+/**
+ * The configured URL, or the address where the API listens if that is a single one: then no other one leads to it, except through a proxy.
+ */
 function agentUrlOf(env: z.output<typeof environment>): string | undefined {
   const { HOLDFAST_API_URL: url, HOLDFAST_API_HOST: host, HOLDFAST_API_PORT: port } = env;
   if (url !== undefined) return url.replace(/\/+$/, '');

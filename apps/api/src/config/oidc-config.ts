@@ -7,18 +7,18 @@ export type OidcConfig = {
   readonly issuer: URL;
   readonly clientId: string;
   readonly clientSecret: string;
-  /** What the button of the console calls the provider. */
+  /** Name of the provider on the console's button. */
   readonly name: string;
-  /** Name of the organization that its users sign in to. */
+  /** Name of its users' organization. */
   readonly organization: string;
-  /** Where users' browsers find the console: the provider sends them back there. */
+  /** URL of the console for browsers: the provider redirects them there. */
   readonly consoleUrl: URL;
   /** Claim that lists a user's groups. */
   readonly groupsClaim: string;
   readonly rules: ProviderRules;
 };
 
-/** A provider there needs no HTTPS: nothing is between it and us. */
+/** A provider on loopback needs no HTTPS. */
 const LOOPBACK_HOSTS = new Set(['127.0.0.1', '[::1]', 'localhost']);
 
 export function isOnThisMachine(issuer: URL): boolean {

@@ -2,7 +2,7 @@ import type { RefusedWrites } from '../access/refused-writes.js';
 import { codeOf } from '../http/send-problem.js';
 import { type Fields, fieldTenant } from './fields.js';
 
-/** The same mutations, with their refusals in the audit log. What they do is there in their own transactions. */
+/** The same mutations, with their refusals in the audit log. Successful ones write their own entries. */
 export function auditedMutations(fields: Fields, refused: RefusedWrites): Fields {
   return Object.fromEntries(
     Object.entries(fields).map(([name, { resolve, ...field }]) => [

@@ -21,7 +21,7 @@ const pageInfo = new GraphQLObjectType({
   },
 });
 
-/** Connections that were made, by their items' type: several fields have the same one. */
+/** Created connection types, by their items' type: several fields share one. */
 const CONNECTIONS = new WeakMap<GraphQLObjectType, GraphQLObjectType>();
 
 /** The connection of one type, as Relay specifies it. Lists go forward only. */

@@ -1,7 +1,7 @@
 /**
- * Time limit of a GraphQL operation. Its cost is bounded before it runs, by what lists hold as a rule; how long the reads take is
- * known only then. Past the limit no further field is resolved, so that the operation ends with its statement that runs, which
- * Postgres bounds. A mutation that has not begun is not made.
+ * Time limit of a GraphQL operation. Its cost is bounded before it runs, by the usual lengths of lists; the duration of its reads is only
+ * known afterwards. Past the limit no further field is resolved, so that the operation ends with its running statement, which Postgres
+ * bounds. A mutation that has not started is not run.
  */
 import { StorageFault } from '@holdfast/core/model/faults.js';
 import { type GraphQLSchema, isObjectType } from 'graphql';
@@ -10,7 +10,7 @@ import type { GraphqlContext } from './fields.js';
 /** The longest operations of tests and programs take a tenth of it. */
 const OPERATION_SECONDS_MAX = 10;
 
-/** Has each resolver of the schema look at the time first. Fields without one are read of what is there already. */
+/** Has each resolver of the schema check the time first. Fields without a resolver only read loaded data. */
 export function withDeadline(schema: GraphQLSchema): GraphQLSchema {
   for (const type of Object.values(schema.getTypeMap())) {
     // A subscription lives for hours; each of its messages has the time of an operation.

@@ -12,7 +12,7 @@ import type { Field } from './fields.js';
 import type { Loaders } from './loaders.js';
 import type { GraphqlTypes } from './zod-to-graphql.js';
 
-/** Adds the fields to types that were made of schemas, which know of their neighbours by ids only. */
+/** Adds the fields to types made from schemas, which refer to their neighbours by ids only. */
 export function addEdges(types: GraphqlTypes): void {
   const cluster = types.object(clusterSchema);
   const node = types.object(nodeSchema);
@@ -62,7 +62,7 @@ export function addEdges(types: GraphqlTypes): void {
   types.extend('Alert', { cluster: ofCluster });
 }
 
-/** The object that a field names; null where it names none, or one that is not there for the caller. */
+/** The object that a field names; null: it names none, or one that the caller does not see. */
 function one(
   type: GraphQLObjectType,
   idField: string,
@@ -80,7 +80,7 @@ function one(
 
 type Owner = { readonly id: string; readonly clusterId: string };
 
-/** A list of what belongs to an object. Null where the caller's role does not allow it. */
+/** A list of an object's parts. Null: the caller's role does not allow it. */
 function list(
   type: GraphQLObjectType,
   load: (loaders: Loaders, request: ListQuery, owner: Owner) => Promise<unknown>,
@@ -96,7 +96,7 @@ function list(
   };
 }
 
-/** A text of the object that a field is of; empty where it has none. */
+/** A text of the field's object; empty: none. */
 function partOf(source: unknown, name: string): string {
   const value: unknown =
     typeof source === 'object' && source !== null ? Reflect.get(source, name) : undefined;

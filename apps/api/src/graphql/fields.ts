@@ -24,12 +24,12 @@ import { VolumePath } from '../resources/volumes/volume.schemas.js';
 import { CONNECTION_ARGUMENTS, connectionOf, connectionType, listRequestOf } from './connection.js';
 import type { Loaders } from './loaders.js';
 
-/** What every resolver gets: made by the plugin once per request, after the sign-in was checked. */
+/** Context of every resolver: created by the plugin once per request, after the authentication. */
 export type GraphqlContext = {
   readonly tenant: Tenant;
   readonly reply: FastifyReply;
   readonly loaders: Loaders;
-  /** When the operation began; of a subscription, its latest message. */
+  /** Start of the operation; for a subscription, of its latest message. */
   readonly startedAt: Date;
   /** Header of a subscription that is resumed; undefined: it is a new one, or no subscription. */
   readonly lastEventId: string | undefined;
@@ -38,7 +38,7 @@ export type GraphqlContext = {
 export type Field = GraphQLFieldConfig<unknown, GraphqlContext>;
 export type Fields = Record<string, Field>;
 
-/** One field: the role it needs, the arguments' schema, and what it does. */
+/** One field: the role it needs, the arguments' schema, and its resolver. */
 export function field<Schema extends z.ZodType>(
   type: GraphQLOutputType,
   options: {
@@ -70,7 +70,7 @@ export function fieldTenant(
   return tenant.ofField(`${operation.operation} ${fieldName}`, given);
 }
 
-/** A list of the organization's things, as a connection. */
+/** A list of the organization's objects, as a connection. */
 export function tenantListField<Item>(
   node: GraphQLObjectType,
   options: {
@@ -90,7 +90,7 @@ export function tenantListField<Item>(
   };
 }
 
-/** A list of a cluster's things, as a connection. */
+/** A list of a cluster's objects, as a connection. */
 export function listField<Item>(
   node: GraphQLObjectType,
   options: {
@@ -113,7 +113,7 @@ export function listField<Item>(
   };
 }
 
-/** A list of a volume's things, as a connection. */
+/** A list of a volume's objects, as a connection. */
 export function volumeListField<Item>(
   node: GraphQLObjectType,
   options: {

@@ -1,5 +1,5 @@
 /**
- * Objects by their ids alone, as Relay wants it: `node(id:)`. Ids are unique over all kinds, so an id in any answer is a global one.
+ * Objects by their ids alone, as Relay specifies it: `node(id:)`. Ids are unique over all kinds, so an id in any answer is a global one.
  * The kind's own field reads the object, with its checks.
  */
 import { isId } from '@holdfast/core/model/ids.js';
@@ -13,7 +13,7 @@ import { NODE_INTERFACE } from './zod-to-graphql.js';
 
 type Reader = { readonly type: string; readonly field: string; readonly id: string };
 
-/** By which field an object of each kind is read, and how that calls its id. */
+/** The field that reads an object of each kind, and the name of its id argument. */
 const READERS: Readonly<Record<KindOfId, Reader>> = {
   organization: { type: 'Organization', field: 'organization', id: 'organizationId' },
   project: { type: 'Project', field: 'project', id: 'projectId' },
@@ -33,7 +33,7 @@ const READERS: Readonly<Record<KindOfId, Reader>> = {
   silence: { type: 'Silence', field: 'silence', id: 'silenceId' },
 };
 
-/** Types whose objects are found by their ids. */
+/** Types whose objects are found by id. */
 export const GLOBAL_TYPES: ReadonlySet<string> = new Set(Object.values(READERS).map(({ type }) => type));
 
 /** @param queries all other fields, which read objects of each kind */
@@ -76,7 +76,7 @@ type Read = (
   info: Parameters<Resolve>[3],
 ) => Promise<object>;
 
-/** What the kind's own field answers, with the name of its type. */
+/** The answer of the kind's own field, with the name of its type. */
 function readObject(queries: Fields, address: AddressOfId | undefined): Read {
   return async (source, context, info) => {
     if (address === undefined) throw nothingThere();

@@ -22,7 +22,7 @@ import { noteRefusedMutation, noteRefusedRequest } from './refused-mutations.js'
 import { type GraphqlServices, graphqlSchema } from './schema.js';
 import { noSubscriptions, serveSubscriptions } from './stream-route.js';
 
-/** Queries whose parsed form is kept. */
+/** Maximum number of cached parsed queries. */
 const PARSED_QUERIES_MAX = 200;
 
 /** Serves GraphQL beside REST, at /graphql. */
@@ -32,7 +32,7 @@ export async function registerGraphql(
   { introspection, ...services }: GraphqlServices & { introspection: boolean },
 ): Promise<void> {
   await fastify.register(async (scope) => {
-    // What goes wrong before GraphQL begins (no token, a body that is no JSON) is answered as everywhere.
+    // Errors before GraphQL starts (no token, a body that is not JSON) are answered as everywhere.
     scope.setErrorHandler((error, request, reply) => {
       noteRefusedRequest(services.refused, request, error);
       return sendProblem(error, request, reply);
@@ -56,8 +56,8 @@ export async function registerGraphql(
 }
 
 /**
- * Before it is parsed: reading a long query is work, too, and one that is no text ends in a failure of the parser. Bodies that are no
- * query at all are refused as such later.
+ * Before parsing: a long query costs time even to read, and one that is not a text fails in the parser. Bodies without a query are refused
+ * later.
  */
 async function requireQueryText(request: FastifyRequest): Promise<void> {
   const parts = [request.body, request.query].flat();
@@ -66,7 +66,7 @@ async function requireQueryText(request: FastifyRequest): Promise<void> {
     if (query === undefined || query === null) continue;
     if (typeof query !== 'string') throw invalidQuery('must be a text');
     if (query.length > QUERY_CHARS_MAX) throw invalidQuery(`may have ${QUERY_CHARS_MAX} characters`);
-    // Mercurius takes JSON for a query that was parsed beforehand, and fails at whatever else it is.
+    // Mercurius takes JSON for a parsed query, and fails on anything else.
     if (isJson(query)) throw invalidQuery('is JSON, and no GraphQL document');
   }
 }
@@ -110,7 +110,7 @@ function options(
   };
 }
 
-/** Errors of resolvers come with the data that there is, and with the same problem document as in REST. */
+/** Errors of resolvers come with the partial data, and with the same problem document as in REST. */
 function formatErrors(
   result: ExecutionResult,
   request: FastifyRequest | undefined,
@@ -122,7 +122,7 @@ function formatErrors(
   return { statusCode: isRefused ? statusOf(errors) : 200, response: { data: result.data ?? null, errors } };
 }
 
-/** Of a request that was refused: by a problem's own status, or by GraphQL itself. */
+/** HTTP status of a refused request: a problem's own, or that of GraphQL's validation. */
 function statusOf(errors: readonly GraphQLError[]): number {
   const problems = errors.map(({ extensions }) => problemSchema.safeParse(extensions.problem));
   return problems.find(({ success }) => success)?.data?.status ?? 400;
@@ -144,7 +144,7 @@ function unwrapped(error: GraphQLError): GraphQLError[] {
 
 function withProblem(error: GraphQLError, request: FastifyRequest | undefined): GraphQLError {
   const { originalError } = error;
-  // Of GraphQL itself: the query could not be read, or asks for what there is not.
+  // An error of GraphQL's own: the query is malformed, or names unknown fields.
   if (originalError === undefined || originalError instanceof GraphQLError) return unreadable(error, request);
   const known = faultOf(originalError);
   const requestId = request?.id ?? '';
@@ -160,7 +160,7 @@ function withProblem(error: GraphQLError, request: FastifyRequest | undefined): 
   });
 }
 
-/** An error of GraphQL's own, which says where in the document it is: with a problem document beside it, as all others have. */
+/** An error of GraphQL's own, with its location in the query, and with a problem document as all others have. */
 function unreadable(error: GraphQLError, request: FastifyRequest | undefined): GraphQLError {
   const fault = new StorageFault('request.invalid', { publicMessage: error.message });
   const problem = inTrace(

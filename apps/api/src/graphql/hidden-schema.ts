@@ -1,4 +1,4 @@
-/** What is told of the schema where introspection is off: nothing, so no suggestions of names that come close to a wrong one. */
+/** Hides the schema where introspection is off: errors must not suggest names that are close to a wrong one. */
 import { type ExecutionResult, GraphQLError } from 'graphql';
 
 /** As GraphQL.js ends its messages. */

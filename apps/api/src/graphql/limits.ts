@@ -22,7 +22,7 @@ import {
 
 /** The deepest useful query goes through a connection to a volume's replicas: seven. */
 export const QUERY_DEPTH_MAX = 10;
-/** What tools ask of the schema goes down a type's wrappers one by one, thirteen deep; it is the same few types each time. */
+/** Tools' introspection queries unwrap a type level by level, thirteen deep; the types are few. */
 export const INTROSPECTION_DEPTH_MAX = 16;
 /** Characters of a query: the console's longest has a tenth of it. Bounds the work of reading it. */
 export const QUERY_CHARS_MAX = 20_000;
@@ -32,26 +32,26 @@ const FIELDS_MAX = 500;
 const ROOT_FIELDS_MAX = 20;
 /** Fields of all objects that may come back: ten full pages of two hundred objects with ten fields each. */
 const COST_MAX = 20_000;
-/** Objects of a page where the request does not say how many. */
+/** Assumed objects of a page if the request names no number. */
 const PAGE_ITEMS = 50;
-/** And where it says so by a variable, which this does not read. */
+/** Assumed objects if the number is a variable, which is not evaluated here. */
 const PAGE_ITEMS_MAX = 200;
-/** Objects of a list that is no page, such as the copies of a volume: a few more than most have. */
+/** Assumed objects of a list that is not a page, such as the copies of a volume: a few more than usual. */
 const LIST_ITEMS = 4;
 /** Objects that one request may name by their ids: each is a read of its own. */
 export const IDS_MAX = 20;
 
 type Fragments = Pick<ValidationContext, 'getFragment'>;
 type Weight = { fields: number; depth: number; cost: number };
-/** Where a selection stands. */
+/** Place of a selection in the query. */
 type Place = {
-  /** What it selects of; `undefined`: of nothing that there is, which is refused by GraphQL's own rules. */
+  /** Type that it selects from; `undefined`: an unknown one, which GraphQL's own rules refuse. */
   readonly type: GraphQLNamedType | undefined;
-  /** Fragments around it: one that spreads itself is refused by those rules as well. */
+  /** Enclosing fragments: one that spreads itself is refused by those rules as well. */
   readonly open: ReadonlySet<string>;
 };
 
-/** Refuses a request that asks for very much at once. */
+/** Refuses a request that is too large. */
 export function boundedRequest(context: ValidationContext): ASTVisitor {
   return {
     OperationDefinition(node) {
@@ -121,8 +121,8 @@ function fieldWeight(context: ValidationContext, node: FieldNode, { type, open }
 }
 
 /**
- * How often the fields below come back. The field's type says it, and not what is selected of it, which may stand in a fragment:
- * a connection by its argument `first`, a list by how many objects it names, or has as a rule.
+ * Number of times that the fields below are returned. It follows from the field's type, since the selection may be in a fragment: for a
+ * connection its argument `first`, for a list the number of named objects, or the usual number.
  */
 function itemsOf(
   parent: GraphQLNamedType | undefined,

@@ -1,6 +1,6 @@
 /**
- * Loaders of the objects that others name, for the nested fields of one request: what all objects of a page ask for at the same
- * depth is read by one statement, however many they are.
+ * Loaders of the objects that others name, for the nested fields of one request: the fields of all objects of a page at the same depth are
+ * read by one statement.
  */
 
 import type { Action } from '@holdfast/access/permissions.js';
@@ -28,12 +28,12 @@ import type { VolumeKey } from '../resources/volumes/read-volume.js';
 import { volumeView } from '../resources/volumes/volume.view.js';
 import { connectionOf } from './connection.js';
 
-/** A list of one object, as its field asks for it. */
+/** A list of one object, as requested by its field. */
 export type ListOf<Owner> = { readonly owner: Owner; readonly request: ListQuery };
 
 export type Loaders = ReturnType<typeof loadersOf>;
 
-/** Made anew for each request: what one caller sees is not shown to another one, and nothing is older than the request. */
+/** Created for each request: no caller gets another one's data, and nothing is older than the request. */
 export function loadersOf(tenant: Tenant) {
   const seen = volumesSeenBy(tenant);
   return {
@@ -70,7 +70,7 @@ function volumesSeenBy(tenant: Tenant) {
   return (found: Volumes[number]) => volumeView(found, tenant.actor);
 }
 
-/** Objects by their ids; null for one that is not there for the caller. */
+/** Objects by their ids; null: the caller does not see it. */
 function oneOf<Id extends string, View>(
   tenant: Tenant,
   access: Action,

@@ -1,6 +1,6 @@
 /**
- * Bounded queue between one producer and one consumer, which reads it as an async iterator. A consumer that falls behind the bound
- * ends it: the messages that were put until then are still read.
+ * Bounded queue between one producer and one consumer, which reads it as an async iterator. A consumer that falls behind the bound ends it:
+ * messages put before that are still read.
  */
 export class MessageQueue<Message> implements AsyncIterableIterator<Message> {
   private readonly waiting: Message[] = [];
@@ -10,7 +10,7 @@ export class MessageQueue<Message> implements AsyncIterableIterator<Message> {
 
   constructor(private readonly waitingMax: number) {}
 
-  /** What is to be done when it ends, by whichever side; at once when it has ended already. */
+  /** Sets a callback for its end by either side; called at once if it has ended already. */
   onEnd(atEnd: () => void): void {
     if (this.isEnded) atEnd();
     else this.atEnd = atEnd;

@@ -1,6 +1,6 @@
 /**
- * Mutations that are refused as a whole, in the audit log: of a token that is used from elsewhere, or over a quota of requests. What
- * a field of theirs refuses is told by the field (`audited-mutations.ts`).
+ * Audit entries for mutations that are refused as a whole: for a token that is used from another address, or over a quota of requests.
+ * Refusals of a field are recorded by the field (`audited-mutations.ts`).
  */
 import type { FastifyRequest } from 'fastify';
 import { type DocumentNode, Kind, OperationTypeNode, parse } from 'graphql';
@@ -8,7 +8,7 @@ import type { RefusedWrites } from '../access/refused-writes.js';
 import type { Tenant } from '../access/tenant.js';
 import { codeOf } from '../http/send-problem.js';
 
-/** Notes the refusal of a request whose body was not parsed yet. A body that is no query asks for no change. */
+/** Records the refusal of a request whose body was not parsed yet. A body without a query requests no change. */
 export function noteRefusedRequest(refused: RefusedWrites, { tenant, body }: FastifyRequest, error: unknown) {
   const document = tenant === undefined ? undefined : documentOf(body);
   if (tenant !== undefined && document !== undefined) noteRefusedMutation(refused, tenant, document, error);

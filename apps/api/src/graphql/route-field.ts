@@ -1,6 +1,6 @@
 /**
- * Makes a field of the GraphQL API of a route: the handler runs as for a REST request, after the same checks, so that the two
- * APIs can't differ. Its path and query become arguments, its body `input`, a page a connection, an answer without a body `true`.
+ * Makes a field of the GraphQL API from a route: the handler runs as for a REST request, after the same checks, so that the two APIs can't
+ * differ. Its path and query become arguments, its body `input`, a page a connection, an answer without a body `true`.
  */
 
 import type { Action } from '@holdfast/access/permissions.js';
@@ -34,14 +34,14 @@ import { type GraphqlTypes, SafeInteger } from './zod-to-graphql.js';
 /** Handler of a route: its controller, and the name of its method. */
 export type RouteHandler = readonly [controller: Type, method: string];
 
-/** Gives the controller that the process has made of a class. */
+/** Returns the process's instance of a controller's class. */
 export type ControllerOf = (controller: Type) => object;
 
 type Parts = {
   readonly parameters: readonly HandlerParameter[];
   readonly path: z.ZodObject;
   readonly body: z.ZodObject | undefined;
-  /** A query of its own; `undefined` for a list's. */
+  /** Its query parameters; `undefined` for a list. */
   readonly query: z.ZodObject | undefined;
   readonly isList: boolean;
   readonly takesIfMatch: boolean;
@@ -67,7 +67,7 @@ export function routeField(
   };
 }
 
-/** The field that tries what a route does: `undefined` for a route without a dry run. */
+/** The field for a route's dry run: `undefined` for a route without a dry run. */
 export function dryRunField(
   types: GraphqlTypes,
   name: string,
@@ -188,7 +188,7 @@ function valuesOf(parts: Parts, given: Given, tenant: Tenant, context: GraphqlCo
   return values;
 }
 
-/** An id that is none can't be the id of anything, as in an address. */
+/** A malformed id can not exist, as in an address. */
 function readPath(schema: z.ZodObject, given: Given): unknown {
   const result = schema.safeParse(given);
   if (!result.success) throw nothingThere();
@@ -241,7 +241,7 @@ function answerOf(types: GraphqlTypes, { answer }: RouteOptions, isList: boolean
   };
 }
 
-/** What a page is of; undefined for answers that are no page. */
+/** Schema of a page's items; undefined for other answers. */
 function itemOf({ shape }: z.ZodObject): z.ZodObject | undefined {
   const { items, nextCursor } = shape;
   if (nextCursor === undefined || !(items instanceof z.ZodArray)) return undefined;

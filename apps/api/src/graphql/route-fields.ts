@@ -1,4 +1,4 @@
-/** Fields that are made of routes, by their names. What is not here has fields of its own, beside the services that they call. */
+/** Fields made from routes, by their names. All others are written by hand. */
 
 import { AlertsController } from '../resources/alerts/alerts.controller.js';
 import { SilencesController } from '../resources/alerts/silences.controller.js';
@@ -120,12 +120,12 @@ export const ROUTE_MUTATIONS: Routes = {
   deleteReplica: [ReplicasController, 'delete'],
 };
 
-/** Actions on one object, each of which names its mutation. */
+/** Actions on one object; each names its mutation. */
 export const ACTION_MUTATIONS: Routes = Object.fromEntries(
   ALL_ACTIONS.map(({ mutation, controller, method }) => [mutation, [controller, method] as const]),
 );
 
-/** Routes of mutations that have fields of their own, as far as they can be tried. */
+/** Routes with a dry run whose mutations are written by hand. */
 const TRIED_ROUTES: Routes = {
   deleteVolume: [VolumesController, 'delete'],
   patchVolume: [VolumesController, 'patch'],
@@ -136,7 +136,7 @@ const TRIED_ROUTES: Routes = {
   ...ACTION_MUTATIONS,
 };
 
-/** A field for each mutation whose route has a dry run: what it would come to, tried and rolled back. Named "dryRun" and the mutation. */
+/** A field for each mutation whose route has a dry run, named "dryRun" and the mutation. */
 export function dryRunFields(types: GraphqlTypes, controllerOf: ControllerOf): Fields {
   return Object.fromEntries(
     Object.entries({ ...ROUTE_MUTATIONS, ...TRIED_ROUTES }).flatMap(([mutation, route]) => {

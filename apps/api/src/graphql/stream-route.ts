@@ -37,7 +37,7 @@ const bodySchema = z.object({
 export type StreamOptions = {
   readonly schema: GraphQLSchema;
   readonly rules: readonly ValidationRule[];
-  /** Errors as all of the GraphQL API has them. */
+  /** Errors in the format of the GraphQL API. */
   format(result: ExecutionResult, request: FastifyRequest): { response: ExecutionResult };
   /** Of a request that was refused as a whole. */
   statusOf(errors: readonly GraphQLError[]): number;
@@ -95,7 +95,7 @@ function documentOf(query: string): DocumentNode {
   }
 }
 
-/** Everything else is answered at /graphql, which writes of it what there is to write. */
+/** Everything else is answered at /graphql, with its audit entries. */
 function onlySubscriptions(context: ValidationContext): ASTVisitor {
   return {
     OperationDefinition(node) {
@@ -107,7 +107,7 @@ function onlySubscriptions(context: ValidationContext): ASTVisitor {
   };
 }
 
-/** The other way round. */
+/** Rule of /graphql: no subscriptions. */
 export function noSubscriptions(context: ValidationContext): ASTVisitor {
   return {
     OperationDefinition(node) {
@@ -140,7 +140,7 @@ async function sendResults(
   }
 }
 
-/** The id that the message can be resumed from, where the subscription has asked for it under this name. */
+/** The id from which the stream resumes, if the subscription selects the field. */
 function idLine({ data }: ExecutionResult): string {
   const found = z.object({ events: z.object({ event: z.object({ id: z.string() }) }) }).safeParse(data);
   return found.success ? `id: ${found.data.events.event.id}\n` : '';

@@ -12,14 +12,14 @@ import { loadersOf } from './loaders.js';
 import { MessageQueue } from './message-queue.js';
 import type { GraphqlTypes } from './zod-to-graphql.js';
 
-/** One message of a stream: an event, a hint that an object changed, or word of a gap. */
+/** One message of a stream: an event, a hint that an object changed, or a gap. */
 export type StreamMessage = {
   readonly event: EventView | null;
   readonly change: { clusterId: string; kind: string; id: string } | null;
   readonly hasGap: boolean;
 };
 
-/** A reader that is so far behind is cut off; it resumes where it was. */
+/** A reader that is further behind is disconnected; it resumes where it was. */
 const WAITING_MAX = 5_000;
 
 const given = z.object({ clusterId: clusterIdInPath.nullish(), after: z.string().max(64).nullish() });
@@ -42,7 +42,7 @@ export function subscriptionFields(types: GraphqlTypes, streams: EventStreams): 
       },
       subscribe: (_source, args, context) => messagesOf(streams, args, context),
       resolve: (message, _args, context) => {
-        // A stream lives for hours, and a loader keeps what it has read.
+        // Fresh loaders: a stream lives for hours, and a loader caches its reads.
         Object.assign(context, { loaders: loadersOf(context.tenant), startedAt: context.tenant.now });
         return message;
       },
@@ -102,7 +102,7 @@ function sinkInto(queue: MessageQueue<StreamMessage>): StreamSink {
       queue.put({ ...NOTHING, change: { clusterId, ...subject } }),
     gap: () => queue.put({ ...NOTHING, hasGap: true }),
     // The connection has its own.
-    stillHere: () => undefined,
+    keepAlive: () => undefined,
     end: () => queue.end(),
   };
 }

@@ -34,7 +34,7 @@ export const SafeInteger = new GraphQLScalarType<number, number>({
     if (isSafeInteger(value)) return value;
     throw new Bug(`${String(value)} is to be answered as a whole number`);
   },
-  // An error of GraphQL's own kind: what a client writes into a document is its mistake, and no failure of the server.
+  // An error of GraphQL's own kind: it is a mistake of the client, not a failure of the server.
   parseValue: (value) => {
     if (isSafeInteger(value)) return value;
     throw new GraphQLError(`${inspect(value)} is not a whole number of at most 2^53 − 1`);
@@ -57,7 +57,7 @@ function isSafeInteger(value: unknown): value is number {
   return typeof value === 'number' && Number.isSafeInteger(value);
 }
 
-/** Types that have been made, by name: GraphQL wants each name once. */
+/** Created types, by name: GraphQL needs each name to be unique. */
 export class GraphqlTypes {
   private readonly outputs = new Map<string, GraphQLObjectType>();
   private readonly further = new Map<string, Fields>();
@@ -143,7 +143,7 @@ export class GraphqlTypes {
   }
 }
 
-/** Takes off what says that a value may be missing or is converted after it was checked. */
+/** Unwraps optional, default and transform schemas. */
 function unwrap(schema: z.ZodType): { core: z.ZodType; isRequired: boolean } {
   let core = schema;
   let isRequired = true;
@@ -187,7 +187,7 @@ function withDescription<Config extends object>(config: Config, schema: z.ZodTyp
   return schema.description === undefined ? config : { ...config, description: schema.description };
 }
 
-/** Names that clients know of types which are described anew by their field, and would have their schema's name. */
+/** Type names that clients know although their field only describes a named schema anew. */
 const KEPT_NAMES = new Set(['ExplanationNext']);
 
 /** Schemas whose name means something else in GraphQL: there a node is any object with an id. */

@@ -1,6 +1,6 @@
 /**
- * What is refused before there is a request: bytes that are no HTTP, headers without an end, a request that never comes to one. Nothing
- * of Fastify's runs for it, so the answer is written to the socket, as the problem document that it is everywhere else.
+ * Refusals before there is a request: bytes that are not HTTP, headers without an end, an incomplete request. Fastify does not run for
+ * these, so the answer is written to the socket, as the usual problem document.
  */
 import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
@@ -13,7 +13,7 @@ type Refusal = { readonly status: number; readonly detail: string };
 
 const REFUSALS: Readonly<Record<string, Refusal>> = {
   HPE_HEADER_OVERFLOW: { status: 431, detail: 'address and headers together are longer than 16 KiB' },
-  ERR_HTTP_REQUEST_TIMEOUT: { status: 408, detail: 'the request did not come to its end in time' },
+  ERR_HTTP_REQUEST_TIMEOUT: { status: 408, detail: 'the request was not received completely in time' },
 };
 const NO_HTTP: Refusal = { status: 400, detail: 'what was sent is no HTTP request' };
 

@@ -6,27 +6,25 @@ import { organizationScope, type Scope, systemScope } from '@holdfast/database/s
 import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
 
 /**
- * Requests that need a connection at the same moment wait for one; more would only queue in Postgres instead. Two thirds of
- * them keep two cores busy, and are what one organization may have. All event streams of an organization read at once when
- * something happens, so many may wait.
+ * Requests that need a connection at the same moment wait for one; more would only queue in Postgres instead. Two thirds of them keep two
+ * cores busy; that is one organization's limit. All event streams of an organization read at once after an event, so many may wait.
  */
 const TENANT_SLOTS = { slots: 12, ofOwner: 8, waitingOfOwner: 2_500, waiting: 8_000 };
 /** Beside those: sign-ins and tokens are looked up before there is an organization. */
 const SIGN_IN_CONNECTIONS = 2;
-/** Heartbeats, and the note that they can be heard: short, and a few at a time. Nothing else uses these, so they wait for nothing else. */
+/** Heartbeats, and the note that they can be heard: short, and a few at a time. Nothing else uses these connections. */
 const AGENT_CONNECTIONS_MAX = 4;
-/** Sign-ins at providers, sealing and the removal of what is old. */
+/** Sign-ins at providers, sealing of the audit log and removal of old rows. */
 const SYSTEM_CONNECTIONS_MAX = 3;
 /**
- * A request that needs the database ends within 15 s, whatever has become of that, since programs and proxies wait for thirty as a
- * rule: 5 s for a slot or a connection (`scope.ts`, `pool.ts`), and 9 to 10 until a connection that is silent is given up. That is a
- * second more than Postgres has for a statement.
+ * A request ends within 15 s even if the database fails, since programs and proxies usually wait for thirty: 5 s for a slot or a connection
+ * (`scope.ts`, `pool.ts`), and 9 to 10 s until a silent connection is given up, a second more than the statement timeout.
  */
 const STATEMENT_MS_MAX = 8_000;
-/** Old rows go by the thousand, and no user waits for that. */
+/** Old rows are deleted by the thousand, and no user waits for that. */
 const SYSTEM_STATEMENT_MS_MAX = 12_000;
 
-/** The ways into the database: as one organization, as the system, and as the system for agents alone. */
+/** Database access: as one organization, as the system, and as the system for agents alone. */
 @Injectable()
 export class Databases implements OnApplicationShutdown {
   private readonly api: Pool;
@@ -72,18 +70,18 @@ export class Databases implements OnApplicationShutdown {
     return systemScope(this.systemPool);
   }
 
-  /** For what agents say and for nothing else: a node whose heartbeat waits would be taken for dead. */
+  /** For agents' requests only: a node whose heartbeat waits would be taken for dead. */
   agents(): Scope {
     return systemScope(this.agentPool);
   }
 
   /**
-   * Tells when a connection of tenants breaks. Before anything can be read of a Postgres that has restarted, all connections to the
-   * one before have broken.
+   * Reports a broken tenant connection. After a restart of Postgres this comes before any new read, since all earlier connections have
+   * broken.
    */
   onBroken(tell: () => void): void {
     this.api.on('connect', (client) => client.on('error', tell));
-    // Where Postgres' last words answer a statement, they are that statement's error only.
+    // If Postgres ends while a statement runs, only that statement gets an error; the release still reports it.
     this.api.on('release', (error) => {
       if (error) tell();
     });

@@ -1,13 +1,13 @@
 import type { FastifyRequest } from 'fastify';
 
-/** What is drained at most; a client that means to send more is cut off, as before. */
+/** Maximum bytes to drain; a client that sends more is disconnected. */
 const DRAINED_BYTES_MAX = 32 * 1024 * 1024;
-/** A client that stalls meanwhile holds a connection no longer than this. */
+/** Maximum time to drain a stalled client. */
 const DRAIN_TIMEOUT_MS = 10_000;
 
 /**
- * Reads and forgets a body that is going to be refused for its size. Most clients send all of it before they look for
- * an answer: refused at once, they would see a broken pipe instead of the 413 that says why.
+ * Reads and discards a body that will be refused for its size. Most clients send all of it before they read the answer: refused at once,
+ * they would see a broken pipe instead of the 413.
  */
 export async function drainLargeBody(request: FastifyRequest): Promise<void> {
   const length = Number(request.headers['content-length'] ?? 0);

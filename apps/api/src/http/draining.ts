@@ -1,16 +1,15 @@
 /**
- * Draining of an api process that is to end: it accepts no connection any more, answers what arrives on those that there are, and
- * asks their clients to close them. Without it a request that crosses the end of an idle connection is lost to its client, and one
- * that arrives a moment later is answered 503.
+ * Draining of an API process before its end: it accepts no new connections, answers requests on existing ones, and asks their clients to
+ * close them. Otherwise a request sent while an idle connection is closed would be lost, and a later one answered 503.
  */
 import net from 'node:net';
 import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
 
-/** Time for clients to use their idle connections once more. Proxies that have requests do so within milliseconds. */
+/** Time for clients to use their idle connections once more. Busy proxies do so within milliseconds. */
 const DRAIN_MS = 1_000;
 
-/** A turn of the event loop in which hardly a connection can have come in. */
+/** Maximum duration of an event-loop turn in which hardly a connection can have arrived. */
 const SHORT_TURN_MS = 1;
 /** Such turns are rare on a busy machine, and an end must not wait for one. */
 const SHORT_TURN_AWAITED_MS = 500;
@@ -20,7 +19,7 @@ export type Draining = { begin(): Promise<void> };
 /**
  * To be called before the server listens.
  *
- * @param begun ends what requests would wait for longer than a process that is to end has time
+ * @param begun ends long waits of requests
  */
 export function addDraining(fastify: FastifyInstance, begun: () => void): Draining {
   let isDraining = false;
@@ -40,8 +39,8 @@ export function addDraining(fastify: FastifyInstance, begun: () => void): Draini
 }
 
 /**
- * Connections that the kernel has accepted and this process has not yet are reset when it stops listening. Each turn accepts all
- * that wait, so right after a short one there is hardly any.
+ * Connections that the kernel has accepted and this process has not yet are reset when it stops listening. Each turn accepts all that wait,
+ * so right after a short turn there is hardly any.
  */
 async function shortTurn(): Promise<void> {
   const untilMs = performance.now() + SHORT_TURN_AWAITED_MS;

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** A class that stands for a zod schema: Nest hands the class to the validation pipe, TypeScript takes its type. */
+/** A class that represents a zod schema: Nest passes the class to the validation pipe, TypeScript uses its type. */
 export type DtoClass<Schema extends z.ZodType = z.ZodType> = {
   new (): z.output<Schema>;
   readonly schema: Schema;

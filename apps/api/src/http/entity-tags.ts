@@ -1,7 +1,7 @@
 /**
- * Entity tags of answers (RFC 9110): a client that has an answer already asks with its tag and gets 304 while nothing of it is
- * different. The tag of an object begins with its version, which is all that `If-Match` compares; the rest stands for what an
- * answer shows beside, as a copy's state, which changes without a new version of the object.
+ * Entity tags of answers (RFC 9110): a client sends the tag of an earlier answer and gets 304 if nothing has changed. The tag of an object
+ * begins with its version, which is all that `If-Match` compares; the rest covers derived parts of the answer, such as a copy's state,
+ * which change without a new version.
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { contentHash } from './content-hash.js';
@@ -27,7 +27,7 @@ function isTagged({ method, routeOptions }: FastifyRequest, { statusCode }: Fast
   return method === 'GET' && statusCode === 200 && routeOptions.url?.startsWith('/api/v1/') === true;
 }
 
-/** @param given by the handler: the version of the object that it shows, or the tag of a page that has told its own */
+/** @param given by the handler: the version of the shown object, or the page's own tag */
 function tagOf(payload: Buffer, given: unknown): string {
   if (typeof given !== 'string') return etagOf(contentHash(payload));
   const version = VERSION.exec(given)?.[1];

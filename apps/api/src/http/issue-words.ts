@@ -1,6 +1,6 @@
 /**
- * What is wrong with a field, as what it must be. It stands behind the field's name: `size must be at least 4096`. Schemas that word
- * their own checks do so in the same way.
+ * Messages for invalid fields, as the requirement behind the field's name: `size must be at least 4096`. Schemas that word their own checks
+ * do so in the same way.
  */
 import { z } from 'zod';
 
@@ -30,7 +30,7 @@ const FORMATS: Readonly<Record<string, string>> = {
   safeint: 'a whole number',
 };
 
-/** What zod counts of each kind of value; of a number it compares the value. */
+/** Unit of a size check by kind of value; for a number zod compares the value. */
 const COUNTED: Readonly<Record<string, readonly [one: string, many: string]>> = {
   string: ['character', 'characters'],
   array: ['item', 'items'],
@@ -38,7 +38,7 @@ const COUNTED: Readonly<Record<string, readonly [one: string, many: string]>> = 
   map: ['entry', 'entries'],
 };
 
-/** Words every issue for which the schema has no words of its own, in this process. */
+/** Sets the message of every issue without one from its schema, in this process. */
 export function wordIssues(): void {
   z.config({ localeError: issueWords });
 }

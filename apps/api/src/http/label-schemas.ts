@@ -8,7 +8,7 @@ const value = z.string().regex(LABEL_VALUE, 'must be at most 63 letters, digits,
 export const labelsSchema = z
   .record(z.string(), z.string())
   .describe(
-    'Values by key, for users to find objects by: `filter=labels.team=a`. Placement reads tags instead.',
+    'Values by key, by which users find objects: `filter=labels.team=a`. Placement reads tags instead.',
   );
 
 export const newLabels = z
@@ -17,4 +17,4 @@ export const newLabels = z
 
 export const labelChanges = z
   .record(key, value.nullable())
-  .describe('Labels to set by their keys; null takes one off. Others stay as they are.');
+  .describe('Labels to set by their keys; null removes one. Others are unchanged.');

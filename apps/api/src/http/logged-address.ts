@@ -1,6 +1,6 @@
-/** The address of a request as the log tells it: without values that may be secrets. */
+/** The address of a request for the log: without values that may be secrets. */
 
-/** Parameters of queries whose values are told: what lists and reads are asked with. All others are hidden, whatever they are called. */
+/** Query parameters whose values are logged: those of lists and reads. All others are hidden. */
 const TOLD = new Set([
   'action',
   'after',
@@ -16,17 +16,17 @@ const TOLD = new Set([
   'sort',
   'verbose',
 ]);
-/** A code of a program that waits for its approval: with it, a user's click lets the program in. */
+/** Code of a program that waits for approval: whoever knows it could trick a user into approving it. */
 const DEVICE_CODE = /(\/device\/)(?!start(?:\/|$)|token(?:\/|$))[^/]+/gi;
-/** A log is no store of addresses. */
+/** Limit on the logged part of an address. */
 const CHARS_MAX = 2_048;
 const HIDDEN = '[hidden]';
 
-/** @param route pattern of the address, as `/api/v1/device/:userCode`; `undefined`: it leads nowhere */
+/** @param route pattern of the address, as `/api/v1/device/:userCode`; `undefined`: no route */
 export function loggedAddress(url: string, route: string | undefined): string {
   const at = url.indexOf('?');
   const path = at === -1 ? url : url.slice(0, at);
-  // By the route where there is one: an escaped letter in the address leads there too.
+  // By the route, if any: an escaped letter in the address leads there too.
   const told = route?.includes(':userCode') ? route.replace(':userCode', HIDDEN) : withoutCodes(path);
   const query = at === -1 ? '' : `?${withoutValues(url.slice(at + 1))}`;
   return `${told}${query}`.slice(0, CHARS_MAX);

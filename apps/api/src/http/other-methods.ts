@@ -1,6 +1,6 @@
 /**
- * An address that there is, asked by a method that it does not have: 405 with the methods that it has (RFC 9110), instead of a 404 that
- * sends a client looking for a wrong address. The addresses are those of the OpenAPI document, so that nothing is told by it.
+ * A request with an unsupported method for an existing address: 405 with the supported methods (RFC 9110), instead of a 404, which suggests
+ * a wrong address. The addresses are those of the OpenAPI document, so this reveals nothing.
  */
 import { StorageFault } from '@holdfast/core/model/faults.js';
 import type { FastifyInstance, FastifyRequest, RouteOptions } from 'fastify';

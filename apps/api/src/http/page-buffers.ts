@@ -1,9 +1,9 @@
 /**
- * Memory of pages that are being sent, used again for the next ones. A buffer of its own for each page of 130 KB is freed by garbage
- * collection only, which V8 then runs four times a second: answers wait for it, and it takes one of two cores for a third of the time.
+ * Reusable buffers for pages that are being sent. A buffer of its own for each page of 130 KB is freed by garbage collection only, which V8
+ * then runs four times a second: answers wait for it, and it uses a third of one of two cores.
  */
 const BYTES_MIN = 64 * 1024;
-/** Kept for later pages: as many of 50 volumes as 32 connections ask for at once. Further ones are left to garbage collection. */
+/** Kept for reuse: enough for pages of 50 volumes on 32 connections. Further ones are left to garbage collection. */
 const KEPT_BYTES_MAX = 8 * 1024 * 1024;
 
 export type LentBuffer = {

@@ -8,8 +8,8 @@ import { WrittenPage } from './written-page.js';
 const JSON_TYPE = 'application/json; charset=utf-8';
 
 /**
- * Answers that are pages: the next one also as a header (RFC 8288), for clients that follow links and know no cursors; and what is
- * JSON already is sent as it is.
+ * Answers that are pages: the next one also as a header (RFC 8288), for clients that follow links and know no cursors; and pages that are
+ * JSON already are sent unchanged.
  */
 @Injectable()
 export class PageInterceptor implements NestInterceptor {
@@ -28,7 +28,7 @@ export class PageInterceptor implements NestInterceptor {
         void reply.header('content-type', JSON_TYPE).header('etag', etagOf(answer.hash));
         return answer.toBytes((lengthBytes) => {
           const { bytes, release } = this.buffers.lend(lengthBytes);
-          // The system has all of the answer by then, or its caller is gone.
+          // By then the kernel has the whole answer, or the caller has disconnected.
           reply.raw.once('close', release);
           return bytes;
         });

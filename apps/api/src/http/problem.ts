@@ -7,31 +7,33 @@ import {
 } from '@holdfast/core/model/faults.js';
 import { z } from 'zod';
 
-/** RFC 9457, with fields of our own: a stable code, the cures, and what the request was about. The same object stands in a GraphQL error's extensions. */
+/**
+ * RFC 9457, with fields of our own: a stable code, the cures, and the request's ids. The same object is in a GraphQL error's extensions.
+ */
 export const problemSchema = z
   .object({
     type: z.string().describe('The code as a URI: `urn:holdfast:problem:` and the code.'),
     title: z.string().describe('The kind of problem in a few words; the same for all problems of a status.'),
     status: z.int().describe("The answer's HTTP status."),
-    detail: z.string().describe('What is wrong with this request, in a sentence.'),
+    detail: z.string().describe('The cause of the refusal of this request, in a sentence.'),
     code: z.string().describe('Stable code of the refusal, for programs; each operation lists its own.'),
     requestId: z.string().describe("The request's id in the server's log, as in the header `X-Request-Id`."),
     traceId: z
       .string()
       .optional()
       .describe('The trace that the request is part of (W3C Trace Context); left out: none.'),
-    retryable: z.boolean().describe('The same request may succeed later; `Retry-After` says when to try.'),
+    retryable: z.boolean().describe('The same request may succeed later; `Retry-After` names the time.'),
     errors: z
       .array(
         z.object({
           pointer: z
             .string()
             .describe('JSON Pointer (RFC 6901) into the body, or the name of a query parameter or header.'),
-          detail: z.string().describe('What is wrong there.'),
+          detail: z.string().describe('The error there.'),
         }),
       )
-      .describe('The wrong parts of the request; empty when it is not about its fields.'),
-    cures: z.array(z.string()).describe('What would help, for people; empty when nothing is known to.'),
+      .describe('The invalid fields of the request; empty when the refusal has another cause.'),
+    cures: z.array(z.string()).describe('Possible remedies, for people; empty when none is known.'),
   })
   .meta({ id: 'Problem' });
 
@@ -81,7 +83,7 @@ export function statusOfCode(code: FaultCode): number {
   return STATUS_OF_CODE[code] ?? HTTP_STATUS[FAULTS[code].kind];
 }
 
-/** The answer to a failure that is no fault: a bug of the server. */
+/** The answer to an unexpected failure: a bug of the server. */
 export const INTERNAL = { code: 'internal', status: 500 } as const;
 
 /** An unexpected failure as a problem document: the log has the details, the answer does not. */
@@ -114,7 +116,7 @@ export function problemExample(status: number, codes: readonly string[]): Proble
   return problemOf(fault, REQUEST_ID_EXAMPLE, status);
 }
 
-/** Any error as a fault, when it says something that a caller may know. */
+/** Any error as a fault, if its message is meant for callers. */
 export function faultOf(error: unknown): { fault: StorageFault; status?: number } | undefined {
   if (error instanceof StorageFault) return { fault: error };
   if (!(error instanceof Error)) return undefined;
@@ -131,7 +133,7 @@ export function faultOf(error: unknown): { fault: StorageFault; status?: number 
   if (status === 413) {
     return { fault: new StorageFault('request.too_large', { publicMessage: 'the body is too large' }) };
   }
-  // What the framework says of a body or header that it can't even read.
+  // The framework's message for a malformed body or header.
   return { fault: new StorageFault('request.invalid', { publicMessage: error.message }), status };
 }
 

@@ -6,12 +6,12 @@ import type { Config } from '../config/config.js';
 import { CONFIG, LOGGER } from './tokens.js';
 
 /**
- * Tells the other API processes that this one lives, by an advisory lock of Postgres that one connection holds: the kernel closes it
- * when the process dies, however it does. What this process had begun is then free to be begun by another one.
+ * Shows the other API processes that this one is alive, by an advisory lock of Postgres on a connection that the kernel closes when the
+ * process dies. Another process may then take over its unfinished requests.
  */
 @Injectable()
 export class ProcessLife implements OnApplicationBootstrap, OnApplicationShutdown {
-  /** Of 62 bits by chance: two processes share a lock, and so hold each other's requests, with a chance of 2^-62. */
+  /** 62 random bits: two processes share a lock, and so block each other's requests, with a chance of 2^-62. */
   private readonly lock = (randomBytes(8).readBigUInt64BE() >> 2n).toString();
   private holding: Listener | undefined;
 
@@ -20,7 +20,7 @@ export class ProcessLife implements OnApplicationBootstrap, OnApplicationShutdow
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}
 
-  /** `undefined` while there is no connection: nothing is to be told dead that was begun meanwhile. */
+  /** `undefined` while there is no connection: requests started meanwhile must not count as those of a dead process. */
   get holder(): string | undefined {
     return this.holding?.isConnected === true ? this.lock : undefined;
   }

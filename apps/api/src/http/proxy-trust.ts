@@ -1,6 +1,7 @@
 /**
- * Whose word is taken for a user's address, host and protocol: of the operator's proxies, which are known by their addresses, and of the
- * console on the same machine, which shares the loopback with every other program there and so proves itself by a secret (docs/design/tenancy-and-access.md).
+ * Trust in headers with a user's address, host and protocol: from the operator's proxies, known by their addresses, and from the console on
+ * the same machine, which shares the loopback with every other program there and so authenticates by a secret
+ * (docs/design/tenancy-and-access.md).
  */
 import { timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage, RequestListener } from 'node:http';
@@ -14,14 +15,14 @@ type TrustConfig = Pick<Config, 'trustedProxies' | 'consoleSecret'>;
 const SECRET_HEADER = 'x-holdfast-console-secret';
 const TOLD = ['x-forwarded-for', 'x-forwarded-host', 'x-forwarded-proto'] as const;
 
-/** Fastify's `trustProxy`. Requests over the loopback that tell something unproven have lost it by then. */
+/** Fastify's `trustProxy`. Unproven headers of requests over the loopback have been removed by then. */
 export function trustedHops({ trustedProxies = [], consoleSecret }: TrustConfig) {
   if (consoleSecret === undefined) return [...trustedProxies];
   return (address: string, hop: number) =>
     isWithin(address, trustedProxies) || (hop === 0 && isOfThisMachine(address));
 }
 
-/** Takes off what a program of this machine says of others without being the console, or a proxy that the operator names. */
+/** Removes forwarding headers sent by a local program that is neither the console nor a proxy named by the operator. */
 export function withoutUnproven(handler: RequestListener, config: TrustConfig): RequestListener {
   const { trustedProxies = [], consoleSecret } = config;
   if (consoleSecret === undefined) return handler;
@@ -33,7 +34,7 @@ export function withoutUnproven(handler: RequestListener, config: TrustConfig): 
   };
 }
 
-/** An IPv4 client of a socket that takes both comes by a longer name. */
+/** A dual-stack socket shows an IPv4 client by its IPv6-mapped address. */
 function isOfThisMachine(address: string): boolean {
   return isLoopback(address.replace(/^::ffff:(?=\d+\.)/i, ''));
 }
@@ -46,7 +47,7 @@ function takeSecret({ headers }: IncomingMessage, secret: string): boolean {
 }
 
 function forget({ headers }: IncomingMessage): void {
-  // That something was told stays known: a proxy's request is no local program's, for which /metrics is open.
+  // Keeps a mark of the removed headers: a proxied request is not a local program's, for which /metrics is open.
   if (TOLD.some((name) => headers[name] !== undefined)) headers.forwarded = 'unknown';
   for (const name of TOLD) delete headers[name];
 }

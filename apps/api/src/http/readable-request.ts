@@ -1,38 +1,39 @@
 /**
- * Check of a request's text before any of it is used: what JSON, an address or a query may carry, and neither Postgres can
- * store nor a terminal show, is refused here in one place.
+ * Check of a request's text before any of it is used: characters that JSON, an address or a query may carry, but that Postgres can not
+ * store or a terminal must not show, are refused here in one place.
  */
 import { type FaultItem, StorageFault } from '@holdfast/core/model/faults.js';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type ASTVisitor, GraphQLError, type ValidationContext } from 'graphql';
 import { sendProblem } from './send-problem.js';
 
-/** Requests nest four deep, heartbeats seven. Code that walks a value by recursion meets no more than this. */
+/** Requests nest four deep, heartbeats seven. Bounds the depth of recursive code. */
 const DEPTH_MAX = 32;
 /**
- * Values in one request. A heartbeat of ten thousand replicas has about two hundred thousand; a user's largest, a what-if
- * that names the nodes of a large cluster, has some ten thousand. What checks a value may note a fault of each, which costs far more than the bytes of `[0,0,…]`.
+ * Values in one request. A heartbeat of ten thousand replicas has about two hundred thousand; a user's largest, a what-if that names the
+ * nodes of a large cluster, has some ten thousand. A check may record a fault for each value, which costs far more than the bytes of
+ * `[0,0,…]`.
  */
 const VALUES_MAX = { ofAgents: 500_000, ofUsers: 50_000 };
-/** A text without any of these has nothing to be refused for: nearly every one, so that it is looked through once. */
+/** A text without any of these is accepted after one scan, as nearly every text is. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: such characters are what is refused here
 const TO_LOOK_AT = /[\u0000-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069\ud800-\udfff]/;
 /** Control characters but tab and line ends. Postgres refuses NUL, and a terminal obeys the others, U+009B as `ESC [`. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: such characters are what is refused here
 const CONTROL = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u0084\u0086-\u009f]/;
 
-/** What ends a line or moves along it. A name that holds one can look like several rows of a table, of a log or of a mail. */
+/** Line breaks and tabs. A name with one can look like several rows of a table, a log or a mail. */
 const LAYOUT = /[\t\n\r\u0085\u2028\u2029]/;
 
-/** Marks that turn the order of the text after them: what is shown is then not what is stored, so that a name can look like another. */
+/** Bidirectional control characters: the text is shown in another order than stored, so that a name can look like another. */
 const REORDERING = /[\u202a-\u202e\u2066-\u2069]/;
 
-/** Half of a surrogate pair that stands alone. */
+/** A lone half of a surrogate pair. */
 const HALF_CHARACTER = /\p{Cs}/u;
 
 /**
- * A Fastify hook, after the body was parsed and before anything looks at it. Line breaks and tabs are refused as well, but in
- * agents' certificate requests and messages, and in the document of a GraphQL request, whose values `readableValues` checks.
+ * A Fastify hook, after the body was parsed and before anything looks at it. Line breaks and tabs are refused as well, except in agents'
+ * certificate requests and messages, and in a GraphQL document, whose values `readableValues` checks.
  */
 export async function requireReadable(request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
   const valuesMax = isOfAgent(request) ? VALUES_MAX.ofAgents : VALUES_MAX.ofUsers;
@@ -51,8 +52,8 @@ export async function requireReadable(request: FastifyRequest, reply: FastifyRep
 }
 
 /**
- * What an agent sends that may have lines: a certificate request, and messages of its system, which are put into one line where
- * they are read (`agentText`). Names and paths are refused instead: put into one line, they would be those of another thing.
+ * Agents' texts that may have several lines: a certificate request, and messages of its system, which are put into one line where they are
+ * read (`agentText`). Names and paths are refused instead: joined into one line, they would name another object.
  */
 const LINES_OF_AGENTS = /\/(?:request|message|reason|error)$/;
 
@@ -67,11 +68,11 @@ function isOfAgent({ url }: FastifyRequest): boolean {
 function mayHaveLines(request: FastifyRequest): MayHaveLines {
   const { url } = request;
   if (isOfAgent(request)) return (pointer) => LINES_OF_AGENTS.test(pointer);
-  // Beside the document stand the variables: as an object in a body, as JSON text in an address. A body may be a list of requests.
+  // Beside the document are the variables: as an object in a body, as JSON text in an address. A body may be a list of requests.
   return url.startsWith('/graphql') ? (pointer) => /^(\/?\d+)?\/?(query|variables)$/.test(pointer) : ONE_LINE;
 }
 
-/** A validation rule of GraphQL: the values in a document keep to what `requireReadable` demands of all others. */
+/** A validation rule of GraphQL: the values in a document have to satisfy `requireReadable` too. */
 export function readableValues(context: ValidationContext): ASTVisitor {
   return {
     StringValue(node) {
@@ -87,9 +88,9 @@ export function readableValues(context: ValidationContext): ASTVisitor {
   };
 }
 
-/** One walk through what a request carries. */
+/** One walk through a request's values. */
 class Reading {
-  /** Names and numbers of the levels down to the value that is looked at. Their text is made for a refusal only. */
+  /** Path to the present value. Its text is made for a refusal only. */
   private readonly path: (string | number)[] = [];
   private values = 0;
 
@@ -98,7 +99,7 @@ class Reading {
     private readonly rules: { readonly mayHaveLines: MayHaveLines; readonly valuesMax: number },
   ) {}
 
-  /** The first text, name or level that can't be taken. Recursion is as deep as `DEPTH_MAX` at most. */
+  /** The first refused text, name or level. Recursion is as deep as `DEPTH_MAX` at most. */
   wrongIn(value: unknown): FaultItem | undefined {
     this.values += 1;
     if (this.values > this.rules.valuesMax)

@@ -4,13 +4,13 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Set when the request arrives: makes a signal that is aborted when the caller goes away. */
+    /** Set when the request arrives: makes a signal that is aborted when the caller disconnects. */
     callerGone?: () => AbortSignal;
-    /** Code of the problem that it was answered with. */
+    /** Code of the problem in its answer. */
     refusal?: string;
-    /** Set by the guard: the route changes something, so its refusal belongs into the audit log. */
+    /** Set by the guard: the route changes something, so its refusal is recorded in the audit log. */
     isWrite?: boolean;
-    /** Set by the dry-run interceptor: nothing of the request stays. */
+    /** Set by the dry-run interceptor: the request's changes are rolled back. */
     isDryRun?: boolean;
     /** Set by the idempotency interceptor, before the handler asks for it. */
     resourceId?: string;
@@ -22,8 +22,8 @@ export function requestOf(context: ExecutionContext): FastifyRequest {
 }
 
 /**
- * The version that `If-Match` names; undefined when there is no such header, or it matches anything. Of several the newest: versions
- * only grow, so that whoever knows it knows the others to be old.
+ * The version that `If-Match` names; undefined when there is no such header, or it matches anything. Of several the newest: versions only
+ * grow, so the others are older.
  */
 export function readIfMatch(_data: unknown, context: ExecutionContext): number | undefined {
   const header = requestOf(context).headers['if-match'];
@@ -33,7 +33,7 @@ export function readIfMatch(_data: unknown, context: ExecutionContext): number |
     return match === null ? [] : [Number(match[1])];
   });
   if (versions.length > 0) return Math.max(...versions);
-  // No resource of ours has such a tag, so it is certainly not the current one.
+  // No resource has such a tag, so it is not the current one.
   throw new StorageFault('request.stale', { publicMessage: `If-Match ${header} is not the current ETag` });
 }
 

@@ -6,7 +6,7 @@ import { dto } from './dto.js';
 import type { WrittenText } from './stamped-memo.js';
 import { type TotalView, WrittenPage } from './written-page.js';
 
-/** An id in an address or a body: any spelling of a UUID, read as the one that is stored. */
+/** An id in an address or a body: any spelling of a UUID, normalized to the stored one. */
 export function id<T extends AnyId>() {
   return z.uuid('must be an id').transform((text) => asId<T>(text.toLowerCase()));
 }
@@ -22,19 +22,17 @@ export const version = z
 
 export const conditionSchema = z
   .object({
-    type: z
-      .string()
-      .describe('What the condition is about, such as `Ready` or `Scheduled`; once per object.'),
+    type: z.string().describe('Type of the condition, such as `Ready` or `Scheduled`; unique in the object.'),
     status: z
       .enum(['True', 'False', 'Unknown'])
-      .describe('Whether it holds; `Unknown` while that can not be determined.'),
-    reason: z.string().describe('Stable code of the cause, for programs; empty when there is none.'),
+      .describe('Whether the condition holds; `Unknown` while that can not be determined.'),
+    reason: z.string().describe('Stable code of the cause, for programs; empty: none.'),
     message: z.string().describe('The cause for people, with names and numbers; may be empty.'),
-    lastTransitionAt: time.describe('When `status` last changed.'),
+    lastTransitionAt: time.describe('Time of the last change of `status`.'),
   })
   .meta({ id: 'Condition' });
 
-/** What a schema describes, for data that is only shown. */
+/** Read-only form of a schema's type, for data that is only shown. */
 export type DeepReadonly<T> = T extends (infer Item)[]
   ? readonly DeepReadonly<Item>[]
   : T extends object
@@ -52,39 +50,41 @@ export class ListQuery extends dto(
       .min(1)
       .max(PAGE_LIMIT_MAX)
       .default(PAGE_LIMIT_DEFAULT)
-      .describe('Items in one page, at most.'),
+      .describe('Maximum number of items in a page.'),
     cursor: z
       .string()
       .max(2_000)
       .optional()
       .describe(
-        '`nextCursor` of the page before, with the same `filter` and `sort`; left out: the first page.',
+        '`nextCursor` of the previous page, with the same `filter` and `sort`; left out: the first page.',
       ),
     filter: z
       .string()
       .max(1_000)
       .optional()
       .describe(
-        '`field=value AND (field>value OR field in (a, b))`; `name=pg-*` for what begins so, texts with spaces in double quotes, sizes with Ki, Mi, Gi or Ti.',
+        '`field=value AND (field>value OR field in (a, b))`; `name=pg-*` matches a prefix; texts with spaces in double quotes, sizes with Ki, Mi, Gi or Ti.',
       ),
     sort: z
       .string()
       .max(100)
       .optional()
-      .describe('Up to three field names by commas, each with a minus in front for descending.'),
+      .describe(
+        'Up to three field names, separated by commas, each with a leading minus for descending order.',
+      ),
     total: z
       .enum(['true', 'false'])
       .default('false')
       .transform((text) => text === 'true')
       .describe(
-        'True: the answer says how many items there are in all. It takes a second statement, so ask once.',
+        'True: the answer has the number of all items. It costs a second statement: request it once.',
       ),
   }),
 ) {}
 
 /**
- * Cursors of the items of a page: an edge of GraphQL has one, an item in REST has none. On the page under a symbol, which JSON leaves
- * out. What a WeakMap holds survives V8's quick collections, and a page leads to all of its rows.
+ * Cursors of the items of a page: an edge of GraphQL has one, an item in REST has none. On the page under a symbol, which JSON leaves out.
+ * A WeakMap's values survive V8's minor collections, and a page references all of its rows.
  */
 const CURSORS = Symbol('cursors');
 
@@ -110,7 +110,7 @@ export function cursorsOf(page: object): string[] {
   return (page as { readonly [CURSORS]?: Page<unknown>['cursors'] })[CURSORS]?.() ?? [];
 }
 
-/** `{items, nextCursor}` of one kind of item, with the total where it was asked for. */
+/** `{items, nextCursor}` of one kind of item, with the total if requested. */
 export function pageOf<Item extends z.ZodType>(item: Item, name: string) {
   return z
     .object({
@@ -123,11 +123,11 @@ export function pageOf<Item extends z.ZodType>(item: Item, name: string) {
         .number()
         .int()
         .optional()
-        .describe('Items on all pages that `filter` leaves and the caller may see; only with `total=true`.'),
+        .describe('Number of items that match `filter` and that the caller may see; only with `total=true`.'),
       totalIsAtLeast: z
         .boolean()
         .optional()
-        .describe(`True: there are more than \`total\`, which is as many as are counted (${COUNTED_MAX}).`),
+        .describe(`True: more than \`total\` items exist; at most ${COUNTED_MAX} are counted.`),
     })
     .meta({ id: name });
 }
@@ -136,7 +136,7 @@ export function isoOrNull(time: Date | string | undefined): string | null {
   return time === undefined ? null : isoOf(time);
 }
 
-/** @param time a text is one that the database has written so */
+/** @param time a text is already in this format, from the database */
 export function isoOf(time: Date | string): string {
   return typeof time === 'string' ? time : time.toISOString();
 }

@@ -4,13 +4,13 @@ import { faultOf, INTERNAL, inTrace, internalProblem, problemOf } from './proble
 import './request.js';
 import { traceIdOf } from './trace-id.js';
 
-/** The code that the error is told by. */
+/** The error's code. */
 export function codeOf(error: unknown): string {
   return faultOf(error)?.fault.code ?? INTERNAL.code;
 }
 
 export function sendProblem(error: unknown, request: FastifyRequest, reply: FastifyReply): unknown {
-  // A stream has begun: its client sees it end, and resumes.
+  // A stream has started: its client sees its end, and resumes.
   if (reply.sent || reply.raw.headersSent) {
     request.log.error({ err: error }, 'failed after the answer had begun');
     reply.raw.destroy();

@@ -1,16 +1,16 @@
-/** Far longer than a read takes that a broken connection fails, and short beside what a request may take in all. */
+/** Longer than reads that fail by a broken connection take, and short compared with a request's time limit. */
 const WAIT_MS_MAX = 1_000;
 
 /**
- * Coalesces equal reads: callers that ask before a read is sent share its answer.
+ * Coalesces equal reads: callers that arrive before a read is sent share its answer.
  *
- * A caller that asks while a read is under way waits for the next one: an answer is never older than its question, so a
- * token that was revoked, say, stops at once. With many requests at a time this is one round trip for all of them.
+ * A caller that arrives during a read waits for the next one: an answer is never older than its request, so that a revoked token, for
+ * example, stops at once. With many requests at a time this is one round trip for all of them.
  *
- * Of a read that failed after a long wait they are told instead: the next one would have them wait as long again.
+ * If a read failed after a long wait they get its error: the next one would take as long again.
  */
 export class SharedRead<Answer> {
-  /** One entry per question under way: as many as there are tokens in use at one moment. */
+  /** One entry per running read: as many as there are tokens in use at one moment. */
   private readonly flights = new Map<string, Flight<Answer>>();
 
   ask(key: string, read: () => Promise<Answer>): Promise<Answer> {
@@ -41,6 +41,6 @@ export class SharedRead<Answer> {
 type Flight<Answer> = {
   readonly answer: Promise<Answer>;
   readonly sentAtMs: number;
-  /** The next read, for callers that asked after this one was sent. */
+  /** The next read, for callers that arrived after this one was sent. */
   next: Promise<Answer> | undefined;
 };

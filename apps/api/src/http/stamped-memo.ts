@@ -1,15 +1,15 @@
 import { contentHash } from './content-hash.js';
 
-/** What an entry holds beside its bytes: key, stamp, hash, and the objects that lead to them. */
+/** Memory of an entry beside its bytes: key, stamp, hash and objects. */
 const OVERHEAD_BYTES = 1_000;
 
-/** A part of an answer as it is sent, and what tells it from any other. */
+/** A serialized part of an answer, and the hash of its content. */
 export type WrittenText = { readonly bytes: Buffer; readonly hash: string };
 type Entry = { readonly key: string; readonly stamp: string; readonly written: WrittenText };
 
 /**
- * Memo of answers' parts, each good while its stamp is the same. When it is full, entries by chance make room: readers that go over
- * more than fits, again and again, then find a part of it, where the oldest going first would leave them nothing.
+ * Memo of answers' parts, each good while its stamp is the same. When it is full, random entries are evicted: readers that cycle over more
+ * than fits still hit a part of it, while evicting the oldest would give no hits.
  */
 export class StampedMemo {
   private readonly entries: Entry[] = [];
@@ -57,7 +57,7 @@ export class StampedMemo {
   }
 }
 
-/** In memory of their own: small buffers are usually parts of a shared one, which stays while one of them does. */
+/** Copied into memory of their own: small buffers usually share a pool, which lives as long as any of them. */
 function ownBytes(text: string): Buffer {
   const bytes = Buffer.allocUnsafeSlow(Buffer.byteLength(text));
   bytes.write(text);

@@ -1,4 +1,4 @@
-/** Injection tokens for values that are no classes. */
+/** Injection tokens for values that are not classes. */
 export const CONFIG = Symbol('config');
 export const SHARED_PORTS = Symbol('shared ports');
 export const LOGGER = Symbol('logger');

@@ -17,10 +17,10 @@ export class ValidationPipe implements PipeTransform {
   transform(value: unknown, { metatype, type }: ArgumentMetadata): unknown {
     const schema = schemaOf(metatype);
     if (schema === undefined) return value;
-    // A POST without a body means one without fields: actions need none.
+    // A POST without a body counts as one without fields: actions need none.
     const result = schema.safeParse(type === 'body' ? (value ?? {}) : value);
     if (result.success) return result.data;
-    // An id that is none can't be the id of anything.
+    // A malformed id can not exist.
     if (type === 'param') {
       throw new StorageFault('request.not_found', { publicMessage: 'there is nothing under this address' });
     }
@@ -37,7 +37,7 @@ export function invalidRequest(
   return new StorageFault('request.invalid', { publicMessage, errors });
 }
 
-/** One item for each field, with all that it must be. */
+/** One item for each field, with all of its requirements. */
 function oneEach(items: readonly FaultItem[]): FaultItem[] {
   const details = new Map<string, string>();
   for (const { pointer, detail } of items) {
@@ -47,12 +47,12 @@ function oneEach(items: readonly FaultItem[]): FaultItem[] {
   return [...details].map(([pointer, detail]) => ({ pointer, detail }));
 }
 
-/** The field's name as people write it: without the pointer's first slash. */
+/** The field's usual name: without the pointer's first slash. */
 function fieldOf(pointer: string): string {
   return pointer === '' ? 'the body' : pointer.replace(/^\//, '');
 }
 
-/** An unknown field is named itself, not the object that has it. */
+/** For an unknown field the item names the field, not its object. */
 function itemsOf(issue: ZodIssue, pointerOf: (path: readonly PropertyKey[]) => string): FaultItem[] {
   if (issue.code === 'unrecognized_keys') {
     return issue.keys.map((key) => ({

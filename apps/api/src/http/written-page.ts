@@ -4,10 +4,10 @@ import type { WrittenText } from './stamped-memo.js';
 const OPEN = Buffer.from('{"items":[');
 const COMMA = Buffer.from(',');
 
-/** Nothing, where it was not asked for. */
+/** Empty unless requested. */
 export type TotalView = { readonly total?: number; readonly totalIsAtLeast?: boolean };
 
-/** A page whose items are JSON already: REST sends them as they are, and whoever needs objects reads them. */
+/** A page whose items are JSON already: REST sends them unchanged, and callers that need objects parse them. */
 export class WrittenPage<View> {
   constructor(
     private readonly written: readonly WrittenText[],
@@ -16,16 +16,19 @@ export class WrittenPage<View> {
   ) {}
 
   get items(): View[] {
-    // What was written from views is read as views.
+    // Items were serialized from views, so they parse as views.
     return this.written.map(({ bytes }) => JSON.parse(bytes.toString()) as View);
   }
 
-  /** Pages that differ in anything have different ones. Made of the items' own hashes: a page of volumes is 130 kB. */
+  /** Differs for any difference of pages. Made from the items' own hashes: a page of volumes is 130 kB. */
   get hash(): string {
     return contentHash([...this.written.map(({ hash }) => hash), this.rest].join());
   }
 
-  /** What `JSON.stringify` makes of the page. @param lend gives the memory that it is written to */
+  /**
+   * The page as `JSON.stringify` would write it.
+   * @param lend returns the buffer to write to
+   */
   toBytes(lend: (lengthBytes: number) => Buffer): Buffer {
     const end = Buffer.from(`],${this.rest.slice(1)}`);
     const commas = Math.max(0, this.written.length - 1);

@@ -1,6 +1,4 @@
-/**
- * Examples of answers, by the name of their schema: JSON as the API has answered it. Recorded by their test, not written by hand.
- */
+/** Examples of answers, by the name of their schema: JSON of the API's answers, recorded by their test, not written by hand. */
 export const ANSWER_EXAMPLES: Readonly<Record<string, string>> = {
   AcceptedInvitation:
     '{"userId":"01a1fd5b-0000-7000-8000-000000000001","organizationId":"01a1fd5b-0000-7000-8000-000000000002","email":"guest@example.test","role":"viewer"}',

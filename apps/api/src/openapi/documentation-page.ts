@@ -1,6 +1,6 @@
 /**
- * Documentation page of the API at `/docs`: Swagger UI over this process' own document, with its files served from here. It runs under
- * a policy without inline scripts and without other origins, and sends requests with the session of whoever looks at it.
+ * Documentation page of the API at `/docs`: Swagger UI over this process' own document, with its files served from here. It runs under a
+ * policy without inline scripts and without other origins, and sends requests with its reader's session.
  */
 import fs from 'node:fs/promises';
 import { createRequire } from 'node:module';

@@ -1,6 +1,6 @@
 /**
- * Makes the OpenAPI document from what the controllers say of themselves: Nest's own metadata for paths and
- * parameters, `@Route` for the rest, and zod's JSON Schemas.
+ * Makes the OpenAPI document from the controllers' metadata: Nest's own metadata for paths and parameters, `@Route` for the rest, and zod's
+ * JSON Schemas.
  */
 import { changesNothing } from '@holdfast/access/permissions.js';
 import { RequestMethod, type Type } from '@nestjs/common';
@@ -41,7 +41,7 @@ Where an organization or the project of a token has a quota of requests, each an
 (\`"organization";q=600;w=60\`: 600 in 60 seconds) and what is left of it in \`RateLimit\` (\`"organization";r=599;t=42\`: \
 599 in the next 42 seconds, unless other callers of the organization take them). A request past it is refused with 429.`;
 
-/** What lets a caller in; `undefined`: as the document says for all. */
+/** Security requirement of a route; `undefined`: the document's default. */
 function securityOf(access: RouteOptions['access']): object[] | undefined {
   if (access === 'public') return [];
   return access === 'agent' ? [{ certificate: [] }] : undefined;
@@ -118,13 +118,13 @@ function* routesOf(controller: Type): Generator<DescribedRoute> {
       body: parameterSchema(parameters, 'body'),
       query: parameterSchema(parameters, 'query'),
       parameters: parameterSchema(parameters, 'path'),
-      // Those of them without a version of their own compare the tag of what was read.
+      // Objects without a version compare the tag of the read answer.
       takesIfMatch: takesIfMatch(method, options),
     };
   }
 }
 
-/** Every write of a user does: by the version of what it changes, or by the tag that its read carries (`IfMatchInterceptor`). */
+/** Every write of a user does: by the object's version, or by the tag of its read (`IfMatchInterceptor`). */
 function takesIfMatch(method: RequestMethod, { access }: RouteOptions): boolean {
   if (method === RequestMethod.GET) return false;
   return access !== 'public' && access !== 'agent' && !changesNothing(access);
@@ -208,7 +208,7 @@ function headersOf({ method, options, takesIfMatch }: DescribedRoute): object[] 
   ];
 }
 
-/** Answers of one piece have a tag; a stream has no end to make it of. */
+/** Complete answers have a tag; a stream can not be hashed before its end. */
 function isTagged(method: string, { answer }: RouteOptions): boolean {
   return method === 'get' && answer !== undefined;
 }
@@ -228,7 +228,7 @@ function successOf({ options, method }: DescribedRoute, components: Map<string, 
   const types = options.produces ?? (options.answer === undefined ? [] : ['application/json']);
   const answered = Object.fromEntries(types.map((type) => [type, content]));
   const planned = options.dryRun === undefined ? {} : contentOf(DRY_RUN_TYPE, dryRunSchema, components);
-  // A route that reads operations has them as its answer.
+  // A route that reads operations answers with one anyway.
   const waits = options.mayWait === true && method !== 'get';
   const waited = waits ? contentOf(OPERATION_TYPE, operationSchema, components) : {};
   return {
@@ -246,7 +246,7 @@ function successOf({ options, method }: DescribedRoute, components: Map<string, 
   };
 }
 
-/** What a route answers 200 to that else says 202 or 204. */
+/** Cases in which a route answers 200 instead of 202 or 204. */
 function alsoAt200({ dryRun, mayWait }: RouteOptions): string {
   const planned = dryRun === undefined ? [] : ['Of a dry run: nothing was changed.'];
   const waited = mayWait === true ? ['Of `Prefer: wait`: the operation has ended.'] : [];
@@ -265,7 +265,7 @@ function contentOf(type: string, schema: z.ZodType, components: Map<string, Json
   return { [type]: { schema: answerSchema(schema, components) } };
 }
 
-/** A response for each status that the route refuses with, which names its codes; `default` for what is in between. */
+/** A response for each status that the route refuses with, which names its codes; `default` for all others. */
 function refusalResponses(route: DescribedRoute, shared: Map<string, object>): object {
   const { method, options, parameters, takesIfMatch } = route;
   const facts = { hasPath: parameters !== undefined, takesIfMatch };
@@ -302,14 +302,14 @@ function problemResponse(description: string, schema: object, example?: object):
   return { description, content: { 'application/problem+json': { schema, ...shown } } };
 }
 
-/** What a client may send: before defaults are filled in. */
+/** Schema of a client's input: before defaults are filled in. */
 function requestSchema(schema: z.ZodType): JsonSchema {
   return withoutMarks(
     z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any', target: 'draft-2020-12' }),
   );
 }
 
-/** A reference to a named schema, which is added to the components with all that it refers to. */
+/** A reference to a named schema, which is added to the components with all of its references. */
 function answerSchema(schema: z.ZodType, components: Map<string, JsonSchema>): JsonSchema {
   const name = schema.meta()?.id;
   const { $defs, ...json } = withoutMarks(
@@ -332,7 +332,7 @@ function answerSchema(schema: z.ZodType, components: Map<string, JsonSchema>): J
   return { $ref: `${COMPONENTS}${name}` };
 }
 
-/** Points references at the components, and drops what is of JSON Schema's own bookkeeping. */
+/** Points references at the components, and drops JSON Schema's bookkeeping keys. */
 function withoutMarks(schema: object): JsonSchema {
   const text = JSON.stringify(schema, (key, value: unknown) =>
     key === '$schema' || (key === 'id' && typeof value === 'string') ? undefined : value,

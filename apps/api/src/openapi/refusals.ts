@@ -2,7 +2,7 @@ import type { FaultCode } from '@holdfast/core/model/faults.js';
 import type { RouteOptions } from '../access/route.decorator.js';
 import { INTERNAL, statusOfCode } from '../http/problem.js';
 
-/** What of a route decides which refusals it shares with others. */
+/** Properties of a route that decide its common refusals. */
 export type RefusingRoute = {
   method: string;
   options: RouteOptions;
@@ -10,7 +10,7 @@ export type RefusingRoute = {
   takesIfMatch: boolean;
 };
 
-/** Codes by HTTP status: those that a route names (`refuses`), and those that follow from what it takes. */
+/** Codes by HTTP status: those that a route names (`refuses`), and those that follow from its inputs. */
 export function refusalsOf(route: RefusingRoute): ReadonlyMap<number, readonly string[]> {
   const { refuses = [] } = route.options;
   const found = new Map<number, Set<string>>([[INTERNAL.status, new Set([INTERNAL.code])]]);
@@ -18,7 +18,7 @@ export function refusalsOf(route: RefusingRoute): ReadonlyMap<number, readonly s
     found.set(status, (found.get(status) ?? new Set<string>()).add(code));
   for (const code of [...sharedRefusals(route), ...refuses]) add(code);
   if (mayHaveBody(route)) {
-    // A body that can't be read at all: no JSON, or of another type.
+    // A malformed body: not JSON, or of another type.
     add('request.invalid', 400);
     add('request.invalid', 415);
   }
@@ -38,9 +38,9 @@ function sharedRefusals(route: RefusingRoute): FaultCode[] {
     ...choose(access !== 'public', access === 'agent' ? 'node.identity_refused' : 'auth.invalid'),
     ...choose(access !== 'public' && access !== 'agent', 'request.rate_limited'),
     ...choose(hasPath, 'request.not_found'),
-    // Text that is no text: in an address, a query or a body.
+    // Unreadable characters in an address, a query or a body.
     'request.invalid',
-    // What has a body may change something, at the same moment as another request.
+    // A request with a body may change something concurrently with another one.
     ...choose(hasBody, 'request.too_large', 'store.conflict'),
     ...choose(hasKey, 'idempotency.key_reused', 'idempotency.in_flight'),
     ...choose(takesIfMatch, 'request.stale'),

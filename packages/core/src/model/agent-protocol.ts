@@ -103,11 +103,11 @@ const diskAnswersSchema = z.object({
     .min(0)
     .max(Number.MAX_SAFE_INTEGER)
     .describe('Number of calls that ended in the last two minutes; at most 256 are kept.'),
-  p50Ms: answerMs.describe('Milliseconds that half of them took at most.'),
-  p99Ms: answerMs.describe('Milliseconds that 99 of 100 took at most.'),
-  maxMs: answerMs.describe('Milliseconds that the slowest took.'),
+  p50Ms: answerMs.describe('Median duration of a call, in milliseconds.'),
+  p99Ms: answerMs.describe('99th percentile of the duration of a call, in milliseconds.'),
+  maxMs: answerMs.describe('Duration of the slowest call, in milliseconds.'),
   oldestMs: answerMs.describe(
-    'Milliseconds that the oldest call that has not ended has been waiting; 0: none is, or for no longer than two seconds.',
+    'Waiting time of the oldest pending call, in milliseconds; 0: none, or at most two seconds.',
   ),
 });
 
@@ -123,7 +123,7 @@ export const diskReportSchema = z.object({
     .string()
     .max(32)
     .describe('Such as `ext4` or `xfs`; empty when unknown, and for block disks.'),
-  maximumBytes: diskBytes.describe('Bytes that it holds in all.'),
+  maximumBytes: diskBytes.describe('Total size, in bytes.'),
   availableBytes: diskBytes.describe('Bytes that are free.'),
   ready: z.boolean().describe('True: it can be read and written.'),
   reason: agentText(128).describe('Stable code of why it is not ready; empty when it is.'),
@@ -148,13 +148,13 @@ export const diskReportSchema = z.object({
     .optional()
     .describe('The id under which a user added it. Another disk than that was found at its path.'),
   stamp: stampReportSchema.optional(),
-  answers: diskAnswersSchema.optional().describe('How it has answered lately. Left out by older agents.'),
+  answers: diskAnswersSchema.optional().describe('Its recent latencies. Left out by older agents.'),
 });
 
 export const replicaReportSchema = z.object({
   replicaId: replicaId.describe("Id of the copy's replica."),
-  volumeId: volumeId.describe('The volume that it is a copy of.'),
-  diskId: diskId.describe('The disk it is on.'),
+  volumeId: volumeId.describe('Id of its volume.'),
+  diskId: diskId.describe('Id of its disk.'),
   writtenBytes: bytes.describe('Bytes of it that hold data.'),
   record: copyRecordSchema
     .nullable()
@@ -185,7 +185,7 @@ export const rebuildReportSchema = z.object({
   rebuildId: uuid.describe('The rebuild.'),
   replicaId: replicaId.describe('Its target.'),
   state: z.enum(['running', 'succeeded', 'failed']).describe('Progress as the engine reports it.'),
-  phase: z.enum(REBUILD_PHASES).describe('The step it is at, in their order.'),
+  phase: z.enum(REBUILD_PHASES).describe('Its present step.'),
   paused: z
     .boolean()
     .optional()
@@ -198,18 +198,18 @@ export const rebuildReportSchema = z.object({
       'The copies that it reads from now; empty: none yet. Left out by engines that do not report them.',
     ),
   bytes: rebuildBytesSchema,
-  rateBytesPerSecond: bytes.describe('How fast it copies now, in bytes per second.'),
+  rateBytesPerSecond: bytes.describe('Present speed, in bytes per second.'),
   snapshots: z
     .array(
       z.object({
         name: nameField(256).describe('Name of the layer.'),
-        method: z.enum(REBUILD_METHODS).describe('How its data got to the target.'),
-        reason: agentText(1024).describe('Why that method, in a sentence.'),
-        bytesSent: bytes.describe('Bytes of it that were sent.'),
+        method: z.enum(REBUILD_METHODS).describe('Transfer method of its data to the target.'),
+        reason: agentText(1024).describe('Reason for that method, in a sentence.'),
+        bytesSent: bytes.describe('Bytes sent of it.'),
       }),
     )
     .max(256)
-    .describe("How each layer's data got to the target, parents first."),
+    .describe("Transfer of each layer's data to the target, parents first."),
   error: z
     .object({
       code: agentText(CODE_CHARS_MAX).describe('Stable code of the failure.'),
@@ -258,7 +258,7 @@ export const engineReportSchema = z.object({
   fill: z
     .object({
       fillId: uuid.describe('The request for it.'),
-      state: z.enum(['running', 'succeeded', 'failed']).describe('How far it is.'),
+      state: z.enum(['running', 'succeeded', 'failed']).describe('Its state.'),
       bytes: bytes.describe('Bytes written so far.'),
       error: agentText(1024).describe('Why it failed; empty when it has not.'),
     })
@@ -300,7 +300,7 @@ export const heartbeatSchema = z.object({
       zone: z.string().max(128).nullable().describe('Failure domain of the node; null: no label.'),
       region: z.string().max(128).nullable().describe('Larger failure domain; null: no label.'),
       bootId: uuid.describe('New at each start of the agent: no engine outlives it.'),
-      controlUrl: agentUrl.describe("Where the control plane reaches the agent's control address."),
+      controlUrl: agentUrl.describe("URL of the agent's control address, as reachable by the control plane."),
       controlSecret: z.string().min(16).max(256).describe('Bearer token for that address.'),
       nbdHost: agentHost.describe("Host name or address of the agent's NBD server."),
       nbdPort: z.number().int().min(1).max(65535).describe("TCP port of the agent's NBD server."),
@@ -345,7 +345,7 @@ export const heartbeatReplySchema = z.object({
           z.object({
             diskId: diskId.describe('Its id, unless a disk is found at the path.'),
             name: z.string().min(1).max(128).describe('Unique on the node.'),
-            path: z.string().min(1).max(1024).describe('The folder, file or device that it is to be.'),
+            path: z.string().min(1).max(1024).describe('Path of the folder, file or device.'),
             type: z
               .enum(['filesystem', 'block'])
               .describe('`filesystem`: a folder; `block`: a file or device.'),
@@ -391,7 +391,7 @@ export const heartbeatRepeatSchema = z.object({
   reportId: uuid.describe('The report that still holds: the `reportId` of the answer to it.'),
   name: nodeNameSchema.describe('Name of the node.'),
   bootId: uuid.describe('Of this run of the agent.'),
-  controlUrl: agentUrl.describe("Where the control plane reaches the agent's control address."),
+  controlUrl: agentUrl.describe("URL of the agent's control address, as reachable by the control plane."),
   nbdHost: agentHost.describe("Host name or address of the agent's NBD server."),
   stamps: z
     .array(z.object({ diskId: diskId.describe('The disk.'), stamp: stampReportSchema }))
@@ -405,7 +405,7 @@ export const heartbeatRepeatSchema = z.object({
 export const heartbeatRepeatReplySchema = z.object({
   isEnough: z
     .boolean()
-    .describe('False: nothing is stored of it. The control plane has to hear the whole report at once.'),
+    .describe('False: nothing of it is stored. The agent has to send its full report at once.'),
   intervalMs: z
     .number()
     .int()

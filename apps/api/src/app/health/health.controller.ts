@@ -7,7 +7,7 @@ import { Readiness } from './readiness.js';
 
 type Words = { readonly good: string; readonly bad: string };
 
-/** What supervisors, proxies and Kubernetes ask. With `?verbose` each check is listed with its result, as in Kubernetes. */
+/** Probes of supervisors, proxies and Kubernetes. With `?verbose` each check is listed with its result, as in Kubernetes. */
 @Controller()
 export class HealthController {
   constructor(private readonly readiness: Readiness) {}
@@ -37,7 +37,7 @@ export class HealthController {
   }
 }
 
-/** @throws StorageFault `store.unavailable` unless all is well, or the checks are asked for */
+/** @throws StorageFault `store.unavailable` if a check fails and the caller did not request the list */
 function answer(
   request: FastifyRequest,
   reply: FastifyReply,

@@ -8,7 +8,7 @@ import type { Logger } from 'pino';
 import { Databases } from '../../http/databases.js';
 import { LOGGER } from '../../http/tokens.js';
 
-/** Probes give up after seconds, and then learn nothing of what failed. */
+/** Probes give up after seconds, and would then not learn which check failed. */
 const CHECK_MS = 2_000;
 /** A relay takes wake-ups within a second; the alert HoldfastOutboxLag has the same bound. */
 const OUTBOX_LAG_SECONDS_MAX = 60;
@@ -18,7 +18,7 @@ const ANY_TABLE = 'SELECT FROM cluster LIMIT 0';
 type Outcome = Omit<HealthCheck, 'name'>;
 const OK: Outcome = { status: 'ok' };
 
-/** Can this process answer requests? It needs both ways into the database, and tables as it knows them. */
+/** Can this process answer requests? It needs both database roles, and the expected schema. */
 @Injectable()
 export class Readiness {
   private wasReady = false;
@@ -43,7 +43,7 @@ export class Readiness {
     return checks;
   }
 
-  /** Once the process has been ready its start is over, whatever becomes of the database. */
+  /** Once the process has been ready its start is over, even if the database fails later. */
   async startChecks(): Promise<HealthCheck[]> {
     return this.wasReady ? [{ name: 'start', status: 'ok' }] : this.checks();
   }
@@ -63,7 +63,7 @@ export class Readiness {
   }
 }
 
-/** Degraded and no more: all API processes see the same, and without them agents and users would not be heard either. */
+/** Degraded, not failed: all API processes see the same, and removing them all would cut off agents and users. */
 function outboxAt(lagSeconds: number): Outcome {
   if (lagSeconds <= OUTBOX_LAG_SECONDS_MAX) return OK;
   return { status: 'degraded', detail: `a change has waited for a worker for ${Math.round(lagSeconds)} s` };

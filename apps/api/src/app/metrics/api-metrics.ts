@@ -1,16 +1,16 @@
 /**
- * Metrics of an api process: requests by route, refusals by code, what is held open, beside Node's own. Labels are routes as they are
- * declared, never addresses as they are asked for.
+ * Metrics of an api process: requests by route, refusals by code, open streams and connections, beside Node's own. Labels are declared
+ * routes, never requested addresses.
  */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, type MetricObject, Registry } from 'prom-client';
 
-/** From a read of one row to a what-if that takes all its time. */
+/** From a read of one row to a what-if at its time limit. */
 const SECONDS = [0.005, 0.02, 0.06, 0.25, 1, 5, 30];
 const UNMATCHED = 'unmatched';
 
 export type Held = {
-  /** Event streams that are open. */
+  /** Number of open event streams. */
   readonly streams: () => number;
   /** Connections to the database, by `used` and `waiting`. */
   readonly slots: () => { readonly used: number; readonly waiting: number };
@@ -62,7 +62,7 @@ export class ApiMetrics {
     });
   }
 
-  /** What it tells, for docs/metrics.md. */
+  /** Definitions of all metrics, for docs/metrics.md. */
   get definitions(): readonly MetricObject[] {
     return this.registry.getMetricsAsArray();
   }

@@ -4,7 +4,7 @@ import type { FastifyInstance } from 'fastify';
 import { sendProblem } from '../../http/send-problem.js';
 import type { ApiMetrics } from './api-metrics.js';
 
-/** Serves `/metrics`, beside the API: it is the operator's, and no part of what organizations see. */
+/** Serves `/metrics`, beside the API: it is for the operator, not for organizations. */
 export function serveMetrics(fastify: FastifyInstance, metrics: ApiMetrics, token: string | undefined): void {
   fastify.get('/metrics', async (request, reply) => {
     const { headers, socket } = request;

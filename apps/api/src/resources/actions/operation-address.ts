@@ -1,13 +1,13 @@
 import type { FastifyReply } from 'fastify';
 
-/** Where the operation is read: the `Location` of an answer that has begun it. */
+/** Address of the operation: the `Location` of the answer that started it. */
 export function operationAddress(key: object, operationId: string): string {
   const { clusterId }: { clusterId?: unknown } = key;
   const cluster = clusterId === undefined ? '' : `/clusters/${String(clusterId)}`;
   return `/api/v1${cluster}/operations/${operationId}`;
 }
 
-/** The answer with the address of the operation that it has begun, where there is one. */
+/** The answer with the address of the started operation, if any. */
 export function begun<View>(
   reply: FastifyReply,
   view: View,

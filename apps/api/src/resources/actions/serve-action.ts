@@ -1,6 +1,6 @@
 /**
- * Actions on one object: `POST …/volumes/{id}/attach` in REST, `attachVolume` in GraphQL. Each is declared once, as a value;
- * the route, the mutation and the OpenAPI document are made of it, so that they can't differ.
+ * Actions on one object: `POST …/volumes/{id}/attach` in REST, `attachVolume` in GraphQL. Each is declared once, as a value, from which the
+ * route, the mutation and the OpenAPI document are made.
  */
 
 import type { Action as Permission } from '@holdfast/access/permissions.js';
@@ -16,26 +16,26 @@ import type { DtoClass } from '../../http/dto.js';
 import { etagOf, IfMatch } from '../../http/request.js';
 import { operationAddress } from './operation-address.js';
 
-/** The kind of object that actions act on: where it is addressed, and how it is read and shown. */
+/** The kind of object that actions act on: its address, and how it is read and shown. */
 export type ActionTarget<Path extends z.ZodObject, Found, View extends object> = {
-  /** As operations and mutations are named by: `volumes_attach`, `attachVolume`. */
+  /** Used in the names of operations and mutations: `volumes_attach`, `attachVolume`. */
   readonly plural: string;
   readonly noun: string;
-  /** Its address, as Nest writes parameters. */
+  /** Its address, with parameters in Nest's syntax. */
   readonly address: string;
   readonly path: DtoClass<Path>;
   readonly access: Permission;
   readonly answer: DtoClass & { readonly schema: z.ZodObject };
-  /** @throws StorageFault when there is none under this key */
+  /** @throws StorageFault when none exists under this key */
   read(tenant: Tenant, key: z.output<Path>): Promise<Found>;
-  /** What of it the caller may see. */
+  /** The caller's view of it. */
   view(found: Found, tenant: Tenant): View;
 };
 
 export type ActionRequest<Key, Found, Body> = {
   readonly tenant: Tenant;
   readonly key: Key;
-  /** The object as it is before. */
+  /** The object before the action. */
   readonly before: Found;
   readonly body: Body;
   /** The version that `If-Match` names, for actions that take it; undefined: any. */
@@ -43,22 +43,22 @@ export type ActionRequest<Key, Found, Body> = {
 };
 
 export type ActionSpec<Path extends z.ZodObject, Found, View extends object, Body extends z.ZodObject> = {
-  /** The verb: the end of the address, unless `at` says otherwise, and the beginning of the mutation's name. */
+  /** The verb: the end of the address, unless `at` is set, and the beginning of the mutation's name. */
   readonly name: string;
   readonly at?: string;
-  /** The mutation's name, where it is not verb and noun. */
+  /** The mutation's name, if not verb and noun. */
   readonly mutation?: string;
   readonly summary: string;
   readonly body: DtoClass<Body>;
   readonly refuses: readonly FaultCode[];
   readonly takesIfMatch?: boolean;
-  /** It moves or destroys data: what of copies and data it would come to (`?dryRun=true`). */
+  /** It moves or destroys data: plans the effects on copies and data (`?dryRun=true`). */
   readonly dryRun?: DryRunPlanner;
   /** Commits the intent. The worker does the rest, so it never waits. */
   act(request: ActionRequest<z.output<Path>, Found, z.output<Body>>): Promise<unknown>;
-  /** The operation that the action has begun, by its id; undefined: there is none. Named where the answer is 202. */
+  /** Id of the operation that the action has started; undefined: none. Used where the answer is 202. */
   operation?(found: Found): string | undefined;
-  /** Is the object as it was asked for? 200 then, else 202 while the worker makes it so. Left out: never at once. */
+  /** Is the desired state reached? If so 200, otherwise 202 while the worker reaches it. Left out: never at once. */
   isDone?(view: View, body: z.output<Body>): boolean;
 };
 
@@ -67,7 +67,7 @@ export type ServedAction = {
   readonly controller: Type;
   /** Name of the controller's one handler. */
   readonly method: string;
-  /** Name of the GraphQL mutation that is made of the route. */
+  /** Name of the GraphQL mutation made from the route. */
   readonly mutation: string;
 };
 

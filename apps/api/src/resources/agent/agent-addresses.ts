@@ -1,7 +1,6 @@
 /**
- * Where an agent may say that it is reached: at the address that it has connected from, or in a network that the operator
- * allows. The control plane calls that address, and engines send it secrets of copies, so an agent must not choose another
- * machine's.
+ * Addresses that an agent may report as its own: the one that it has connected from, or one in a network that the operator allows. The
+ * control plane calls that address, and engines send it secrets of copies, so an agent must not choose another machine's.
  */
 import dns from 'node:dns/promises';
 import net from 'node:net';
@@ -11,7 +10,7 @@ import { isWithin } from '@holdfast/identity/address-ranges.js';
 import { hostOf } from '@holdfast/identity/names.js';
 
 const LOOKUP_TIMEOUT_MS = 2_000;
-/** Names that are remembered, and for how long: agents report every two seconds. */
+/** Cache of resolved names: agents report every two seconds. */
 const NAMES_MAX = 4_096;
 const KNOWN_MS = 10_000;
 const LOOPBACK = ['127.0.0.0/8', '::1'];
@@ -31,8 +30,8 @@ export class AgentAddresses {
   ) {}
 
   /**
-   * @param connectedFrom the other end of the connection itself: headers may say anything
-   * @returns the heartbeat with the address in the place of a name in the control URL, so that what is called is what was checked
+   * @param connectedFrom the peer address of the connection: headers can be forged
+   * @returns the heartbeat with the address in the place of a name in the control URL, so that the checked address is the called one
    * @throws StorageFault `node.address_refused`
    */
   async checked(heartbeat: Heartbeat, connectedFrom: string): Promise<Heartbeat> {

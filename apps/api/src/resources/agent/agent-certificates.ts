@@ -1,4 +1,4 @@
-/** Certificates: what this process serves agents with, and those that it signs for their nodes. */
+/** The certificate with which this process serves agents, and certificates that it signs for their nodes. */
 
 import { systemClock } from '@holdfast/database/clock-and-random.js';
 import { ensureAuthorities, type StoredAuthority } from '@holdfast/database/identity/authorities.js';
@@ -20,17 +20,17 @@ import type { Logger } from 'pino';
 import { Databases } from '../../http/databases.js';
 import { LOGGER, SHARED_PORTS } from '../../http/tokens.js';
 
-/** How often authorities are read again: another process may have made one. */
+/** Refresh interval of the authorities: another process may have created one. */
 const REFRESH_MS = 60_000;
-/** How often that is tried while Postgres is not there. */
+/** Retry interval while Postgres is unreachable. */
 const RETRY_MS = 1_000;
 const OWN_LIFE_MS = CERTIFICATE_DAYS_MAX * 24 * 3_600_000;
 
-/** What is used until the next refresh. */
+/** Cached authorities and certificate, until the next refresh. */
 type Current = {
   signing: StoredAuthority;
   trusted: readonly string[];
-  /** When this process's own certificate was made. */
+  /** Time at which this process's own certificate was made. */
   servedSince: Date;
 };
 
@@ -57,12 +57,12 @@ export class AgentCertificates implements OnApplicationBootstrap, OnApplicationS
     await this.refreshing?.catch(() => undefined);
   }
 
-  /** Certificates of the authorities that agents are to trust. */
+  /** Certificates of the authorities for agents to trust. */
   async trusted(): Promise<readonly string[]> {
     return (await this.use()).trusted;
   }
 
-  /** Fingerprint of the authority that agents find at this moment. */
+  /** Fingerprint of the authority that agents see now. */
   async fingerprint(): Promise<string> {
     return fingerprintOf((await this.use()).signing.certificatePem);
   }

@@ -38,7 +38,7 @@ import { AgentCertificates } from './agent-certificates.js';
 import { RepeatBatcher } from './repeat-batcher.js';
 
 const HOUR_MS = 3_600_000;
-/** Part of the heartbeats' interval for which one that says nothing new waits for others. The agent's pause is shorter by it. */
+/** Share of the heartbeat interval for which an unchanged heartbeat waits to be batched. The agent's pause is shorter by it. */
 const BATCH_WINDOW = 0.1;
 
 @Controller('api/v1/agent')
@@ -64,7 +64,7 @@ export class AgentController {
   @Get('authorities')
   @Route({
     access: 'public',
-    summary: 'The authorities whose certificates this control plane serves agents with',
+    summary: "List the certificate authorities of this control plane's agent endpoint",
     answer: AuthoritiesDto,
   })
   async authorities() {
@@ -113,7 +113,7 @@ export class AgentController {
   @Post('heartbeat')
   @Route({
     access: 'agent',
-    summary: 'Report what a node is and holds',
+    summary: 'Report a node with its disks, copies and engines',
     answer: HeartbeatReplyDto,
     refuses: [
       'cluster.not_found',
@@ -142,7 +142,7 @@ export class AgentController {
   @Route({
     access: 'agent',
     comparesIdentity: true,
-    summary: 'Say that the last heartbeat holds',
+    summary: 'Report that the last heartbeat still holds',
     answer: HeartbeatRepeatReplyDto,
     refuses: ['node.address_refused'],
   })
@@ -155,7 +155,7 @@ export class AgentController {
     const stored = isId(nodeId)
       ? await this.repeats.add({ ...body, ...ids, keyHash, controlUrl, ageMs })
       : undefined;
-    // An agent that is not believed any more is told so at once, and with the reason.
+    // An agent that is no longer trusted is refused at once, with the reason.
     if (stored === undefined) await this.authenticator.requireAgent(request);
     const intervalMs = Math.max(1, Math.round(this.config.heartbeatIntervalMs - ageMs()));
     return { isEnough: stored !== undefined, intervalMs, stamps: stored?.stamps ?? [] };
@@ -164,7 +164,7 @@ export class AgentController {
   @Post('volumes/:volumeId/record')
   @Route({
     access: 'agent',
-    summary: "Record a volume's smaller members",
+    summary: "Record a volume's reduced members",
     answer: RecordConfirmedDto,
     refuses: ['volume.not_found', 'engine.stale_epoch', 'engine.record_refused'],
   })

@@ -21,9 +21,9 @@ export class HeartbeatRepeatReplyDto extends dto(heartbeatRepeatReplySchema) {}
 export class ConfirmRecordBody extends dto(confirmRecordSchema) {}
 export class RecordConfirmedDto extends dto(
   z
-    .object({ recorded: z.literal(true).describe('The members are stored: I/O may go on.') })
+    .object({ recorded: z.literal(true).describe('The members are stored: I/O may continue.') })
     .meta({ id: 'RecordConfirmed' }),
 ) {}
 export class AgentVolumePath extends dto(
-  z.object({ volumeId: id<VolumeId>().describe('The volume whose engine asks.') }),
+  z.object({ volumeId: id<VolumeId>().describe('The volume of the engine that sends the request.') }),
 ) {}

@@ -4,7 +4,7 @@ import type { RepeatedHeartbeat, StoredRepeat } from '@holdfast/database/store/h
 
 /** Nodes of one transaction: it is a few milliseconds long. */
 const BATCH_MAX = 500;
-/** Agents that wait at most: each has a node of its own, and one that is refused asks again. */
+/** Maximum number of waiting agents: each has a node of its own, and a refused one retries. */
 const WAITING_MAX = 10_000;
 
 type Waiting = {
@@ -14,26 +14,25 @@ type Waiting = {
 };
 
 /**
- * Gathers heartbeats that say nothing new, and has them stored together. One transaction runs at a time: what comes
- * meanwhile is gathered for the next one.
+ * Batches unchanged heartbeats into one transaction. One transaction runs at a time: heartbeats that arrive meanwhile join the next one.
  */
 export class RepeatBatcher {
   private waiting = new Map<NodeId, Waiting>();
   private timer: NodeJS.Timeout | undefined;
   private isRunning = false;
 
-  /** @param windowMs longest wait for others; short against the silence after which an agent is missed */
+  /** @param windowMs longest wait for others; short compared with the silence after which an agent is queried */
   constructor(
     private readonly store: (repeats: readonly RepeatedHeartbeat[]) => Promise<Map<NodeId, StoredRepeat>>,
     private readonly windowMs: number,
   ) {}
 
   /**
-   * @returns undefined: the whole report is wanted
+   * @returns undefined: the full report is required
    * @throws StorageFault `store.unavailable`
    */
   add(repeat: RepeatedHeartbeat): Promise<StoredRepeat | undefined> {
-    // The node's last one waits still, so its agent has given that up.
+    // The node's last heartbeat still waits, so its agent has given up on it.
     if (this.waiting.has(repeat.nodeId)) return Promise.resolve(undefined);
     if (this.waiting.size >= WAITING_MAX) throw tooMany();
     return new Promise((resolve, reject) => {

@@ -8,38 +8,36 @@ import { clusterIdInPath } from '../clusters/cluster.schemas.js';
 
 export const alertSchema = z
   .object({
-    id: uuid.describe('Id of the alert: a cause that comes back has another one.'),
-    clusterId: uuid.describe('The cluster that it is about.'),
-    rule: z.string().describe(`The rule that found it: ${ALERT_RULE_NAMES.join(', ')}.`),
+    id: uuid.describe('Id of the alert; a cause that recurs gets a new one.'),
+    clusterId: uuid.describe('Id of the cluster.'),
+    rule: z.string().describe(`The rule that raised it: ${ALERT_RULE_NAMES.join(', ')}.`),
     severity: z
       .enum(['warning', 'error'])
-      .describe('`error`: data is at risk or out of reach; `warning`: it may come to that.'),
+      .describe('`error`: data is at risk or unavailable; `warning`: that may follow.'),
     state: z
       .enum(['firing', 'silenced', 'resolved'])
-      .describe('`silenced`: it fires, and is not told while its silence lasts.'),
+      .describe('`silenced`: it fires, and is not announced during its silence.'),
     subject: z
       .object({
         kind: z.enum(['cluster', 'node', 'disk']).describe('Kind of the object.'),
         id: z.string().describe('Id of the object.'),
-        name: z
-          .string()
-          .describe('The name of the cluster, the node or the disk, as it was when the alert fired.'),
+        name: z.string().describe('Name of the cluster, node or disk at the time when the alert fired.'),
       })
-      .describe('Where the cause is.'),
-    message: z.string().describe('What is so, for people.'),
+      .describe('The object with the cause.'),
+    message: z.string().describe('Description of the cause, for people.'),
     effects: z
       .object({
-        copies: z.int().describe('Copies on what has failed, or that have no place.'),
+        copies: z.int().describe('Number of copies on the failed object, or without a place.'),
         volumesOnLastCopy: z
           .int()
-          .describe('Volumes that want several full copies and have one, by this cause.'),
-        volumesFaulted: z.int().describe('Volumes without a full copy, by this cause.'),
-        volumesServedThere: z.int().describe('Volumes whose engine is there.'),
+          .describe('Number of volumes reduced by this cause to one of several full copies.'),
+        volumesFaulted: z.int().describe('Number of volumes without a full copy, by this cause.'),
+        volumesServedThere: z.int().describe('Number of volumes whose engine is there.'),
       })
-      .describe('What follows from it, which makes no alerts of its own.'),
-    since: time.describe('Since when the cause is there.'),
-    resolvedAt: time.nullable().describe('When it was gone; null: it is there.'),
-    silenceId: uuid.nullable().describe('The silence that it is under; null: none.'),
+      .describe('Consequences of the cause, which raise no alerts of their own.'),
+    since: time.describe('Begin of the cause.'),
+    resolvedAt: time.nullable().describe('End of the cause; null: it persists.'),
+    silenceId: uuid.nullable().describe('Id of the silence that applies; null: none.'),
   })
   .meta({ id: 'Alert' });
 
@@ -59,19 +57,19 @@ export function alertView(row: AlertRow): z.infer<typeof alertSchema> {
 const matcher = z.string().trim().min(1).max(1_000);
 const comment = z.string().trim().min(1).max(1_000);
 const MATCHER_WORDS =
-  'Which alerts, as lists are filtered: `rule`, `severity`, `subjectKind`, `subjectId` and `subjectName`, such as `rule=NodeSilent AND subjectName=node-2`.';
+  'Filter for alerts, in the syntax of lists: `rule`, `severity`, `subjectKind`, `subjectId` and `subjectName`, such as `rule=NodeSilent AND subjectName=node-2`.';
 
 export const silenceSchema = z
   .object({
     id: uuid.describe('Id of the silence.'),
-    clusterId: uuid.describe('The cluster whose alerts it is about.'),
+    clusterId: uuid.describe('Id of the cluster of the alerts.'),
     matcher: z.string().describe(MATCHER_WORDS),
-    comment: z.string().describe('Why, for the others.'),
-    startsAt: time.describe('From when alerts are not told.'),
-    endsAt: time.describe('Until when; what fires still is told then.'),
-    author: z.string().describe('Id of the user who made it.'),
+    comment: z.string().describe('Reason, for other users.'),
+    startsAt: time.describe('Begin of the silence.'),
+    endsAt: time.describe('End of the silence; alerts that still fire are announced then.'),
+    author: z.string().describe('Id of the user who created it.'),
     version,
-    createdAt: time.describe('When it was made.'),
+    createdAt: time.describe('Time of its creation.'),
   })
   .meta({ id: 'Silence' });
 
@@ -94,9 +92,9 @@ export class SilencePath extends dto(
 export class CreateSilenceBody extends dto(
   z.strictObject({
     matcher: matcher.describe(MATCHER_WORDS),
-    comment: comment.describe('Why, for the others.'),
-    startsAt: time.optional().describe('From when alerts are not told; left out: at once.'),
-    endsAt: time.describe('Until when: 90 days from now at most.'),
+    comment: comment.describe('Reason, for other users.'),
+    startsAt: time.optional().describe('Begin of the silence; left out: now.'),
+    endsAt: time.describe('End of the silence; at most 90 days from now.'),
   }),
 ) {}
 export class AlertDto extends dto(alertSchema) {}

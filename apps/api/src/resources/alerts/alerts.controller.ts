@@ -17,7 +17,7 @@ export class AlertsController {
   @Get()
   @Route({
     access: 'alert:read',
-    summary: 'List alerts: causes that an operator has to look after, and those that are gone',
+    summary: 'List alerts, present and resolved',
     answer: AlertPage,
     refuses: ['cluster.not_found'],
   })

@@ -24,7 +24,7 @@ import { ClusterPath } from '../clusters/cluster.schemas.js';
 import { requireCluster } from '../clusters/require-cluster.js';
 import { CreateSilenceBody, SilenceDto, SilencePage, SilencePath, silenceView } from './alert.schemas.js';
 
-/** A silence that is forgotten hides what it was not meant for. */
+/** A forgotten silence would hide other alerts. */
 const DAYS_MAX = 90;
 const DAY_MS = 24 * 3_600_000;
 const SILENCES_MAX = 200;
@@ -34,7 +34,7 @@ export class SilencesController {
   @Get()
   @Route({
     access: 'alert:read',
-    summary: 'List silences, those that have ended among them',
+    summary: 'List silences, ended ones included',
     answer: SilencePage,
     refuses: ['cluster.not_found'],
   })
@@ -49,7 +49,7 @@ export class SilencesController {
   @Post()
   @Route({
     access: 'alert:write',
-    summary: 'Have alerts that match not told for a time',
+    summary: 'Suppress matching alerts for a time',
     answer: SilenceDto,
     status: 201,
     refuses: ['cluster.not_found', 'silence.too_many'],
@@ -96,7 +96,7 @@ export class SilencesController {
   @Delete(':silenceId')
   @Route({
     access: 'alert:write',
-    summary: 'End a silence; alerts that fire still are told',
+    summary: 'End a silence; alerts that still fire are announced',
     answer: SilenceDto,
     refuses: ['silence.not_found'],
   })
@@ -110,7 +110,7 @@ export class SilencesController {
     const ended = await tenant.write(async (sql) => {
       const found = await requireSilence(sql, path);
       assertVersion(found.version, ifVersion);
-      // One that has not begun ends where it would begin.
+      // A silence that has not begun ends at its begin.
       if (found.endsAt > now) await changeSilenceEnd(sql, found, latest(found.startsAt, now));
       return requireSilence(sql, path);
     });

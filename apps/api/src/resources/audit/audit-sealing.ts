@@ -5,10 +5,10 @@ import type { Logger } from 'pino';
 import { Databases } from '../../http/databases.js';
 import { LOGGER } from '../../http/tokens.js';
 
-/** Short, so that an entry can be changed unseen for this long at most; the question whether there are any is one small query. */
+/** Short, since an unsealed entry could be changed unseen; checking for new entries is one small query. */
 const PAUSE_MS = 2_000;
 
-/** Puts new audit entries into their chains, as long as this process works. Several processes take turns. */
+/** Adds new audit entries to their hash chains, while this process works. Several processes take turns. */
 @Injectable()
 export class AuditSealing implements OnApplicationBootstrap, OnApplicationShutdown {
   private timer: NodeJS.Timeout | undefined;
@@ -29,7 +29,7 @@ export class AuditSealing implements OnApplicationBootstrap, OnApplicationShutdo
     await this.running;
   }
 
-  /** Seals what the organization has written up to now. */
+  /** Seals the organization's entries up to now. */
   async sealNow(organizationId: OrganizationId): Promise<void> {
     await sealOrganization(this.databases.system(), organizationId);
   }

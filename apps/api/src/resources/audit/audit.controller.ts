@@ -14,7 +14,7 @@ import { auditEntryView, verificationView } from './audit.view.js';
 import { AuditSealing } from './audit-sealing.js';
 import { AUDIT_EXPORT } from './export-audit.js';
 
-/** Links per request, about a second; the caller goes on where the answer ends. */
+/** Links per request, about a second; the caller continues where the answer ends. */
 const VERIFIED_MAX = 50_000;
 
 @Controller('api/v1/audit')
@@ -25,7 +25,7 @@ export class AuditController {
   ) {}
 
   @Get()
-  @Route({ access: 'audit:read', summary: 'List who changed what, newest first', answer: AuditPage })
+  @Route({ access: 'audit:read', summary: 'List the audit log, newest first', answer: AuditPage })
   async list(@CurrentTenant() tenant: Tenant, @Query() query: ListQuery) {
     return pageView(await tenant.read((sql) => listAuditEntries(sql, query)), auditEntryView);
   }
@@ -48,7 +48,7 @@ export class AuditController {
   @Post('verify')
   @Route({
     access: 'audit:read',
-    summary: 'Does the audit log hold? Computes its hashes anew and names the first entry that was changed',
+    summary: 'Verify the audit log: recomputes its hashes and names the first changed entry',
     answer: AuditVerificationDto,
   })
   async verify(@CurrentTenant() tenant: Tenant, @Body() { after, expected }: VerifyAuditBody) {

@@ -1,4 +1,4 @@
-/** The audit log as it is exported. */
+/** The audit log's export. */
 import { listAuditEntries } from '@holdfast/database/queries/audit.js';
 import type { Exported } from '../../access/export-lines.js';
 import { type AuditEntryView, auditEntryView } from './audit.view.js';

@@ -10,7 +10,7 @@ import { CapacityQuery, ClusterCapacityDto, capacityView } from './capacity.sche
 import { ClusterPath } from './cluster.schemas.js';
 import { requireCluster } from './require-cluster.js';
 
-/** The history that a forecast looks at. */
+/** History used by a forecast, in days. */
 const FORECAST_DAYS = 30;
 
 @Controller('api/v1/clusters/:clusterId/capacity')
@@ -18,7 +18,7 @@ export class CapacityController {
   @Get()
   @Route({
     access: 'cluster:read',
-    summary: "Read the history of a cluster's capacity, and when it will be full",
+    summary: "Read the history and the forecast of a cluster's capacity",
     answer: ClusterCapacityDto,
     refuses: ['cluster.not_found'],
   })

@@ -10,7 +10,7 @@ import { dto } from '../../http/dto.js';
 import { bytes, time } from '../../http/schemas.js';
 
 const DAYS_DEFAULT = 2;
-/** As long as samples are kept. */
+/** Retention of samples, in days. */
 const DAYS_MAX = 92;
 
 const capacityQuerySchema = z.object({
@@ -20,9 +20,7 @@ const capacityQuerySchema = z.object({
     .min(1)
     .max(DAYS_MAX)
     .default(DAYS_DEFAULT)
-    .describe(
-      'How far back the samples go. The forecast looks back thirty days at most, whatever is asked for.',
-    ),
+    .describe('Days of history in the samples. The forecast uses at most the last thirty.'),
 });
 
 const daysOrNull = z.int().min(0).nullable();
@@ -32,42 +30,38 @@ const forecastSchema = z
     verdict: z
       .enum(['unknown', 'steady', 'growing', 'full'])
       .describe(
-        '`unknown`: there is less than a day of history. `steady`: not full within five years. `growing`: full in `days`. `full`: no volume can be placed any more.',
+        '`unknown`: less than a day of history. `steady`: not full within five years. `growing`: full in `days`. `full`: no volume can be placed any more.',
       ),
     limitedBy: z
       .enum(CAPACITY_LIMITS)
       .nullable()
-      .describe(
-        'What runs out first: what may be promised to volumes, or free space. Null for `unknown` and `steady`.',
-      ),
-    growthPerDay: bytes
-      .nullable()
-      .describe('Growth of what runs out first, in bytes a day. Null where it does not grow.'),
-    days: daysOrNull.describe('Days until it is full, at the median pace. Null where it is not `growing`.'),
-    daysLeast: daysOrNull.describe(
-      'The same at a faster pace, the upper quartile. Null where it is not `growing`.',
-    ),
+      .describe('The limit reached first: bookable space or free space. Null for `unknown` and `steady`.'),
+    growthPerDay: bytes.nullable().describe('Growth towards that limit, in bytes per day. Null: no growth.'),
+    days: daysOrNull.describe('Days until it is full, at the median pace. Null unless `growing`.'),
+    daysLeast: daysOrNull.describe('The same at a faster pace, the upper quartile. Null unless `growing`.'),
     daysMost: daysOrNull.describe(
-      'The same at a slower pace, the lower quartile. Null where it is not `growing`, or at that pace not full within five years.',
+      'The same at a slower pace, the lower quartile. Null unless `growing` at that pace and full within five years.',
     ),
-    sentence: z.string().describe('All of it, for users.'),
+    sentence: z.string().describe('The forecast in a sentence, for people.'),
   })
   .meta({ id: 'CapacityForecast' });
 
 const capacitySchema = z
   .object({
-    forecast: forecastSchema.describe('When the cluster will be full, if it goes on growing as it did.'),
-    stepSeconds: z.int().min(1).describe('The time that each sample stands for, in seconds.'),
+    forecast: forecastSchema.describe(
+      'Forecast of the time when the cluster is full, if its growth continues.',
+    ),
+    stepSeconds: z.int().min(1).describe("Length of a sample's step, in seconds."),
     samples: z
       .array(
         z.object({
-          at: time.describe('When its step began, RFC 3339, UTC.'),
-          maximum: bytes.describe('Sizes of all disks, in bytes.'),
-          available: bytes.describe('Free on all disks, in bytes.'),
-          reserved: bytes.describe('Kept free for other uses, in bytes.'),
-          scheduled: bytes.describe('Sizes of all copies that are placed, in bytes.'),
-          written: bytes.describe('Written by volumes to all copies, in bytes.'),
-          rebuildTraffic: bytes.describe('Sent by rebuilds within the step, in bytes.'),
+          at: time.describe('Begin of the step, RFC 3339, UTC.'),
+          maximum: bytes.describe('Total size of all disks, in bytes.'),
+          available: bytes.describe('Free space of all disks, in bytes.'),
+          reserved: bytes.describe('Space reserved for other uses, in bytes.'),
+          scheduled: bytes.describe('Total nominal size of all placed copies, in bytes.'),
+          written: bytes.describe('Data of volumes in all copies, in bytes.'),
+          rebuildTraffic: bytes.describe('Bytes sent by rebuilds within the step.'),
         }),
       )
       .describe(

@@ -3,15 +3,15 @@ import { z } from 'zod';
 import { dto } from '../../http/dto.js';
 import { bytes, id, pageOf, time, uuid, version } from '../../http/schemas.js';
 
-/** The cluster that an address begins with. */
+/** The cluster at the beginning of an address. */
 export const clusterIdInPath = id<ClusterId>().describe('Id of the cluster.');
 
 const count = z.int().min(0);
 
 export const storageSchema = z
   .object({
-    maximum: bytes.describe('Bytes that the disks hold in all.'),
-    available: bytes.describe('Bytes that are free on the disks.'),
+    maximum: bytes.describe('Total size of the disks, in bytes.'),
+    available: bytes.describe('Free space on the disks, in bytes.'),
     reserved: bytes.describe('Bytes kept free of replicas on the disks.'),
     scheduled: bytes.describe('Bytes booked: the nominal sizes of the replicas on the disks.'),
     written: bytes.describe('Bytes of those replicas that hold data.'),
@@ -23,30 +23,30 @@ export const clusterSchema = z
     id: uuid.describe('Id of the cluster.'),
     name: z.string().describe('Unique in the organization.'),
     version,
-    createdAt: time.describe('When it was created.'),
+    createdAt: time.describe('Time of its creation.'),
     nodes: z
       .object({
         total: count.describe('All nodes.'),
         ready: count.describe(
-          'Nodes that are ready. One that has said nothing for a moment still is: see its condition `Answering`.',
+          'Number of ready nodes. A node that missed a heartbeat is ready still: see its condition `Answering`.',
         ),
       })
       .describe('Number of nodes.'),
     volumes: z
       .object({
-        total: count.describe('All volumes.'),
-        healthy: count.describe('Volumes with all the full copies that are wanted.'),
-        degraded: count.describe('Volumes with fewer full copies than wanted, and at least one.'),
+        total: count.describe('Number of all volumes.'),
+        healthy: count.describe('Volumes with the desired number of full copies.'),
+        degraded: count.describe('Volumes with fewer full copies than desired, and at least one.'),
         faulted: count.describe('Volumes without a full copy.'),
-        unknown: count.describe('Volumes whose copies have not been judged yet.'),
+        unknown: count.describe('Volumes whose copies have not been assessed yet.'),
       })
       .describe('Number of volumes that the caller may see, by robustness.'),
     rebuilds: z
       .object({
-        running: count.describe('Rebuilds that copy now.'),
+        running: count.describe('Rebuilds that are copying.'),
         queued: count.describe('Rebuilds that wait for admission.'),
       })
-      .describe('Number of rebuilds that have not ended.'),
+      .describe('Number of unfinished rebuilds.'),
     storage: storageSchema.describe('Space of all disks of the cluster, in bytes.'),
   })
   .meta({ id: 'Cluster' });

@@ -73,7 +73,7 @@ export class ClustersController {
   @Get(':clusterId/risk')
   @Route({
     access: 'cluster:read',
-    summary: 'Tell which volumes are not healthy, by what cause, and whether work under way ends that',
+    summary: 'List volumes that are not healthy by cause, and whether work under way ends that',
     answer: ClusterRiskDto,
     refuses: ['cluster.not_found'],
   })
@@ -130,7 +130,7 @@ export class ClustersController {
   @Delete(':clusterId')
   @Route({
     access: 'cluster:write',
-    summary: 'Delete a cluster that holds nothing',
+    summary: 'Delete an empty cluster',
     dryRun: noCopies,
     status: 204,
     refuses: ['cluster.not_found', 'cluster.not_empty'],

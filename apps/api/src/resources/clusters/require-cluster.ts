@@ -4,7 +4,7 @@ import { hasCluster } from '@holdfast/database/queries/clusters.js';
 import { findClusterUse } from '@holdfast/database/queries/grants.js';
 import type { Sql } from '@holdfast/database/sql/scope.js';
 
-/** A list under a cluster that is not there is not an empty list. */
+/** A list of a missing cluster is refused, not empty. */
 export async function requireCluster(sql: Sql, clusterId: ClusterId): Promise<void> {
   if (!(await hasCluster(sql, clusterId))) throw clusterNotFound(clusterId);
 }

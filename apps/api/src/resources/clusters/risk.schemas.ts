@@ -6,10 +6,10 @@ import { isoOrNull, time, uuid } from '../../http/schemas.js';
 const count = z.int().min(0);
 
 const countsSchema = z.object({
-  notServed: count.describe('Volumes whose serving node does not answer: their clients wait.'),
-  faulted: count.describe('Other volumes without a full copy that can be used.'),
-  unknown: count.describe('Other volumes of whose copies nothing is known now.'),
-  degraded: count.describe('Other volumes with fewer full copies than wanted.'),
+  notServed: count.describe("Volumes whose engine's node is unreachable: their clients wait."),
+  faulted: count.describe('Other volumes without a usable full copy.'),
+  unknown: count.describe('Other volumes whose copies are all unreachable.'),
+  degraded: count.describe('Other volumes with fewer full copies than desired.'),
 });
 
 const causeSchema = z
@@ -17,24 +17,21 @@ const causeSchema = z
     kind: z
       .enum(RISK_CAUSES)
       .describe(
-        '`node`: its agent does not answer; `disk`: it can not be used; `placement`: copies have no place; `copies`: anything else.',
+        '`node`: unreachable; `disk`: unusable; `placement`: copies without a place; `copies`: any other cause.',
       ),
-    subjectId: uuid.nullable().describe('Id of the node or disk; null where the cause is none.'),
-    name: z
-      .string()
-      .nullable()
-      .describe('Name of the node, or of node and disk; null where the cause is neither.'),
-    since: time.nullable().describe('Since when it is so; null where that is not known.'),
-    effects: countsSchema.describe('Volumes that it concerns. Each volume counts for one cause only.'),
+    subjectId: uuid.nullable().describe('Id of the node or disk; null for other causes.'),
+    name: z.string().nullable().describe('Name of the node, or of node and disk; null for other causes.'),
+    since: time.nullable().describe('Begin of the cause; null: unknown.'),
+    effects: countsSchema.describe('Number of affected volumes. Each volume counts for one cause only.'),
     examples: z
       .array(
         z.object({
           id: uuid.describe('Id of the volume.'),
           name: z.string().describe('Name of the volume.'),
-          robustness: z.enum(['degraded', 'faulted', 'unknown']).describe('How many full copies it has.'),
+          robustness: z.enum(['degraded', 'faulted', 'unknown']).describe('Redundancy of the volume.'),
         }),
       )
-      .describe('Up to five of them, the worst first.'),
+      .describe('Up to five affected volumes, the worst first.'),
   })
   .meta({ id: 'RiskCause' });
 
@@ -42,28 +39,28 @@ export const riskSchema = z
   .object({
     volumes: countsSchema
       .extend({
-        total: count.describe('All volumes that the caller may see.'),
-        healthy: count.describe('Volumes with all the full copies that are wanted.'),
-        creating: count.describe('Volumes whose first copies are being made: nothing of them is missing.'),
+        total: count.describe('Number of volumes that the caller may see.'),
+        healthy: count.describe('Volumes with the desired number of full copies.'),
+        creating: count.describe('Volumes whose first copies are being created.'),
       })
-      .describe('Number of volumes, each in one place.'),
+      .describe('Number of volumes; each counts once.'),
     verdict: z
       .enum(['safe', 'working', 'stuck'])
       .describe(
-        '`safe`: every volume is healthy. `working`: work under way makes them so. `stuck`: for some volume no work is under way.',
+        '`safe`: every volume is healthy. `working`: work under way repairs all others. `stuck`: for some volume no work is under way.',
       ),
     waits: z
       .object({
-        user: count.describe('A user has to act.'),
-        paused: count.describe('A user has paused the rebuild, or holds it.'),
-        running: count.describe('Copies are made now.'),
-        queued: count.describe('A rebuild waits for its turn.'),
-        other: count.describe('A copy waits for a place, a return or a time.'),
+        user: count.describe("Volumes that wait for a user's action."),
+        paused: count.describe('Volumes whose rebuild a user has paused or holds.'),
+        running: count.describe('Volumes with a running rebuild.'),
+        queued: count.describe('Volumes whose rebuild waits for admission.'),
+        other: count.describe("Volumes with a copy that waits for a place, a node's return or a time."),
       })
-      .describe('What the volumes that are not healthy wait for.'),
+      .describe('Number of unhealthy volumes by what they wait for.'),
     causes: z
       .array(causeSchema)
-      .describe('Why, the worst first. A node that does not answer is told without effects too.'),
+      .describe('Causes, the worst first. An unreachable node is listed even without effects.'),
   })
   .meta({ id: 'ClusterRisk' });
 

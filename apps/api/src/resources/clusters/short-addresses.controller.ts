@@ -10,13 +10,13 @@ import type { Tenant } from '../../access/tenant.js';
 const SHORT = /^\/api\/v1\/(?<kind>nodes|volumes)\/(?<id>[^/?]+)(?<rest>.*)$/;
 
 /**
- * Sends `/volumes/{v}…` and `/nodes/{n}…` on to their full addresses below their cluster, with the same method and body
- * (308): a client that has only an id need not know the cluster. Access is judged at the full address.
+ * Redirects `/volumes/{v}…` and `/nodes/{n}…` to their full addresses below their cluster, with the same method and body (308): a client
+ * with only an id need not know the cluster. Access is checked at the full address.
  */
 @Controller('api/v1')
 export class ShortAddressesController {
   @All(['volumes/:id', 'volumes/:id/*', 'nodes/:id', 'nodes/:id/*'])
-  @Route({ access: 'volume:read', summary: 'The full address of a volume or node' })
+  @Route({ access: 'volume:read', summary: 'Resolve a volume or node id to its full address' })
   async sendOn(@CurrentTenant() tenant: Tenant, @Req() request: FastifyRequest, @Res() reply: FastifyReply) {
     const { kind = '', id = '', rest = '' } = SHORT.exec(request.url)?.groups ?? {};
     const clusterId = isId(id)

@@ -33,7 +33,7 @@ import {
   WaitingDeviceDto,
 } from './device.schemas.js';
 
-/** Without vowels, so that no words come about, and without what looks alike (RFC 8628, 6.1). */
+/** Without vowels, so that no words arise, and without similar letters (RFC 8628, 6.1). */
 const CODE_LETTERS = 'BCDFGHJKLMNPQRSTVWXZ';
 const CODE_LENGTH = 8;
 const LIFE_SECONDS = 10 * 60;
@@ -57,7 +57,7 @@ export class DeviceController {
   @Post('start')
   @Route({
     access: 'public',
-    summary: 'Begin to sign a program in: show its user the code',
+    summary: 'Start the sign-in of a program, which shows its user the code',
     answer: DeviceStartDto,
     status: 201,
     refuses: ['request.rate_limited'],
@@ -80,7 +80,7 @@ export class DeviceController {
       deviceCode,
       userCode: shown,
       verificationUri: page.href,
-      // After the hash sign, which is not sent: the code is for the page's user.
+      // In the fragment, which browsers do not send: the code is for the page's user.
       verificationUriComplete: `${page.href}#${shown}`,
       expiresInSeconds: LIFE_SECONDS,
       intervalSeconds: POLL_SECONDS,
@@ -90,7 +90,7 @@ export class DeviceController {
   @Get(':userCode')
   @Route({
     access: 'token:own',
-    summary: 'See which program waits for the approval of a code',
+    summary: 'Read the program that waits for the approval of a code',
     answer: WaitingDeviceDto,
     refuses: ['device.not_found', 'request.rate_limited'],
   })
@@ -107,7 +107,7 @@ export class DeviceController {
   @Post(':userCode/approve')
   @Route({
     access: 'token:own',
-    summary: 'Let the program that shows the code act as the caller',
+    summary: "Approve a program's code: it then acts as the caller",
     answer: WaitingDeviceDto,
     refuses: ['device.not_found', 'request.rate_limited'],
   })
@@ -120,7 +120,7 @@ export class DeviceController {
     const role = strongestRole(tenant.actor.role, tenant.actor.projectRoles);
     const approver = { userId, organizationId, role };
     await this.waiting(tenant, { userCode }, request);
-    // A token's limits would not be those of what the program gets.
+    // The program would not inherit a token's limits.
     if (tokenKind !== 'session') {
       throw new StorageFault('auth.forbidden', {
         publicMessage: 'a program is approved by a user who has signed in, not by a token',
@@ -139,7 +139,7 @@ export class DeviceController {
   @Post('token')
   @Route({
     access: 'public',
-    summary: "Ask for the program's token: it is there once, when its user has approved the code",
+    summary: "Fetch the program's token, once, after its user has approved the code",
     answer: DeviceTokenDto,
     answersSecret: true,
     refuses: ['device.not_found', 'device.waiting', 'request.rate_limited', 'idempotency.secret_not_kept'],

@@ -9,19 +9,19 @@ export class StartDeviceBody extends dto(
       .trim()
       .min(1)
       .max(100)
-      .describe('What the program is, for its user and the list of tokens.'),
+      .describe('Name of the program, for its user and the list of tokens.'),
   }),
 ) {}
 
 export class DeviceStartDto extends dto(
   z
     .object({
-      deviceCode: z.string().describe('Secret of the program, to ask for its token with.'),
-      userCode: z.string().describe('Code that its user approves.'),
+      deviceCode: z.string().describe('Secret of the program, with which it fetches its token.'),
+      userCode: z.string().describe("Code for the user's approval."),
       verificationUri: z.string().describe('Page of the console where the code is approved.'),
       verificationUriComplete: z.string().describe('The same page with the code filled in.'),
-      expiresInSeconds: z.int().describe('Life of the code, in seconds.'),
-      intervalSeconds: z.int().describe('Pause between two questions for the token, in seconds.'),
+      expiresInSeconds: z.int().describe('Lifetime of the code, in seconds.'),
+      intervalSeconds: z.int().describe('Interval between polls for the token, in seconds.'),
     })
     .meta({ id: 'DeviceStart' }),
 ) {}
@@ -32,15 +32,15 @@ export class DeviceCodePath extends dto(
       .string()
       .max(20)
       .transform((text) => text.replace(/[^a-z]/gi, '').toUpperCase())
-      .describe('Code that the program shows; case and dashes do not matter.'),
+      .describe('Code shown by the program; case and dashes are ignored.'),
   }),
 ) {}
 
 export class WaitingDeviceDto extends dto(
   z
     .object({
-      name: z.string().describe('What the program says it is.'),
-      address: z.string().describe('Address that it asks from.'),
+      name: z.string().describe('Name given by the program.'),
+      address: z.string().describe('Address of the program.'),
     })
     .meta({ id: 'WaitingDevice' }),
 ) {}
@@ -54,7 +54,7 @@ export class DeviceTokenDto extends dto(
     .object({
       token: z.string().describe('Secret for `Authorization: Bearer`; shown in this answer only.'),
       tokenId: uuid.describe('Id of the token.'),
-      expiresAt: time.describe('When the token ends.'),
+      expiresAt: time.describe('Expiry of the token.'),
     })
     .meta({ id: 'DeviceToken' }),
 ) {}

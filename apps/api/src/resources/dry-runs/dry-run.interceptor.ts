@@ -11,8 +11,8 @@ import { DRY_RUN_TYPE, type DryRunView } from './dry-run.schemas.js';
 import { recordOf, rehearse, textsOf } from './rehearse.js';
 
 /**
- * A request with `?dryRun=true` is handled as any other, with transactions that are rolled back: what would refuse it refuses it,
- * and its answer is what it would come to.
+ * A request with `?dryRun=true` is handled as any other, with transactions that are rolled back: the same checks refuse it, and its answer
+ * has its effects.
  */
 @Injectable()
 export class DryRunInterceptor implements NestInterceptor {
@@ -23,7 +23,7 @@ export class DryRunInterceptor implements NestInterceptor {
     const request = http.getRequest<FastifyRequest>();
     if (request.isWrite !== true || !isDry(request.query)) return next.handle();
     const route = this.reflector.get<RouteOptions | undefined>(ROUTE_OPTIONS, context.getHandler());
-    // Not done silently: whoever asks for a dry run must not get a change.
+    // Refused, not ignored: a caller that requests a dry run must not get a change.
     if (route?.dryRun === undefined) throw invalidQuery('dryRun', 'is not known here');
     return from(rehearseRequest(request, http.getResponse<FastifyReply>(), route.dryRun, next));
   }

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { dto } from '../../http/dto.js';
 import { bytes, uuid } from '../../http/schemas.js';
 
-/** An answer's own media type, so that a client which reads answers by their type does not take a plan for the object. */
+/** An answer's own media type, so that clients do not mistake a plan for the object. */
 export const DRY_RUN_TYPE = 'application/vnd.holdfast.dry-run+json';
 
 const fields = z.record(z.string(), z.unknown()).nullable();
@@ -10,36 +10,38 @@ const fields = z.record(z.string(), z.unknown()).nullable();
 export const dryRunSchema = z
   .object({
     dryRun: z.literal(true).describe('Nothing was changed.'),
-    changes: z.boolean().describe('False: things are so already, and the request would change nothing.'),
-    before: fields.describe('Fields of the object that would change, as they are; null: none.'),
-    after: fields.describe('The same fields as they would be at first; null: none, or it would be gone.'),
+    changes: z.boolean().describe('False: the request would change nothing.'),
+    before: fields.describe('Present values of the fields that would change; null: none.'),
+    after: fields.describe(
+      'Their values right after the request; null: none, or the object would be deleted.',
+    ),
     events: z
       .array(
         z.object({
           type: z.string().describe('Type of the event.'),
-          message: z.string().describe('What it says.'),
+          message: z.string().describe('Text of the event.'),
         }),
       )
-      .describe('What would be told at once.'),
+      .describe('Events that would be emitted at once.'),
     copies: z
       .array(
         z.object({
           effect: z
             .enum(['removed', 'built', 'moved', 'discarded'])
-            .describe('What becomes of it. `discarded`: its data is given up, and it is built anew.'),
+            .describe('Effect on the copy. `discarded`: its data is dropped, and it is rebuilt.'),
           volumeId: uuid.describe('Id of its volume.'),
-          volumeName: z.string().describe('What the volume is called in lists and messages.'),
-          replicaId: uuid.nullable().describe('Id of the copy; null: it is not there yet.'),
-          nodeId: uuid.nullable().describe('Id of the node that it is on; null: none yet.'),
-          diskId: uuid.nullable().describe('Id of the disk that it is on; null: none yet.'),
-          bytes: bytes.describe('Bytes of data that are removed, or have to be copied.'),
+          volumeName: z.string().describe('Name of the volume.'),
+          replicaId: uuid.nullable().describe('Id of the copy; null: it does not exist yet.'),
+          nodeId: uuid.nullable().describe('Id of its node; null: none yet.'),
+          diskId: uuid.nullable().describe('Id of its disk; null: none yet.'),
+          bytes: bytes.describe('Bytes of data to remove or to copy.'),
         }),
       )
-      .describe('What would become of copies, at most the first thousand.'),
-    copyCount: z.int().describe('How many copies that are.'),
+      .describe('Effects on copies; the first thousand.'),
+    copyCount: z.int().describe('Number of affected copies.'),
     bytesRemoved: bytes.describe('Bytes of data that would be removed from disks.'),
     bytesCopied: bytes.describe('Bytes of data that would have to be copied.'),
-    notes: z.array(z.string()).describe('What else would come of it, for people.'),
+    notes: z.array(z.string()).describe('Further effects, for people.'),
   })
   .meta({ id: 'DryRun' });
 

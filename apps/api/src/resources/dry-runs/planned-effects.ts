@@ -1,4 +1,4 @@
-/** What requests that move or destroy data would come to for copies and data, each route's own: read, never changed. */
+/** Planners for routes that move or destroy data: the effects on copies and data, without changing anything. */
 import type { VolumeView } from '@holdfast/control/ports/store.js';
 import {
   asId,
@@ -32,7 +32,7 @@ import type { Tenant } from '../../access/tenant.js';
 
 const NO_COPIES: PlannedEffects = { copies: [], notes: [] };
 
-/** A route that concerns no copies, or says all in what it changes. */
+/** For a route that affects no copies, or whose changed fields say everything. */
 export const noCopies: DryRunPlanner = async () => NO_COPIES;
 
 export function noteOnly(...notes: string[]): DryRunPlanner {
@@ -102,7 +102,7 @@ export const nodeDrain: DryRunPlanner = async (tenant, { parameters, body }) => 
   return { copies: effectsOfEviction(node, ({ nodeId }) => nodeId === parameters.nodeId), notes: [] };
 };
 
-/** A change of a node or disk moves copies where it asks for eviction. */
+/** A change of a node or disk moves copies if it requests eviction. */
 export const placeChange: DryRunPlanner = async (tenant, { parameters, body }) => {
   if (body.evictionRequested !== true) return NO_COPIES;
   const node = await loadNode(tenant, parameters);
@@ -124,7 +124,7 @@ export const diskRemoval: DryRunPlanner = async (tenant, { parameters }) => {
   return { copies: [], notes: diskRemovalNotes(fleet.disks, asId<DiskId>(parameters.diskId ?? '')) };
 };
 
-/** Its copies go, and another is built for each whose volume has a full copy elsewhere. */
+/** Its copies are removed, and a replacement is built for each whose volume has a full copy elsewhere. */
 export const nodeForget: DryRunPlanner = async (tenant, { parameters }) => {
   const view = await loadNode(tenant, parameters);
   const nodeId = asId<NodeId>(parameters.nodeId ?? '');

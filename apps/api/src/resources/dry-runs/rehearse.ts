@@ -1,4 +1,4 @@
-/** One dry run: the request's own work with transactions that are rolled back, and what it came to. */
+/** One dry run: the request's own work with transactions that are rolled back, and its effects. */
 import { bytesOf } from '@holdfast/core/policy/copy-effects.js';
 import type { DryRequest, DryRunPlanner, PlannedEffects } from '../../access/dry-run-planner.js';
 import type { Rehearsed, Tenant } from '../../access/tenant.js';
@@ -7,7 +7,7 @@ import type { DryRunView } from './dry-run.schemas.js';
 /** Copies in one answer; the sums are of all. */
 const COPIES_MAX = 1_000;
 
-/** @param work what the request does, for the caller that it is given */
+/** @param work of the request, run as the given caller */
 export async function rehearse(
   tenant: Tenant,
   plan: DryRunPlanner,
@@ -15,7 +15,7 @@ export async function rehearse(
   work: (dry: Tenant) => Promise<unknown>,
 ): Promise<DryRunView> {
   const dry = tenant.rehearsing();
-  // First: what is refused has no plan.
+  // First, since a refused request has no plan.
   await work(dry);
   const planned = await plan(dry, asked);
   await dry.noteDryRun();
@@ -53,7 +53,7 @@ export function recordOf(value: unknown): Record<string, unknown> {
   return typeof value === 'object' && value !== null ? { ...value } : {};
 }
 
-/** Parameters of an address, in the spelling that ids are stored in. */
+/** Parameters of an address, with ids in their stored spelling. */
 export function textsOf(value: unknown): Record<string, string> {
   return Object.fromEntries(
     Object.entries(recordOf(value)).map(([name, text]) => [name, String(text).toLowerCase()]),

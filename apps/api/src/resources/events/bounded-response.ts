@@ -1,10 +1,10 @@
 import type { ServerResponse } from 'node:http';
 import type { FastifyReply } from 'fastify';
 
-/** A reader that takes nothing is cut off rather than kept in memory; it resumes where it was. */
+/** A reader that stalls is disconnected instead of buffered in memory; it resumes where it was. */
 const BUFFERED_BYTES_MAX = 1024 * 1024;
 
-/** Takes the connection of a reply for a stream of server-sent events. */
+/** Starts a stream of server-sent events on a reply's connection. */
 export function beginEventStream(reply: FastifyReply): ServerResponse {
   reply.hijack();
   for (const [name, value] of Object.entries(reply.getHeaders())) {
@@ -15,13 +15,13 @@ export function beginEventStream(reply: FastifyReply): ServerResponse {
     // Proxies must pass each event on at once.
     'cache-control': 'no-store, no-transform',
     'x-accel-buffering': 'no',
-    // Nothing else comes on it once the stream has ended, and a stopping server waits for open connections.
+    // No further request follows on it, and a stopping server waits for open connections.
     connection: 'close',
   });
   return reply.raw;
 }
 
-/** Writes to a stream's reader, and cuts it off when it does not read. */
+/** Writes to a stream's reader, and disconnects it when it does not read. */
 export function writeBounded(response: ServerResponse, text: string): void {
   if (response.writableEnded || response.destroyed) return;
   response.write(text);

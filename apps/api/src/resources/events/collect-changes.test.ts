@@ -20,7 +20,7 @@ function timeIsOver(): void {
 const nothing = () => undefined;
 const sink = () =>
   collectingSink(
-    { ids: (changed) => told.push(changed), gap: nothing, stillHere: nothing, end: nothing },
+    { ids: (changed) => told.push(changed), gap: nothing, keepAlive: nothing, end: nothing },
     after,
   );
 const changeOf = (kind: string, id: string) => ({ clusterId: 'c', subject: { kind, id } });

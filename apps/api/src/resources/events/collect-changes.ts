@@ -1,15 +1,15 @@
 /**
- * Ids of what has changed, collected for readers that ask for what they show anyway: each resource once, however often it changes, and
- * no more ids than such a reader asks for one by one.
+ * Collects ids of changed resources, for readers that fetch the resources they show: each id once, however often it changes, and no more
+ * ids than such a reader fetches one by one.
  */
 import type { StreamSink } from './event-stream.js';
 
-/** Ids by their kinds; null: more of the kind have changed than are named. */
+/** Ids by kind; null: more have changed than are listed. */
 export type ChangedIds = Readonly<Record<string, readonly string[] | null>>;
 
-/** Past that a list is asked for as a whole, which the ids of more would not help. */
+/** Beyond this, readers fetch the whole list anyway. */
 const IDS_MAX = 20;
-/** The first change is told at once, and what comes within this time after it together: a user sees no difference. */
+/** The first change is sent at once, and those within this time after it together: users see no difference. */
 const COLLECT_MS = 500;
 
 export class ChangeCollector {
@@ -17,12 +17,12 @@ export class ChangeCollector {
 
   note(kind: string, id: string): void {
     const known = this.ids.get(kind) ?? new Set();
-    // One more than is named says that there are more.
+    // One more than the limit shows that there are more.
     if (known.size <= IDS_MAX) known.add(id);
     this.ids.set(kind, known);
   }
 
-  /** What was noted since the last time; `undefined`: nothing. */
+  /** Ids since the last call; `undefined`: none. */
   take(): ChangedIds | undefined {
     if (this.ids.size === 0) return undefined;
     const taken = [...this.ids].map(([kind, ids]) => [kind, ids.size > IDS_MAX ? null : [...ids]] as const);
@@ -31,9 +31,12 @@ export class ChangeCollector {
   }
 }
 
-type Told = Pick<StreamSink, 'gap' | 'stillHere' | 'end'> & { ids(changed: ChangedIds): void };
+type Told = Pick<StreamSink, 'gap' | 'keepAlive' | 'end'> & { ids(changed: ChangedIds): void };
 
-/** Runs something once the time to collect is over. @returns calls it off */
+/**
+ * Runs a function after the collection time.
+ * @returns cancels it
+ */
 type AfterCollecting = (run: () => void) => () => void;
 
 function afterCollecting(run: () => void): () => void {
@@ -41,7 +44,7 @@ function afterCollecting(run: () => void): () => void {
   return () => clearTimeout(timer);
 }
 
-/** Tells events and changes by their ids alone. What an event of a copy or a rebuild says is a change of its volume, too. */
+/** Sends events and changes by their ids alone. An event of a copy or a rebuild also counts as a change of its volume. */
 export function collectingSink(
   { ids, end, ...sink }: Told,
   after: AfterCollecting = afterCollecting,
@@ -61,7 +64,7 @@ export function collectingSink(
     event({ id, subject, volumeId }) {
       collector.note('event', id);
       if (volumeId !== null) collector.note('volume', volumeId);
-      // Progress of a rebuild is told by its volume, so its events are, too.
+      // A rebuild's progress is listed under its volume, so its events are, too.
       if (subject.kind === 'rebuild') collector.note('rebuild', volumeId ?? subject.id);
       else if (subject.kind !== 'volume') collector.note(subject.kind, subject.id);
       soon();

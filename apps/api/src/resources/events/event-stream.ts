@@ -13,7 +13,7 @@ import type { LiveChange, LiveChanges } from './live-changes.js';
 
 /** Proxies and browsers give up on a silent connection; half of the usual 30 s. */
 const KEEP_ALIVE_MS = 15_000;
-/** When a transaction that began earlier is still running, its events may come before those that wait. */
+/** Wait for earlier transactions that still run: their events precede the ones at hand. */
 const UNFINISHED_PAUSE_MS = 50;
 const EVENTS_PER_READ = 200;
 
@@ -22,22 +22,21 @@ type ChangeOfResource = Extract<LiveChange, { events: false }>;
 /** A resource that changed: a hint to read it again. */
 export type ChangedResource = { clusterId: string; subject: { kind: string; id: string } };
 
-/** Where a stream's messages go: the format and the bounds of one connection. */
+/** Sink of a stream's messages: the format and the bounds of one connection. */
 export type StreamSink = {
-  /** It has an id, from which a stream can be resumed. */
+  /** Sends an event; a stream can be resumed from its id. */
   event(view: EventView): void;
   change(changed: ChangedResource): void;
-  /** What happened since the client's last event is no longer known. */
+  /** Reports a gap: events after the client's last one have been deleted. */
   gap(): void;
-  /** Nothing has happened for a while. */
-  stillHere(): void;
-  /** No message comes after this. */
+  /** Sends an SSE comment so that proxies keep an idle connection. */
+  keepAlive(): void;
+  /** Ends the stream; no message follows. */
   end(): void;
 };
 
 /**
- * Tells one client the events of a cluster, or of all, in an order in which none appears late, and which resources changed in
- * between.
+ * Sends one client the events of a cluster, or of all, in an order in which none appears late, and the resources that changed in between.
  */
 export class EventStream {
   private closed = false;
@@ -58,7 +57,7 @@ export class EventStream {
     if (start.hasGap) this.sink.gap();
     const key = source.clusterId ?? tenant.actor.organizationId;
     this.unsubscribe = changes.subscribe(key, (change) => this.onChange(change));
-    this.keepAlive = setInterval(() => this.sink.stillHere(), KEEP_ALIVE_MS);
+    this.keepAlive = setInterval(() => this.sink.keepAlive(), KEEP_ALIVE_MS);
     this.wake();
   }
 
@@ -75,15 +74,15 @@ export class EventStream {
       this.wake();
       return;
     }
-    // A reader with a filter wants the events that it names, and no others.
+    // A reader with a filter gets matching events only.
     if (this.source.filter !== '' || !this.maySee(change)) return;
     const { subject, clusterId } = change;
     this.sink.change({ clusterId, subject });
   }
 
   /**
-   * What changed is named by its id, which may be of a project or a cluster that the user does not see, or of another organization:
-   * the owner of a granted cluster and its receivers follow the same one.
+   * A change reveals an id, which may be of a project or a cluster that the user does not see, or of another organization: the owner of a
+   * granted cluster and its grantees follow the same cluster.
    */
   private maySee({ organizationId, clusterId }: ChangeOfResource): boolean {
     const { limits, organizationId: own } = this.tenant.actor;
@@ -91,7 +90,7 @@ export class EventStream {
     return organizationId === own && this.tenant.projectIds === undefined && isOfThem;
   }
 
-  /** Starts to read, or has the running read do another round. */
+  /** Starts a read, or makes the running one do another round. */
   private wake(): void {
     this.dirty = true;
     if (this.reading || this.closed) return;
@@ -108,7 +107,7 @@ export class EventStream {
         const { events, position, more } = await this.tenant.read((sql) =>
           readEventsAfter(sql, this.source, this.position, EVENTS_PER_READ),
         );
-        // Closed while it was reading: the end has been told.
+        // Closed during the read: the end has been sent.
         if (this.closed) return;
         for (const event of events) this.sink.event(eventView(event));
         const isWaiting = more && isSame(position, this.position);
@@ -116,7 +115,7 @@ export class EventStream {
         if (isWaiting) setTimeout(() => this.wake(), UNFINISHED_PAUSE_MS).unref();
         else if (more) this.dirty = true;
       } catch {
-        // The database is away: the client comes back with its last id and misses nothing.
+        // The database is unreachable: the client reconnects with its last id and misses nothing.
         this.close();
       }
     }
@@ -133,7 +132,7 @@ export type StreamStart = {
   hasGap: boolean;
 };
 
-/** Where the stream begins: after the event that the client had last, or now. */
+/** Start of the stream: after the client's last event, or now. */
 export async function startOfStream(
   tenant: Tenant,
   clusterId: ClusterId | undefined,

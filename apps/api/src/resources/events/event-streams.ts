@@ -9,7 +9,7 @@ import { OpenStreams } from './open-streams.js';
 
 export type StreamRequest = {
   readonly source: EventSource;
-  /** The event that the client had last; left out: from now on. */
+  /** The client's last event; left out: starts now. */
   readonly lastEventId: string | undefined;
 };
 
@@ -21,8 +21,8 @@ export class EventStreams {
   ) {}
 
   /**
-   * @param begin called when nothing speaks against the stream any more
-   * @returns ends the stream: its reader is gone
+   * @param begin called when the stream is admitted
+   * @returns ends the stream, for when its reader has disconnected
    */
   async open(
     tenant: Tenant,
@@ -35,7 +35,7 @@ export class EventStreams {
     if (clusterId !== undefined) await tenant.read((sql) => requireUsableCluster(sql, clusterId));
     assertEventFilter(source.filter);
     const start = await startOfStream(tenant, clusterId, lastEventId);
-    // Once more: others may have opened theirs meanwhile, and from here on nothing waits.
+    // Checked again: others may have opened streams meanwhile, and nothing is awaited from here on.
     this.streams.assertRoom(owner);
     const stream = new EventStream(tenant, source, start, begin(), this.changes);
     this.streams.add(owner, stream);

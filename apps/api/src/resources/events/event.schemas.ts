@@ -6,35 +6,33 @@ import { pageOf, time, uuid } from '../../http/schemas.js';
 
 export const eventSchema = z
   .object({
-    id: z.string().describe('Id of the event, and what a stream resumes from as `Last-Event-ID`.'),
-    clusterId: uuid.describe('Id of the cluster that it happened in.'),
-    type: z.string().describe('Stable code of what happened, such as `VolumeCreated`.'),
+    id: z.string().describe('Id of the event; as `Last-Event-ID` a stream resumes after it.'),
+    clusterId: uuid.describe('Id of its cluster.'),
+    type: z.string().describe("Stable code of the event's type, such as `VolumeCreated`."),
     severity: z
       .enum(['info', 'warning', 'error'])
       .describe(
-        '`warning`: redundancy or capacity suffers; `error`: a volume can not be used or data is at risk.',
+        '`warning`: redundancy or capacity is reduced; `error`: a volume is unusable or data is at risk.',
       ),
     subject: z
       .object({
         kind: z.string().describe('Kind of the object, such as `volume`, `node` or `rebuild`.'),
         id: z.string().describe('Id of the object.'),
       })
-      .describe('The object that it happened to.'),
-    volumeId: uuid.nullable().describe('The volume concerned; null when it is about none.'),
-    message: z.string().describe('What happened, in a sentence for people.'),
-    at: time.describe('When it happened.'),
+      .describe('The object of the event.'),
+    volumeId: uuid.nullable().describe('Id of the affected volume; null: none.'),
+    message: z.string().describe('The event in a sentence, for people.'),
+    at: time.describe('Time of the event.'),
     causeId: z
       .string()
       .nullable()
       .describe(
-        'Id of the event that it follows from, such as the `NodeNotReady` of the node that its copies were on; null: of none, or none is known yet. The filter takes the number behind the dash: `causeId=0` lists what follows from nothing.',
+        'Id of the causing event, such as the `NodeNotReady` of the node of its copies; null: none, or not known yet. The filter takes the number behind the dash: `causeId=0` lists events without a cause.',
       ),
     effects: z
       .int()
       .min(0)
-      .describe(
-        'Number of events that follow from it; a stream counts those that were there when it was sent.',
-      ),
+      .describe('Number of events that it caused; in a stream, as of the time of sending.'),
   })
   .meta({ id: 'Event' });
 
@@ -66,7 +64,7 @@ export class StreamQuery extends dto(
       .max(1_000)
       .default('')
       .describe(
-        'Only these events, and no changes: `severity=error OR type in (NodeDown, NodeReady)`, by `volumeId`, `nodeId`, `projectId` and others, as for the list.',
+        'Sends matching events only, and no changes: `severity=error OR type in (NodeDown, NodeReady)`, by `volumeId`, `nodeId`, `projectId` and others, as for the list.',
       ),
     as: z
       .enum(['events', 'ids'])

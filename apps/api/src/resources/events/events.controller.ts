@@ -108,7 +108,7 @@ export class EventsController implements BeforeApplicationShutdown {
     lastEventId: string | undefined,
     reply: FastifyReply,
   ): Promise<void> {
-    // Of an answer without an end only the head is wanted: opened, the stream would be held for a client that reads nothing of it.
+    // HEAD: the stream would stay open for a client that reads nothing of it.
     if (reply.request.method === 'HEAD') return void reply.type('text/event-stream').send();
     const end = await this.opening.open(tenant, { source, lastEventId }, () => {
       const response = beginEventStream(reply);
@@ -123,13 +123,13 @@ export class EventsController implements BeforeApplicationShutdown {
   }
 }
 
-/** The ids of what has changed, without what an event says. */
+/** Sink that sends ids of changed resources only. */
 function idsSink(response: ServerResponse): StreamSink {
   const write = (text: string) => writeBounded(response, `${text}\n\n`);
   return collectingSink({
     ids: (changed) => write(`event: ids\ndata: ${JSON.stringify(changed)}`),
     gap: () => write('event: gap\ndata: {}'),
-    stillHere: () => write(': still here'),
+    keepAlive: () => write(': still here'),
     end: () => void response.end(),
   });
 }
@@ -137,7 +137,7 @@ function idsSink(response: ServerResponse): StreamSink {
 /**
  * Messages as browsers read them. `event: event` has an id and can be resumed from it, the others have none.
  *
- * @param namesCluster says of changes which cluster they are of
+ * @param namesCluster adds the cluster's id to changes
  */
 function eventSourceSink(response: ServerResponse, namesCluster: boolean): StreamSink {
   const write = (text: string) => writeBounded(response, `${text}\n\n`);
@@ -146,7 +146,7 @@ function eventSourceSink(response: ServerResponse, namesCluster: boolean): Strea
     change: ({ clusterId, subject }) =>
       write(`event: change\ndata: ${JSON.stringify(namesCluster ? { clusterId, subject } : { subject })}`),
     gap: () => write('event: gap\ndata: {}'),
-    stillHere: () => write(': still here'),
+    keepAlive: () => write(': still here'),
     end: () => void response.end(),
   };
 }

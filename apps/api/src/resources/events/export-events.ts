@@ -1,4 +1,4 @@
-/** The events of a cluster as they are exported. */
+/** The export of a cluster's events. */
 import type { ClusterId } from '@holdfast/core/model/ids.js';
 import { listEvents, type StoredEvent } from '@holdfast/database/queries/events.js';
 import type { Exported } from '../../access/export-lines.js';

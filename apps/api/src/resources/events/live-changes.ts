@@ -6,12 +6,12 @@ import type { Logger } from 'pino';
 import type { Config } from '../../config/config.js';
 import { CONFIG, LOGGER } from '../../http/tokens.js';
 
-/** Something changed: there are new events, or a resource to read again. */
+/** A change: new events, or a resource to read again. */
 export type LiveChange =
   | { events: true }
   | {
       events: false;
-      /** Whose it is: a cluster may hold volumes of organizations that it was granted to. */
+      /** Its organization: a cluster may hold volumes of organizations that it was granted to. */
       organizationId: string;
       clusterId: string;
       subject: { kind: string; id: string };
@@ -19,10 +19,10 @@ export type LiveChange =
 type Subscriber = (change: LiveChange) => void;
 
 /**
- * One database connection listens for the whole process, and tells those whose cluster changed.
+ * One database connection listens for the whole process, and notifies subscribers of the changed cluster.
  *
- * A notification that is lost while the connection is down costs nothing: after each reconnect all subscribers are told
- * to read again, and streams read by position.
+ * A notification lost while the connection is down does no harm: after each reconnect all subscribers read again, and streams read by
+ * position.
  */
 @Injectable()
 export class LiveChanges implements OnApplicationShutdown {

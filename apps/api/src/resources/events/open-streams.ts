@@ -1,6 +1,6 @@
 /**
- * The event streams of this process: how many one token and one organization may hold open, and their end when the token ends, its
- * secret is replaced or its roles change. A stream outlives the request that it was let in with by hours.
+ * The event streams of this process: how many one token and one organization may hold open, and their end when the token ends, its secret
+ * is replaced or its roles change. A stream outlives the authentication of its request by hours.
  */
 import { StorageFault } from '@holdfast/core/model/faults.js';
 import type { OrganizationId, TokenId } from '@holdfast/core/model/ids.js';
@@ -16,11 +16,11 @@ import { LOGGER } from '../../http/tokens.js';
  * with their connection.
  */
 const LIMITS = { ofToken: 32, ofProcess: 4_000 };
-/** A revoked token is out within this, by one query for all streams. */
+/** Maximum delay until a revoked token's streams end, by one query for all streams. */
 const CHECK_INTERVAL_MS = 3_000;
 
 type Closable = { close(): void };
-/** A stream, with the secret and the roles that it was let in with. */
+/** A stream, with the secret and the roles at its authentication. */
 type Opened = { readonly stream: Closable; readonly secretHash: string; readonly roles: string };
 /** The token that streams are opened with, and its organization. */
 export type StreamOwner = { readonly tokenId: TokenId; readonly organizationId: OrganizationId };
@@ -47,10 +47,10 @@ export class OpenStreams implements OnApplicationShutdown {
   }
 
   /**
-   * An organization may open one more while it has fewer than are left for all: however many it opens, as many stay free
-   * for the next organization, and half of those for the one after it.
+   * An organization may open another stream while it has fewer than remain free for all: as many as it opens stay free for the next
+   * organization, and half of those for the one after it.
    *
-   * @throws StorageFault `request.rate_limited` when the token, the organization or this process has as many as it may
+   * @throws StorageFault `request.rate_limited` when the token, the organization or this process has reached its limit
    */
   assertRoom({ tokenId, organizationId }: StreamOwner): void {
     const { ofToken, ofProcess } = this.limits;
@@ -102,11 +102,11 @@ export class OpenStreams implements OnApplicationShutdown {
       const rolesNow = new Map([...live].map(([secretHash, found]) => [secretHash, rolesOf(found)]));
       for (const { stream, secretHash, roles: before } of opened) {
         const now = rolesNow.get(secretHash);
-        // Its client opens another one, which sees what the roles of now show.
+        // The client reconnects, and then sees what its present roles allow.
         if (now === undefined || textOf(now) !== before) stream.close();
       }
     } catch (error) {
-      // The database is away: nothing new is sent meanwhile either.
+      // The database is unreachable: nothing new is sent meanwhile either.
       this.log.debug({ err: error }, 'the tokens of open streams could not be checked');
     }
   }
@@ -120,7 +120,7 @@ function limited(publicMessage: string): StorageFault {
   });
 }
 
-/** The same text for the same roles. */
+/** Canonical text of roles, for comparison. */
 function textOf({ role, projectRoles }: UserRoles): string {
   return [
     role,

@@ -6,38 +6,38 @@ import { id, pageOf, time, uuid, version } from '../../http/schemas.js';
 import { clusterIdInPath } from '../clusters/cluster.schemas.js';
 
 const limit = z.int().min(0).nullable();
-/** As tags of nodes and disks are. */
+/** Same form as tags of nodes and disks. */
 const tags = z.array(z.string().min(1).max(63)).max(20);
 
-const provisionedBytes = limit.describe('Bytes of the volumes there as users see them; null: no limit.');
+const provisionedBytes = limit.describe('Total size of the volumes there, in bytes; null: no limit.');
 const volumes = limit.describe('Number of volumes there; null: no limit.');
 const runningRebuilds = limit.describe(
-  'Number of rebuilds of these volumes that run at once; further ones wait. Null: no limit of its own.',
+  'Number of concurrent rebuilds of these volumes; further ones wait. Null: no limit of its own.',
 );
 const nodeTags = tags.describe(
-  'A copy goes to nodes only that have all of these, beside what its volume asks for.',
+  "Tags that a node must have to hold a copy, in addition to the volume's selector.",
 );
-const diskTags = tags.describe('As `nodeTags`, of disks.');
+const diskTags = tags.describe("Tags that a disk must have, in addition to the volume's selector.");
 
 const granted = {
   id: uuid.describe('Id of the grant.'),
   clusterId: uuid.describe('Id of the cluster.'),
-  ownerOrganizationId: uuid.describe('Id of the organization whose cluster it is.'),
-  organizationId: uuid.describe('Id of the organization whose volumes may be there.'),
-  limits: z.object({ provisionedBytes, volumes, runningRebuilds }).describe('The most that may be used.'),
+  ownerOrganizationId: uuid.describe('Id of the organization that owns the cluster.'),
+  organizationId: uuid.describe('Id of the organization that may place volumes there.'),
+  limits: z.object({ provisionedBytes, volumes, runningRebuilds }).describe('Upper limits.'),
   used: z
     .object({
       provisionedBytes: z
         .number()
         .min(0)
-        .describe('Bytes of the volumes there, those they grow to included.'),
-      volumes: z.int().min(0).describe('Volumes there, those being deleted included.'),
+        .describe('Total size of the volumes there, in bytes; pending expansions included.'),
+      volumes: z.int().min(0).describe('Number of volumes there, those being deleted included.'),
     })
-    .describe('What is used now; more than a limit that was lowered since, perhaps.'),
+    .describe('Present use; may exceed a limit that was lowered.'),
   nodeTags,
   diskTags,
   version,
-  createdAt: time.describe('When it was made.'),
+  createdAt: time.describe('Time of its creation.'),
 };
 
 export const grantSchema = z.object(granted).meta({ id: 'Grant' });
@@ -50,7 +50,7 @@ export class GrantPath extends dto(
 ) {}
 export class CreateGrantBody extends dto(
   z.strictObject({
-    organizationId: id<OrganizationId>().describe('Id of the organization whose volumes may be there.'),
+    organizationId: id<OrganizationId>().describe('Id of the organization that may place volumes there.'),
     provisionedBytes: provisionedBytes.default(null),
     volumes: volumes.default(null),
     runningRebuilds: runningRebuilds.default(null),

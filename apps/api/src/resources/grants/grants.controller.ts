@@ -23,7 +23,7 @@ export class GrantsController {
   @Get('grants')
   @Route({
     access: 'cluster:read',
-    summary: 'List what was granted to the organization: clusters of others that its volumes may be in',
+    summary: 'List grants to the organization: clusters of others for its volumes',
     answer: ReceivedGrantPage,
   })
   async received(@CurrentTenant() tenant: Tenant, @Query() query: ListQuery) {
@@ -80,7 +80,7 @@ export class GrantsController {
   @Patch('clusters/:clusterId/grants/:grantId')
   @Route({
     access: 'grant:write',
-    summary: 'Change a grant; what is left out stays. Volumes that pass a lowered limit stay, too',
+    summary: 'Change a grant; fields left out are unchanged, and volumes beyond a lowered limit stay',
     answer: GrantDto,
     refuses: ['cluster.not_found', 'grant.not_found'],
   })
@@ -97,7 +97,7 @@ export class GrantsController {
   @Delete('clusters/:clusterId/grants/:grantId')
   @Route({
     access: 'grant:write',
-    summary: 'End a grant that no volume is there by any more',
+    summary: 'Delete a grant without volumes',
     status: 204,
     refuses: ['cluster.not_found', 'grant.not_found', 'grant.in_use'],
   })

@@ -19,7 +19,7 @@ export type GrantGiven = GrantLimits & {
   diskTags: readonly string[];
 };
 
-/** What can be done with grants. REST and GraphQL are two thin adapters over it. */
+/** Operations on grants. REST and GraphQL are two thin adapters over it. */
 export function grantsOf(tenant: Tenant, clusterId: ClusterId, request: ListRequest) {
   return tenant.read(async (sql) => {
     await requireCluster(sql, clusterId);

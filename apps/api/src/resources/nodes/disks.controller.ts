@@ -37,7 +37,7 @@ export class DisksController {
   @Post()
   @Route({
     access: 'node:write',
-    summary: 'Add a disk to a node; its agent sets it up, and says in the condition `Ready` what it found',
+    summary: 'Add a disk to a node; its agent sets it up, and reports the result in the condition `Ready`',
     answer: DiskDto,
     status: 201,
     refuses: ['cluster.not_found', 'node.not_found', 'disk.exists'],
@@ -72,7 +72,7 @@ export class DisksController {
   @Patch(':diskId')
   @Route({
     access: 'node:write',
-    summary: 'Change what is wanted of a disk',
+    summary: 'Change the settings of a disk',
     dryRun: placeChange,
     answer: DiskDto,
     refuses: ['cluster.not_found', 'disk.not_found', 'disk.last_ready'],
@@ -95,7 +95,7 @@ export class DisksController {
   @Route({
     access: 'node:write',
     summary:
-      'Take a disk that is a second one of its identity, or holds an earlier state, for the true one; what was written since that state is lost',
+      'Accept a duplicate disk, or one that was set back, as the true one; writes since its state are lost',
     answer: DiskDto,
     status: 202,
     refuses: ['cluster.not_found', 'disk.not_found', 'disk.in_use'],
@@ -114,7 +114,7 @@ export class DisksController {
   @Delete(':diskId')
   @Route({
     access: 'node:write',
-    summary: 'Take an empty disk off its node; what is stored at its path stays there',
+    summary: 'Remove an empty disk from its node; the data at its path stays',
     dryRun: diskRemoval,
     status: 204,
     refuses: ['cluster.not_found', 'disk.not_found', 'disk.in_use'],

@@ -10,42 +10,38 @@ const count = z.int().min(0);
 
 const drainWaitSchema = z
   .object({
-    volumeId: uuid.describe('The volume that is waited for.'),
-    volumeName: z.string().describe('What the volume is called.'),
+    volumeId: uuid.describe('Id of the volume that the drain waits for.'),
+    volumeName: z.string().describe('Name of the volume.'),
     replicaId: uuid
       .nullable()
       .describe('Its replica on the node; null: the volume as a whole or its engine.'),
     reason: z.enum(DRAIN_WAIT_REASONS).describe('Stable code of the cause, for programs.'),
     message: z.string().describe('The cause for people.'),
-    cures: z.array(z.string()).describe('What would end it; empty where it ends without a user.'),
+    cures: z.array(z.string()).describe('Possible remedies; empty: no action of a user is needed.'),
   })
   .meta({ id: 'DrainWait' });
 
 export const nodeDrainSchema = z
   .object({
-    policy: policy.describe('When the node may be switched off.'),
-    requestedAt: time.describe('When the drain was asked for.'),
+    policy: policy.describe('Policy: the condition for switching the node off.'),
+    requestedAt: time.describe('Time of the request for the drain.'),
     state: z
       .enum(['draining', 'blocked', 'drained'])
       .describe(
-        '`draining`: replicas or engines are on their way; `blocked`: what is left waits for a user or another node; ' +
+        '`draining`: replicas or engines are moving; `blocked`: the rest waits for a user or another node; ' +
           '`drained`: the node may be switched off.',
       ),
-    since: time.describe('Since when it is in this state.'),
+    since: time.describe('Begin of this state.'),
     progress: z
       .object({
-        replicasToMove: count.describe(
-          'Replicas that the policy wants moved, those that have been included.',
-        ),
-        replicasMoved: count.describe('Of these, how many have been moved.'),
-        bytesToMove: bytes.describe('Bytes that those hold.'),
-        bytesMoved: bytes.describe('Of these, how many have been moved.'),
+        replicasToMove: count.describe('Number of replicas to move by the policy, moved ones included.'),
+        replicasMoved: count.describe('Of these, already moved.'),
+        bytesToMove: bytes.describe('Bytes of data in those replicas.'),
+        bytesMoved: bytes.describe('Of these, already moved.'),
       })
-      .describe('How much of it is done.'),
-    waitingCount: count.describe('How many things it waits for.'),
-    waitingFor: z
-      .array(drainWaitSchema)
-      .describe('The first 20 of them: what is blocked before what is on its way.'),
+      .describe('Progress of the drain.'),
+    waitingCount: count.describe('Number of items that it waits for.'),
+    waitingFor: z.array(drainWaitSchema).describe('The first 20 of them: blocked items before moving ones.'),
   })
   .meta({ id: 'NodeDrain' });
 
@@ -54,7 +50,7 @@ export class DrainBody extends dto(
     policy: policy
       .optional()
       .describe(
-        "When the node may be switched off; left out: as the cluster's setting `node-drain-policy` says.",
+        "Policy: the condition for switching the node off; left out: the cluster's setting `node-drain-policy`.",
       ),
   }),
 ) {}
@@ -62,46 +58,44 @@ export class DrainBody extends dto(
 const drainPlanVolumeSchema = z
   .object({
     volumeId: uuid.describe('Id of the volume.'),
-    volumeName: z.string().describe('What the volume is called.'),
+    volumeName: z.string().describe('Name of the volume.'),
     outcome: z
       .enum(DRAIN_OUTCOMES)
       .describe(
-        'What becomes of its replicas on the node: `stays`; `moves`; `copied`: one more is made elsewhere and it stays; ' +
-          '`blocked`: it can not be moved, or must not be switched off; `none`: it has none there, only its engine.',
+        'Effect on its replicas on the node: `stays`; `moves`; `copied`: it stays and one more is built elsewhere; ' +
+          '`blocked`: it can not be moved, or must not be switched off; `none`: it has only its engine there.',
       ),
     engine: z
       .enum(['elsewhere', 'running', 'detached'])
       .describe(
-        'Its engine: not on the node; `running` there, which blocks the drain; `detached` by the setting.',
+        'Its engine: not on the node; `running` there, which blocks the drain; `detached` because of the setting.',
       ),
     targetNodeIds: z
       .array(uuid)
-      .describe('Where its replicas are expected to go. Other volumes may take the room first.'),
-    bytesToMove: bytes.describe('Bytes that are copied for it.'),
-    copiesNow: count.describe('Healthy copies on ready nodes.'),
-    copiesAtLowest: count.describe('The fewest of them from now until the node is back.'),
+      .describe('Expected target nodes of its replicas. Other volumes may take the space first.'),
+    bytesToMove: bytes.describe('Bytes to copy for it.'),
+    copiesNow: count.describe('Number of healthy copies on ready nodes.'),
+    copiesAtLowest: count.describe('The lowest such number until the node is back.'),
     waitsUntil: time
       .nullable()
-      .describe('Until when copies that may come back hold its move up; null: none does.'),
-    blockers: z.array(drainWaitSchema).describe('What keeps the drain from ending, and how that is cured.'),
+      .describe('Time until which copies that may come back delay its move; null: none does.'),
+    blockers: z.array(drainWaitSchema).describe('Obstacles to the end of the drain, with remedies.'),
   })
   .meta({ id: 'DrainPlanVolume' });
 
 export const drainPlanSchema = z
   .object({
-    policy: policy.describe('The policy that the plan is for.'),
-    isPossible: z.boolean().describe('Would it end without a user doing anything?'),
-    replicasToMove: count.describe('Replicas that are replaced elsewhere.'),
-    replicasToStay: count.describe('Replicas that stay on the node.'),
-    bytesToMove: bytes.describe('Bytes that are copied.'),
-    time: timeRangeSchema.nullable().describe('How long the copying takes; null: nothing is copied.'),
+    policy: policy.describe('The policy of the plan.'),
+    isPossible: z.boolean().describe('True: the drain would end without action of a user.'),
+    replicasToMove: count.describe('Number of replicas that are replaced elsewhere.'),
+    replicasToStay: count.describe('Number of replicas that stay on the node.'),
+    bytesToMove: bytes.describe('Bytes to copy.'),
+    time: timeRangeSchema.nullable().describe('Duration of the copying; null: nothing is copied.'),
     copiesAtLowest: count
       .nullable()
-      .describe('The fewest healthy copies that any of the volumes comes to; null: there is no volume.'),
-    volumeCount: count.describe('Volumes with a replica or their engine on the node.'),
-    volumes: z
-      .array(drainPlanVolumeSchema)
-      .describe('The first 1000 of them, those that block the drain before the others.'),
+      .describe('The lowest number of healthy copies of any volume; null: no volume.'),
+    volumeCount: count.describe('Number of volumes with a replica or their engine on the node.'),
+    volumes: z.array(drainPlanVolumeSchema).describe('The first 1000 of them, blocking ones first.'),
   })
   .meta({ id: 'DrainPlan' });
 

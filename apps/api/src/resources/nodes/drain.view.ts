@@ -12,7 +12,7 @@ type NodeDrainView = z.infer<typeof nodeDrainSchema>;
 const VOLUMES_MAX = 1_000;
 const NO_PROGRESS: DrainProgress = { replicasToMove: 0, replicasMoved: 0, bytesToMove: 0, bytesMoved: 0 };
 
-/** Until the reconciler has looked at it, a drain has just begun. */
+/** A drain without a status has not been reconciled yet: it has just begun. */
 export function nodeDrainView({ drain, drainStatus }: StorageNode): NodeDrainView | null {
   if (drain === undefined) return null;
   const { policy, requestedAt } = drain;

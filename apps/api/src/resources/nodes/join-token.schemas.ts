@@ -6,18 +6,18 @@ import { dto } from '../../http/dto.js';
 import { id, isoOrNull, pageOf, time, uuid } from '../../http/schemas.js';
 import { clusterIdInPath } from '../clusters/cluster.schemas.js';
 
-/** Nodes of new names that may join with one token: it is as good as all of them. */
+/** Maximum number of new nodes per token: a leaked token could admit as many. */
 const USES_MAX = 64;
 const LIFE_MINUTES_MAX = 7 * 24 * 60;
 
 export class CreateJoinTokenBody extends dto(
   z
     .strictObject({
-      name: z.string().min(1).max(128).default('join token').describe('What to call it.'),
+      name: z.string().min(1).max(128).default('join token').describe('Name of the token.'),
       nodeName: nodeNameSchema
         .optional()
         .describe(
-          'The node that it lets join. One that has joined before joins again, and its old certificate ends. Left out: any node of a new name.',
+          'Name of the only node that may join. A known node joins again, and its old certificate is revoked. Left out: any node of a new name.',
         ),
       usesMax: z
         .number()
@@ -25,14 +25,14 @@ export class CreateJoinTokenBody extends dto(
         .min(1)
         .max(USES_MAX)
         .default(1)
-        .describe('How many nodes of new names may join with it; 1 where it names a node.'),
+        .describe('Maximum number of nodes of new names that may join; 1 if it names a node.'),
       lifeMinutes: z
         .number()
         .int()
         .min(1)
         .max(LIFE_MINUTES_MAX)
         .default(60)
-        .describe('Minutes until it ends. Nodes that have joined with it stay.'),
+        .describe('Minutes until it expires. Nodes that have joined with it stay.'),
     })
     .refine(({ nodeName, usesMax }) => nodeName === undefined || usesMax === 1, {
       path: ['usesMax'],
@@ -43,13 +43,16 @@ export class CreateJoinTokenBody extends dto(
 const joinTokenSchema = z
   .object({
     id: uuid.describe('Id of the join token; not its secret.'),
-    clusterId: uuid.describe('The cluster that it lets join.'),
-    name: z.string().describe('What its maker called it.'),
-    nodeName: z.string().nullable().describe('The node that it is for; null: any node of a new name.'),
-    uses: z.number().int().describe('How many nodes have joined with it.'),
-    usesMax: z.number().int().describe('How many may.'),
-    expiresAt: time.nullable().describe('When it ends; null: never.'),
-    createdAt: time.describe('When it was made.'),
+    clusterId: uuid.describe('Id of the cluster to join.'),
+    name: z.string().describe('Name given at its creation.'),
+    nodeName: z
+      .string()
+      .nullable()
+      .describe('Name of the only node that may join; null: any node of a new name.'),
+    uses: z.number().int().describe('Number of nodes that have joined with it.'),
+    usesMax: z.number().int().describe('Maximum number of nodes that may join with it.'),
+    expiresAt: time.nullable().describe('Expiry; null: never.'),
+    createdAt: time.describe('Time of its creation.'),
   })
   .meta({ id: 'JoinToken' });
 
@@ -80,9 +83,7 @@ export class NewJoinTokenDto extends dto(
       apiUrl: z
         .string()
         .nullable()
-        .describe(
-          'For HOLDFAST_API_URL of the agent: where agents reach this API. Null: the API does not know it.',
-        ),
+        .describe('For HOLDFAST_API_URL of the agent: address of this API for agents. Null: not configured.'),
     })
     .meta({ id: 'NewJoinToken' }),
 ) {}

@@ -26,7 +26,7 @@ import { readNode } from './read-node.js';
 
 const MINUTE_MS = 60_000;
 
-/** How agents come to speak for nodes, and how that ends. */
+/** Join tokens and revocation of agents' certificates. */
 @Controller('api/v1/clusters/:clusterId')
 export class JoinTokensController {
   constructor(
@@ -55,7 +55,7 @@ export class JoinTokensController {
   @Post('join-tokens')
   @Route({
     access: 'node:write',
-    summary: 'Make a token with which agents join the cluster',
+    summary: 'Create a token with which agents join the cluster',
     answer: NewJoinTokenDto,
     status: 201,
     answersSecret: true,
@@ -108,7 +108,7 @@ export class JoinTokensController {
   @Post('nodes/:nodeId/revoke-identity')
   @Route({
     access: 'node:write',
-    summary: "Take the certificate of a node's agent back: it is not heard before it joins again",
+    summary: "Revoke the certificate of a node's agent: its requests are refused until it joins again",
     status: 204,
     refuses: ['node.not_found'],
   })

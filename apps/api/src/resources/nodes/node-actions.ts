@@ -1,4 +1,4 @@
-/** What can be done with a node beyond changing its switches and labels one by one. */
+/** Actions on a node, beside changes of its switches and labels. */
 import { cordonNode, uncordonNode } from '@holdfast/control/use-cases/cordon-node.js';
 import { cancelDrain, drainNode } from '@holdfast/control/use-cases/drain-node.js';
 import { forgetNode } from '@holdfast/control/use-cases/forget-node.js';
@@ -27,7 +27,7 @@ const NODE: ActionTarget<typeof NodePath.schema, NodeWithStorage, NodeView> = {
 export const NODE_ACTIONS = [
   serveAction(NODE, {
     name: 'cordon',
-    summary: 'Keep new replicas away from a node; those on it stay',
+    summary: 'Cordon a node: it gets no new replicas; those on it stay',
     body: NoBody,
     refuses: ['cluster.not_found', 'node.not_found'],
     takesIfMatch: true,
@@ -36,7 +36,7 @@ export const NODE_ACTIONS = [
   }),
   serveAction(NODE, {
     name: 'uncordon',
-    summary: 'Let new replicas come to a node again, which ends its drain',
+    summary: 'Uncordon a node, which also ends its drain',
     body: NoBody,
     dryRun: noteOnly('replicas that are still on the node stay there'),
     refuses: ['cluster.not_found', 'node.not_found'],
@@ -46,7 +46,7 @@ export const NODE_ACTIONS = [
   }),
   serveAction(NODE, {
     name: 'drain',
-    summary: 'Take a node out: keep new replicas away, and move those on it where the policy says so',
+    summary: 'Drain a node: cordon it, and move its replicas as the policy requires',
     body: DrainBody,
     dryRun: nodeDrain,
     refuses: ['cluster.not_found', 'node.not_found', 'node.last_ready'],
@@ -60,7 +60,7 @@ export const NODE_ACTIONS = [
     name: 'cancelDrain',
     at: 'cancel-drain',
     mutation: 'cancelNodeDrain',
-    summary: 'End the drain of a node; replicas that are still on it stay there',
+    summary: 'Cancel the drain of a node; replicas that are still on it stay',
     body: NoBody,
     refuses: ['cluster.not_found', 'node.not_found'],
     takesIfMatch: true,
@@ -71,7 +71,7 @@ export const NODE_ACTIONS = [
     name: 'startMaintenance',
     at: 'maintenance',
     mutation: 'startNodeMaintenance',
-    summary: 'Open a maintenance window: no new copies are built meanwhile for what only this node lost',
+    summary: 'Open a maintenance window, in which copies on this node are waited for, not rebuilt elsewhere',
     body: MaintenanceBody,
     dryRun: maintenance,
     refuses: ['cluster.not_found', 'node.not_found'],
@@ -84,7 +84,7 @@ export const NODE_ACTIONS = [
     name: 'endMaintenance',
     at: 'end-maintenance',
     mutation: 'endNodeMaintenance',
-    summary: "End a node's maintenance window before its time",
+    summary: "End a node's maintenance window early",
     body: NoBody,
     dryRun: noteOnly(
       'copies that only this node lost are built elsewhere again, if it does not come back in time',
@@ -97,7 +97,7 @@ export const NODE_ACTIONS = [
   serveAction(NODE, {
     name: 'forget',
     summary:
-      'Declare a node gone for good: revoke its certificate, give up its copies, and delete it in the end',
+      'Declare a node permanently lost: revoke its certificate, give up its copies, and delete it in the end',
     body: ForgetNodeBody,
     dryRun: nodeForget,
     refuses: ['cluster.not_found', 'node.not_found', 'node.in_use', 'node.holds_only_copy'],

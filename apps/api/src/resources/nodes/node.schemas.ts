@@ -9,20 +9,20 @@ import { nodeDrainSchema } from './drain.schemas.js';
 const tags = z
   .array(z.string().min(1).max(128))
   .max(32)
-  .describe('Replaces all tags. Volumes whose selector names tags are placed only where all of them are.');
+  .describe("Replaces all tags. A volume's selector matches where all of its tags are.");
 const label = z.string().min(1).max(128).nullable();
 
 export const nodeSchema = z
   .object({
     id: uuid.describe('Id of the node.'),
-    clusterId: uuid.describe('The cluster it belongs to.'),
-    name: z.string().describe('As its agent is called; unique in the cluster.'),
+    clusterId: uuid.describe('Id of its cluster.'),
+    name: z.string().describe('Name of its agent; unique in the cluster.'),
     zone: z
       .string()
       .nullable()
       .describe('Failure domain of the node; null: no label. Nodes without one form one unnamed zone.'),
     region: z.string().nullable().describe('Larger failure domain; null: no label.'),
-    tags: z.array(z.string()).describe("What volumes' node selectors may ask for."),
+    tags: z.array(z.string()).describe("Tags for volumes' node selectors."),
     labels: labelsSchema,
     allowScheduling: z.boolean().describe('False: no new replica is placed on it.'),
     cordoned: z
@@ -31,33 +31,33 @@ export const nodeSchema = z
     evictionRequested: z.boolean().describe('True: its replicas are replaced elsewhere, then removed.'),
     maintenance: z
       .object({
-        until: time.describe('When the window ends, unless it is ended or prolonged before.'),
-        reason: z.string().describe('Why, as the user who opened it said; empty: not said.'),
+        until: time.describe('End of the window, unless it is ended or extended before.'),
+        reason: z.string().describe('Reason given by the user who opened it; empty: none.'),
       })
       .nullable()
       .describe(
-        'Its open maintenance window: meanwhile no new copy is built for what only this node lost, and none is placed ' +
+        'Its open maintenance window: meanwhile copies on it are waited for, not rebuilt elsewhere, and none is placed ' +
           'on it. Null: none.',
       ),
     drain: nodeDrainSchema.nullable().describe('Its drain, until it is uncordoned; null: none.'),
     forget: z
       .object({
-        requestedAt: time.describe('When a user declared the node gone for good.'),
+        requestedAt: time.describe('Time at which a user declared the node permanently lost.'),
         acceptedLosses: z
           .array(uuid)
-          .describe('Volumes of which data that only this node held may be lost, as the user accepted.'),
+          .describe('Volumes for which the user accepted the loss of data on this node only.'),
       })
       .nullable()
       .describe(
-        'Set while the node is being forgotten: its certificate is revoked, and it is deleted when no volume refers to it. Null: not asked for.',
+        'Set while the node is being forgotten: its certificate is revoked, and it is deleted when no volume refers to it. Null: not requested.',
       ),
     autoEvicting: z.boolean().describe('True: its drain replaces replicas elsewhere, then removes them.'),
     conditions: z
       .array(conditionSchema)
       .describe(
-        '`Ready`: its agent answers. `Schedulable`: not in maintenance or drained, nor cordoned where the setting minds that. ' +
-          '`Answering`: there, and `False`, while the agent of a node that is still `Ready` has missed a heartbeat and gives no answer ' +
-          'when it is asked; it ends with the next heartbeat, or with `Ready` after `agent-heartbeat-timeout`.',
+        '`Ready`: its agent answers. `Schedulable`: not in maintenance or drained, nor cordoned where the setting respects that. ' +
+          '`Answering`: present, and `False`, while the agent of a node that is still `Ready` has missed a heartbeat and does not answer ' +
+          'queries; it ends with the next heartbeat, or with `Ready` after `agent-heartbeat-timeout`.',
       ),
     nbdHost: z
       .string()
@@ -72,7 +72,7 @@ export const nodeSchema = z
       .nullable()
       .describe('Process id of its agent on that machine; null until it has registered.'),
     agentVersion: z.string().nullable().describe("Its agent's version; null until it has registered."),
-    lastHeartbeatAt: time.nullable().describe('When its agent was last heard; null: never.'),
+    lastHeartbeatAt: time.nullable().describe("Time of its agent's last heartbeat; null: never."),
     disks: z.int().describe('Number of its disks.'),
     replicas: z.int().describe('Number of replicas on its disks.'),
     storage: storageSchema.describe('Space of its disks, in bytes.'),
@@ -82,55 +82,57 @@ export const nodeSchema = z
 
 export const diskSchema = z
   .object({
-    id: uuid.describe("Id of the disk, from its identity file: it stays the disk's wherever it is mounted."),
-    nodeId: uuid.describe('The node it is on.'),
+    id: uuid.describe('Id of the disk, from its identity file; independent of where it is mounted.'),
+    nodeId: uuid.describe('Id of its node.'),
     name: z.string().describe('Unique on its node.'),
-    path: z.string().describe('Where it is on its node: a folder, or the file or device of a block disk.'),
+    path: z.string().describe('Path on its node: a folder, or the file or device of a block disk.'),
     type: z
       .enum(['filesystem', 'block'])
       .describe('`filesystem`: a folder, for volumes of engine v1; `block`: a file or device, for v2.'),
     fileSystem: z.string().describe('Such as `ext4` or `xfs`; empty when unknown, and for block disks.'),
-    tags: z.array(z.string()).describe("What volumes' disk selectors may ask for."),
+    tags: z.array(z.string()).describe("Tags for volumes' disk selectors."),
     labels: labelsSchema,
     allowScheduling: z.boolean().describe('False: no new replica is placed on it.'),
     evictionRequested: z.boolean().describe('True: its replicas are replaced elsewhere, then removed.'),
-    storageReserved: bytes.describe('Bytes kept free of replicas, for others who use the disk.'),
-    storageMaximum: bytes.describe('Bytes that it holds in all.'),
-    storageAvailable: bytes.describe('Bytes that are free, as its agent last reported.'),
+    storageReserved: bytes.describe('Bytes reserved for other uses of the disk.'),
+    storageMaximum: bytes.describe('Total size, in bytes.'),
+    storageAvailable: bytes.describe('Free space as last reported by its agent, in bytes.'),
     storageScheduled: bytes.describe('Bytes booked: the nominal sizes of the replicas on it.'),
     writtenBytes: bytes.describe('Bytes of those replicas that hold data.'),
     conditions: z
       .array(conditionSchema)
       .describe(
-        '`Ready`: it can be read and written. `Schedulable`: it has room under the limits of the cluster. ' +
+        '`Ready`: it can be read and written. `Schedulable`: it has space under the limits of the cluster. ' +
           '`DirectIo`: data goes past the page cache.',
       ),
     answers: z
       .object({
-        calls: z.int().describe('Calls of two minutes that ended, of which at most 256 are kept.'),
-        p50Ms: z.int().describe('Milliseconds that half of them took at most.'),
-        p99Ms: z.int().describe('Milliseconds that 99 of 100 took at most.'),
-        maxMs: z.int().describe('Milliseconds that the slowest took.'),
+        calls: z.int().describe('Number of calls that ended in two minutes; at most 256 are kept.'),
+        p50Ms: z.int().describe('Median duration of a call, in milliseconds.'),
+        p99Ms: z.int().describe('99th percentile of the duration of a call, in milliseconds.'),
+        maxMs: z.int().describe('Duration of the slowest call, in milliseconds.'),
         oldestMs: z
           .int()
           .describe(
-            'Milliseconds that the oldest call that has not ended has been waiting by now; 0: none has for over two seconds.',
+            'Waiting time of the oldest pending call, in milliseconds; 0: none, or less than two seconds.',
           ),
         at: time.describe(
-          'When the agent said so. It says so again when a disk becomes four times as slow or fast, and every five minutes.',
+          "Time of the agent's report. It reports again when a disk becomes four times as slow or fast, and every five minutes.",
         ),
       })
       .meta({ id: 'DiskAnswers' })
       .nullable()
-      .describe('How it has answered its agent lately; null: its agent does not say.'),
+      .describe('Its recent latencies as measured by its agent; null: not reported.'),
     addedAt: time
       .nullable()
       .describe(
-        "When it was added through the API; null: it stands in its agent's configuration, or was found.",
+        "Time at which it was added through the API; null: it is in its agent's configuration, or was found.",
       ),
     removalRequestedAt: time
       .nullable()
-      .describe('When its removal was asked for: it is gone once its agent has let go of it. Null: never.'),
+      .describe(
+        'Time of the request for its removal, which ends once its agent has released it. Null: not requested.',
+      ),
     version,
   })
   .meta({ id: 'Disk' });
@@ -158,8 +160,8 @@ export class PatchNodeBody extends dto(
         .describe('True: replace its replicas elsewhere, then remove them; needs `allowScheduling` false.'),
       tags,
       labels: labelChanges,
-      zone: label.describe('Failure domain of the node; null takes the label off.'),
-      region: label.describe('Larger failure domain; null takes the label off.'),
+      zone: label.describe('Failure domain of the node; null removes the label.'),
+      region: label.describe('Larger failure domain; null removes the label.'),
     })
     .partial(),
 ) {}
@@ -168,12 +170,12 @@ export class MaintenanceBody extends dto(
   z.strictObject({
     until: time
       .transform((text) => new Date(text))
-      .describe('When the window ends: a time to come, at most 7 days away.'),
-    reason: z.string().trim().max(200).default('').describe('Shown wherever the window is.'),
+      .describe('End of the window: in the future, at most 7 days from now.'),
+    reason: z.string().trim().max(200).default('').describe('Shown with the window.'),
   }),
 ) {}
 
-/** More volumes than a user names by hand; a longer list goes in several requests, each of which adds to it. */
+/** More than a user names by hand; a longer list needs several requests, which add up. */
 const LOSSES_MAX = 1_000;
 
 export class ForgetNodeBody extends dto(
@@ -183,8 +185,8 @@ export class ForgetNodeBody extends dto(
       .max(LOSSES_MAX)
       .default([])
       .describe(
-        'Volumes of which data that only this node holds may be lost. Without them the request is refused, and the refusal names ' +
-          'the volumes and what each would lose.',
+        'Volumes whose data on this node only may be lost. Without them the request is refused, and the refusal names ' +
+          'the volumes with their losses.',
       ),
   }),
 ) {}
@@ -196,8 +198,8 @@ export class CreateDiskBody extends dto(
       .min(1)
       .max(1024)
       .describe(
-        "Where it is on the node: a folder, or the file or device of a block disk, below the folders that its agent's " +
-          '`HOLDFAST_DISK_ROOTS` names. A folder or file that is not there is made.',
+        "Path on the node: a folder, or the file or device of a block disk, below the folders that its agent's " +
+          '`HOLDFAST_DISK_ROOTS` names. A missing folder or file is created.',
       ),
     name: z
       .string()
@@ -212,7 +214,7 @@ export class CreateDiskBody extends dto(
       .min(1)
       .optional()
       .describe(
-        'Most that the copies in a folder may take, or size of a file that is made; left out: what its agent gives a ' +
+        "Maximum bytes of the copies in a folder, or size of a created file; left out: the agent's default for a " +
           'new disk. A device has its own.',
       ),
     tags: tags.default([]),
@@ -220,7 +222,7 @@ export class CreateDiskBody extends dto(
     allowScheduling: z
       .boolean()
       .default(true)
-      .describe('False: no replica is placed on it before that is changed.'),
+      .describe('False: no replica is placed on it until that is changed.'),
     storageReserved: bytes.default(0).describe('Bytes to keep free of replicas.'),
   }),
 ) {}
@@ -234,7 +236,7 @@ export class PatchDiskBody extends dto(
         .describe('True: replace its replicas elsewhere, then remove them; needs `allowScheduling` false.'),
       tags,
       labels: labelChanges,
-      storageReserved: bytes.describe('Bytes to keep free of replicas; at most what the disk holds.'),
+      storageReserved: bytes.describe('Bytes to keep free of replicas; at most the size of the disk.'),
     })
     .partial(),
 ) {}

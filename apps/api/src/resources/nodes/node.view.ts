@@ -73,7 +73,7 @@ export function diskView(disk: StorageDisk): DiskView {
   };
 }
 
-/** A call that was owed then is owed still: its end is reported at once. */
+/** A call that was pending then is still pending: its end is reported at once. */
 function answersView(answers: StorageDisk['answers']): DiskView['answers'] {
   if (answers === undefined) return null;
   const { at, oldestMs, ...times } = answers;

@@ -51,7 +51,7 @@ export class NodesController {
   @Patch('nodes/:nodeId')
   @Route({
     access: 'node:write',
-    summary: 'Change what is wanted of a node',
+    summary: 'Change the settings of a node',
     dryRun: placeChange,
     answer: NodeDto,
     refuses: ['cluster.not_found', 'node.not_found', 'node.last_ready'],
@@ -70,7 +70,7 @@ export class NodesController {
   @Post('nodes/:nodeId/drain-plan')
   @Route({
     access: 'placement:simulate',
-    summary: 'What would a drain of the node move, and what would it wait for? Changes nothing.',
+    summary: 'Plan a drain of the node: its moves and obstacles. Changes nothing.',
     answer: DrainPlanDto,
     refuses: [
       'cluster.not_found',
@@ -92,7 +92,7 @@ export class NodesController {
   @Delete('nodes/:nodeId')
   @Route({
     access: 'node:write',
-    summary: 'Forget a node that is gone and holds nothing',
+    summary: 'Delete a stopped node without replicas and engines',
     dryRun: nodeDeletion,
     status: 204,
     refuses: ['node.not_found', 'node.in_use'],

@@ -6,12 +6,12 @@ import * as client from 'openid-client';
 import { z } from 'zod';
 import { type AddressCheck, guardedFetch } from './provider-guard.js';
 
-/** What a sign-in needs when the browser comes back. */
+/** State of a sign-in, for when the browser returns. */
 export const attemptSchema = z.object({
-  /** The issuer that it began at. */
+  /** The issuer where it started. */
   issuer: z.string(),
   clientId: z.string(),
-  /** Where the provider sends the browser back to. */
+  /** Redirect URL to which the provider sends the browser back. */
   redirectUrl: z.url(),
   state: z.string(),
   nonce: z.string(),
@@ -25,7 +25,7 @@ export type ProviderUser = {
   readonly claims: ProviderClaims;
 };
 
-/** What a provider knows this control plane as, and how it is called. */
+/** Client configuration of this control plane at a provider. */
 export type ClientConfig = {
   readonly issuer: URL;
   readonly clientId: string;
@@ -37,14 +37,14 @@ export type ClientConfig = {
 
 /** A subject has 255 ASCII characters at most, says OpenID Connect Core 2. */
 const SUBJECT_CHARS_MAX = 255;
-/** As long as a member's name may be. */
+/** Maximum length of a member's name. */
 const NAME_CHARS_MAX = 128;
 const emailClaim = z.email().max(320).toLowerCase();
 
 /** Keys and addresses of a provider change seldom. */
 const DISCOVERY_MS = 10 * 60_000;
 
-/** The provider has said no: the user has turned back there, or may not go on to this client. */
+/** The provider has denied the sign-in: the user has cancelled, or may not use this client. */
 export function isDenial(error: unknown): boolean {
   return error instanceof client.AuthorizationResponseError && error.error === 'access_denied';
 }
@@ -55,9 +55,9 @@ export class OidcClient {
   constructor(private readonly config: ClientConfig) {}
 
   /**
-   * Where the browser is sent, and what it has to bring back.
+   * Starts a sign-in: the URL for the browser, and the state to verify at its return.
    *
-   * @param redirectUrl where the provider is to send it then
+   * @param redirectUrl to which the provider redirects it then
    */
   async begin(redirectUrl: URL): Promise<{ readonly url: URL; readonly attempt: Attempt }> {
     const { issuer, clientId } = this.config;
@@ -81,10 +81,10 @@ export class OidcClient {
   }
 
   /**
-   * Exchanges the code that the browser has brought for the user's claims.
+   * Exchanges the browser's authorization code for the user's claims.
    *
-   * @param search of the address that it came to
-   * @throws Error when anything of it is not the answer to this attempt
+   * @param search query of the address of its return
+   * @throws Error when it does not answer this attempt
    */
   async end(search: string, attempt: Attempt): Promise<ProviderUser> {
     const { state, nonce, verifier, redirectUrl } = attempt;
@@ -126,14 +126,14 @@ export class OidcClient {
     };
   }
 
-  /** A provider that did not answer is asked again by the next sign-in. */
+  /** After a failure the next sign-in runs the discovery again. */
   private provider(): Promise<client.Configuration> {
     const now = Date.now();
     if (this.discovered !== undefined && now - this.discovered.at < DISCOVERY_MS)
       return this.discovered.provider;
     const { issuer, clientId, clientSecret, check } = this.config;
-    // Which issuers may do without TLS was decided when the configuration was read; the check judges every single address.
-    // The signature of ID tokens is verified though they come by TLS: a proxy on the way may end it.
+    // Issuers without TLS were admitted when the configuration was read; the check covers every address. ID tokens' signatures are verified
+    // although they come over TLS, since a proxy may terminate it.
     const execute = [client.enableNonRepudiationChecks];
     const provider = client.discovery(issuer, clientId, clientSecret, undefined, {
       execute: issuer.protocol === 'http:' ? [...execute, client.allowInsecureRequests] : execute,

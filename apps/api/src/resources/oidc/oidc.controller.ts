@@ -24,17 +24,19 @@ import { CookieSeal } from './sealed-cookie.js';
 import { callbackPathOf } from './sign-in-provider.schemas.js';
 
 const CALLBACK = '/api/v1/oidc/callback';
-/** Begins the cookie of a sign-in by an organization's provider. */
+/** Prefix of the cookie of a sign-in by an organization's provider. */
 const ORGANIZATION_PREFIX = /^([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\./;
 
 class OidcDto extends dto(
   z
     .object({
-      name: z.string().nullable().describe('What users know the provider by; null: there is none.'),
+      name: z.string().nullable().describe('Name of the provider for users; null: none is configured.'),
       refused: z
         .string()
         .nullable()
-        .describe("Why this browser's last sign-in there was refused, told once; null: it was not."),
+        .describe(
+          "Reason for the refusal of this browser's last sign-in there, returned once; null: it was not refused.",
+        ),
     })
     .meta({ id: 'SignInProvider' }),
 ) {}
@@ -43,25 +45,23 @@ const next = z
   .string()
   .refine(isReturnPath, 'must be a path of the console, such as /volumes')
   .default('/')
-  .describe(
-    'Page of the console that the sign-in leads to: its path, with its query. Left out: the first one.',
-  );
+  .describe('Page of the console after the sign-in: its path, with its query. Left out: the first page.');
 
 class BeginQuery extends dto(z.object({ next })) {}
 class BeginBody extends dto(
   z.strictObject({
-    organization: z.string().trim().min(1).max(63).describe("The organization's name, as it is spelled."),
+    organization: z.string().trim().min(1).max(63).describe('Exact name of the organization.'),
     next,
   }),
 ) {}
 class CallbackPath extends dto(
   z.object({
-    signInProviderId: id<OrganizationId>().describe('Id of the organization whose provider it is.'),
+    signInProviderId: id<OrganizationId>().describe("Id of the provider's organization."),
   }),
 ) {}
 class BegunDto extends dto(
   z
-    .object({ url: z.url().describe('Where the browser is to go now, at the provider.') })
+    .object({ url: z.url().describe('URL at the provider to which the browser goes next.') })
     .meta({ id: 'BegunSignIn' }),
 ) {}
 
@@ -84,7 +84,7 @@ export class OidcController {
   }
 
   @Get()
-  @Route({ access: 'public', summary: 'By which provider may users sign in?', answer: OidcDto })
+  @Route({ access: 'public', summary: 'Read the sign-in provider', answer: OidcDto })
   async provider(@Res({ passthrough: true }) reply: FastifyReply) {
     const entry = await this.entryOfCookie(reply.request);
     const refused = entry === undefined ? null : this.signIns.toldOnce(entry, reply);
@@ -94,7 +94,7 @@ export class OidcController {
   @Get('start')
   @Route({
     access: 'public',
-    summary: 'Send the browser to the provider',
+    summary: 'Redirect the browser to the provider',
     status: 303,
     refuses: ['auth.no_provider', 'auth.provider_failed'],
   })
@@ -106,8 +106,8 @@ export class OidcController {
   }
 
   /**
-   * An organization that is not there is refused as one without a provider is, and guesses are counted by address. By name, not
-   * by e-mail domain: the domain is what any organization may say of itself, and would lead another one's users to its provider.
+   * A missing organization is refused as one without a provider, and guesses are counted by address. By name, not by e-mail domain: any
+   * organization may claim a domain, and would so lead another one's users to its provider.
    */
   @Post('start')
   @Route({

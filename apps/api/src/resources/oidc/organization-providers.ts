@@ -15,14 +15,14 @@ import { addressesOfTenants } from './provider-guard.js';
 import type { SignInEntry } from './provider-sign-ins.js';
 import { CookieSeal } from './sealed-cookie.js';
 
-/** What a client has discovered takes a few kilobytes; the organizations that sign in all day are fewer. */
+/** A client's cached discovery takes a few kilobytes; fewer organizations than this sign in at a time. */
 const CLIENTS_MAX = 200;
 
 export type OrganizationEntry = SignInEntry & { readonly provider: UsableProvider };
 
 @Injectable()
 export class OrganizationProviders {
-  /** By organization, in the order of their making: each keeps what it has discovered until its configuration changes. */
+  /** By organization, in order of creation: each keeps its discovery until its configuration changes. */
   private readonly clients = new Map<OrganizationId, { version: number; client: OidcClient }>();
 
   constructor(

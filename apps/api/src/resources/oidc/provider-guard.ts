@@ -1,6 +1,6 @@
 /**
- * Guard of calls to an OpenID provider: whoever writes its discovery document must not choose what this process calls. All of its
- * addresses are asked over HTTPS and are of other machines, unless the issuer that the operator named is itself on this one.
+ * Guard of calls to an OpenID provider: its discovery document must not choose arbitrary addresses for this process to call. All of its
+ * addresses are called over HTTPS and are on other machines, unless the operator's issuer is on this machine.
  */
 import dns from 'node:dns/promises';
 import net, { type LookupFunction } from 'node:net';
@@ -14,10 +14,10 @@ import { isOnThisMachine } from '../../config/oidc-config.js';
 const CALL_MS_MAX = 10_000;
 /** A discovery document or a set of keys has a few kilobytes. */
 const ANSWER_BYTES_MAX = 256 * 1024;
-/** This machine, its links, and where clouds tell machines their secrets. */
+/** Loopback and link-local addresses, where clouds serve instance metadata with secrets. */
 const NEVER = ['127.0.0.0/8', '::1', '0.0.0.0/8', '169.254.0.0/16', 'fe80::/10'];
 
-/** Judges an address that a provider's documents name. Returns where a call may connect; undefined: wherever its name leads. */
+/** Checks an address from a provider's documents. Returns the addresses to connect to; undefined: those of its name. */
 export type AddressCheck = (url: URL) => Promise<readonly string[] | undefined>;
 
 export type Lookup = (name: string) => Promise<readonly string[]>;
@@ -45,8 +45,8 @@ export async function addressesToCall(
 }
 
 /**
- * The addresses that a call may go to for an organization's provider, which the operator has not chosen: those of the public
- * internet over HTTPS, and networks that the operator names. Else a tenant could have this process call what only it reaches.
+ * The addresses that a call may go to for an organization's provider, which the operator has not chosen: those of the public internet over
+ * HTTPS, and of networks that the operator names. Otherwise a tenant could make this process call internal addresses.
  *
  * @throws Error when the address may not be called
  */
@@ -62,8 +62,8 @@ export async function addressesOfTenants(
 }
 
 /**
- * `fetch` for the provider alone. It connects to the addresses that were checked, so a name that leads elsewhere a moment
- * later changes nothing. Redirects are not followed: they would lead past the check.
+ * `fetch` for the provider alone. It connects to the checked addresses, so that a later change of the name's DNS record has no effect.
+ * Redirects are not followed: they would bypass the check.
  */
 export function guardedFetch(check: AddressCheck): CustomFetch {
   return async (address, { body = null, method, headers }) => {

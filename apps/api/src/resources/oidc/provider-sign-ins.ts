@@ -1,6 +1,6 @@
 /**
- * Sign-in at an OpenID provider, as far as it is the same for the installation's provider (docs/design/tenancy-and-access.md) and for those of
- * organizations (ADR 0242): the cookie that a browser carries on its way, the session at its end, and what is told of a refusal.
+ * Sign-in at an OpenID provider, as far as it is the same for the installation's provider (docs/design/tenancy-and-access.md) and for those
+ * of organizations (ADR 0242): the browser's cookie, the session at the end, and the message of a refusal.
  */
 
 import {
@@ -30,32 +30,32 @@ import { openSession } from '../sessions/open-session.js';
 import { type Attempt, attemptSchema, isDenial, type OidcClient, type ProviderUser } from './oidc-client.js';
 import type { CookieSeal } from './sealed-cookie.js';
 
-/** As long as a user may take at the provider. */
+/** Maximum time of a user at the provider. */
 const ATTEMPT_MS = 10 * 60_000;
-/** As long as the console may take to ask why it was refused. */
+/** Maximum time until the console reads the reason for a refusal. */
 const TOLD_MS = 60_000;
 const FIRST_PAGE = '/';
 
 /**
- * What the cookie of a sign-in holds. The page that it leads to is in there and not in the address at the provider, which may keep
- * addresses and send back others. Checked at both ends; a cookie that an api process of an older version has sealed has none.
+ * Content of a sign-in's cookie. It holds the page after the sign-in, which is not in the address at the provider, since a provider may log
+ * addresses and return others. Validated at both ends; absent in a cookie sealed by an older API process.
  */
 const sealedAttempt = attemptSchema.extend({ next: z.string().refine(isReturnPath).default(FIRST_PAGE) });
 
 const refusalSchema = z.object({ refused: z.string() });
 
-/** A provider that users sign in by. */
+/** A provider for users' sign-in. */
 export type SignInEntry = {
   readonly client: OidcClient;
   readonly seal: CookieSeal;
   readonly rules: ProviderRules;
-  /** Stands before the sealed cookie and says whose it is; empty: the installation's provider's. */
+  /** Prefix of the sealed cookie that names its provider; empty: the installation's. */
   readonly cookiePrefix: string;
-  /** The organization that its users sign in to. */
+  /** Its users' organization. */
   readonly organization: () => Promise<OrganizationId>;
 };
 
-/** A user whom the provider's rules let in. */
+/** A user admitted by the provider's rules. */
 export type AdmittedUser = {
   readonly subject: string;
   readonly email: string;
@@ -67,7 +67,7 @@ export type AdmittedUser = {
 export type EnteredUser = {
   readonly userId: UserId;
   readonly role: OrganizationRole;
-  /** The account had a password until now, which has ended with all that was opened by it. */
+  /** The account had a password until now, which ended with its sessions. */
   readonly hasEndedAccess?: boolean;
 };
 
@@ -84,9 +84,9 @@ export class ProviderSignIns {
   ) {}
 
   /**
-   * Begins a sign-in: the browser gets a cookie, and an address to go to.
+   * Starts a sign-in: the browser gets a cookie, and the URL at the provider.
    *
-   * @param going back from the provider, and on from there to a page of the console
+   * @param going the redirect URL, and the console's page afterwards
    * @throws StorageFault `auth.provider_failed`
    */
   async begin(entry: SignInEntry, going: Going, reply: FastifyReply): Promise<URL> {
@@ -98,7 +98,7 @@ export class ProviderSignIns {
     return url;
   }
 
-  /** Ends a sign-in. Whatever happens, the browser is sent on to the console, which says what was refused. */
+  /** Ends a sign-in. In any case the browser is redirected to the console, which shows a refusal. */
   async end(
     entry: SignInEntry,
     reply: FastifyReply,
@@ -116,36 +116,36 @@ export class ProviderSignIns {
       const audit = { ...auditOf(organizationId, { kind: 'user/session', id: userId }, request), detail };
       const session = { userId, role, organizationId };
       const scope = this.databases.organization(organizationId);
-      // The provider has just said who the user is, and no change of the account takes that back.
+      // The provider has just authenticated the user, which no change of the account revokes.
       const isStillProven = () => Promise.resolve(true);
       await openSession(scope, session, { audit, isStillProven, config: this.config, reply });
       await reply.redirect(this.consoleAt(next, request).href, 303);
     } catch (error) {
       if (!isFault(error)) throw error;
-      // Whom the rules refuse is told of where they are read.
+      // Refusals by the rules are recorded where the rules are evaluated.
       if (error.code !== 'auth.forbidden')
         this.refusedSignIns.note(request, { reason: error.code, account: '' });
-      // Not in the address: a link could tell anything there in this console's name.
+      // Not in the address: a forged link could show any text in this console's name.
       this.seal(entry, { refused: error.details.publicMessage }, { reply, ms: TOLD_MS });
-      // Another attempt leads there too.
+      // A further attempt leads to the same page.
       const again = next === FIRST_PAGE ? '' : `?${new URLSearchParams({ next })}`;
       await reply.redirect(this.consoleAt(`/sign-in${again}`, request).href, 303);
     }
   }
 
-  /** Why this browser's last sign-in was refused, told once; null: it was not. */
+  /** Reason for the refusal of this browser's last sign-in, returned once; null: it was not refused. */
   toldOnce(entry: SignInEntry, reply: FastifyReply): string | null {
     const told = refusalSchema.safeParse(this.opened(entry, reply.request));
     if (told.success) this.clearCookie(reply);
     return told.data?.refused ?? null;
   }
 
-  /** What a provider says goes into the log, and not to the browser. */
+  /** A provider's message goes into the log, not to the browser. */
   failed(error: unknown): StorageFault {
     this.logger.warn({ err: error }, 'a sign-in by the provider has failed');
     return new StorageFault('auth.provider_failed', {
       publicMessage: 'the sign-in provider did not answer as it has to',
-      cures: ['try again', "ask who runs this installation to look into the api's log"],
+      cures: ['try again', "ask the operator of this installation to check the API's log"],
     });
   }
 
@@ -153,7 +153,7 @@ export class ProviderSignIns {
     return request.cookies[cookieName('oidc', request, this.config)] ?? '';
   }
 
-  /** Where the browser finds the console. Without a configured address it is where the request was sent to. */
+  /** URL of the console for the browser: as configured, or else the request's own address. */
   consoleAt(path: string, { protocol, host }: FastifyRequest): URL {
     const { consoleUrl, oidc } = this.config;
     return new URL(path, consoleUrl ?? oidc?.consoleUrl ?? `${protocol}://${host}`);
@@ -217,11 +217,11 @@ export class ProviderSignIns {
   }
 }
 
-/** No failure to look into: users turn back, and a provider says who may come here. */
+/** Not an error to investigate: users cancel, and providers may deny access. */
 function denied(): StorageFault {
   return new StorageFault('auth.invalid', {
     publicMessage: 'the sign-in was cancelled at the provider, or the provider does not let you use Holdfast',
-    cures: ['try again', 'ask who runs the provider to let you use Holdfast'],
+    cures: ['try again', 'ask the operator of the provider for access to Holdfast'],
   });
 }
 

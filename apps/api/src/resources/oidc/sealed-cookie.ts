@@ -1,6 +1,6 @@
 /**
- * Sealed cookie: a value that its browser can neither read nor change, and that ends soon. It carries what a sign-in at a provider
- * needs on its way back, so that any api process can end what another one has begun.
+ * Sealed cookie: a value that its browser can neither read nor change, and that expires soon. It carries the state of a sign-in at a
+ * provider, so that any API process can end a sign-in that another one has started.
  */
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
 import { fieldOf } from '../../http/field-of.js';
@@ -25,7 +25,7 @@ export class CookieSeal {
     return Buffer.concat([nonce, cipher.getAuthTag(), sealed]).toString('base64url');
   }
 
-  /** `undefined`: it is not of ours, was changed, or has ended. */
+  /** `undefined`: it was not sealed by this secret, was changed, or has ended. */
   open(text: string, now: Date): unknown {
     const bytes = Buffer.from(text, 'base64url');
     if (bytes.length <= NONCE_BYTES + TAG_BYTES) return undefined;

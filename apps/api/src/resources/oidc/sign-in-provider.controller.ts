@@ -95,7 +95,7 @@ export class SignInProviderController {
     }, targetOf(organizationId));
   }
 
-  /** What a name leads to is checked at each call. */
+  /** The name's addresses are checked at each call. */
   private assertIssuer(issuer: string): void {
     const detail = refusalOfReceiverUrl(issuer, this.config.oidcNetworks ?? []);
     const isPlain = new URL(issuer).protocol === 'http:' && (this.config.oidcNetworks ?? []).length === 0;
@@ -136,7 +136,7 @@ async function store(
   },
 ): Promise<void> {
   const { clientSecret } = given;
-  // The secret as it is would be sent to the other issuer, and one admin could so read what another one has set.
+  // Otherwise the present secret would be sent to the other issuer, and one admin could so read another one's secret.
   if (clientSecret === undefined && before?.issuer !== given.issuer) {
     throw invalid('/clientSecret', 'is needed for the first issuer, and for another one', []);
   }
@@ -145,7 +145,7 @@ async function store(
     await createSignInProvider(sql, organizationId, { ...given, clientSecret, createdAt: now });
 }
 
-/** In the audit log the provider is what is changed, not the organization that the address names. */
+/** In the audit log the target is the provider, not the organization in the address. */
 function targetOf(organizationId: OrganizationId) {
   return { kind: 'signInProvider', id: organizationId };
 }

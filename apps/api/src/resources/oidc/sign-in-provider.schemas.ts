@@ -10,7 +10,7 @@ const issuer = z
   .url({ protocol: /^https?$/, error: 'must be an https address' })
   .max(2_000)
   .refine((text) => {
-    // Asked of a text that is no address too.
+    // Also called for texts that are no URL.
     if (!URL.canParse(text)) return true;
     const { username, password, hash, search } = new URL(text);
     return username === '' && password === '' && hash === '' && search === '';
@@ -24,32 +24,32 @@ const domain = z
     /^(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z0-9-]{2,63}$/,
     'must be a domain such as example.org',
   );
-/** Owners are made by owners only, and a provider is chosen by admins. */
+/** Only owners may create owners, but admins may choose a provider. */
 const role = z.enum(ORGANIZATION_ROLES).exclude(['owner']);
 
-const ISSUER_WORDS = "The provider's address, under which it publishes its configuration.";
-const CLIENT_WORDS = 'What the provider knows this control plane by.';
+const ISSUER_WORDS = "Issuer: the provider's address, under which it publishes its configuration.";
+const CLIENT_WORDS = 'Client id of this control plane at the provider.';
 const DOMAINS_WORDS =
-  'Domains of the e-mail addresses that may sign in, at least one: many providers have users of all the world.';
+  'Domains of the e-mail addresses that may sign in, at least one: many providers are open to everyone.';
 const ROLE_WORDS =
-  'What a user is in the organization at the first sign-in; later sign-ins leave the role as it is then.';
+  'Role of a user in the organization at the first sign-in; later sign-ins do not change it.';
 
 export const signInProviderSchema = z
   .object({
-    organizationId: uuid.describe('Id of the organization whose provider it is.'),
+    organizationId: uuid.describe("Id of the provider's organization."),
     issuer: z.string().describe(ISSUER_WORDS),
     clientId: z.string().describe(CLIENT_WORDS),
     domains: z.array(z.string()).describe(DOMAINS_WORDS),
     defaultRole: z.enum(ORGANIZATION_ROLES).describe(ROLE_WORDS),
     callbackPath: z
       .string()
-      .describe("Path under the console's address that the provider is to send browsers back to."),
+      .describe("Redirect path, under the console's address, to register at the provider."),
     version,
-    createdAt: time.describe('When it was first set.'),
+    createdAt: time.describe('Time at which it was first set.'),
   })
   .meta({ id: 'OrganizationSignInProvider' });
 
-/** Path that a provider sends browsers back to when a user has signed in there. */
+/** Redirect path for browsers after a sign-in at a provider. */
 export function callbackPathOf(organizationId: string): string {
   return `/api/v1/oidc/callback/${organizationId}`;
 }
@@ -69,7 +69,7 @@ export class PutSignInProviderBody extends dto(
       .max(1_000)
       .optional()
       .describe(
-        'What the provider believes it by; never shown. Needed at first and for another issuer; left out: as it is.',
+        'Client secret at the provider; never shown. Required at first and for another issuer; left out: unchanged.',
       ),
     domains: z.array(domain).min(1).max(DOMAINS_MAX).describe(DOMAINS_WORDS),
     defaultRole: role.default('viewer').describe(ROLE_WORDS),

@@ -1,4 +1,4 @@
-/** Ids of the operations that requests have begun, from the rows that stand for them. */
+/** Ids of operations that requests have started, from their rows. */
 import type { StorageNode } from '@holdfast/core/model/node.js';
 import type { Volume } from '@holdfast/core/model/volume.js';
 import { salvageOf } from '@holdfast/core/model/volume-lifecycle.js';
@@ -22,7 +22,7 @@ export function deletionOperation({ id, lifecycle }: Pick<Volume, 'id' | 'lifecy
   return lifecycle.state === 'deleting' ? operationId('delete', id, lifecycle.requestedAt) : undefined;
 }
 
-/** The copy that is built carries the move. */
+/** The move is recorded on the copy that is built. */
 export function moveOperation({ replicas }: VolumeWithReplicas): Begun {
   const moving = replicas.find(({ replica: { relocation } }) => relocation !== undefined)?.replica;
   return moving?.relocation === undefined ? undefined : operationId('move', moving.id, moving.relocation.at);

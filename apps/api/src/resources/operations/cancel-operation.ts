@@ -1,4 +1,4 @@
-/** Cancelling an operation: by what cancels it at its target, under the same permission and rules. */
+/** Cancels an operation by its target's own action, under the same permission and rules. */
 import { cancelRebuild } from '@holdfast/control/use-cases/cancel-rebuild.js';
 import { cancelDrain } from '@holdfast/control/use-cases/drain-node.js';
 import { patchDisk } from '@holdfast/control/use-cases/patch-disk.js';

@@ -9,7 +9,7 @@ const OPERATION: ActionTarget<typeof OperationPath.schema, FoundOperation, Opera
   noun: 'Operation',
   address: 'api/v1/clusters/:clusterId/operations/:operationId',
   path: OperationPath,
-  // What it takes beyond that is asked for its kind: to cancel a drain is to change a node.
+  // The permission of its kind is checked later: cancelling a drain changes a node.
   access: 'volume:write',
   answer: OperationDto,
   read: readOperation,
@@ -19,7 +19,7 @@ const OPERATION: ActionTarget<typeof OperationPath.schema, FoundOperation, Opera
 export const OPERATION_ACTIONS = [
   serveAction(OPERATION, {
     name: 'cancel',
-    summary: 'Cancel an operation that is under way',
+    summary: 'Cancel a running operation',
     body: NoBody,
     refuses: [
       'operation.not_found',

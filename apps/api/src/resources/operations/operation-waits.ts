@@ -7,11 +7,11 @@ import { LiveChanges } from '../events/live-changes.js';
 import type { OperationView } from './operation.schemas.js';
 import { readOperation } from './read-operation.js';
 
-/** Of this process. Each reads its operation about once in a second where much changes: together no more than a busy console does. */
+/** Per process. Each reads its operation about once per second if much changes: together no more than a busy console. */
 const WAITING_MAX = 64;
-/** Between two readings, however much changes: short at first, as many operations end soon. */
+/** Minimum pause between two reads: short at first, as many operations end soon. */
 const PAUSE_MS = { first: 250, factor: 1.5, most: 1_000 };
-/** Without word of a change: some ends, as of what was deleted, are told by none. */
+/** Poll interval without notifications: some ends, such as deletions, cause none. */
 const SILENCE_MS = 2_000;
 
 @Injectable()
@@ -26,9 +26,9 @@ export class OperationWaits implements BeforeApplicationShutdown {
   }
 
   /**
-   * Waits until the operation has ended, the time is over, the caller is gone or this process is to end.
+   * Waits until the operation has ended, the time is over, the caller has disconnected or this process stops.
    *
-   * @returns the operation as it is then; `undefined` where as many wait as may
+   * @returns the operation at that time; `undefined`: too many requests wait already
    */
   async untilEnded(tenant: Tenant, operationId: string, waitMs: number): Promise<OperationView | undefined> {
     if (this.count >= WAITING_MAX) return undefined;
@@ -39,7 +39,7 @@ export class OperationWaits implements BeforeApplicationShutdown {
       const over = AbortSignal.any([tenant.gone, this.ending.signal, AbortSignal.timeout(waitMs)]);
       let pauseMs = PAUSE_MS.first;
       for (;;) {
-        // Before the reading, so that a change during it is not missed.
+        // Before the read, so that a change during it is not missed.
         told = new AbortController();
         const { operation, view } = await readOperation(tenant, { operationId });
         if (isEnded(operation) || over.aborted) return view;
@@ -53,7 +53,7 @@ export class OperationWaits implements BeforeApplicationShutdown {
     }
   }
 
-  /** All answer with what is, and none waits any more. */
+  /** Ends all waits: each request answers with the present state. */
   endAll(): void {
     this.ending.abort();
   }
@@ -63,7 +63,7 @@ export class OperationWaits implements BeforeApplicationShutdown {
   }
 }
 
-/** Until the time is over or the signal comes. */
+/** Waits until the time is over or the signal is aborted. */
 async function pause(ms: number, signal: AbortSignal): Promise<void> {
   await delay(ms, undefined, { signal }).catch(() => undefined);
 }

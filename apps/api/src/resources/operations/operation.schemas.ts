@@ -18,51 +18,49 @@ const KINDS = Object.keys(OPERATION_KINDS);
 export const operationSchema = z
   .object({
     id: z.string().describe('Id of the operation; it stays the same after its end.'),
-    clusterId: uuid.describe('Id of the cluster that it works in.'),
-    kind: z.enum(KINDS).describe('What is done.'),
+    clusterId: uuid.describe('Id of its cluster.'),
+    kind: z.enum(KINDS).describe('Kind of the operation.'),
     target: z
       .object({
         kind: z.enum(OPERATION_TARGETS).describe('Kind of the object.'),
         id: uuid.describe('Id of the object.'),
       })
-      .describe('The object that it is done to.'),
-    volumeId: uuid.nullable().describe('Id of the volume that it concerns; null: no single one.'),
-    nodeId: uuid.nullable().describe('Id of the node that it concerns or works on; null: none.'),
-    state: z
-      .enum(OPERATION_STATES)
-      .describe('`queued` and `running` are under way; the others are for good.'),
+      .describe('The object of the operation.'),
+    volumeId: uuid.nullable().describe('Id of the affected volume; null: no single one.'),
+    nodeId: uuid.nullable().describe('Id of the affected node; null: none.'),
+    state: z.enum(OPERATION_STATES).describe('`queued` and `running` are under way; the others are final.'),
     steps: z
       .array(
         z.object({
           name: z.string().describe('Name of the step.'),
-          state: z.enum(['done', 'current', 'pending']).describe('How far it is.'),
+          state: z.enum(['done', 'current', 'pending']).describe('Its state.'),
         }),
       )
-      .describe('What it goes through, in order.'),
+      .describe('Its steps, in order.'),
     progress: z
       .object({
-        done: z.number().nullable().describe('How much is done; null: not known.'),
-        total: z.number().nullable().describe('How much there is to do; null: not known.'),
-        unit: z.enum(PROGRESS_UNITS).describe('What is counted.'),
+        done: z.number().nullable().describe('Completed amount; null: unknown.'),
+        total: z.number().nullable().describe('Total amount; null: unknown.'),
+        unit: z.enum(PROGRESS_UNITS).describe('Unit of `done` and `total`.'),
       })
       .nullable()
-      .describe('How far it is; null: there is nothing to count.'),
+      .describe('Its progress; null: not measurable.'),
     eta: z
       .object({
-        p50: time.describe('Half of such operations have ended by then.'),
-        p90: time.describe('Nine of ten have.'),
+        p50: time.describe('Estimated end with a probability of 50 percent.'),
+        p90: time.describe('Estimated end with a probability of 90 percent.'),
       })
       .nullable()
-      .describe('When it ends; null: that can not be told.'),
-    message: z.string().describe('What it waits for, or why it has failed; empty: nothing to say.'),
-    cancellable: z.boolean().describe('It can be cancelled, by whoever may do that to its target.'),
-    requestedAt: time.describe('When it was asked for.'),
-    startedAt: time.nullable().describe('When it began; null: it waits, or that is not recorded.'),
-    finishedAt: time.nullable().describe('When it ended; null: it is under way.'),
+      .describe('Estimated end; null: unknown.'),
+    message: z.string().describe('What it waits for, or the reason of its failure; empty: neither.'),
+    cancellable: z.boolean().describe('True: it can be cancelled, with permission for its target.'),
+    requestedAt: time.describe('Time of the request.'),
+    startedAt: time.nullable().describe('Time of its start; null: it waits, or not recorded.'),
+    finishedAt: time.nullable().describe('Time of its end; null: it is under way.'),
   })
   .meta({ id: 'Operation' });
 
-/** Of an answer that is the operation, where the route has another one as a rule. */
+/** Media type of an answer with the operation in place of the route's usual one. */
 export const OPERATION_TYPE = 'application/vnd.holdfast.operation+json';
 
 export class OperationDto extends dto(operationSchema) {}

@@ -19,7 +19,7 @@ export class OperationsController {
   @Get('operations/:operationId')
   @Route({
     access: 'event:read',
-    summary: 'Read an operation, in whichever cluster it is',
+    summary: 'Read an operation of any cluster',
     answer: OperationDto,
     mayWait: true,
     refuses: ['operation.not_found'],
@@ -31,7 +31,7 @@ export class OperationsController {
   @Get('clusters/:clusterId/operations')
   @Route({
     access: 'event:read',
-    summary: 'List operations: under way and past',
+    summary: 'List operations, running and past',
     answer: OperationPage,
     refuses: ['cluster.not_found'],
   })

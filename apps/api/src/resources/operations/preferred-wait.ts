@@ -2,8 +2,8 @@
 const WAIT_SECONDS_MAX = 30;
 
 /**
- * How long the caller wants the server to wait before it answers (RFC 7240): `Prefer: respond-async, wait=10`. The first of that name
- * counts; what is no number of seconds is ignored, and so is what is more than the bound.
+ * Time that the caller lets the server wait before it answers (RFC 7240): `Prefer: respond-async, wait=10`. The first of that name counts;
+ * a value that is not a number of seconds, or above the limit, is ignored.
  */
 export function preferredWaitMs(header: string | readonly string[] | undefined): number | undefined {
   const preferences = [header ?? []].flat().join(',').split(',');

@@ -41,7 +41,7 @@ export function readOperation(tenant: Tenant, key: OperationKey): Promise<FoundO
   });
 }
 
-/** Rebuilds have a forecast of their own, which knows what is ahead of them; of the others the even rate tells it. */
+/** Rebuilds have a forecast of their own, which includes the queue; for others the average rate gives the end. */
 async function endsOf(
   sql: Sql,
   operations: readonly Operation[],

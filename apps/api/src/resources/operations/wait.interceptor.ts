@@ -11,8 +11,8 @@ import { OperationWaits } from './operation-waits.js';
 import { preferredWaitMs } from './preferred-wait.js';
 
 /**
- * `Prefer: wait=10` on a request that begins an operation, or reads one: the answer is the operation as it is when it has ended, or
- * when the time is over. Outside of what keeps answers for repeats: the work is done, and its answer kept, before it waits.
+ * `Prefer: wait=10` on a request that begins an operation, or reads one: the answer is the operation at its end, or when the time is over.
+ * It runs outside of the idempotency interceptor: the work is done, and its answer stored, before the wait.
  */
 @Injectable()
 export class WaitInterceptor implements NestInterceptor {
@@ -37,7 +37,7 @@ export class WaitInterceptor implements NestInterceptor {
     );
   }
 
-  /** What is wrong with the wait is no reason to tell a caller that the request has failed: it is done. */
+  /** An error of the wait must not fail the request, which is done already. */
   private async wait(
     request: FastifyRequest,
     operationId: string | undefined,
@@ -45,7 +45,7 @@ export class WaitInterceptor implements NestInterceptor {
   ): Promise<OperationView | undefined> {
     const { tenant } = request;
     if (tenant === undefined || operationId === undefined) return undefined;
-    // Whoever may begin something is not always one who may read how it goes.
+    // A caller that may start an operation need not have permission to read it.
     if (decideAccess(tenant.actor, 'event:read').kind === 'refuse') return undefined;
     try {
       return await this.waits.untilEnded(assertAllowed(tenant, 'event:read'), operationId, waitMs);
@@ -56,7 +56,7 @@ export class WaitInterceptor implements NestInterceptor {
   }
 }
 
-/** Of the address that is read, or of the one that an answer names. */
+/** Operation id from the request's address, or from the answer's `Location`. */
 function operationIdOf({ method, params }: FastifyRequest, reply: FastifyReply): string | undefined {
   if (method !== 'GET') return /\/operations\/([^/]+)$/.exec(String(reply.getHeader('location') ?? ''))?.[1];
   const hasId = typeof params === 'object' && params !== null && 'operationId' in params;
@@ -67,7 +67,7 @@ function answerOf({ method }: FastifyRequest, reply: FastifyReply, view: Operati
   void reply.header('preference-applied', 'wait');
   if (method === 'GET') return view;
   void reply.code(view.finishedAt === null ? 202 : 200).header('content-type', OPERATION_TYPE);
-  // Of the object that it works on.
+  // The tag is that of the operation's target.
   void reply.removeHeader('etag');
   return view;
 }

@@ -8,22 +8,21 @@ import { clusterIdInPath } from '../clusters/cluster.schemas.js';
 export const orphanSchema = z
   .object({
     id: uuid.describe('Id of the orphan.'),
-    clusterId: uuid.describe('The cluster of its node.'),
-    nodeId: uuid.describe('The node whose agent found it.'),
+    clusterId: uuid.describe('Id of the cluster of its node.'),
+    nodeId: uuid.describe('Id of the node whose agent found it.'),
     nodeName: z.string().describe("That node's name."),
-    diskId: uuid.describe('The disk it is on.'),
+    diskId: uuid.describe('Id of its disk.'),
     diskName: z.string().describe("That disk's name."),
-    replicaId: uuid.describe('What the copy calls itself; there is no such replica.'),
-    volumeId: uuid.describe('The volume it says that it is of.'),
-    volumeName: z.string().nullable().describe('Null when there is no such volume any more.'),
-    size: bytes.describe('Bytes that its data takes on the disk.'),
-    isReachable: z.boolean().describe('Its node and its disk are ready; else it can not be removed now.'),
-    state: z.enum(['found', 'removing']).describe('`removing`: its removal was asked for.'),
-    error: z
-      .string()
-      .nullable()
-      .describe('Why the last try to remove it failed, which is tried again; null: no try has failed.'),
-    firstSeenAt: time.describe('When an agent first reported it.'),
+    replicaId: uuid.describe('Replica id stored in the copy; no such replica exists.'),
+    volumeId: uuid.describe('Volume id stored in the copy.'),
+    volumeName: z.string().nullable().describe('Name of that volume; null: it does not exist any more.'),
+    size: bytes.describe('Bytes of its data on the disk.'),
+    isReachable: z
+      .boolean()
+      .describe('True: its node and its disk are ready; otherwise it can not be removed now.'),
+    state: z.enum(['found', 'removing']).describe('`removing`: its removal was requested.'),
+    error: z.string().nullable().describe('Error of the last failed removal, which is retried; null: none.'),
+    firstSeenAt: time.describe('Time of the first report of it.'),
     version,
   })
   .meta({ id: 'Orphan' });

@@ -9,7 +9,7 @@ import { type OrphanView, orphanView } from './orphan.schemas.js';
 
 type OrphanKey = { clusterId: ClusterId; orphanId: OrphanId };
 
-/** Copies that belong to no replica. REST and GraphQL are two thin adapters over it. */
+/** Operations on orphans. REST and GraphQL are two thin adapters over it. */
 @Injectable()
 export class OrphansService {
   list(tenant: Tenant, clusterId: ClusterId, request: ListRequest): Promise<Page<OrphanView>> {
@@ -25,7 +25,7 @@ export class OrphansService {
     return orphanView(found);
   }
 
-  /** The orphan as it is from now on, or as it was when it is gone at once. */
+  /** The orphan after the request, or as it was if it is removed at once. */
   async delete(tenant: Tenant, key: OrphanKey): Promise<OrphanView> {
     const before = await this.get(tenant, key);
     await requestOrphanRemoval(tenant.ports, key);

@@ -13,7 +13,7 @@ export class PlacementsController {
   @Post('simulate')
   @Route({
     access: 'placement:simulate',
-    summary: 'What would fit where, and what would become of what is lost? Changes nothing.',
+    summary: 'Simulate new volumes, added or lost hardware, drains and settings. Changes nothing.',
     answer: SimulationDto,
     refuses: ['cluster.not_found', 'fleet.inconsistent', 'compute.busy', 'compute.too_costly'],
   })

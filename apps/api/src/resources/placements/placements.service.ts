@@ -15,12 +15,12 @@ declare module '../threads/thread-pool.js' {
   }
 }
 
-/** What-ifs. They read one consistent state of the cluster, work the answer out in a thread of its own, and write nothing. */
+/** What-ifs. They read one consistent state of the cluster, compute the answer in a thread, and write nothing. */
 @Injectable()
 export class PlacementsService {
   constructor(private readonly threads: ThreadPool) {}
 
-  /** Row-level security hides others' volumes: their bookings are in the disks' figures, and that is all of them that counts. */
+  /** Row-level security hides others' volumes: only their bookings matter, and these are in the disks' figures. */
   async simulate(tenant: Tenant, clusterId: ClusterId, body: SimulateBody) {
     const request = simulationRequest(body);
     const view = await loadWhatIf(tenant.ports, clusterId, request);

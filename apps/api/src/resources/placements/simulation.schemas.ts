@@ -36,7 +36,7 @@ const shape = z.strictObject({
 });
 
 const addedDisk = z.strictObject({
-  size: z.int().min(1).max(VOLUME_BYTES_MAX).describe('Bytes that the disk holds.'),
+  size: z.int().min(1).max(VOLUME_BYTES_MAX).describe('Size of the disk, in bytes.'),
   reserved: z
     .int()
     .min(0)
@@ -44,20 +44,20 @@ const addedDisk = z.strictObject({
     .optional()
     .describe('Bytes to keep free of replicas; left out: 0.'),
   type: z.enum(['filesystem', 'block']).optional().describe('Left out: `filesystem`.'),
-  tags: tags.optional().describe("What volumes' disk selectors may ask for; left out: none."),
+  tags: tags.optional().describe("Tags for volumes' disk selectors; left out: none."),
 });
 
 const addedNode = z.strictObject({
-  name: name.describe('Name of the node; further ones get `-2`, `-3` … behind it.'),
+  name: name.describe('Name of the node; further ones get the suffixes `-2`, `-3` …'),
   zone: name.optional().describe('Zone of the node; left out: no zone label.'),
-  tags: tags.optional().describe("What volumes' node selectors may ask for; left out: none."),
+  tags: tags.optional().describe("Tags for volumes' node selectors; left out: none."),
   disks: z.array(addedDisk).max(ADDED_DISKS_PER_NODE_MAX).describe('The disks of each such node.'),
-  count: z.int().min(1).max(ADDED_NODES_MAX).optional().describe('Number of nodes alike; left out: 1.'),
+  count: z.int().min(1).max(ADDED_NODES_MAX).optional().describe('Number of such nodes; left out: 1.'),
 });
 
 const disksForNode = addedDisk.extend({
   node: name.describe('The node that gets the disk, by name or id.'),
-  count: z.int().min(1).max(ADDED_DISKS_MAX).optional().describe('Number of disks alike; left out: 1.'),
+  count: z.int().min(1).max(ADDED_DISKS_MAX).optional().describe('Number of such disks; left out: 1.'),
 });
 
 const add = z
@@ -69,15 +69,15 @@ const add = z
       .optional()
       .describe('New disks, empty and ready, for nodes of the cluster.'),
   })
-  .describe('New nodes with their disks, and new disks for nodes that are there.');
+  .describe('New nodes with their disks, and new disks for existing nodes.');
 
 const lose = z
   .strictObject({
-    nodes: names.optional().describe('Nodes that are gone, by name or id.'),
-    zones: names.optional().describe('Zones of which all nodes are gone, by name.'),
-    disks: names.optional().describe('Disks that are gone, by id or as node/disk.'),
+    nodes: names.optional().describe('Lost nodes, by name or id.'),
+    zones: names.optional().describe('Zones whose nodes are all lost, by name.'),
+    disks: names.optional().describe('Lost disks, by id or as node/disk.'),
   })
-  .describe('What the cluster loses before anything is placed.');
+  .describe('Losses of the cluster before anything is placed.');
 
 const drainedNode = z.strictObject({
   node: name.describe('The node, by name or id.'),
@@ -89,11 +89,7 @@ const drainedNode = z.strictObject({
 
 export class SimulateBody extends dto(
   z.strictObject({
-    volumes: z
-      .array(shape)
-      .max(SHAPES_MAX)
-      .optional()
-      .describe('Kinds of new volumes, and how many of each.'),
+    volumes: z.array(shape).max(SHAPES_MAX).optional().describe('Kinds of new volumes, with their numbers.'),
     lose: lose.optional(),
     add: add.optional(),
     drain: z.array(drainedNode).max(DRAINS_MAX).optional().describe('Nodes that are drained.'),
@@ -107,8 +103,8 @@ export class SimulateBody extends dto(
         `must have at most ${SETTINGS_MAX} settings`,
       )
       .optional()
-      .describe('Values that settings would have, by name.'),
-    howManyMore: z.boolean().optional().describe('Also count how many more of each kind would fit.'),
+      .describe('Assumed values of settings, by name.'),
+    howManyMore: z.boolean().optional().describe('True: also count how many more of each kind fit.'),
   }),
 ) {}
 
@@ -131,7 +127,7 @@ function withSizeBytes<Disk extends z.infer<typeof addedDisk>>({ size, reserved,
 const count = z.int().min(0);
 const fill = z
   .object({
-    capacityBytes: z.int().describe('Bytes that its disks hold, less what they reserve.'),
+    capacityBytes: z.int().describe('Size of its disks less their reserved space, in bytes.'),
     scheduledBytes: z.int().describe('Bytes booked on its disks.'),
   })
   .meta({ id: 'Fill' });
@@ -140,102 +136,102 @@ const ofVolume = {
   volumeName: z.string().describe("The volume's name."),
 };
 const zone = z.string().nullable().describe('Name of the zone; null: nodes without a zone label.');
-const before = fill.nullable().describe('As it is now; null: it is not there yet.');
-const after = fill.nullable().describe('As it would be; null: it would be gone.');
+const before = fill.nullable().describe('Present value; null: it does not exist yet.');
+const after = fill.nullable().describe('Value after the change; null: it would be gone.');
 
 function shown<Item extends z.ZodType>(item: Item) {
   return z.object({
-    total: count.describe('How many there are, listed or not.'),
-    shown: z.array(item).describe('The first of them, up to a bound.'),
+    total: count.describe('Number of all items, listed or not.'),
+    shown: z.array(item).describe('The first items, up to a limit.'),
   });
 }
 
 const shapeResult = z
   .object({
-    shape: count.describe("Which of the request's `volumes` this is, from 0."),
+    shape: count.describe("Index in the request's `volumes`, from 0."),
     sizeBytes: count.describe('Size of each volume, in bytes.'),
-    numberOfReplicas: count.describe('Copies that each volume wants.'),
-    asked: count.describe('Number of volumes that were asked for.'),
-    fit: count.describe('Number of those for which every copy has a place.'),
+    numberOfReplicas: count.describe('Desired number of copies of each volume.'),
+    asked: count.describe('Number of requested volumes.'),
+    fit: count.describe('Number of those with a place for every copy.'),
     placed: z
       .array(
         z.object({
-          number: count.describe('Which of the volumes alike, from 1.'),
+          number: count.describe('Number of the volume within its kind, from 1.'),
           places: z.array(namedPlaceSchema).describe('A place for each copy.'),
         }),
       )
       .describe(`The first ${PLACEMENTS_SHOWN_MAX} volumes that fit.`),
     firstFailure: z
       .object({
-        volumeNumber: count.describe('Which of the volumes alike, from 1.'),
-        replicaNumber: count.describe('Which of its copies has no place, from 1.'),
-        explanation: placementExplanationSchema.describe('Why that copy has no place, and what would help.'),
+        volumeNumber: count.describe('Number of the volume within its kind, from 1.'),
+        replicaNumber: count.describe('Number of its copy without a place, from 1.'),
+        explanation: placementExplanationSchema.describe('Reason why that copy has no place, with remedies.'),
       })
       .nullable()
       .describe('The first volume that does not fit; null when all do.'),
     howManyMore: z
       .object({
-        count: count.describe('Number of further volumes alike that would fit.'),
-        isAtLeast: z.boolean().describe('True: counting stopped at its bound, and more would fit.'),
+        count: count.describe('Number of further such volumes that would fit.'),
+        isAtLeast: z.boolean().describe('True: counting stopped at its limit, and more would fit.'),
         limitedBy: z
           .string()
           .nullable()
-          .describe('Why not one more; null when counting stopped at its bound.'),
+          .describe('Reason why no further one fits; null: counting stopped at its limit.'),
       })
       .nullable()
-      .describe('How many more would fit afterwards; null unless asked for.'),
+      .describe('Number of further volumes that would fit; null unless requested.'),
   })
   .meta({ id: 'ShapeResult' });
 
 const forecastSchema = z
   .object({
-    time: timeRangeSchema
-      .nullable()
-      .describe('Until the last copy that can be built is built; null: none is built.'),
-    rebuilds: count.describe('Number of copies that are built.'),
-    bytesToMove: count.describe('Bytes that are copied for them.'),
-    volumesLost: count.describe('Number of volumes of which no full copy is left.'),
+    time: timeRangeSchema.nullable().describe('Time until the last rebuild has ended; null: none runs.'),
+    rebuilds: count.describe('Number of rebuilt copies.'),
+    bytesToMove: count.describe('Bytes to copy for them.'),
+    volumesLost: count.describe('Number of volumes left without a full copy.'),
     volumesDegraded: count.describe(
-      'Number of volumes that have fewer copies than they want at some time; the lost ones are left out.',
+      'Number of volumes that have fewer copies than desired at some time; lost ones do not count.',
     ),
     volumesUnschedulable: count.describe(
-      'Number of volumes that lack a copy in the end, since no disk takes it.',
+      'Number of volumes that lack a copy in the end, since no disk fits.',
     ),
     volumesWaiting: count.describe(
       'Number of volumes that lack a copy or their engine in the end, and wait for a user or for a node.',
     ),
     lowWater: z
       .object({
-        copies: count.describe('Full copies that can be read.'),
-        volumes: count.describe('Number of volumes that come to so few.'),
+        copies: count.describe('Number of readable full copies.'),
+        volumes: count.describe('Number of volumes reduced to it.'),
       })
       .nullable()
-      .describe('The fewest copies that any volume comes to; null: the change concerns no volume.'),
+      .describe('The lowest number of copies of any volume; null: no volume is affected.'),
     volumes: shown(
       z.object({
         ...ofVolume,
         end: z
           .enum(['full', 'lost', 'unschedulable', 'waiting'])
           .describe(
-            '`full`: it comes to all its copies; `lost`: no full copy is left; `unschedulable`: no disk takes a copy; ' +
+            '`full`: it has all its copies; `lost`: no full copy is left; `unschedulable`: no disk fits a copy; ' +
               '`waiting`: for a user or for a node.',
           ),
-        why: z.string().nullable().describe('Why it does not come to all its copies; null when it does.'),
-        copiesWanted: count.describe('Copies that it wants.'),
-        copiesNow: count.describe('Full copies that can be read: as it is now.'),
-        copiesAtLowest: count.describe('The fewest of them from the change on.'),
-        copiesAtEnd: count.describe('Those in the end.'),
-        bytesToMove: count.describe('Bytes that are copied for it.'),
+        why: z.string().nullable().describe('Reason why it lacks copies; null: it has all.'),
+        copiesWanted: count.describe('Desired number of copies.'),
+        copiesNow: count.describe('Present number of readable full copies.'),
+        copiesAtLowest: count.describe('The lowest number after the change.'),
+        copiesAtEnd: count.describe('Number in the end.'),
+        bytesToMove: count.describe('Bytes to copy for it.'),
       }),
     ).describe(
-      `The first ${FORECAST_SHOWN_MAX} volumes that the change or an earlier loss concerns, the worst first.`,
+      `The first ${FORECAST_SHOWN_MAX} volumes affected by the change or an earlier loss, the worst first.`,
     ),
     firstUnschedulable: placementExplanationSchema
       .nullable()
       .describe(
-        'Why a copy of the first volume without a place fits nowhere, and what would help; null: all have a place.',
+        'Reason why a copy of the first such volume fits nowhere, with remedies; null: all have a place.',
       ),
-    isCut: z.boolean().describe('A bound ended the forecast: it takes longer, and counts may be higher.'),
+    isCut: z
+      .boolean()
+      .describe('True: a limit ended the forecast; it takes longer, and counts may be higher.'),
   })
   .meta({ id: 'Forecast' });
 
@@ -244,35 +240,37 @@ export const simulationSchema = z
     sentence: z.string().describe('The whole answer in one plain sentence.'),
     allFit: z
       .boolean()
-      .describe('Every volume asked for fits, and no existing copy is left without a place.'),
+      .describe('True: every requested volume fits, and no existing copy is left without a place.'),
     shapes: z.array(shapeResult).describe("One for each of the request's `volumes`, in its order."),
     existing: z
       .object({
         volumesHit: count.describe('Number of volumes that lose a copy.'),
         replicasLost: count.describe('Number of copies that are lost.'),
-        replicasStranded: count.describe('Number of those that fit nowhere else.'),
+        replicasStranded: count.describe('Number of lost copies that fit nowhere else.'),
         volumesLost: count.describe('Number of volumes that lose every full copy.'),
         replaced: shown(
           z.object({
             ...ofVolume,
-            replicaId: uuid.describe('The copy that is lost.'),
-            place: namedPlaceSchema.describe('Where it would be built anew.'),
+            replicaId: uuid.describe('Id of the lost copy.'),
+            place: namedPlaceSchema.describe('Place of its replacement.'),
           }),
-        ).describe('Lost copies that would get another place.'),
+        ).describe('Lost copies with a place for their replacement.'),
         stranded: shown(
           z.object({
             ...ofVolume,
-            replicaId: uuid.describe('The copy that is lost.'),
-            why: z.string().describe('Why it fits nowhere, in a sentence.'),
+            replicaId: uuid.describe('Id of the lost copy.'),
+            why: z.string().describe('Reason why it fits nowhere, in a sentence.'),
           }),
         ).describe('Lost copies that fit nowhere else.'),
         firstStranded: placementExplanationSchema
           .nullable()
-          .describe('Why the first of them fits nowhere, and what would help; null when all fit.'),
+          .describe('Reason why the first of them fits nowhere, with remedies; null: all fit.'),
         lostVolumes: shown(z.object(ofVolume)).describe('Volumes that lose every full copy.'),
       })
-      .describe('What becomes of volumes that are there. Numbers count all; lists those the caller may see.'),
-    zones: z.array(z.object({ zone, before, after })).describe('How full each zone gets.'),
+      .describe(
+        'Effects on existing volumes. Numbers count all; lists contain those that the caller may see.',
+      ),
+    zones: z.array(z.object({ zone, before, after })).describe('Utilization of each zone.'),
     nodes: shown(
       z.object({
         nodeId: z.string().describe('Id of the node; no UUID for a node that the simulation adds.'),
@@ -281,22 +279,22 @@ export const simulationSchema = z
         before,
         after,
       }),
-    ).describe('How full each node gets, the fullest first.'),
+    ).describe('Utilization of each node, the fullest first.'),
     lost: z
       .object({
         nodes: count.describe('Number of nodes.'),
-        disks: count.describe('Number of disks, with those of lost nodes.'),
+        disks: count.describe('Number of disks, those of lost nodes included.'),
       })
-      .describe('What the request took away.'),
+      .describe('Hardware removed by the request.'),
     forecast: forecastSchema.describe(
-      'What the change comes to, in numbers of all volumes and lists of those that the caller may see. Drained nodes count as on.',
+      'Forecast of the change: numbers of all volumes, lists of those that the caller may see. Drained nodes count as on.',
     ),
   })
   .meta({ id: 'Simulation' });
 
 export class SimulationDto extends dto(simulationSchema) {}
 
-/** Core's own data is sent as it is. This does not compile when it and the schema part. */
+/** Core's own data is sent unchanged. This does not compile if it and the schema differ. */
 export function simulationView(result: WhatIfResult): DeepReadonly<z.infer<typeof simulationSchema>> {
   return result;
 }

@@ -9,7 +9,7 @@ import { loadRebuildSpeeds } from '@holdfast/database/store/load-node-volumes.js
 import { loadSettings } from '@holdfast/database/store/load-views.js';
 import { loadRebuildQuotas } from '@holdfast/database/store/rebuild-quotas.js';
 
-/** What is ahead of a cluster's rebuilds: each one's place in the queue, and when it will be done. */
+/** Outlook of a cluster's rebuilds: each one's place in the queue, and its estimated end. */
 export type RebuildOutlook = {
   readonly positions: ReadonlyMap<RebuildId, number>;
   readonly ends: ReadonlyMap<RebuildId, EndEstimate>;
@@ -29,7 +29,7 @@ export async function readOutlook(sql: Sql, clusterId: ClusterId, now: Date): Pr
   return { positions: positionsOf(active), ends: estimateEnds(facts, pacesOf(speeds), now), active };
 }
 
-/** In the order in which admission looks at them. */
+/** In the order of admission. */
 function positionsOf(active: readonly Rebuild[]): ReadonlyMap<RebuildId, number> {
   const waiting = active.filter(({ state, preemptedAt }) => state === 'queued' || preemptedAt !== undefined);
   return new Map(waiting.sort(compareQueued).map(({ id }, index) => [id, index + 1]));

@@ -27,7 +27,7 @@ export const REBUILD_ACTIONS = [
   serveAction(REBUILD, {
     ...common,
     name: 'pause',
-    summary: 'Hold a rebuild up',
+    summary: 'Pause a rebuild',
     act: ({
       tenant,
       key: { rebuildId },
@@ -40,7 +40,7 @@ export const REBUILD_ACTIONS = [
   serveAction(REBUILD, {
     ...common,
     name: 'resume',
-    summary: 'Let a paused rebuild go on',
+    summary: 'Resume a paused rebuild',
     act: ({
       tenant,
       key: { rebuildId },

@@ -14,53 +14,53 @@ import { clusterIdInPath } from '../clusters/cluster.schemas.js';
 export const rebuildSchema = z
   .object({
     id: uuid.describe('Id of the rebuild.'),
-    clusterId: uuid.describe('The cluster of its volume.'),
-    volumeId: uuid.describe('The volume that gets a full copy again.'),
-    targetReplicaId: uuid.describe('The replica that is made a full copy.'),
-    targetNodeId: uuid.describe('The node of that replica.'),
-    sourceReplicaIds: z.array(uuid).describe('The full copies that it reads from at once.'),
-    sourceNodeIds: z.array(uuid).describe('The nodes of those copies.'),
+    clusterId: uuid.describe('Id of the cluster of its volume.'),
+    volumeId: uuid.describe('Id of the rebuilt volume.'),
+    targetReplicaId: uuid.describe('Id of the replica that becomes a full copy.'),
+    targetNodeId: uuid.describe("Id of that replica's node."),
+    sourceReplicaIds: z.array(uuid).describe('Ids of the full copies that it reads from.'),
+    sourceNodeIds: z.array(uuid).describe("Ids of those copies' nodes."),
     state: z
       .enum(['queued', 'running', 'succeeded', 'failed', 'cancelled'])
       .describe(
-        '`queued` until admission lets it run, and while it is preempted by a rebuild of a volume on its last copy.',
+        '`queued` until it is admitted, and while it is preempted by a rebuild of a volume on its last copy.',
       ),
-    phase: z.enum(REBUILD_PHASES).describe('The step it is at, in their order; it stays where it failed.'),
+    phase: z.enum(REBUILD_PHASES).describe('Its present step; after a failure, the failed one.'),
     queuePosition: z
       .int()
       .nullable()
-      .describe('1 for the next one to be admitted; null when it does not wait.'),
-    priority: z.int().describe('Full copies the volume has: fewest first.'),
-    waitingFor: z.string().describe('Why it does not run, in a sentence; empty when it does.'),
+      .describe('Place in the queue for admission, from 1; null: it does not wait.'),
+    priority: z.int().describe('Number of full copies of the volume; fewest first.'),
+    waitingFor: z.string().describe('Reason why it does not run, in a sentence; empty: it runs.'),
     waitingReason: z
       .enum(WAITING_REASONS)
       .nullable()
-      .describe('The same in a code; null when it runs, and until it was looked at.'),
-    paused: z
-      .boolean()
-      .describe('Held up by a user: it does not start, or stands still. User writes still reach its target.'),
-    bandwidthBytesPerSecond: bytes.nullable().describe('Its own limit, in bytes per second; null: none.'),
+      .describe('Stable code of that reason; null: it runs, or was not reconciled yet.'),
+    paused: z.boolean().describe('True: paused by a user. User writes still reach its target.'),
+    bandwidthBytesPerSecond: bytes
+      .nullable()
+      .describe('Bandwidth limit of its own, in bytes per second; null: none.'),
     grantedBytesPerSecond: bytes
       .nullable()
       .describe(
-        "Bytes per second that it may copy now: its own limit, and its share of its target node's. Null: no limit.",
+        "Present limit in bytes per second: its own, and its share of its target node's. Null: no limit.",
       ),
-    size: bytes.describe('Nominal bytes of the replica.'),
+    size: bytes.describe('Nominal size of the replica, in bytes.'),
     bytes: rebuildBytesSchema,
     percent: z
       .number()
       .min(0)
       .max(100)
-      .describe('Share of the work that is done, from 0 to 100; it never falls.'),
-    rateBytesPerSecond: bytes.describe('How fast it copies now, in bytes per second; 0 when it does not.'),
+      .describe('Completed share of the work, from 0 to 100; it never decreases.'),
+    rateBytesPerSecond: bytes.describe('Present speed, in bytes per second; 0: it does not copy.'),
     eta: z
       .object({
-        p50: time.describe('When it is done with even odds.'),
-        p90: time.describe('When it is done with nine in ten odds.'),
+        p50: time.describe('Estimated end with a probability of 50 percent.'),
+        p90: time.describe('Estimated end with a probability of 90 percent.'),
       })
       .nullable()
       .describe(
-        'When it will be done, also while it waits: from its own progress, else from what the last rebuilds took. Null while unknown.',
+        "Estimated end, also while it waits: from its own progress, otherwise from the last rebuilds' durations. Null: unknown.",
       ),
     snapshots: z
       .array(
@@ -72,22 +72,22 @@ export const rebuildSchema = z
               '`full`: all of it; `delta`: blocks that differ; `ranges`: as `delta`, only where stored checksums ' +
                 'differ; `fast`: nothing, its checksums agree.',
             ),
-          reason: z.string().describe('Why that method, in a sentence.'),
-          bytesSent: bytes.describe('Bytes of it that were sent.'),
+          reason: z.string().describe('Reason for that method, in a sentence.'),
+          bytesSent: bytes.describe('Bytes sent of it.'),
         }),
       )
-      .describe("How each layer's data got to the target, parents first; empty until it is known."),
+      .describe("Transfer of each layer's data to the target, parents first; empty until known."),
     attempts: z.int().describe('Number of this attempt among the rebuilds of its target, from 1.'),
     error: z
       .object({
         code: z.string().describe('Stable code of the failure.'),
-        message: z.string().describe('What went wrong, for people.'),
+        message: z.string().describe('Error message for people.'),
       })
       .nullable()
-      .describe('Why it failed or was last interrupted; null: it was not.'),
-    queuedAt: time.describe('When it was queued.'),
-    startedAt: time.nullable().describe('When it was admitted; null: it was not yet.'),
-    finishedAt: time.nullable().describe('When it ended; null: it has not.'),
+      .describe('Error of its failure or last interruption; null: neither.'),
+    queuedAt: time.describe('Time at which it was queued.'),
+    startedAt: time.nullable().describe('Time of its admission; null: not yet.'),
+    finishedAt: time.nullable().describe('Time of its end; null: not yet.'),
     version,
   })
   .meta({ id: 'Rebuild' });
@@ -97,12 +97,14 @@ export class RebuildPath extends dto(
 ) {}
 export class PatchRebuildBody extends dto(
   z.strictObject({
-    paused: z.boolean().optional().describe('True holds it up, false lets it go on; left out: as it is.'),
+    paused: z.boolean().optional().describe('True pauses it, false resumes it; left out: unchanged.'),
     bandwidthBytesPerSecond: z
       .int()
       .min(REBUILD_BANDWIDTH_MIN)
       .nullish()
-      .describe('Its own limit in bytes per second, at least 1 MiB; null for none, left out: as it is.'),
+      .describe(
+        'Bandwidth limit of its own in bytes per second, at least 1 MiB; null: none; left out: unchanged.',
+      ),
   }),
 ) {}
 export class RebuildDto extends dto(rebuildSchema) {}

@@ -6,7 +6,7 @@ import type { rebuildSchema } from './rebuild.schemas.js';
 
 export type RebuildView = z.infer<typeof rebuildSchema>;
 
-/** Rates fall when disks or networks are busy: nine of ten rebuilds are done within twice the even time. */
+/** Rates fall when disks or networks are busy: nine of ten rebuilds are done within twice the median time. */
 const P90_FACTOR = 2;
 /** A year. */
 const ETA_SECONDS_MAX = 365 * 24 * 3600;
@@ -20,7 +20,7 @@ export function rebuildView(rebuild: Rebuild, outlook: RebuildOutlook, now: Date
     targetNodeId: rebuild.targetNodeId,
     sourceReplicaIds: [...rebuild.sourceReplicaIds],
     sourceNodeIds: [...rebuild.sourceNodeIds],
-    // One that is preempted waits for its place as those do that have not begun.
+    // A preempted rebuild waits in the queue as those that have not started.
     state: rebuild.preemptedAt === undefined ? rebuild.state : 'queued',
     phase: rebuild.phase,
     queuePosition: outlook.positions.get(rebuild.id) ?? null,
@@ -44,7 +44,7 @@ export function rebuildView(rebuild: Rebuild, outlook: RebuildOutlook, now: Date
   };
 }
 
-/** A paused rebuild waits too: for the user who paused it. */
+/** A paused rebuild waits for the user who paused it. */
 function waitingOf(rebuild: Rebuild): Pick<RebuildView, 'waitingFor' | 'waitingReason'> {
   const { state, paused, waitingFor, waitingReason } = rebuild;
   if (state === 'running' && paused) return { waitingReason: 'Paused', waitingFor: 'it is paused' };
@@ -52,8 +52,8 @@ function waitingOf(rebuild: Rebuild): Pick<RebuildView, 'waitingFor' | 'waitingR
 }
 
 /**
- * From the share done and the time it took so far (copying and verifying both count in the percentage); before it moves, and
- * for one that waits, from what the cluster's last rebuilds took.
+ * From the share done and the time it took so far (copying and verifying both count in the percentage); before that, and while it waits,
+ * from the durations of the cluster's last rebuilds.
  */
 export function etaOf(rebuild: Rebuild, { ends }: RebuildOutlook, now: Date): RebuildView['eta'] {
   const { id, state, startedAt, percent } = rebuild;
@@ -65,7 +65,7 @@ export function etaOf(rebuild: Rebuild, { ends }: RebuildOutlook, now: Date): Re
     return { p50: at(remaining), p90: at(remaining * P90_FACTOR) };
   }
   const end = ends.get(id);
-  // Centuries are no answer: something stands still whose end can not be told.
+  // Centuries are no useful answer: the rebuild is stalled, and its end is unknown.
   return end === undefined || end.p90Seconds > ETA_SECONDS_MAX
     ? null
     : { p50: at(end.p50Seconds), p90: at(end.p90Seconds) };

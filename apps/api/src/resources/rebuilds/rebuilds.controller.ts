@@ -47,7 +47,7 @@ export class RebuildsController {
   @Patch(':rebuildId')
   @Route({
     access: 'rebuild:write',
-    summary: 'Pause, resume or slow a rebuild down; user writes still reach its target',
+    summary: 'Pause, resume or throttle a rebuild; user writes still reach its target',
     answer: RebuildDto,
     refuses: [...REBUILD_CHANGE],
   })

@@ -19,13 +19,13 @@ import {
   recoveryView,
 } from './recovery.schemas.js';
 
-/** Volumes that the database has lost, and whose copies are on the disks still. */
+/** Volumes missing in the database whose copies still exist on disks. */
 @Controller('api/v1/clusters/:clusterId/recoveries')
 export class RecoveriesController {
   @Get()
   @Route({
     access: 'node:write',
-    summary: 'List volumes that could be made again of orphans, with the reasons why others can not',
+    summary: 'List volumes that can be recovered from orphans, and reasons why others can not',
     answer: RecoveriesDto,
     refuses: ['cluster.not_found'],
   })
@@ -43,7 +43,7 @@ export class RecoveriesController {
   @Post(':volumeId')
   @Route({
     access: 'node:write',
-    summary: 'Make a volume again of the copies that were found of it',
+    summary: 'Recover a volume from its found copies',
     answer: VolumeDto,
     refuses: [
       'cluster.not_found',

@@ -10,7 +10,7 @@ const recordSchema = z
     epoch: z.int().describe('Number of the attachment under which it was written.'),
     dataGeneration: z.int().describe('Grows with each change of the members within an epoch.'),
   })
-  .describe('Number of the record that a copy stores.');
+  .describe('Version of the record stored by a copy.');
 
 const obstacleSchema = z
   .object({
@@ -27,58 +27,52 @@ const obstacleSchema = z
         'NoProject',
         'NotNeeded',
       ])
-      .describe(
-        'Stable code of the reason. `NotNeeded`: the volume is there and goes on without these copies.',
-      ),
+      .describe('Stable code of the reason. `NotNeeded`: the volume exists and does without these copies.'),
     why: z.string().describe('The reason, for people.'),
-    cures: z.array(z.string()).describe('What would change it.'),
+    cures: z.array(z.string()).describe('Possible remedies.'),
   })
-  .describe('Why it is not recovered now.');
+  .describe('Obstacle to its recovery.');
 
 export const recoverySchema = z
   .object({
-    volumeId: uuid.describe('Id of the volume, which it keeps.'),
-    name: z.string().describe('Name that it gets: the one that its copies store, or one made of its id.'),
-    size: bytes.nullable().describe('Bytes of the volume; null: no copy has said it yet.'),
-    numberOfReplicas: z.int().nullable().describe('Copies that are wanted of it; null: not known.'),
-    projectId: uuid.nullable().describe('Project that it goes into; null: none fits.'),
-    fromClusterId: uuid
-      .nullable()
-      .describe('Cluster that its copies say they are of; null: they do not say.'),
-    isKnown: z.boolean().describe('True: the volume is there, and misses these copies only.'),
+    volumeId: uuid.describe('Id of the volume, unchanged by the recovery.'),
+    name: z.string().describe('Name after the recovery: from its copies, or made from its id.'),
+    size: bytes.nullable().describe('Size of the volume, in bytes; null: not reported by any copy yet.'),
+    numberOfReplicas: z.int().nullable().describe('Desired number of copies; null: unknown.'),
+    projectId: uuid.nullable().describe('Id of its project; null: none fits.'),
+    fromClusterId: uuid.nullable().describe('Id of the cluster stored in its copies; null: none is stored.'),
+    isKnown: z.boolean().describe('True: the volume exists, and only lacks these copies.'),
     record: recordSchema
       .nullable()
-      .describe('The newest record, which says which copies are current; null: no copy stores one.'),
+      .describe('The newest record, which names the current copies; null: no copy stores one.'),
     copies: z
       .array(
         z.object({
-          replicaId: uuid.describe('What the copy calls itself.'),
-          nodeId: uuid.describe('The node that it is on.'),
+          replicaId: uuid.describe('Replica id stored in the copy.'),
+          nodeId: uuid.describe('Id of its node.'),
           nodeName: z.string().describe("That node's name."),
-          diskId: uuid.describe('The disk that it is on.'),
+          diskId: uuid.describe('Id of its disk.'),
           diskName: z.string().describe("That disk's name."),
           verdict: z
             .enum(['current', 'stale', 'unfinished', 'silent', 'leaving'])
             .describe(
-              '`current`: the newest record names it; `stale`: it leaves it out; `unfinished`: never a full copy; `silent`: its agent has not said what it stores; `leaving`: it is being removed.',
+              '`current`: named by the newest record; `stale`: not named; `unfinished`: never a full copy; `silent`: its agent has not reported its content; `leaving`: it is being removed.',
             ),
-          record: recordSchema.nullable().describe('The record that it stores; null: none.'),
+          record: recordSchema.nullable().describe('Its stored record; null: none.'),
           writtenBytes: bytes.describe('Bytes of it that hold data.'),
         }),
       )
-      .describe(
-        'Copies that were found, in the order of their ids. Those that are not current stay where they are.',
-      ),
-    missingReplicaIds: z.array(uuid).describe('Copies that the newest record names and that were not found.'),
-    obstacle: obstacleSchema.nullable().describe('Why it is not recovered now; null: it can be.'),
+      .describe('Found copies, in the order of their ids. Copies that are not current are not touched.'),
+    missingReplicaIds: z
+      .array(uuid)
+      .describe('Ids of copies named by the newest record that were not found.'),
+    obstacle: obstacleSchema.nullable().describe('Obstacle to its recovery; null: none.'),
   })
   .meta({ id: 'Recovery' });
 
 export const recoveriesSchema = z
   .object({
-    items: z
-      .array(recoverySchema)
-      .describe('What could be recovered, in the order of the ids of the volumes.'),
+    items: z.array(recoverySchema).describe('Recoverable volumes, in the order of their ids.'),
     next: uuid.nullable().describe('Pass it as `after` to get the next page; null on the last page.'),
   })
   .meta({ id: 'Recoveries' });
@@ -88,36 +82,35 @@ export type RecoveryAnswer = z.infer<typeof recoverySchema>;
 export class RecoveryPath extends dto(
   z.object({
     clusterId: clusterIdInPath,
-    volumeId: id<VolumeId>().describe('Id of the volume, as its copies store it.'),
+    volumeId: id<VolumeId>().describe('Id of the volume, as stored in its copies.'),
   }),
 ) {}
 
 const fromClusterId = id<ClusterId>()
   .optional()
   .describe(
-    'The cluster that the copies are of, where its control plane is lost for good and this one takes its place.',
+    "Id of the copies' cluster, if its control plane is permanently lost and this one takes its place.",
   );
 
 export class RecoveriesQuery extends dto(
   z.strictObject({
     fromClusterId,
-    after: id<VolumeId>().optional().describe('`next` of the page before; left out: the first page.'),
-    limit: z.coerce.number().int().min(1).max(100).default(50).describe('Volumes in one page, at most.'),
+    after: id<VolumeId>().optional().describe('`next` of the previous page; left out: the first page.'),
+    limit: z.coerce
+      .number()
+      .int()
+      .min(1)
+      .max(100)
+      .default(50)
+      .describe('Maximum number of volumes in a page.'),
   }),
 ) {}
 
 export class RecoverBody extends dto(
   z.strictObject({
     fromClusterId,
-    projectId: id<ProjectId>()
-      .optional()
-      .describe('Project to put it into; left out: the one that its copies name.'),
-    name: z
-      .string()
-      .min(1)
-      .max(63)
-      .optional()
-      .describe('Name to give it; left out: the one that its copies store.'),
+    projectId: id<ProjectId>().optional().describe('Id of its project; left out: that of its copies.'),
+    name: z.string().min(1).max(63).optional().describe('Name of the volume; left out: that of its copies.'),
     acceptsMissing: z
       .boolean()
       .default(false)
@@ -125,7 +118,7 @@ export class RecoverBody extends dto(
     acceptsDeleted: z
       .boolean()
       .default(false)
-      .describe('True: recover it although it was deleted, while a node with copies of it was away.'),
+      .describe('True: recover it although it was deleted while a node with copies of it was down.'),
   }),
 ) {}
 

@@ -19,8 +19,8 @@ import { newPassword } from './session.schemas.js';
 
 class FirstAccountBody extends dto(
   z.strictObject({
-    secret: z.string().min(1).max(512).describe('From the one-time link that the installation printed.'),
-    email: z.email().max(320).toLowerCase().describe('E-mail address that the first owner signs in with.'),
+    secret: z.string().min(1).max(512).describe('Secret of the one-time link printed by the installation.'),
+    email: z.email().max(320).toLowerCase().describe("E-mail address for the first owner's sign-in."),
     name: z.string().trim().min(1).max(200).describe("The owner's name, for people."),
     password: newPassword,
   }),
@@ -51,7 +51,7 @@ export class FirstAccountController {
   @Post()
   @Route({
     access: 'public',
-    summary: 'Make the first account, with the one-time link of a fresh installation',
+    summary: 'Create the first account, with the one-time link of a fresh installation',
     answer: FirstAccountDto,
     status: 201,
     refuses: ['first_link.not_found', 'request.rate_limited'],
@@ -60,7 +60,7 @@ export class FirstAccountController {
     const { secret, email, name, password } = body;
     const system = this.databases.system();
     const now = systemClock.now();
-    // Hashing costs, so it is done for those only who have the link.
+    // Hashing is expensive, so it is done only for callers with a valid link.
     await this.refusedSignIns.attempt(request, this.limits, { account: secret }, async () => {
       if (!(await transaction(system, (sql) => isFirstLink(sql, secret, now)))) throw noLink();
     });

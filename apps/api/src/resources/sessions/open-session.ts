@@ -1,4 +1,4 @@
-/** Sessions: made for a user who has proven to be one, by password or by a provider; the cookie carries its secret. */
+/** Creates sessions for authenticated users; the cookie carries the secret. */
 
 import type { OrganizationRole } from '@holdfast/access/permissions.js';
 import { StorageFault } from '@holdfast/core/model/faults.js';
@@ -19,18 +19,18 @@ const PROGRAM_CHARS_MAX = 200;
 type SessionUser = { userId: UserId; organizationId: OrganizationId; role: OrganizationRole };
 
 type Opening = {
-  /** What the audit log says of the sign-in, in the same transaction. */
+  /** Audit entry of the sign-in, in the same transaction. */
   readonly audit: AuditEntry;
   /**
-   * Does what the user has proven to be one by still hold? Asked last: by then the session's row has locked its user against changes of
-   * that, which have been committed, or find the session when they end others.
+   * Is the user's proof, such as the password, still valid? Checked last: by then the session's row has locked its user. A concurrent
+   * change of the proof is either committed, or finds the new session when it ends sessions.
    */
   readonly isStillProven: (sql: Sql) => Promise<boolean>;
   readonly config: Pick<Config, 'cookieSecure'>;
   readonly reply: FastifyReply;
 };
 
-/** @throws StorageFault `auth.invalid` when what the user was let in by has ended meanwhile */
+/** @throws StorageFault `auth.invalid` when the user's proof has become invalid meanwhile */
 export async function openSession(
   scope: Scope,
   user: SessionUser,
@@ -60,7 +60,7 @@ export function endedMeanwhile(): StorageFault {
   });
 }
 
-/** What a user knows the session by: where it was made, and by which program. */
+/** Description of the session for its user: its address and program. */
 function madeFrom({ ip, headers }: FastifyRequest): string {
   return `${ip} ${headers['user-agent'] ?? ''}`.trim().slice(0, PROGRAM_CHARS_MAX);
 }

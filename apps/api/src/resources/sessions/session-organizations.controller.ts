@@ -1,4 +1,4 @@
-/** The organizations that a user may work in, and the switch of a session to another one of them. */
+/** The organizations of a user, and the switch of a session to another one. */
 
 import { ORGANIZATION_ROLES } from '@holdfast/access/permissions.js';
 import { StorageFault } from '@holdfast/core/model/faults.js';
@@ -41,7 +41,7 @@ export class SessionOrganizationsController {
     @Inject(CONFIG) private readonly config: Config,
   ) {}
 
-  /** All of them at once: a user belongs to a few. A token for programs is of one organization, and sees no other. */
+  /** All of them at once: a user belongs to a few. A token for programs belongs to one organization only. */
   @Get()
   @Route({
     access: 'organization:read',
@@ -58,7 +58,7 @@ export class SessionOrganizationsController {
   @Post(':organizationId')
   @Route({
     access: 'token:own',
-    summary: 'Switch the session to another organization of its user; the session before ends',
+    summary: 'Switch the session to another organization of its user; the previous session ends',
     answer: SessionDto,
     status: 201,
     refuses: ['organization.not_found', 'auth.forbidden'],
@@ -82,7 +82,7 @@ export class SessionOrganizationsController {
     }
     const session = { userId, organizationId: wanted.id, role: wanted.role };
     const audit = { ...tenant.auditEntry(), organizationId: wanted.id };
-    // As the system: the one session is of another organization than the other. It is replaced, so one that has ended is not.
+    // As the system: the two sessions are of different organizations. The old one is replaced, so an ended one can not be switched.
     const { secret, expiresAt } = await openSession(this.databases.system(), session, {
       audit,
       isStillProven: async (sql) => {
@@ -95,7 +95,7 @@ export class SessionOrganizationsController {
     return { token: secret, expiresAt: expiresAt.toISOString(), ...session };
   }
 
-  /** As the system: to a session of one organization no other one is there. */
+  /** As the system: row-level security hides other organizations. */
   private memberships({ actor }: Tenant) {
     return transaction(this.databases.system(), (sql) => listMemberships(sql, actor.userId));
   }

@@ -14,7 +14,7 @@ export const newPassword = z
   .string()
   .min(PASSWORD_CHARS_MIN)
   .max(1_000)
-  .describe('As it is to be: a sentence is better than a word with signs in it.');
+  .describe('New password; a long sentence is better than a word with special characters.');
 
 export class SignInBody extends dto(
   z.strictObject({
@@ -22,7 +22,7 @@ export class SignInBody extends dto(
     password: z.string().min(1).max(1_000).describe('In plain text; only its hash is stored.'),
     organizationId: id<OrganizationId>()
       .optional()
-      .describe('Of a user of several organizations; left out: the one joined first.'),
+      .describe('Id of the organization, for a user of several; left out: the one joined first.'),
   }),
 ) {}
 
@@ -30,9 +30,9 @@ export class SessionDto extends dto(
   z
     .object({
       token: z.string().describe('Secret for `Authorization: Bearer`; shown in this answer only.'),
-      expiresAt: time.describe('When the session ends.'),
+      expiresAt: time.describe('Expiry of the session.'),
       userId: uuid.describe('Id of the user who signed in.'),
-      organizationId: uuid.describe('Id of the organization that the session sees.'),
+      organizationId: uuid.describe("Id of the session's organization."),
       role: z.enum(ORGANIZATION_ROLES).describe("The user's role in that organization."),
     })
     .meta({ id: 'Session' }),
@@ -41,15 +41,15 @@ export class SessionDto extends dto(
 export class WhoAmIDto extends dto(
   z
     .object({
-      userId: uuid.describe('Id of the user whose token was sent.'),
-      email: z.string().describe('E-mail address that the user signs in with.'),
+      userId: uuid.describe('Id of the user of the token.'),
+      email: z.string().describe("E-mail address for the user's sign-in."),
       name: z.string().describe("The user's name, for people."),
-      organizationId: uuid.describe('Id of the organization that the token sees.'),
+      organizationId: uuid.describe("Id of the token's organization."),
       organizationName: z.string().describe("The organization's name, for people."),
       role: z
         .enum(ORGANIZATION_ROLES)
-        .describe("What the token allows: the weaker of its own role and its user's."),
-      tokenId: uuid.describe('Id of the token or session that was sent.'),
+        .describe("Effective role: the weaker of the token's own and its user's."),
+      tokenId: uuid.describe('Id of the sent token or session.'),
     })
     .meta({ id: 'WhoAmI' }),
 ) {}
@@ -57,82 +57,77 @@ export class WhoAmIDto extends dto(
 export const tokenSchema = z
   .object({
     id: uuid.describe('Id of the token; not its secret.'),
-    userId: uuid.nullable().describe('The member whose token it is; null: of none.'),
-    kind: z.enum(['session', 'api']).describe('`session`: made by signing in; `api`: for programs.'),
-    name: z.string().describe('What its maker called it.'),
+    userId: uuid.nullable().describe('Id of the member who owns it; null: none.'),
+    kind: z.enum(['session', 'api']).describe('`session`: created by signing in; `api`: for programs.'),
+    name: z.string().describe('Name given at its creation.'),
     role: z
       .enum(ORGANIZATION_ROLES)
       .describe(
-        "The most it allows; a user's token never allows more than the user's own roles. Of a session: the user's role at sign-in, which does not limit it.",
+        "Maximum role; a user's token never allows more than the user's own roles. For a session: the user's role at sign-in, which is no limit.",
       ),
-    projectId: uuid
-      .nullable()
-      .describe('Project of volumes that are created without one; null: they have to name it.'),
-    readOnly: z.boolean().describe('True: it changes nothing, whatever its role allows.'),
-    actions: z
-      .array(z.string())
-      .nullable()
-      .describe('What it is limited to; null: all that its role allows.'),
-    clusterIds: z.array(uuid).nullable().describe('Clusters that it sees; null: all of the organization.'),
-    projectIds: z.array(uuid).nullable().describe('Projects that it sees; null: all of the organization.'),
+    projectId: uuid.nullable().describe('Default project of new volumes; null: requests have to name one.'),
+    readOnly: z.boolean().describe('True: it may only read, regardless of its role.'),
+    actions: z.array(z.string()).nullable().describe('Allowed actions; null: all of its role.'),
+    clusterIds: z.array(uuid).nullable().describe('Ids of its clusters; null: all of the organization.'),
+    projectIds: z.array(uuid).nullable().describe('Ids of its projects; null: all of the organization.'),
     addressRanges: z
       .array(z.string())
       .nullable()
-      .describe('Addresses and networks that it can be used from; null: anywhere.'),
+      .describe('Allowed source addresses and networks; null: all.'),
     parentId: uuid
       .nullable()
-      .describe('The token that it was made with, and ends with; null: made by a session.'),
-    madeFrom: z.string().describe('Of a session: address and program that signed in; else empty.'),
-    expiresAt: time.nullable().describe('When it stops working; null: never.'),
-    lastUsedAt: time.nullable().describe('When it was last used, to about a minute; null: never.'),
-    createdAt: time.describe('When it was created.'),
+      .describe('Id of the token that created it, with which it ends; null: created by a session.'),
+    madeFrom: z.string().describe("Address and program of a session's sign-in; otherwise empty."),
+    expiresAt: time.nullable().describe('Expiry; null: never.'),
+    lastUsedAt: time.nullable().describe('Time of its last use, to about a minute; null: never.'),
+    createdAt: time.describe('Time of its creation.'),
   })
   .meta({ id: 'Token' });
 
 export class CreateTokenBody extends dto(
   z.strictObject({
-    name: z.string().min(1).max(128).describe('What it is for; need not be unique.'),
+    name: z.string().min(1).max(128).describe('Purpose of the token; need not be unique.'),
     role: z
       .enum(ORGANIZATION_ROLES)
       .optional()
-      .describe('At most your strongest, in the organization or a project, which is the default.'),
-    projectId: id<ProjectId>().optional().describe('Where volumes go that are created without a project.'),
-    readOnly: z.boolean().default(false).describe('True: it is to change nothing.'),
+      .describe(
+        'Role of the token: at most, and by default, your strongest in the organization or a project.',
+      ),
+    projectId: id<ProjectId>().optional().describe('Default project of new volumes.'),
+    readOnly: z.boolean().default(false).describe('True: it may only read.'),
     actions: z
       .array(z.enum(ACTIONS))
       .min(1)
       .max(ACTIONS.length)
       .optional()
-      .describe('Limits it to these actions; left out: all that its role allows.'),
+      .describe('Allowed actions; left out: all of its role.'),
     clusterIds: z
       .array(id<ClusterId>())
       .min(1)
       .max(LIMITS_MAX)
       .optional()
-      .describe('Limits it to these clusters; left out: all.'),
+      .describe('Ids of its clusters; left out: all.'),
     projectIds: z
       .array(id<ProjectId>())
       .min(1)
       .max(LIMITS_MAX)
       .optional()
-      .describe('Limits it to the volumes of these projects; left out: all.'),
+      .describe('Ids of the projects of its volumes; left out: all.'),
     addressRanges: z
       .array(z.string().max(64).refine(isAddressRange, 'must be an address, or a network such as 10.0.0.0/8'))
       .min(1)
       .max(LIMITS_MAX)
       .optional()
-      .describe('Addresses and networks that it can be used from; left out: anywhere.'),
+      .describe('Allowed source addresses and networks; left out: all.'),
     expiresAt: time
       .optional()
-      .describe(
-        'When it stops working; left out: after the longest life that this server gives, or with its parent.',
-      ),
+      .describe("Expiry; left out: after this server's maximum lifetime, or with its parent."),
   }),
 ) {}
 
 export class ChangePasswordBody extends dto(
   z.strictObject({
-    currentPassword: z.string().min(1).max(1_000).describe('As it is until now.'),
+    currentPassword: z.string().min(1).max(1_000).describe('The present password.'),
     newPassword,
   }),
 ) {}

@@ -40,12 +40,12 @@ import {
 } from './session.schemas.js';
 import { ownTokensFor, tokenView } from './tokens.controller.js';
 
-/** By the password of this hash. */
+/** A user with a password. */
 type ProvenUser = SignInCandidate & { password_hash: string };
 
 @Controller('api/v1/sessions')
 export class SessionsController {
-  /** Compared with when there is no such user, so that the time taken tells nothing. */
+  /** Compared with if there is no such user, so that the duration reveals nothing. */
   private readonly placeholderHash = hashPassword(systemRandom.secret());
 
   private readonly limits: SignInLimits;
@@ -106,7 +106,7 @@ export class SessionsController {
   }
 
   @Get()
-  @Route({ access: 'token:own', summary: "List one's sessions", answer: TokenPage })
+  @Route({ access: 'token:own', summary: "List the caller's sessions", answer: TokenPage })
   async list(@CurrentTenant() tenant: Tenant, @Query() query: ListQuery) {
     const owner = { ...ownTokensFor(tenant), kind: 'session' as const };
     return pageView(await tenant.read((sql) => listTokens(sql, owner, query)), tokenView);
@@ -115,7 +115,7 @@ export class SessionsController {
   @Delete(':tokenId')
   @Route({
     access: 'token:own',
-    summary: "End one of one's sessions",
+    summary: 'End a session of the caller',
     status: 204,
     refuses: ['token.not_found'],
   })
@@ -129,7 +129,7 @@ export class SessionsController {
   @Post('password')
   @Route({
     access: 'token:own',
-    summary: "Change one's password; all other sessions end",
+    summary: "Change the caller's password; all other sessions end",
     status: 204,
     refuses: ['auth.invalid', 'request.rate_limited', 'request.invalid'],
   })
@@ -141,7 +141,7 @@ export class SessionsController {
     const { userId, tokenId } = tenant.actor;
     const member = await tenant.read((sql) => findMember(sql, userId));
     if (member === undefined) throw new Bug('a token without a user was let in');
-    // Its address is what a provider says, and may be that of another account.
+    // Its e-mail address comes from a provider, and may be that of another account.
     if (member.isManaged) throw noPassword();
     const { email } = member;
     const attempt = { account: email, address: reply.request.ip };
@@ -161,7 +161,7 @@ export class SessionsController {
     if (secret !== undefined) this.setCookie(reply, secret, tenant.actor.expiresAt);
   }
 
-  /** A browser takes another secret from the answer's cookie; a program that sends its secret itself would lose its session. */
+  /** A browser gets the new secret by the answer's cookie; a program that sends its secret in a header would lose its session. */
   private isByCookie({ actor }: Tenant, request: FastifyRequest): boolean {
     const cookie = request.cookies[cookieName('session', request, this.config)];
     return actor.tokenKind === 'session' && cookie !== undefined && hashSecret(cookie) === actor.secretHash;
@@ -206,7 +206,7 @@ export class SessionsController {
   }
 }
 
-/** What the audit log says of a sign-in. */
+/** Audit entry of a sign-in. */
 function signInEntry(user: SignInCandidate, request: FastifyRequest): AuditEntry {
   return {
     organizationId: user.organization_id,

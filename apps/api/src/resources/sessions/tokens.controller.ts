@@ -48,7 +48,11 @@ export class TokensController {
   constructor(@Inject(CONFIG) private readonly config: Config) {}
 
   @Get()
-  @Route({ access: 'token:own', summary: "List tokens: one's own, or for admins all", answer: TokenPage })
+  @Route({
+    access: 'token:own',
+    summary: "List tokens: the caller's own, or for admins all",
+    answer: TokenPage,
+  })
   async list(@CurrentTenant() tenant: Tenant, @Query() query: ListQuery) {
     const page = await tenant.read((sql) => listTokens(sql, ownerFor(tenant), query));
     return pageView(page, tokenView);
@@ -81,7 +85,7 @@ export class TokensController {
   @Route({
     access: 'token:own',
     summary:
-      "Replace the secret of one's token, or for admins of a service account's; the old one stops working at once",
+      "Rotate the secret of a token: the caller's own, or for admins of a service account; the old one stops working at once",
     answer: NewTokenDto,
     answersSecret: true,
     refuses: ['token.not_found', 'idempotency.secret_not_kept'],
@@ -108,15 +112,15 @@ export class TokensController {
   }
 }
 
-/** Admins see the tokens of all users; other users their own; a token for a part of the organization what is made with it. */
+/** Admins see the tokens of all users; other users their own; a token limited to a part of the organization only those created with it. */
 export function ownerFor(tenant: Tenant): TokenOwner {
   const isOfAdmin = seesAll(tenant) && isAllowed(tenant.actor.role, 'cluster:write');
   return isOfAdmin ? { userId: undefined } : ownTokensFor(tenant);
 }
 
 /**
- * The user's own tokens. To one that is limited to a part of the organization those without that limit are not there: it can't
- * end what may do more than itself.
+ * The user's own tokens. A token limited to a part of the organization does not see those without that limit, so that it can not end tokens
+ * with more rights.
  */
 export function ownTokensFor(tenant: Tenant): TokenOwner {
   const { userId, tokenId } = tenant.actor;
@@ -129,12 +133,12 @@ function seesAll({ actor: { limits } }: Tenant): boolean {
 }
 
 type ForMember = {
-  /** Whose token it is to be. */
+  /** Owner of the token. */
   readonly userId: UserId;
   readonly daysMax: number;
 };
 
-/** A token that the caller makes, with its secret. It allows no more than the caller's own does. */
+/** A new token of the caller, with its secret. It allows no more than the caller's own token. */
 export function newToken(tenant: Tenant, body: CreateTokenBody, { userId, daysMax }: ForMember): NewToken {
   const { organizationId, role, projectRoles, limits, tokenId, tokenKind } = tenant.actor;
   const common = {
@@ -142,7 +146,7 @@ export function newToken(tenant: Tenant, body: CreateTokenBody, { userId, daysMa
     organizationId,
     name: body.name,
     expiresAt: endOf(tenant, body.expiresAt, daysMax),
-    // What a session makes outlives it, as its user means it to.
+    // Tokens created by a session outlive it, as intended.
     parentId: tokenKind === 'session' ? undefined : tokenId,
     ...limitsWithin(limits, body),
     madeFrom: '',
@@ -164,21 +168,21 @@ export function newToken(tenant: Tenant, body: CreateTokenBody, { userId, daysMa
 /**
  * Stores a token, and answers with its secret.
  *
- * @throws StorageFault `auth.invalid` when what the caller is let in by ends at the same moment: what was made with it would not
+ * @throws StorageFault `auth.invalid` when the caller's own token ends concurrently: the new one would outlive it
  */
 export async function makeToken(sql: Sql, token: NewToken, { actor }: Tenant) {
   for (const clusterId of token.clusterIds ?? []) await requireUsableCluster(sql, clusterId);
   const projectIds = [token.projectId ?? [], token.projectIds ?? []].flat();
   for (const projectId of projectIds) await requireProject(sql, projectId);
   await createToken(sql, token);
-  // After the new row, which locks its user: in the order of what ends tokens, so that none waits for the other.
+  // After the new row, which locks its user: the same order as when tokens are ended, to avoid a deadlock.
   if (!(await holdToken(sql, actor.tokenId))) throw endedMeanwhile();
   const created = await findTokenById(sql, { userId: undefined }, token.id);
   if (created === undefined) throw tokenNotFound(token.id);
   return { ...tokenView(created), token: token.secret };
 }
 
-/** When a new token ends: as asked for, and with its parent or at its longest life at the latest. */
+/** Expiry of a new token: as requested, at the latest with its parent or after the maximum lifetime. */
 function endOf({ actor, now }: Tenant, wanted: string | undefined, daysMax: number): Date {
   requireFuture(wanted, now);
   const longest = new Date(now.getTime() + daysMax * DAY_MS);
@@ -193,7 +197,7 @@ function endOf({ actor, now }: Tenant, wanted: string | undefined, daysMax: numb
   });
 }
 
-/** A secret may do what its token may: who may do less, or for a shorter time, must not come by it. */
+/** A secret has its token's rights: a caller with fewer rights, or for a shorter time, must not get it. */
 async function assertMayRotate(sql: Sql, { actor }: Tenant, token: TokenRow): Promise<void> {
   assertNoFreer(actor.limits, limitsOf(token));
   const { tokenKind, tokenId, expiresAt } = actor;
@@ -244,7 +248,7 @@ function tokenNotFound(tokenId: TokenId): StorageFault {
   return new StorageFault('token.not_found', { publicMessage: `there is no token ${tokenId}` });
 }
 
-/** A user can't make a token that may do more than the user; one that may do less than was asked for would surprise. */
+/** A user can not create a token with more rights than its own; silently creating a weaker one would surprise. */
 function requireNotStronger(wanted: OrganizationRole, own: OrganizationRole): void {
   if (weakerRole(wanted, own) === wanted) return;
   throw new StorageFault('auth.forbidden', {

@@ -22,7 +22,7 @@ export async function readSetting(tenant: Tenant, clusterId: ClusterId, name: st
   return settingView(name, await readStored(tenant, clusterId));
 }
 
-/** What was set in the cluster, also in a granted one: for what its settings mean for a volume of the organization. */
+/** Settings of the cluster, also of a granted one, which apply to the organization's volumes. */
 export async function readVolumeOverrides(
   tenant: Tenant,
   clusterId: ClusterId,
@@ -45,7 +45,7 @@ async function readStored(tenant: Tenant, clusterId: ClusterId): Promise<Stored>
 
 const NO_CLUSTERS = { total: 0, shown: [] };
 
-/** Who answers the setting otherwise, as far as the caller may see. */
+/** Overrides of the setting, as far as the caller may see them. */
 function overridesView(name: string, { volumes, clusters }: SettingOverrides): SettingView['overrides'] {
   const field = VOLUME_OVERRIDES.find(({ follows }) => follows === name)?.field;
   const { total, shown } = clusters.get(name) ?? NO_CLUSTERS;

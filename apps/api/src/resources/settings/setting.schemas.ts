@@ -10,9 +10,11 @@ const value = z.union([z.boolean(), z.number(), z.string()]);
 export const settingSchema = z
   .object({
     name: z.string().describe('Name of the setting, such as `default-replica-count`.'),
-    value: value.describe('The value in effect, in the type that `definition` says.'),
-    default: value.describe('The value in effect when the cluster sets none.'),
-    isDefault: z.boolean().describe('True: the cluster sets none, and follows a default that may change.'),
+    value: value.describe('Effective value, in the type of `definition`.'),
+    default: value.describe('Effective value if the cluster sets none.'),
+    isDefault: z
+      .boolean()
+      .describe('True: the cluster sets none, and follows the default, which may change.'),
     overrides: z
       .object({
         volumes: z
@@ -20,18 +22,15 @@ export const settingSchema = z
             field: z
               .enum(VOLUME_OVERRIDES.map(({ field }) => field))
               .describe(
-                'The field of a volume; volumes with an answer are listed by the filter `overrides=<field>`.',
+                'Field of the volume; the filter `overrides=<field>` lists volumes with their own value.',
               ),
-            total: z
-              .int()
-              .min(0)
-              .describe('Volumes with an answer of their own, of those that the caller may see.'),
+            total: z.int().min(0).describe('Number of volumes with their own value that the caller may see.'),
           })
           .nullable()
-          .describe('Volumes of the cluster that answer it for themselves; null where none may.'),
+          .describe('Volumes of the cluster that override it; null: not possible.'),
         clusters: z
           .object({
-            total: z.int().min(0).describe('How many there are.'),
+            total: z.int().min(0).describe('Number of them.'),
             shown: z
               .array(
                 z.object({
@@ -43,33 +42,30 @@ export const settingSchema = z
           })
           .describe('Other clusters of the organization that set it.'),
       })
-      .describe('Who else answers it.'),
+      .describe('Values at other levels.'),
     definition: z
       .object({
         type: z
           .enum(['boolean', 'integer', 'number', 'enum', 'cron', 'list'])
           .describe('`cron`: a schedule in UTC; `list`: some of `options`, with semicolons between them.'),
-        category: z.string().describe('What it is about, such as `scheduling` or `rebuild`.'),
-        description: z.string().describe('What it does.'),
-        min: z.number().optional().describe('The lowest number allowed; left out where it is no number.'),
-        max: z.number().optional().describe('The highest number allowed; left out where it is no number.'),
+        category: z.string().describe('Area of the setting, such as `scheduling` or `rebuild`.'),
+        description: z.string().describe('Effect of the setting.'),
+        min: z.number().optional().describe('Minimum of a number; otherwise left out.'),
+        max: z.number().optional().describe('Maximum of a number; otherwise left out.'),
         mayBeUnlimited: z
           .boolean()
           .optional()
-          .describe('True: the text `unlimited` may be set in place of a number; left out: it may not.'),
-        unit: z.string().optional().describe('Unit of the number; left out where it has none.'),
-        options: z
-          .array(z.string())
-          .optional()
-          .describe('The texts allowed; left out where it is not chosen from a list.'),
+          .describe('True: the text `unlimited` is allowed in place of a number; left out: false.'),
+        unit: z.string().optional().describe('Unit of the number; left out: none.'),
+        options: z.array(z.string()).optional().describe('Allowed texts; left out: no list.'),
         engines: z
           .array(z.enum(['v1', 'v2']))
           .optional()
           .describe(
-            'The data engines whose volumes may each have a value of their own; left out where all have one. A map is shown as its JSON text.',
+            'Data engines that may each have a value of their own, in a map as JSON text; left out: one value for all.',
           ),
       })
-      .describe('What may be set, and what that means.'),
+      .describe('Definition: allowed values and their meaning.'),
     version: version.describe(
       "Grows with each change of one of the cluster's settings; quoted, it is the ETag for `If-Match`.",
     ),
@@ -86,9 +82,7 @@ export class PutSettingBody extends dto(
   z.strictObject({
     value: z
       .union([value, z.record(z.enum(['v1', 'v2']), value)])
-      .describe(
-        'The new value, in the type that the definition says; a map where each data engine has its own.',
-      ),
+      .describe('New value, in the type of the definition; a map for values by data engine.'),
   }),
 ) {}
 export class SettingDto extends dto(settingSchema) {}

@@ -43,7 +43,7 @@ export class SettingsController {
   @Route({
     access: 'setting:write',
     summary: 'Set a setting',
-    dryRun: noteOnly('all volumes of the cluster are looked at again'),
+    dryRun: noteOnly('all volumes of the cluster are reconciled'),
     answer: SettingDto,
     refuses: ['cluster.not_found', 'setting.not_found', 'setting.invalid'],
   })
@@ -60,8 +60,8 @@ export class SettingsController {
   @Delete(':name')
   @Route({
     access: 'setting:write',
-    summary: 'Go back to the default',
-    dryRun: noteOnly('all volumes of the cluster are looked at again'),
+    summary: 'Reset a setting to its default',
+    dryRun: noteOnly('all volumes of the cluster are reconciled'),
     answer: SettingDto,
     refuses: ['cluster.not_found', 'setting.not_found'],
   })

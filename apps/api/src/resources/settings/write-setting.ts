@@ -15,7 +15,10 @@ export async function setSetting(
   return readSetting(tenant, clusterId, name);
 }
 
-/** Back to its default. @throws StorageFault `setting.not_found`, `cluster.not_found` */
+/**
+ * Resets it to its default.
+ * @throws StorageFault `setting.not_found`, `cluster.not_found`
+ */
 export function resetSetting(tenant: Tenant, path: SettingPath, ifVersion?: number): Promise<SettingView> {
   return setSetting(tenant, path, undefined, ifVersion);
 }

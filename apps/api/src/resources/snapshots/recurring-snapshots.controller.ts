@@ -47,7 +47,7 @@ export class RecurringSnapshotsController {
   @Put(':recurringName')
   @Route({
     access: 'volume:write',
-    summary: 'Have snapshots of a volume taken again and again',
+    summary: 'Create or change a recurring snapshot of a volume',
     answer: RecurringSnapshotDto,
     refuses: ['volume.not_found', 'volume.deleting', 'recurring_snapshot.not_found'],
   })
@@ -64,7 +64,7 @@ export class RecurringSnapshotsController {
   @Delete(':recurringName')
   @Route({
     access: 'volume:write',
-    summary: 'End a recurring snapshot; what it took stays',
+    summary: 'Delete a recurring snapshot; its snapshots stay',
     answer: RecurringSnapshotDto,
     refuses: ['volume.not_found', 'volume.deleting', 'recurring_snapshot.not_found'],
   })

@@ -17,7 +17,7 @@ type Key = VolumeKey & { recurringName: string };
 /** `version` is its volume's: schedules are a part of it. */
 export type FoundRecurringSnapshot = { view: RecurringSnapshotView; version: number };
 
-/** What can be done with a volume's recurring snapshots. REST and GraphQL are two thin adapters over it. */
+/** Operations on a volume's recurring snapshots. REST and GraphQL are two thin adapters over it. */
 @Injectable()
 export class RecurringSnapshotsService {
   constructor(private readonly volumes: VolumesService) {}

@@ -4,33 +4,31 @@ import { dto } from '../../http/dto.js';
 import { bytes, id, pageOf, time, uuid } from '../../http/schemas.js';
 import { clusterIdInPath } from '../clusters/cluster.schemas.js';
 
-/** A name ends up in file metadata on every copy, and in commands that users type. */
+/** A name is stored in file metadata on every copy, and typed in commands. */
 const SNAPSHOT_NAME = /^[A-Za-z0-9]([A-Za-z0-9._:-]{0,126}[A-Za-z0-9])?$/;
 
 export const snapshotSchema = z
   .object({
     id: uuid.describe('Id of the snapshot.'),
-    volumeId: uuid.describe('The volume it was taken of.'),
+    volumeId: uuid.describe('Id of its volume.'),
     name: z.string().describe('Unique among the live user snapshots of the volume.'),
-    origin: z
-      .enum(['user', 'system'])
-      .describe('Who made it; `system` ones are made by rebuilds and expansions.'),
+    origin: z.enum(['user', 'system']).describe('Origin; `system`: created by a rebuild or an expansion.'),
     state: z
       .enum(['creating', 'ready', 'removing', 'removed', 'failed'])
       .describe(
-        '`creating` until all copies have taken it; `removed`: deleted, and taken out by a purge as soon as one can.',
+        '`creating` until all copies have taken it; `removed`: deleted, and to be removed by the next purge.',
       ),
     recurringName: z
       .string()
       .nullable()
-      .describe('The recurring snapshot that took it, and may delete it; null: none did.'),
-    parentId: uuid.nullable().describe('The older snapshot that it stands on; null: it is the first.'),
-    isHeadParent: z.boolean().describe('True: what is written now stands on it.'),
-    size: bytes.describe('Bytes that were written between its parent and it.'),
+      .describe('Name of the recurring snapshot that took it, and may delete it; null: none.'),
+    parentId: uuid.nullable().describe('Id of its parent, the next older snapshot; null: it is the first.'),
+    isHeadParent: z.boolean().describe('True: it is the parent of the head, which takes new writes.'),
+    size: bytes.describe('Bytes written between its parent and it.'),
     checksum: z
       .string()
       .nullable()
-      .describe('The hash that all hashed copies agree on; null: none is hashed, or they differ.'),
+      .describe('Common hash of all hashed copies; null: none is hashed, or they differ.'),
     checksums: z
       .array(
         z.object({
@@ -38,13 +36,10 @@ export const snapshotSchema = z
           checksum: z.string().nullable().describe('Its hash; null: not hashed since its files changed.'),
         }),
       )
-      .describe('Of each current copy.'),
-    isHashing: z.boolean().describe('A hash of it was asked for and has not ended.'),
-    error: z
-      .string()
-      .nullable()
-      .describe('Why the last try to take, delete or hash it failed; null: it did not.'),
-    createdAt: time.describe('When it was asked for.'),
+      .describe('Checksum of each current copy.'),
+    isHashing: z.boolean().describe('True: a requested hash of it has not ended.'),
+    error: z.string().nullable().describe('Error of the last try to take, delete or hash it; null: none.'),
+    createdAt: time.describe('Time of the request.'),
   })
   .meta({ id: 'Snapshot' });
 
@@ -68,7 +63,7 @@ export class CreateSnapshotBody extends dto(
 
 export class HashBody extends dto(
   z.strictObject({
-    force: z.boolean().optional().describe('Also where nothing has changed since it was last hashed.'),
+    force: z.boolean().optional().describe('True: hash again although nothing has changed.'),
   }),
 ) {}
 

@@ -9,7 +9,7 @@ import { readVolume, type VolumeKey, volumeNotFound } from '../volumes/read-volu
 import { readSnapshot, type SnapshotKey } from './read-snapshot.js';
 import { type SnapshotView, snapshotView } from './snapshot.view.js';
 
-/** What can be done with a volume's snapshots. REST and GraphQL are two thin adapters over it. */
+/** Operations on a volume's snapshots. REST and GraphQL are two thin adapters over it. */
 @Injectable()
 export class SnapshotsService {
   list(tenant: Tenant, key: VolumeKey, request: ListRequest): Promise<Page<SnapshotView>> {
@@ -34,7 +34,7 @@ export class SnapshotsService {
     return this.get(tenant, { ...key, snapshotId });
   }
 
-  /** The snapshot as it is from now on, or as it was when it is gone at once. */
+  /** The snapshot after the request, or as it was if it is removed at once. */
   async delete(tenant: Tenant, key: SnapshotKey): Promise<SnapshotView> {
     const before = await this.get(tenant, key);
     await requestSnapshotDeletion(tenant.volumePorts, key);
@@ -42,7 +42,7 @@ export class SnapshotsService {
     return found === undefined ? { ...before, state: 'removing' } : snapshotView(found);
   }
 
-  /** What a first try of this request has asked for, whose process died before it could answer. */
+  /** The snapshot of an earlier try of this request, whose process died before it could answer. */
   private async takenEarlier(tenant: Tenant, key: VolumeKey): Promise<SnapshotView | undefined> {
     const { reservedId } = tenant;
     if (reservedId === undefined) return undefined;

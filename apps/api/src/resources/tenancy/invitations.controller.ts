@@ -107,11 +107,11 @@ export class InvitationsController {
     await withdrawInvitation(accessPorts(tenant), invitationId);
   }
 
-  /** By POST: an address would be kept in logs and histories, and with it the secret. */
+  /** By POST: an address, and with it the secret, would be kept in logs and histories. */
   @Post('read')
   @Route({
     access: 'public',
-    summary: 'Read what an invitation is for, with its secret',
+    summary: "Read an invitation's organization and role, by its secret",
     answer: OpenInvitationDto,
     refuses: ['invitation.not_found', 'request.rate_limited'],
   })
@@ -125,7 +125,7 @@ export class InvitationsController {
     );
     if (organization === undefined) throw notOpen();
     const page = new URL('/invitation', this.config.consoleUrl ?? `${request.protocol}://${request.host}`);
-    // After the hash sign, which is not sent.
+    // In the fragment, which browsers do not send.
     page.hash = secret;
     const { name: organizationName } = organization;
     return {
@@ -138,7 +138,7 @@ export class InvitationsController {
     };
   }
 
-  /** Without a token: the secret says whom it is for. Who has an account already proves that it is theirs. */
+  /** Without a token: the secret names the invited address. A user with an account authenticates to it. */
   @Post('accept')
   @Route({
     access: 'public',
@@ -166,11 +166,11 @@ export class InvitationsController {
     );
   }
 
-  /** For accounts without a password, which prove by a session whose they are. */
+  /** For accounts without a password, which authenticate by a session. */
   @Post('join')
   @Route({
     access: 'token:own',
-    summary: 'Join an organization with the secret of an invitation, as the user who has signed in',
+    summary: 'Join an organization with the secret of an invitation, as the signed-in user',
     answer: AcceptedDto,
     status: 201,
     refuses: ['invitation.not_found', 'request.rate_limited'],
@@ -182,7 +182,7 @@ export class InvitationsController {
   ) {
     const { userId: id, tokenKind } = tenant.actor;
     const { now } = tenant;
-    // A refusal is noted as that of any write of the caller's.
+    // A refusal is recorded as for any write of the caller.
     const invitation = await this.limits.attempt({ account: secret, address: request.ip }, async () => {
       const open = await this.requireOpen(secret, now);
       hasToAct(decideJoining({ isSession: tokenKind === 'session', isInvited: open.account?.id === id }));
@@ -197,7 +197,7 @@ export class InvitationsController {
     return open;
   }
 
-  /** @throws StorageFault `auth.invalid`, `invitation.needs_session` when the password does not prove whose the account is */
+  /** @throws StorageFault `auth.invalid`, `invitation.needs_session` when the password is not the account's */
   private async acceptorOf(
     { invitation: { email }, account }: OpenInvitation,
     { name, password }: AcceptInvitationBody,
@@ -214,7 +214,7 @@ export class InvitationsController {
       const id = asId<UserId>(systemRandom.id());
       return { kind: 'new', id, name, passwordHash: await hashPassword(password) };
     }
-    // Counted by the account as a sign-in is: each further invitation would be ten more guesses at its password.
+    // Counted for the account as a sign-in: otherwise each invitation would allow ten more guesses at its password.
     await this.refusedSignIns.attempt(request, this.limits, attempted, async () => {
       if (!(await verifyPassword(hash, password))) throw wrongPassword();
     });

@@ -58,8 +58,7 @@ export class MembersController {
   @Delete(':userId')
   @Route({
     access: 'member:write',
-    summary:
-      'Remove a member, with the tokens, invitations and so on that it leaves behind; the last owner stays',
+    summary: 'Remove a member with its tokens and invitations; the last owner stays',
     status: 204,
     refuses: ['member.not_found', 'member.last_owner'],
   })

@@ -15,7 +15,7 @@ export class PermissionsController {
   @Get()
   @Route({
     access: 'organization:read',
-    summary: 'Why may I, and why may I not?',
+    summary: "Explain the caller's permissions",
     answer: PermissionsDto,
   })
   get(@CurrentTenant() tenant: Tenant, @Query() query: PermissionsQuery) {
@@ -57,7 +57,7 @@ function accessView(actor: UserActor, action: Action, projectId: PermissionsQuer
 
 type Ids = readonly NonNullable<PermissionsQuery['projectId']>[] | undefined;
 
-/** What both lists have; `undefined` is all. */
+/** Intersection of both lists; `undefined` is all. */
 function bounded(one: Ids, other: Ids): Ids {
   if (one === undefined || other === undefined) return one ?? other;
   return one.filter((id) => other.includes(id));

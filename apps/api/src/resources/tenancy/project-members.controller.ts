@@ -27,7 +27,7 @@ export class ProjectMembersController {
   @Get()
   @Route({
     access: 'project:read',
-    summary: 'List who has a role in a project',
+    summary: 'List the members of a project',
     answer: ProjectMemberPage,
     refuses: ['project.not_found'],
   })
@@ -86,7 +86,7 @@ export class ProjectMembersController {
   @Delete(':userId')
   @Route({
     access: 'project:manage',
-    summary: "Take a member's role in a project away",
+    summary: "Remove a member's role in a project",
     status: 204,
     refuses: ['project.not_found', 'member.not_found'],
   })

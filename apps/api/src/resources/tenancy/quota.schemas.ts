@@ -6,17 +6,15 @@ import { version } from '../../http/schemas.js';
 const limit = z.int().min(0).nullable().default(null);
 
 const limits = {
-  provisionedBytes: limit.describe('Bytes of all volumes as users see them; null: no limit.'),
-  physicalBytes: limit.describe(
-    'Bytes of all wanted copies: sizes times numbers of replicas, placed or not; null: no limit.',
-  ),
+  provisionedBytes: limit.describe('Total size of all volumes, in bytes; null: no limit.'),
+  physicalBytes: limit.describe('Total size of all desired copies, placed or not, in bytes; null: no limit.'),
   volumes: limit.describe('Number of volumes; null: no limit.'),
-  snapshots: limit.describe("Number of users' and scheduled snapshots; null: no limit."),
+  snapshots: limit.describe("Number of users' and recurring snapshots; null: no limit."),
   runningRebuilds: limit.describe(
-    'Number of rebuilds that run at once, in all clusters; further ones wait. Null: no limit of its own.',
+    'Number of concurrent rebuilds in all clusters; further ones wait. Null: no limit of its own.',
   ),
   requestsPerMinute: limit.describe(
-    'Requests in a minute that all api processes together answer; of a project: of tokens whose volumes go there. Null: no limit.',
+    'Requests per minute over all API processes; for a project, those of tokens with it as default. Null: no limit.',
   ),
 };
 
@@ -26,16 +24,16 @@ const used = z.int().min(0);
 
 export const quotaSchema = z
   .object({
-    limits: z.object(limits).describe('The most that may be used.'),
+    limits: z.object(limits).describe('Upper limits.'),
     used: z
       .object({
-        provisionedBytes: used.describe('Bytes of all volumes, those they grow to included.'),
-        physicalBytes: used.describe('Bytes of all wanted copies.'),
-        volumes: used.describe('Volumes that there are, those being deleted included.'),
-        snapshots: used.describe('Snapshots of users and of their schedules.'),
-        runningRebuilds: used.describe('Rebuilds that run, those that stand still included.'),
+        provisionedBytes: used.describe('Total size of all volumes, in bytes; pending expansions included.'),
+        physicalBytes: used.describe('Total size of all desired copies, in bytes.'),
+        volumes: used.describe('Number of volumes, those being deleted included.'),
+        snapshots: used.describe("Number of users' and recurring snapshots."),
+        runningRebuilds: used.describe('Number of running rebuilds, paused ones included.'),
       })
-      .describe('What is used now; more than a limit that was lowered since, perhaps.'),
+      .describe('Present use; may exceed a limit that was lowered.'),
     version,
   })
   .meta({ id: 'Quota' });

@@ -23,7 +23,7 @@ export class QuotasController {
   @Get('organizations/:organizationId/quota')
   @Route({
     access: 'quota:read',
-    summary: "Read an organization's quota, and what is used of it",
+    summary: "Read an organization's quota and use",
     answer: QuotaDto,
     refuses: ['organization.not_found'],
   })
@@ -43,7 +43,7 @@ export class QuotasController {
   @Put('organizations/:organizationId/quota')
   @Route({
     access: 'quota:write',
-    summary: "Set an organization's quota; what is left out has no limit. For owners",
+    summary: "Set an organization's quota; a field left out has no limit. For owners",
     answer: QuotaDto,
     refuses: ['organization.not_found'],
   })
@@ -66,7 +66,7 @@ export class QuotasController {
   @Get('projects/:projectId/quota')
   @Route({
     access: 'quota:read',
-    summary: "Read a project's quota, and what is used of it",
+    summary: "Read a project's quota and use",
     answer: QuotaDto,
     refuses: ['project.not_found'],
   })
@@ -81,7 +81,7 @@ export class QuotasController {
   @Put('projects/:projectId/quota')
   @Route({
     access: 'quota:write',
-    summary: "Set a project's quota; what is left out has no limit",
+    summary: "Set a project's quota; a field left out has no limit",
     answer: QuotaDto,
     refuses: ['project.not_found'],
   })
@@ -119,7 +119,7 @@ async function put(
   return requireQuota(sql, owner);
 }
 
-/** Each organization and project has its row from the beginning. */
+/** Each organization and project has its row from its creation. */
 async function requireQuota(sql: Sql, owner: QuotaOwner): Promise<QuotaRow> {
   const found = await findQuota(sql, owner);
   if (found === undefined) throw new Bug(`${owner} has no quota`);
@@ -134,7 +134,7 @@ function assertOwner({ actor }: Tenant): void {
   });
 }
 
-/** It counts what is in all projects and clusters, and bounds them. A project's quota has the same two actions. */
+/** The organization's quota covers all projects and clusters. A project's quota has the same two actions. */
 function assertSeesAll({ projectIds, clusterIds }: Tenant): void {
   if (projectIds === undefined && clusterIds === undefined) return;
   const part = projectIds === undefined ? 'clusters' : 'projects';

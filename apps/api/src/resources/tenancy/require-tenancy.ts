@@ -1,4 +1,4 @@
-/** Reads of what an address names: it is there for the caller, or the request is refused. */
+/** Reads the object in an address, or refuses the request if the caller does not see it. */
 import { StorageFault } from '@holdfast/core/model/faults.js';
 import type { InvitationId, OrganizationId, ProjectId, UserId } from '@holdfast/core/model/ids.js';
 import { findInvitation, type InvitationRow } from '@holdfast/database/queries/invitations.js';

@@ -12,13 +12,15 @@ export const serviceAccountSchema = z
   .object({
     id: uuid.describe('Id of the service account; also its user id as a member.'),
     name: z.string().describe('Unique among the service accounts of the organization.'),
-    role: role.describe('What it may do in the organization; its tokens never allow more.'),
-    isDisabled: z.boolean().describe('True: its tokens let no one in until it is enabled again.'),
-    disabledAt: time.nullable().describe('When it was disabled; null: it is not.'),
-    tokens: z.int().describe('How many tokens it has.'),
-    lastUsedAt: time.nullable().describe('When one of them was last used, to about a minute; null: never.'),
+    role: role.describe('Its role in the organization; its tokens never allow more.'),
+    isDisabled: z.boolean().describe('True: its tokens are refused until it is enabled again.'),
+    disabledAt: time.nullable().describe('Time at which it was disabled; null: it is enabled.'),
+    tokens: z.int().describe('Number of its tokens.'),
+    lastUsedAt: time
+      .nullable()
+      .describe('Time of the last use of one of them, to about a minute; null: never.'),
     version,
-    createdAt: time.describe('When it was created.'),
+    createdAt: time.describe('Time of its creation.'),
   })
   .meta({ id: 'ServiceAccount' });
 
@@ -29,18 +31,20 @@ export class ServiceAccountDto extends dto(serviceAccountSchema) {}
 export class ServiceAccountPage extends dto(pageOf(serviceAccountSchema, 'ServiceAccountList')) {}
 export class CreateServiceAccountBody extends dto(
   z.strictObject({
-    name: name.describe('Unique among the service accounts of the organization; spaces around it go.'),
-    role: role.describe('What it is to be in the organization; not `owner`.'),
+    name: name.describe(
+      'Unique among the service accounts of the organization; spaces around it are removed.',
+    ),
+    role: role.describe('Its role in the organization; not `owner`.'),
   }),
 ) {}
 export class PatchServiceAccountBody extends dto(
   z.strictObject({
-    name: name.optional().describe('Another name; left out: as it is.'),
-    role: role.optional().describe('Another role, not `owner`; left out: as it is.'),
+    name: name.optional().describe('New name; left out: unchanged.'),
+    role: role.optional().describe('New role, not `owner`; left out: unchanged.'),
     isDisabled: z
       .boolean()
       .optional()
-      .describe('True: its tokens stop working at once. False: they work again. Left out: as it is.'),
+      .describe('True: its tokens are refused at once. False: they work again. Left out: unchanged.'),
   }),
 ) {}
 

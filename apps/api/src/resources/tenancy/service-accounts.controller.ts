@@ -35,7 +35,7 @@ import {
   serviceAccountView,
 } from './service-account.schemas.js';
 
-/** A program has one; hundreds are made by a program that forgets to delete them. */
+/** A program needs one; hundreds point to a program that forgets to delete them. */
 const ACCOUNTS_MAX = 500;
 
 /** Members for programs: they have roles and tokens as other members, and no way to sign in. */
@@ -179,7 +179,7 @@ function requireRole({ actor }: Tenant, before: OrganizationRole | undefined, af
   hasToAct(decideRoleChange(change));
 }
 
-/** Undefined: as it is. One that is disabled again keeps the time since when it is. */
+/** Undefined: unchanged. Disabling a disabled account keeps its first time. */
 function disabledAtAfter(
   { disabledAt }: ServiceAccountRow,
   isDisabled: boolean | undefined,

@@ -48,7 +48,7 @@ export class TenancyController {
   @Post('organizations')
   @Route({
     access: 'organization:write',
-    summary: 'Create an organization, of which the caller is the owner; sign in to it by its id',
+    summary: 'Create an organization with the caller as its owner; sign in to it by its id',
     answer: OrganizationDto,
     status: 201,
     refuses: ['organization.name_taken'],
@@ -60,7 +60,7 @@ export class TenancyController {
   ) {
     const id = asId<OrganizationId>(tenant.newId());
     const created = { id, name, ownerId: tenant.actor.userId, createdAt: tenant.now };
-    // As the system: to the caller's organization no other one is there.
+    // As the system: row-level security hides other organizations.
     const found = await transaction(this.databases.system(), async (sql) => {
       await createOrganization(sql, created);
       await writeAuditEntry(sql, tenant.auditEntry());
@@ -178,7 +178,7 @@ export class TenancyController {
   @Delete('projects/:projectId')
   @Route({
     access: 'project:write',
-    summary: 'Delete a project that holds no volumes; tokens whose volumes would go there end',
+    summary: 'Delete a project without volumes; tokens with it as default project end',
     status: 204,
     refuses: ['project.not_found', 'project.not_empty'],
   })

@@ -1,9 +1,9 @@
 /**
- * Pool of threads for what may compute for seconds: what-ifs, drain plans, explanations. Requests, heartbeats and liveness go
- * on meanwhile.
+ * Thread pool for computations that may take seconds: what-ifs, drain plans, explanations. Requests, heartbeats and liveness continue
+ * meanwhile.
  *
- * Every job is bounded: by the time and memory that it may take, by its caller, who may go away, and by the number of jobs that
- * wait. A job that is ended ends with its thread. Organizations take turns: one that asks for much delays another one by a job.
+ * Every job is bounded: by time and memory, by the disconnection of its caller, and by the number of waiting jobs. A job is ended with its
+ * thread. Organizations are served round-robin: a busy one delays another by one job.
  */
 import { fileURLToPath } from 'node:url';
 import { type FaultCode, type FaultDetails, StorageFault } from '@holdfast/core/model/faults.js';
@@ -12,26 +12,26 @@ import { Injectable, type OnModuleDestroy } from '@nestjs/common';
 import { Piscina } from 'piscina';
 import type { Tenant } from '../../access/tenant.js';
 
-/** The functions that threads run, by name: who asks for one declares its type here. What goes in and out is plain data, which threads copy. */
+/** The functions that threads run, by name: callers declare their types here. Inputs and outputs are plain data, which threads copy. */
 // biome-ignore lint/suspicious/noEmptyInterface: the users of the pool add to it
 export interface Jobs {}
 export type JobName = keyof Jobs;
 type Job<Name extends JobName> = Extract<Jobs[Name], (...input: never[]) => unknown>;
 
-/** What a thread is given, and what it answers. */
+/** Message to a thread, and its answer. */
 export type ThreadTask = { readonly name: JobName; readonly input: readonly unknown[] };
 export type ThreadAnswer =
   | { readonly kind: 'done'; readonly output: unknown }
   | { readonly kind: 'refused'; readonly code: FaultCode; readonly details: Omit<FaultDetails, 'cause'> };
 
-/** The compiled file, from the compiled sources and from the sources, which tests run. */
+/** Path of the compiled file, both from compiled sources and from the sources that tests run. */
 const THREAD = fileURLToPath(new URL('../../../dist/app/thread.js', import.meta.url));
 
 export type ThreadLimits = {
   readonly threads: number;
-  /** Jobs of one organization that wait for a thread; a further one is refused, since its caller would only wait longer. */
+  /** Jobs of one organization that wait for a thread; further ones are refused. */
   readonly waitingOfOwner: number;
-  /** Jobs that wait, of all organizations. Each holds the fleet that it is about. */
+  /** Waiting jobs of all organizations. Each holds a fleet in memory. */
   readonly waiting: number;
   readonly seconds: number;
   readonly mebibytes: number;
@@ -42,7 +42,7 @@ export type ThreadLimits = {
  * machine of two cores, and 200 MB.
  */
 const LIMITS: ThreadLimits = { threads: 1, waitingOfOwner: 4, waiting: 16, seconds: 60, mebibytes: 1024 };
-/** A thread that has nothing to do gives its memory back after a while. */
+/** Idle time after which a thread ends, to release its memory. */
 const IDLE_MS = 30_000;
 
 @Injectable()
@@ -61,8 +61,8 @@ export class ThreadPool implements OnModuleDestroy {
   });
 
   /**
-   * @param caller whose turn it is, and whether the answer is still awaited
-   * @throws StorageFault `compute.busy`, `compute.too_costly`, and whatever the job refuses with
+   * @param caller its organization, and the signal of its disconnection
+   * @throws StorageFault `compute.busy`, `compute.too_costly`, and the job's own refusals
    */
   async run<Name extends JobName>(
     name: Name,
@@ -82,7 +82,7 @@ export class ThreadPool implements OnModuleDestroy {
       { ms: this.limits.seconds * 1000, gone },
     );
     if (answer.kind === 'refused') throw new StorageFault(answer.code, answer.details);
-    // What the thread returned is what the job of this name returns.
+    // The thread's output has the return type of the named job.
     return answer.output as Awaited<ReturnType<Job<Name>>>;
   }
 

@@ -7,7 +7,7 @@ import { VolumePage } from './volume.schemas.js';
 import type { VolumeView } from './volume.view.js';
 import { VolumesService } from './volumes.service.js';
 
-/** Volumes wherever they are: a fleet of clusters is looked at as one. */
+/** Volumes of all clusters. */
 @Controller('api/v1/volumes')
 export class AllVolumesController {
   constructor(private readonly volumes: VolumesService) {}

@@ -14,8 +14,8 @@ import type { explanationSchema } from './volume.schemas.js';
 type Explanation = DeepReadonly<z.infer<typeof explanationSchema>>;
 
 /**
- * Says why the volume's copies are where they are and where one more would go, by asking the scheduler as things are
- * now; and what was stored when a place was last looked for in vain. Changes nothing.
+ * Explains the places of the volume's copies and of one more, by running the scheduler on the present state; adds the explanation stored at
+ * the last search without a place. Changes nothing.
  */
 export function explainVolume(view: VolumeView, replicaId: Replica['id'], now: Date): Explanation {
   const { volume, replicas } = view;
@@ -39,7 +39,7 @@ export function explainVolume(view: VolumeView, replicaId: Replica['id'], now: D
   };
 }
 
-/** What was stored is what `explainPlacement` made: nothing else writes that column. */
+/** Only `explainPlacement` writes that column. */
 function recordedView(stored: StoredExplanation | undefined): Explanation['recorded'] {
   return stored === undefined ? null : explanationView(stored as PlacementExplanation);
 }
@@ -84,7 +84,7 @@ function whereItIs(replica: Replica, { fleet }: VolumeView) {
   };
 }
 
-/** One more replica than the volume has, as the scheduler would see it. */
+/** A further replica of the volume, as the scheduler's input. */
 function hypothetical({ volume }: VolumeView, id: Replica['id'], now: Date): Replica {
   return newReplica({
     id,

@@ -32,16 +32,16 @@ const filterReport = z
     description: z
       .string()
       .optional()
-      .describe('What it asks for, for people; absent in an explanation that an older version stored.'),
-    subject: z.enum(['node', 'disk']).describe('What it judges: whole nodes, or single disks.'),
-    applies: z.boolean().describe('False: it has nothing to say about this replica, and was not asked.'),
-    asked: count.describe('Number of nodes or disks that it was asked about.'),
+      .describe('Requirement of the rule, for people; absent in an explanation stored by an older version.'),
+    subject: z.enum(['node', 'disk']).describe('Subject of the rule: whole nodes, or single disks.'),
+    applies: z.boolean().describe('False: the rule does not apply to this replica, and was not run.'),
+    asked: count.describe('Number of nodes or disks that it checked.'),
     rejected: count.describe('Number of those that it refused.'),
     reasons: z
       .array(
         z.object({
           reason: z.string().describe('Stable code of the reason.'),
-          count: count.describe('How often it was given.'),
+          count: count.describe('Number of refusals with this reason.'),
         }),
       )
       .describe('The most frequent first.'),
@@ -59,12 +59,12 @@ const filterReport = z
           message: z.string().describe('The reason for people, with its numbers.'),
           numbers: z
             .object({
-              requiredBytes: bytes.describe('Bytes that the replica needs.'),
-              availableBytes: bytes.describe('Bytes that the disk can give.'),
+              requiredBytes: bytes.describe('Required bytes of the replica.'),
+              availableBytes: bytes.describe('Available bytes of the disk.'),
               thresholdBytes: bytes.describe('Bytes that must stay free, or that may be booked at most.'),
             })
             .nullable()
-            .describe('What the rule compared; null for rules that compare no space.'),
+            .describe('Compared sizes; null for rules that compare no space.'),
         }),
       )
       .describe(`At most ${REJECTIONS_SHOWN_MAX}: those that lack the fewest bytes first, then by name.`),
@@ -74,13 +74,13 @@ const filterReport = z
 const tierReport = z
   .object({
     name: z.string().describe('Name of the tier.'),
-    description: z.string().describe('What the tier asks for, such as an unused node in an unused zone.'),
+    description: z.string().describe('Requirement of the tier, such as an unused node in an unused zone.'),
     nodes: count.describe('Number of nodes in it.'),
-    candidates: count.describe('Number of their disks that passed every rule; 0 when it was not needed.'),
+    candidates: count.describe('Number of their disks that passed every rule; 0 if not needed.'),
     outcome: z
       .enum(['won', 'no-node', 'no-disk', 'not-needed'])
       .describe(
-        '`won`: the replica goes there; `no-node`: empty; `no-disk`: none of its disks passed; ' +
+        '`won`: the replica is placed there; `no-node`: empty; `no-disk`: none of its disks passed; ' +
           '`not-needed`: a better tier won.',
       ),
   })
@@ -90,36 +90,33 @@ const scoreParts = z
   .object({
     usableBeforeBytes: bytes.describe('Usable bytes of the candidate without the replica.'),
     usableAfterBytes: bytes.describe('Usable bytes of the candidate with the replica; may be negative.'),
-    absolute: z.number().describe('How uneven usable bytes would get, as a number without unit.'),
-    ratio: z.number().describe('How uneven the shares of usable bytes would get, without unit.'),
+    absolute: z.number().describe('Unevenness of usable bytes after the placement, without unit.'),
+    ratio: z.number().describe('Unevenness of the shares of usable bytes after the placement, without unit.'),
     score: z.number().describe('α · absolute + (1 − α) · ratio; lower is better.'),
   })
   .meta({ id: 'ScoreParts' });
 
-/** Which of the fields a change has depends on its kind; the others are left out. */
+/** The fields of a change depend on its kind; the others are left out. */
 const cureChange = z
   .object({
-    kind: z.string().describe('What to do, as a stable code such as `uncordon-node` or `add-disk`.'),
-    at: time.optional().describe('Until when to wait.'),
-    replicaId: uuid.optional().describe('The failed replica that gives its place up then.'),
-    nodeId: z.string().optional().describe('The node to change.'),
+    kind: z.string().describe('Stable code of the change, such as `uncordon-node` or `add-disk`.'),
+    at: time.optional().describe('Time to wait for.'),
+    replicaId: uuid.optional().describe('Id of the failed replica that releases its place then.'),
+    nodeId: z.string().optional().describe('Id of the node to change.'),
     nodeName: z.string().optional().describe("That node's name."),
-    diskId: z.string().optional().describe('The disk to change.'),
+    diskId: z.string().optional().describe('Id of the disk to change.'),
     diskName: z.string().optional().describe("That disk's name."),
-    zone: z.string().nullish().describe('The zone that a new node must be in; null: any zone will do.'),
+    zone: z.string().nullish().describe('Required zone of a new node; null: any.'),
     tags: selector.optional().describe('Tags to add to the node or disk, or to change in the selector.'),
-    diskTags: selector.optional().describe('Tags that a new disk must have.'),
-    diskType: z.string().optional().describe('`filesystem` or `block`: the type of a new disk.'),
-    fileSystem: z
-      .string()
-      .nullish()
-      .describe('The file system that a new disk must have; null: any will do.'),
+    diskTags: selector.optional().describe('Required tags of a new disk.'),
+    diskType: z.string().optional().describe('Type of a new disk: `filesystem` or `block`.'),
+    fileSystem: z.string().nullish().describe('Required file system of a new disk; null: any.'),
     selector: z.string().optional().describe('The field of the volume to change.'),
     freeBytes: bytes.optional().describe('Bytes to delete on the file system of the disk; may be 0.'),
     releaseBytes: bytes.optional().describe('Nominal bytes of replicas to move off the disk; may be 0.'),
-    fromBytes: bytes.optional().describe('Bytes that the disk reserves now.'),
-    toBytes: bytes.optional().describe('Bytes that it may reserve at most.'),
-    bytes: bytes.optional().describe('Size of a new disk, in bytes: the smallest that would do.'),
+    fromBytes: bytes.optional().describe('Present reserved bytes of the disk.'),
+    toBytes: bytes.optional().describe('Maximum reserved bytes of the disk.'),
+    bytes: bytes.optional().describe('Minimum size of a new disk, in bytes.'),
     field: z.string().optional().describe('The field of the volume to set.'),
     setting: z.string().optional().describe('The setting of the cluster to change.'),
     from: value.optional().describe('Its value now.'),
@@ -129,43 +126,41 @@ const cureChange = z
 
 const cure = z
   .object({
-    sentence: z.string().describe('What to do, and where that leads.'),
-    changes: z.array(cureChange).describe('One change; two where no single one would do.'),
+    sentence: z.string().describe('The change and the resulting place, in a sentence.'),
+    changes: z.array(cureChange).describe('One change, or two if no single one suffices.'),
     leadsTo: z
       .object({
-        nodeId: z.string().nullable().describe('Id of the node; null for a node that is yet to be added.'),
+        nodeId: z.string().nullable().describe('Id of the node; null: a node to be added.'),
         nodeName,
         zone,
-        diskId: z.string().nullable().describe('Id of the disk; null for a disk that is yet to be added.'),
+        diskId: z.string().nullable().describe('Id of the disk; null: a disk to be added.'),
         diskName,
         tier: z.string().describe('Name of the tier that would win.'),
       })
-      .describe('Where the replica would go.'),
+      .describe('Resulting place of the replica.'),
   })
-  .describe('A smallest change after which the replica has a place; the scheduler was run with it.')
+  .describe('A minimal change after which the replica has a place, as verified by the scheduler.')
   .meta({ id: 'Cure' });
 
 export const placementExplanationSchema = z
   .object({
     sentence: z.string().describe('The whole answer in one plain sentence.'),
-    outcome: z.enum(['placed', 'unplaced']).describe('Whether a place was found.'),
+    outcome: z.enum(['placed', 'unplaced']).describe('Result: a place was found or not.'),
     replicaId: uuid.nullable().describe('The replica in question; null for one that does not exist yet.'),
-    at: time.describe('When the scheduler was asked.'),
+    at: time.describe("Time of the scheduler's run."),
     asked: z
       .object({
-        sizeBytes: bytes.describe('Nominal bytes of the replica.'),
-        writtenBytes: bytes.describe('Bytes that it will hold at once; 0 for a new volume.'),
+        sizeBytes: bytes.describe('Nominal size of the replica, in bytes.'),
+        writtenBytes: bytes.describe('Bytes of data that it gets at once; 0 for a new volume.'),
         dataEngine: z.enum(['v1', 'v2']).describe("The volume's data engine."),
-        diskType: z.enum(['filesystem', 'block']).describe('The type of disk that this engine needs.'),
+        diskType: z.enum(['filesystem', 'block']).describe('Disk type of this engine.'),
         nodeSelector: selector.describe('Tags that the node must have.'),
         diskSelector: selector.describe('Tags that the disk must have.'),
       })
-      .describe('What was asked for.'),
-    place: namedPlaceSchema.nullable().describe('Where it is or would go; null when it fits nowhere.'),
-    tier: z.string().nullable().describe('Name of the tier that won; null when none did.'),
-    filters: z
-      .array(filterReport)
-      .describe('In their order; each was asked about what those before it let pass.'),
+      .describe('The request to the scheduler.'),
+    place: namedPlaceSchema.nullable().describe('Present or resulting place; null: it fits nowhere.'),
+    tier: z.string().nullable().describe('Name of the tier that won; null: none.'),
+    filters: z.array(filterReport).describe('The rules in order; each checks what passed the earlier ones.'),
     tiers: z.array(tierReport).describe('The anti-affinity tiers in the order in which they are tried.'),
     alpha: z
       .number()
@@ -174,7 +169,7 @@ export const placementExplanationSchema = z
       .array(
         namedPlaceSchema
           .extend({
-            isChosen: z.boolean().describe('The replica is placed there.'),
+            isChosen: z.boolean().describe('True: the replica is placed there.'),
             node: scoreParts.describe('Score of the node among the nodes.'),
             disk: scoreParts.describe("Score of the disk among that node's disks."),
           })
@@ -184,15 +179,15 @@ export const placementExplanationSchema = z
     cures: z.array(cure).describe(`At most ${CURES_SHOWN_MAX}, the smallest first; empty when it is placed.`),
     cureSearch: z
       .object({
-        tried: count.describe('Number of changes that the scheduler was run with.'),
-        triedMax: count.describe('Number at which the search ends.'),
+        tried: count.describe('Number of tried changes.'),
+        triedMax: count.describe('Maximum number of tried changes.'),
         isComplete: z.boolean().describe('False: the search ended early, and smaller cures may exist.'),
       })
-      .describe('How far cures were looked for.'),
+      .describe('Extent of the search for cures.'),
   })
   .meta({ id: 'PlacementExplanation' });
 
-/** Core's own data is sent as it is. This does not compile when it and the schema part. */
+/** Core's own data is sent unchanged. This does not compile if it and the schema differ. */
 export function explanationView(
   explanation: PlacementExplanation,
 ): DeepReadonly<z.infer<typeof placementExplanationSchema>> {

@@ -1,4 +1,4 @@
-/** Move of a copy: what users ask for, and the plan that says where it would go or why it can't. */
+/** Move of a copy: the request, and the plan with its target or refusal. */
 import type { VolumeView } from '@holdfast/control/ports/store.js';
 import {
   decideMove,
@@ -21,36 +21,36 @@ export class MoveBody extends dto(
   z.strictObject({
     nodeId: id<NodeId>()
       .nullish()
-      .describe('The node to move it to; null or left out: that of the disk, or any that fits.'),
+      .describe('Id of the target node; null or left out: that of the disk, or any that fits.'),
     diskId: id<DiskId>()
       .nullish()
-      .describe('The disk to move it to; null or left out: any of the node that fits.'),
+      .describe('Id of the target disk; null or left out: any of the node that fits.'),
   }),
 ) {}
 
 export const movePlanSchema = z
   .object({
-    replicaId: uuid.describe('The copy in question.'),
-    isPossible: z.boolean().describe('Would the move be begun, or is it on its way already?'),
+    replicaId: uuid.describe('Id of the copy.'),
+    isPossible: z.boolean().describe('True: the move can start, or is under way.'),
     sentence: z.string().describe('The whole answer in one plain sentence.'),
-    from: namedPlaceSchema.nullable().describe('Where the copy is; null: it has no place.'),
-    to: namedPlaceSchema.nullable().describe('Where it would go; null: it is not possible, or on its way.'),
-    bytes: bytes.describe('Bytes that have to be copied, as far as known.'),
-    refusal: refusalSchema.nullable().describe('Why it is not possible; null: it is.'),
+    from: namedPlaceSchema.nullable().describe('Present place of the copy; null: none.'),
+    to: namedPlaceSchema.nullable().describe('Target of the move; null: not possible, or under way.'),
+    bytes: bytes.describe('Bytes to copy, as far as known.'),
+    refusal: refusalSchema.nullable().describe('Reason why it is not possible; null: it is possible.'),
     candidates: z
       .array(
         z.object({
           nodeId: uuid.describe('Id of the node.'),
-          nodeName: z.string().describe('What the node is called in lists and messages.'),
+          nodeName: z.string().describe('Name of the node.'),
           diskId: uuid.describe('Id of the disk.'),
-          diskName: z.string().describe('What the disk is called; unique on its node.'),
-          isPossible: z.boolean().describe('Could the copy go there?'),
-          reason: z.string().nullable().describe('Stable code of why not; null: it could.'),
-          message: z.string().nullable().describe('Why not, for people; null: it could.'),
-          cure: z.string().nullable().describe('What would change that; null: it could go there.'),
+          diskName: z.string().describe('Name of the disk; unique on its node.'),
+          isPossible: z.boolean().describe('True: the copy could move there.'),
+          reason: z.string().nullable().describe('Stable code of the refusal; null: none.'),
+          message: z.string().nullable().describe('Reason of the refusal, for people; null: none.'),
+          cure: z.string().nullable().describe('Possible remedy; null: not needed.'),
         }),
       )
-      .describe('Every disk that the wish leaves open, those that could take the copy first.'),
+      .describe('Every disk within the request, fitting ones first.'),
   })
   .meta({ id: 'MovePlan' });
 
@@ -61,7 +61,7 @@ export function wishOf(replicaId: MoveWish['replicaId'], { nodeId, diskId }: Mov
   return { replicaId, nodeId: nodeId ?? undefined, diskId: diskId ?? undefined };
 }
 
-/** @throws StorageFault when copy, node or disk are not there */
+/** @throws StorageFault when copy, node or disk do not exist */
 export function movePlanView(view: VolumeView, wish: MoveWish, now: Date): MovePlanView {
   const decision = decideMove(view, wish, now);
   if (decision.kind === 'refuse' && FAULTS[decision.code].kind === 'not-found') {

@@ -7,7 +7,7 @@ import {
 } from '@holdfast/core/model/volume-overrides.js';
 import { z } from 'zod';
 
-/** The fields of a volume by which it answers settings of its cluster for itself. */
+/** The fields of a volume that override settings of its cluster. */
 export const overrideSchemas = Object.fromEntries(
   VOLUME_OVERRIDES.map((override) => [override.field, schemaOf(override)]),
   // Each schema takes the values that the type of its field is made of, by the same definition.

@@ -1,4 +1,4 @@
-/** Plan of a change of a volume: which copies it would take away, how many it would add, and which would not match any more. */
+/** Plan of a change of a volume: copies to be removed, number to be added, and copies that would no longer match. */
 import type { VolumeView } from '@holdfast/control/ports/store.js';
 import { wantedSpec } from '@holdfast/control/use-cases/patch-volume.js';
 import { type CopyOnPlan, planSpecChange } from '@holdfast/core/balance/plan-spec-change.js';
@@ -16,13 +16,11 @@ const copy = z.object({
 
 export const patchPlanSchema = z
   .object({
-    volumeId: uuid.describe('The volume in question.'),
-    sentence: z.string().describe('What would become of its copies, in one plain sentence.'),
-    removes: z.array(copy).describe('Copies that would go, in the order in which they would.'),
-    adds: z.int().describe('Number of copies that would be made.'),
-    unfit: z
-      .array(copy)
-      .describe('Copies that would stay, or move, although their place does not match the selectors.'),
+    volumeId: uuid.describe('Id of the volume.'),
+    sentence: z.string().describe('Effect on its copies, in one plain sentence.'),
+    removes: z.array(copy).describe('Copies to be removed, in order.'),
+    adds: z.int().describe('Number of copies to be added.'),
+    unfit: z.array(copy).describe('Copies whose place does not match the selectors; they stay, or move.'),
   })
   .meta({ id: 'PatchPlan' });
 

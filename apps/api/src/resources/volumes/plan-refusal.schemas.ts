@@ -1,10 +1,10 @@
 import { z } from 'zod';
 
-/** Why what a plan was asked about would be refused, as the action itself would say it. */
+/** Refusal of the planned action, with the action's own text. */
 export const refusalSchema = z
   .object({
     code: z.string().describe('Stable code of the refusal.'),
-    detail: z.string().describe('Why, for people.'),
-    cures: z.array(z.string()).describe('What would help.'),
+    detail: z.string().describe('The reason, for people.'),
+    cures: z.array(z.string()).describe('Possible remedies.'),
   })
   .meta({ id: 'PlanRefusal' });

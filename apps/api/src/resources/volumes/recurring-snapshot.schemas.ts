@@ -7,24 +7,24 @@ import { clusterIdInPath } from '../clusters/cluster.schemas.js';
 
 export const recurringSnapshotSchema = z
   .object({
-    name: z.string().describe('Unique in the volume; its snapshots are known by it.'),
+    name: z.string().describe('Unique in the volume; stored with its snapshots.'),
     cron: z
       .string()
       .describe('Minute, hour, day of month, month, day of week, or @daily and the like; in UTC.'),
-    retain: z.int().describe('How many of its snapshots stay; older ones are deleted.'),
-    nextRunAt: time.describe('When the next snapshot is due; one that was missed is made up for once.'),
+    retain: z.int().describe('Number of its snapshots to keep; older ones are deleted.'),
+    nextRunAt: time.describe('Due time of the next snapshot; missed ones are made up for by one.'),
     lastRun: z
       .object({
-        dueAt: time.describe('When it was due.'),
-        at: time.describe('When it was acted on.'),
+        dueAt: time.describe('Due time.'),
+        at: time.describe('Time of the attempt.'),
         outcome: z
           .enum(['requested', 'skipped'])
-          .describe('`requested`: a snapshot was asked for, and its own state says what became of it.'),
+          .describe('`requested`: a snapshot was requested; its result is in its own state.'),
         snapshotName: z.string().nullable().describe('Name of that snapshot; null: it was skipped.'),
-        message: z.string().describe('Why it was skipped; empty when it was not.'),
+        message: z.string().describe('Reason for skipping it; empty: it was not skipped.'),
       })
       .nullable()
-      .describe('What became of the last due time; null: none has passed.'),
+      .describe('Result of the last due time; null: none has passed.'),
   })
   .meta({ id: 'RecurringSnapshot' });
 
@@ -40,16 +40,12 @@ export class RecurringSnapshotPath extends dto(
 
 export class RecurringSnapshotBody extends dto(
   z.strictObject({
-    cron: z
-      .string()
-      .min(1)
-      .max(100)
-      .describe('When they are taken, such as `0 3 * * *` or `@hourly`; in UTC.'),
+    cron: z.string().min(1).max(100).describe('Schedule, such as `0 3 * * *` or `@hourly`; in UTC.'),
     retain: z
       .int()
       .min(RETAIN_MIN)
       .max(RETAIN_MAX)
-      .describe('How many of its snapshots stay; at most the setting `recurring-job-max-retention`.'),
+      .describe('Number of its snapshots to keep; at most the setting `recurring-job-max-retention`.'),
   }),
 ) {}
 

@@ -1,4 +1,4 @@
-/** What can be done with one copy of a volume beside deleting it. */
+/** Actions on one copy of a volume, beside deleting it. */
 import { moveReplica } from '@holdfast/control/use-cases/move-replica.js';
 import type { VolumeWithReplicas } from '@holdfast/database/queries/volumes.js';
 import { type ActionTarget, serveAction } from '../actions/serve-action.js';
@@ -9,7 +9,7 @@ import { readVolume } from './read-volume.js';
 import { ReplicaPath, VolumeDto } from './volume.schemas.js';
 import { type VolumeView, volumeView } from './volume.view.js';
 
-/** Answers with the whole volume: what happens to one copy shows in the others. */
+/** Answers with the whole volume, since an action on one copy affects the others. */
 const REPLICA: ActionTarget<typeof ReplicaPath.schema, VolumeWithReplicas, VolumeView> = {
   plural: 'Replicas',
   noun: 'Replica',

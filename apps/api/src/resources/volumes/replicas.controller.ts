@@ -42,7 +42,7 @@ export class ReplicasController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<ReplicaView> {
     const { volume, replicas } = await this.volumes.get(tenant, path);
-    // A copy changes with its volume, whose version is what `If-Match` compares when one is dropped or moved.
+    // A copy changes with its volume, whose version `If-Match` compares when one is dropped or moved.
     void reply.header('etag', etagOf(volume.version));
     const found = replicas.find(({ replica }) => replica.id === path.replicaId);
     if (found === undefined) {
@@ -54,7 +54,7 @@ export class ReplicasController {
   @Post(':replicaId/move-plan')
   @Route({
     access: 'volume:write',
-    summary: 'Where would a copy go, or why can it not? Changes nothing.',
+    summary: 'Plan the move of a copy: its target, or the reasons against it. Changes nothing.',
     answer: MovePlanDto,
     refuses: ['volume.not_found', 'replica.not_found', 'node.not_found', 'disk.not_found'],
   })
@@ -65,7 +65,7 @@ export class ReplicasController {
   @Delete(':replicaId')
   @Route({
     access: 'volume:write',
-    summary: 'Drop one copy; another is built in its place',
+    summary: 'Drop one copy; a replacement is built',
     dryRun: replicaRemoval,
     answer: ReplicaDto,
     status: 202,

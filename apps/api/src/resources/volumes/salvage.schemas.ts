@@ -20,41 +20,41 @@ const record = z.object({
 
 export const salvageAdviceSchema = z
   .object({
-    volumeId: uuid.describe('The volume in question.'),
-    isPossible: z.boolean().describe('True: it waits for a decision, and the advised copies would do.'),
-    reason: z.string().nullable().describe('Why it is not possible; null: it is.'),
-    cures: z.array(z.string()).describe('What would help instead; empty when it is possible.'),
-    risk: z.string().nullable().describe('What is lost with the advised copies; null: it is not possible.'),
+    volumeId: uuid.describe('Id of the volume.'),
+    isPossible: z.boolean().describe('True: it waits for a decision, and the advised copies suffice.'),
+    reason: z.string().nullable().describe('Reason why it is not possible; null: it is possible.'),
+    cures: z.array(z.string()).describe('Other remedies; empty: it is possible.'),
+    risk: z.string().nullable().describe('Losses with the advised copies; null: it is not possible.'),
     requestedAt: time
       .nullable()
-      .describe(
-        'When the salvage was asked for that has been neither done nor refused yet; null: there is none.',
-      ),
+      .describe('Time of the request for a pending salvage; null: none is pending.'),
     surveyedAt: time
       .nullable()
-      .describe('When the copies were last asked and said something new; null: they were not.'),
+      .describe('Time of the last query of the copies with a new result; null: never.'),
     highest: record
       .nullable()
-      .describe('The highest record that is known, without what one node alone says; null: there is none.'),
+      .describe('The highest known record, not counting claims of a single node; null: none.'),
     copies: z
       .array(
         z.object({
           replicaId: uuid.describe('The copy.'),
-          nodeId: uuid.nullable().describe('Its node; null: it has no place.'),
+          nodeId: uuid.nullable().describe('Id of its node; null: it has no place.'),
           nodeName: z.string().describe("Its node's name."),
           verdict: z
             .enum(['usable', 'stale', 'unfilled', 'missing', 'unasked'])
             .describe(
-              'Only usable ones may be named: stale ones are known to miss writes, or say alone, on their node, that the others do. ' +
-                '`missing`: it was asked and does not answer; `unasked`: no attach that waits for copies has asked any.',
+              'Only usable copies may be named. `stale`: it is known to miss writes, or is alone, on its node, to claim that the others do. ' +
+                '`missing`: it was queried and does not answer; `unasked`: no attach that waits for copies has queried any.',
             ),
-          isAdvised: z.boolean().describe('True: it is one of those to go on with.'),
+          isAdvised: z.boolean().describe('True: it is advised for continuing.'),
           record: record
             .nullable()
-            .describe('The record it stores; null: it did not answer, or never became a member.'),
-          isUnequal: z.boolean().describe('True: it may hold writes of its last moments in part.'),
-          writtenBytes: bytes.describe('Bytes of it that hold data, as last heard.'),
-          lastHeardAt: time.nullable().describe('When the agent of its node was last heard; null: never.'),
+            .describe('Its stored record; null: it did not answer, or never became a member.'),
+          isUnequal: z.boolean().describe('True: it may hold only part of its last writes.'),
+          writtenBytes: bytes.describe('Bytes of it that hold data, as last reported.'),
+          lastHeardAt: time
+            .nullable()
+            .describe("Time of the last heartbeat of its node's agent; null: never."),
         }),
       )
       .describe('The best first.'),
@@ -70,7 +70,7 @@ export class SalvageBody extends dto(
       .min(1)
       .max(64)
       .optional()
-      .describe('The copies to go on with; left out: those that are advised.'),
+      .describe('Ids of the copies to continue with; left out: the advised ones.'),
   }),
 ) {}
 export class AcceptBody extends dto(
@@ -79,7 +79,7 @@ export class AcceptBody extends dto(
       .array(id<ReplicaId>())
       .min(1)
       .max(64)
-      .describe('The copies that are right, all with the same checksum; the others are given up.'),
+      .describe('Ids of the correct copies, all with the same checksum; the others are given up.'),
   }),
 ) {}
 export class SalvageAdviceDto extends dto(salvageAdviceSchema) {}

@@ -11,24 +11,24 @@ import { mayWriteIn, volumeViewOf } from './volume.view.js';
 /** The projects whose volumes the user may change. */
 type Writable = ReadonlySet<ProjectId>;
 
-/** Ten thousand volumes of three copies, which is a large cluster: where a fifth of them has no room, lists cost half as much again. */
+/** Ten thousand volumes of three copies, which is a large cluster: if a fifth of them does not fit, lists cost half as much again. */
 const BYTES_MAX = 36 * 1024 * 1024;
 
 /**
- * Volumes of lists as JSON, remembered by the versions of their rows (docs/design/api-contract.md). Lists are read far more often than volumes change,
- * and reading rows into views is most of what a list costs.
+ * Cache of listed volumes as JSON, by the versions of their rows (docs/design/api-contract.md). Lists are read far more often than volumes
+ * change, and reading rows into views is most of what a list costs.
  */
 @Injectable()
 export class ShownVolumes {
   private readonly memo = new StampedMemo(BYTES_MAX);
 
   constructor(databases: Databases) {
-    // A Postgres that has crashed may give numbers of transactions again that it had given to commits without a sync.
+    // After a crash Postgres may reuse transaction numbers of commits that were not synced.
     databases.onBroken(() => this.memo.clear());
   }
 
   /**
-   * @param sql the transaction that has read the stamps, as this user: what it has seen the user may be shown
+   * @param sql the transaction that has read the stamps as this user, and so with this user's access
    * @returns the view of each volume, in their order
    */
   async write(sql: Sql, volumes: readonly StampedVolume[], user: AccessFacts): Promise<WrittenText[]> {
@@ -59,7 +59,7 @@ export class ShownVolumes {
   }
 }
 
-/** Whoever may change a volume is shown more of it. */
+/** Users that may change a volume see more of it. */
 function keyOf({ id, projectId }: StampedVolume, writable: Writable): string {
   return writable.has(projectId) ? id : `${id} read`;
 }

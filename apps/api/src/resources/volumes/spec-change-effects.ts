@@ -4,7 +4,7 @@ import { builtCopy, effectOn } from '@holdfast/core/policy/copy-effects.js';
 import { ofVolume } from '../dry-runs/planned-effects.js';
 import { PatchVolumeBody } from './volume.schemas.js';
 
-/** A change of the spec takes copies away, or adds some. */
+/** A change of the spec removes or adds copies. */
 export const specChange = ofVolume((view, { body }) => {
   const plan = planSpecChange(view, wantedSpec(view.volume, PatchVolumeBody.schema.parse(body)));
   const going = new Set(plan.removes.map(({ replicaId }) => replicaId));

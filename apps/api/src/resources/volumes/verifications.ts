@@ -1,6 +1,6 @@
 /**
- * Verifications that callers wait for. The worker has the agents do the reading; a caller that waits holds no connection
- * and no thread, and of one organization only some wait: the others are told that theirs runs.
+ * Verifications that callers wait for. The agents read on the worker's request; a waiting caller holds no connection and no thread, and
+ * only some callers of one organization wait: for the others the answer is that theirs runs.
  */
 import { requestVerify } from '@holdfast/control/use-cases/request-verify.js';
 import { StorageFault } from '@holdfast/core/model/faults.js';
@@ -12,13 +12,13 @@ import type { Tenant } from '../../access/tenant.js';
 import { LiveChanges } from '../events/live-changes.js';
 import { readVolume, type VolumeKey, volumeNotFound } from './read-volume.js';
 
-/** How long `verify` keeps its caller waiting; larger volumes are asked about again. */
+/** Maximum wait of a caller of `verify`; for larger volumes it repeats the request. */
 const WAIT_MS = 60_000;
 /** A notification is lost when its connection is. */
 const POLL_MS = 2_000;
 /** Callers of one organization that wait in this process. */
 const WAITING_MAX = 32;
-/** Volumes of one organization in a cluster whose copies are read at once: each reads whole disks beside users' own I/O. */
+/** Concurrent verifications of one organization in a cluster: each competes with users' I/O for whole disks. */
 const RUNNING_MAX = 32;
 
 @Injectable()
@@ -28,10 +28,9 @@ export class Verifications {
   constructor(private readonly changes: LiveChanges) {}
 
   /**
-   * Starts a verification, or finds the one that runs, and waits for its result up to a bound; one that still runs then is
-   * returned as running.
+   * Starts a verification, or finds the running one, and waits for its result up to a limit; then it is returned as running.
    *
-   * @throws StorageFault `request.rate_limited` when the organization has as many as it may in the cluster
+   * @throws StorageFault `request.rate_limited` when the organization has reached its limit in the cluster
    */
   async verify(tenant: Tenant, key: VolumeKey): Promise<VolumeVerification> {
     const before = await this.read(tenant, key);
@@ -54,7 +53,7 @@ export class Verifications {
     const { gone } = tenant;
     const deadline = Date.now() + WAIT_MS;
     for (;;) {
-      // Begun before it is read: a change in between is not missed.
+      // Started before the read, so that a change in between is not missed.
       const change = this.nextChange(key, gone);
       try {
         const verification = await this.readStarted(tenant, key);
@@ -66,7 +65,7 @@ export class Verifications {
     }
   }
 
-  /** Ends when the volume has changed, when its caller has gone away, or after a while. */
+  /** Ends when the volume has changed, when the caller has disconnected, or after the poll interval. */
   private nextChange(key: VolumeKey, gone: AbortSignal): { happened: Promise<void>; stop: () => void } {
     let stop = () => {};
     const happened = new Promise<void>((resolve) => {
@@ -96,7 +95,7 @@ export class Verifications {
   }
 }
 
-/** Requests of one moment may pass this together, as many as the organization has connections to the database. */
+/** Concurrent requests may pass this together, as many as the organization has connections to the database. */
 async function assertRoom(tenant: Tenant, { clusterId }: VolumeKey): Promise<void> {
   const running = await tenant.read((sql) => countVerifications(sql, clusterId));
   if (running < RUNNING_MAX) return;

@@ -1,4 +1,4 @@
-/** Actions on a volume that is there, beside changing its spec and deleting it. */
+/** Actions on an existing volume, beside changing its spec and deleting it. */
 
 import { acceptCopies } from '@holdfast/control/use-cases/accept-copies.js';
 import { requestAttach } from '@holdfast/control/use-cases/request-attach.js';
@@ -71,7 +71,7 @@ export const VOLUME_ACTIONS = [
   }),
   serveAction(VOLUME, {
     name: 'expand',
-    summary: 'Make an attached volume larger',
+    summary: 'Expand an attached volume',
     body: ExpandBody,
     dryRun: growth,
     refuses: [...LAYER_CHANGE, 'volume.expansion_impossible', 'quota.exceeded'],
@@ -83,7 +83,7 @@ export const VOLUME_ACTIONS = [
   }),
   serveAction(VOLUME, {
     name: 'revert',
-    summary: 'Make an attached volume read as it did when a snapshot was taken; no client may be connected',
+    summary: 'Revert an attached volume to a snapshot; no client may be connected',
     body: RevertBody,
     dryRun: revert,
     refuses: [...LAYER_CHANGE, 'snapshot.not_found', 'snapshot.in_use'],
@@ -94,7 +94,8 @@ export const VOLUME_ACTIONS = [
   }),
   serveAction(VOLUME, {
     name: 'salvage',
-    summary: 'Go on with some copies although too few answer; what only the others hold is lost',
+    summary:
+      'Salvage a volume: continue with the named copies although too few answer; data on the others only is lost',
     body: SalvageBody,
     dryRun: salvage,
     refuses: [
@@ -114,7 +115,7 @@ export const VOLUME_ACTIONS = [
     name: 'acceptCopies',
     at: 'accept-copies',
     summary:
-      'Go on with some copies of a detached volume whose copies differ without a majority; the others are rebuilt',
+      'Continue with the named copies of a detached volume whose copies differ without a majority; the others are rebuilt',
     body: AcceptBody,
     dryRun: choice,
     refuses: [
@@ -133,7 +134,7 @@ export const VOLUME_ACTIONS = [
   serveAction(VOLUME, {
     name: 'cancelVerify',
     at: 'cancel-verify',
-    summary: 'End the comparison of copies that runs',
+    summary: 'Cancel the running comparison of copies',
     body: NoBody,
     refuses: ['volume.not_found'],
     act: ({ tenant, key: { volumeId } }) => cancelVerify(tenant.volumePorts, { volumeId }),
@@ -145,7 +146,7 @@ export const VOLUME_ACTIONS = [
       name: 'purge',
       at: 'snapshots/purge',
       mutation: 'purgeSnapshots',
-      summary: 'Take out deleted snapshots and what rebuilds have left behind',
+      summary: 'Remove deleted snapshots and the system snapshots of rebuilds',
       body: NoBody,
       dryRun: noteOnly('deleted snapshots can not be brought back'),
       refuses: [...LAYER_CHANGE],

@@ -14,31 +14,29 @@ import { pageOf } from '../../http/schemas.js';
 
 const value = z.union([z.string(), z.number()]);
 
-/** One of the settings that a volume may answer for itself. */
+/** A setting that a volume may override. */
 export const volumeSettingSchema = z
   .object({
-    name: z
-      .enum(VOLUME_OVERRIDES.map(({ field }) => field))
-      .describe('The field of the volume that sets it.'),
-    value: value.describe('The value in effect, in the words of a volume.'),
-    own: value.nullable().describe("The volume's own answer; null where it follows its cluster."),
+    name: z.enum(VOLUME_OVERRIDES.map(({ field }) => field)).describe('Field of the volume that sets it.'),
+    value: value.describe('Effective value, as a volume spells it.'),
+    own: value.nullable().describe("The volume's own value; null: it follows its cluster."),
     source: z
       .enum(['volume', 'cluster', 'default'])
-      .describe('Whose answer is in effect; `default`: neither the volume nor its cluster sets one.'),
-    follows: z.string().describe("The cluster's setting that it follows without an answer of its own."),
-    clusterValue: value.describe('What that setting says, in the words of a volume.'),
-    followWith: value.describe('What to set the field to, to follow the cluster again.'),
+      .describe('Source of the effective value; `default`: neither the volume nor its cluster sets one.'),
+    follows: z.string().describe("Name of the cluster's setting that it follows without a value of its own."),
+    clusterValue: value.describe('Value of that setting, as a volume spells it.'),
+    followWith: value.describe('Value of the field with which it follows the cluster again.'),
     definition: z
       .object({
-        description: z.string().describe('What it does.'),
+        description: z.string().describe('Effect of the setting.'),
         options: z
           .array(z.string())
           .optional()
-          .describe('The texts allowed, beside `followWith`; left out for a number.'),
-        min: z.int().optional().describe('The lowest number allowed; left out for a text.'),
-        max: z.int().optional().describe('The highest number allowed; left out for a text.'),
+          .describe('Allowed texts, beside `followWith`; left out for a number.'),
+        min: z.int().optional().describe('Minimum; left out for a text.'),
+        max: z.int().optional().describe('Maximum; left out for a text.'),
       })
-      .describe('What the field may be set to, and what that means.'),
+      .describe('Definition: allowed values and their meaning.'),
   })
   .meta({ id: 'VolumeSetting' });
 
@@ -46,7 +44,7 @@ export type VolumeSettingView = z.infer<typeof volumeSettingSchema>;
 
 export class VolumeSettingPage extends dto(pageOf(volumeSettingSchema, 'VolumeSettingList')) {}
 
-/** @param overrides what was set in the cluster; the rest has its default */
+/** @param overrides of the cluster; all other settings have their defaults */
 export function volumeSettingViews(
   spec: VolumeSpec,
   overrides: Readonly<Record<string, unknown>>,

@@ -14,7 +14,7 @@ export class VolumeSettingsController {
   @Get()
   @Route({
     access: 'volume:read',
-    summary: 'Which settings are in effect for a volume, and who says so?',
+    summary: 'List the effective settings of a volume, with their sources',
     answer: VolumeSettingPage,
     refuses: ['cluster.not_found', 'volume.not_found'],
   })

@@ -18,41 +18,41 @@ const newName = z
   .string()
   .min(1)
   .max(63)
-  .describe('Unique in the project; 1 to 63 of a-z, 0-9, - and the dot. It ends up in the NBD export name.');
+  .describe('Unique in the project; 1 to 63 of a-z, 0-9, - and the dot. It is part of the NBD export name.');
 
 export const dataEngine = z
   .enum(['v1', 'v2'])
   .describe('`v1` keeps copies in folders, `v2` on block disks; left out: `v1`.');
 
-/** What may be said at creation and changed later. */
+/** Fields that are set at creation and may be changed later. */
 export const changeable = {
   numberOfReplicas: z
     .int()
     .min(REPLICA_COUNT_MIN)
     .max(REPLICA_COUNT_MAX)
-    .describe('Copies to keep, each on another node where that is required.'),
+    .describe('Desired number of copies, each on another node if required.'),
   nodeSelector: tags.describe('Tags that a node must have, all of them, to hold a copy; empty: any node.'),
   diskSelector: tags.describe('Tags that a disk must have, all of them, to hold a copy; empty: any disk.'),
   dataLocality: z
     .enum(['disabled', 'best-effort', 'strict-local'])
     .describe(
-      '`best-effort`: keep a copy on the node it is attached to; `strict-local`: its only copy is there.',
+      '`best-effort`: keep a copy on the node of its engine; `strict-local`: its only copy is there.',
     ),
   ...overrideSchemas,
 };
 
 const label = z.string().min(1).max(128).optional();
 
-/** What may be said at creation only. */
+/** Fields that are set at creation only. */
 export const topologyRequirement = z
   .array(
     z.strictObject({
-      zone: label.describe('The zone that a node must be in; left out: any.'),
-      region: label.describe('The region that a node must be in; left out: any.'),
+      zone: label.describe('Required zone of a node; left out: any.'),
+      region: label.describe('Required region of a node; left out: any.'),
     }),
   )
   .max(32)
-  .describe('Where copies may be: a node has to match any of the terms; empty: anywhere.');
+  .describe('Allowed topology of copies: a node has to match any of the terms; empty: all nodes.');
 
 export const sizeSchema = z
   .int()
@@ -64,7 +64,9 @@ export const sizeSchema = z
 export class CreateVolumeBody extends dto(
   z.strictObject({
     name: newName,
-    projectId: id<ProjectId>().optional().describe("Left out: the token's, or the only one."),
+    projectId: id<ProjectId>()
+      .optional()
+      .describe("Id of the project; left out: the token's, or the only one."),
     size: sizeSchema,
     dataEngine: dataEngine.optional(),
     topologyRequirement: topologyRequirement.optional(),
@@ -79,25 +81,25 @@ export class AttachBody extends dto(
   z.strictObject({
     nodeId: id<NodeId>()
       .nullish()
-      .describe('The node to serve it on; null or left out: a node that holds a copy.'),
+      .describe('Id of the node for its engine; null or left out: a node with a copy.'),
   }),
 ) {}
 
 export class DetachBody extends dto(
   z.strictObject({
-    force: z.boolean().optional().describe('True: do not wait for a holder that may be dead.'),
+    force: z.boolean().optional().describe('True: do not wait for an unreachable previous holder.'),
   }),
 ) {}
 
 export class ExpandBody extends dto(
-  z.strictObject({ size: sizeSchema.describe('The new size, in bytes; a volume can only grow.') }),
+  z.strictObject({ size: sizeSchema.describe('New size, in bytes; a volume can only grow.') }),
 ) {}
 
 export class CloneBody extends dto(
   z.strictObject({
-    snapshotId: id<SnapshotId>().describe('The snapshot whose contents the new volume gets.'),
+    snapshotId: id<SnapshotId>().describe('Id of the snapshot with the contents of the new volume.'),
     name: newName,
-    size: sizeSchema.optional().describe("Bytes; at least the source's size, which is the default."),
+    size: sizeSchema.optional().describe("Size in bytes; at least, and by default, the source's size."),
   }),
 ) {}
 
@@ -114,56 +116,55 @@ export class ReplicaPath extends dto(
 export const replicaSchema = z
   .object({
     id: uuid.describe('Id of the replica.'),
-    volumeId: uuid.describe('The volume that it is a copy of.'),
-    nodeId: uuid.nullable().describe('The node it is on; null: no place was found for it yet.'),
-    diskId: uuid.nullable().describe('The disk it is on; null: no place was found for it yet.'),
-    zone: z
-      .string()
-      .nullable()
-      .describe("Its node's zone; null: no place yet, or a node without zone label."),
+    volumeId: uuid.describe('Id of its volume.'),
+    nodeId: uuid.nullable().describe('Id of its node; null: no place was found yet.'),
+    diskId: uuid.nullable().describe('Id of its disk; null: no place was found yet.'),
+    zone: z.string().nullable().describe('Zone of its node; null: no place yet, or no zone label.'),
     mode: z
       .enum(['RW', 'WO', 'ERR'])
       .nullable()
       .describe(
-        'How the engine uses it: `RW` read and written, `WO` written while it is rebuilt, `ERR` dropped. ' +
+        'Mode in the engine: `RW` read and written, `WO` written while it is rebuilt, `ERR` dropped. ' +
           'Null: no engine runs.',
       ),
     state: z
       .enum(['running', 'stopped', 'rebuilding', 'failed'])
-      .describe('`stopped`: no engine uses it, and nothing is known to be wrong with it.'),
+      .describe('State of the copy; `stopped`: no engine uses it, and no failure is known.'),
     intent: z
       .enum(['keep', 'evict', 'remove'])
-      .describe('What is wanted of it. `evict`: replace it first, then remove it; `remove`: drop it now.'),
-    size: bytes.describe('Nominal bytes, which are booked on its disk.'),
+      .describe('Desired state. `evict`: replace it first, then remove it; `remove`: drop it now.'),
+    size: bytes.describe('Nominal size in bytes, which is booked on its disk.'),
     writtenBytes: bytes.describe('Bytes of it that hold data.'),
-    healthyAt: time.nullable().describe('When it last became a full copy; null: it is none.'),
-    lastHealthyAt: time.nullable().describe('As `healthyAt`, kept when a rebuild of it begins; null: never.'),
-    failedAt: time.nullable().describe('When it stopped being a full copy; null: it has not failed.'),
-    lastFailedAt: time.nullable().describe('As `failedAt`, kept when it is reused; null: never.'),
+    healthyAt: time.nullable().describe('Time at which it last became a full copy; null: it is none.'),
+    lastHealthyAt: time
+      .nullable()
+      .describe('As `healthyAt`, but kept when a rebuild of it starts; null: never.'),
+    failedAt: time.nullable().describe('Time of its failure; null: it has not failed.'),
+    lastFailedAt: time.nullable().describe('As `failedAt`, but kept when it is reused; null: never.'),
     failure: z
       .object({
         reason: z.string().describe('Stable code of the cause.'),
         message: z.string().describe('The cause for people.'),
       })
       .nullable()
-      .describe('Why it failed; null: it has not, or the cause is not known.'),
+      .describe('Cause of its failure; null: it has not failed, or the cause is unknown.'),
     relocation: z
       .object({
         reason: z
           .enum(RELOCATION_REASONS)
           .describe(
-            'Why the copy moves: a user wants it; `selector`: its place does not match any more; `locality`: to the node of the engine; `balance`: for an even spread.',
+            'Reason for the move: `requested`: by a user; `selector`: its place does not match any more; `locality`: to the node of the engine; `balance`: for an even spread.',
           ),
-        replacesReplicaId: uuid.describe('The copy that goes when this one is full.'),
-        gain: z.string().describe('What is better afterwards, for people.'),
-        at: time.describe('When it was decided.'),
+        replacesReplicaId: uuid.describe('Id of the copy that is removed once this one is full.'),
+        gain: z.string().describe('Benefit of the move, for people.'),
+        at: time.describe('Time of the decision.'),
       })
       .nullable()
       .describe('Set while it replaces another copy, until that one is gone; null: it replaces none.'),
     rebuildRetryCount: z
       .int()
-      .describe(`Number of its reuses whose rebuild failed; at ${REBUILD_RETRIES_MAX} it is given up.`),
-    createdAt: time.describe('When the replica was created.'),
+      .describe(`Number of failed rebuilds of its data; at ${REBUILD_RETRIES_MAX} it is given up.`),
+    createdAt: time.describe("Time of the replica's creation."),
   })
   .meta({ id: 'Replica' });
 
@@ -175,16 +176,16 @@ export const verificationSchema = z
     equal: z
       .boolean()
       .nullable()
-      .describe('True when all copies that were compared hold the same bytes; null: not known (yet).'),
+      .describe('True: all compared copies hold the same bytes; null: unknown, or not known yet.'),
     verdict: z
       .enum(['equal', 'damaged', 'tie', 'unjudged'])
       .nullable()
       .describe(
-        '`damaged`: most copies agree, and the others have failed; `tie`: no majority, so a person decides; `unjudged`: they differ, and may do so until the next attach; null: not known (yet).',
+        '`damaged`: a majority agrees, and the others have failed; `tie`: no majority, so a user decides; `unjudged`: they differ, and may do so until the next attach; null: unknown, or not known yet.',
       ),
-    message: z.string().describe('The result in a sentence; while it runs, how many copies have been read.'),
-    requestedAt: time.describe('When it was asked for.'),
-    finishedAt: time.nullable().describe('When it ended; null: it runs.'),
+    message: z.string().describe('The result in a sentence; while it runs, the number of copies read.'),
+    requestedAt: time.describe('Time of the request.'),
+    finishedAt: time.nullable().describe('Time of its end; null: it runs.'),
     replicas: z
       .array(
         z.object({
@@ -192,11 +193,11 @@ export const verificationSchema = z
           checksum: z
             .string()
             .nullable()
-            .describe('BLAKE3 checksum of the whole copy, in hex; null: it was not read to its end.'),
+            .describe('BLAKE3 checksum of the whole copy, in hex; null: it was not read completely.'),
           writtenBytes: bytes
             .nullable()
-            .describe('Bytes of it that hold data; null: it was not read to its end.'),
-          error: z.string().nullable().describe('Why it could not be read; null: it could.'),
+            .describe('Bytes of it that hold data; null: it was not read completely.'),
+          error: z.string().nullable().describe('Error of reading it; null: none.'),
         }),
       )
       .describe('Each copy that was read.'),
@@ -206,18 +207,18 @@ export const verificationSchema = z
 const lastError = z
   .string()
   .nullable()
-  .describe('Why the last try failed, which is repeated; null: it did not.');
+  .describe('Error of the last failed try, which is repeated; null: none.');
 
 export const volumeSchema = z
   .object({
     id: uuid.describe('Id of the volume.'),
     name: z.string().describe('Unique in the project.'),
-    organizationId: uuid.describe('The organization that owns it.'),
-    projectId: uuid.describe('The project it belongs to.'),
-    clusterId: uuid.describe('The cluster that keeps it.'),
+    organizationId: uuid.describe('Id of the organization that owns it.'),
+    projectId: uuid.describe('Id of its project.'),
+    clusterId: uuid.describe('Id of its cluster.'),
     size: bytes.describe('Size of the block device in bytes.'),
     writtenBytes: bytes.describe('Bytes that hold data, of the fullest copy.'),
-    numberOfReplicas: z.int().describe('Copies that are wanted.'),
+    numberOfReplicas: z.int().describe('Desired number of copies.'),
     dataEngine: z.enum(['v1', 'v2']).describe('`v1` keeps copies in folders, `v2` on block disks.'),
     nodeSelector: z
       .array(z.string())
@@ -231,19 +232,19 @@ export const volumeSchema = z
     ...overrideSchemas,
     integrityCheckedAt: time
       .nullable()
-      .describe('When the periodic check of its snapshots last began; null: never.'),
+      .describe('Start of the last periodic check of its snapshots; null: never.'),
     state: z
       .enum(['creating', 'detached', 'attaching', 'attached', 'detaching', 'deleting'])
-      .describe('`creating` until all copies are made and, of a clone, filled.'),
+      .describe('`creating` until all copies exist and, for a clone, are filled.'),
     robustness: z
       .enum(['healthy', 'degraded', 'faulted', 'unknown'])
       .describe(
-        '`degraded`: fewer full copies than wanted; `faulted`: none; `unknown`: the nodes that could tell do not answer, or it was not judged yet.',
+        '`degraded`: fewer full copies than desired; `faulted`: none; `unknown`: the nodes of its copies are unreachable, or it was not assessed yet.',
       ),
     attachedNodeId: uuid
       .nullable()
       .describe(
-        'The node that serves it, or will; null: it is neither attached nor attaching to a chosen one.',
+        'Id of the node of its engine, also while attaching; null: not attached, or no node is chosen yet.',
       ),
     endpoint: z
       .object({
@@ -253,87 +254,75 @@ export const volumeSchema = z
           .describe("URI for any NBD client, with the attachment's secret; null for viewers."),
       })
       .nullable()
-      .describe('Where clients reach it; null exactly while it is not attached.'),
+      .describe('Address for clients; null exactly while it is not attached.'),
     attention: z
       .object({
-        code: z.string().describe('Stable code of what is wrong.'),
-        message: z.string().describe('What is wrong, for people.'),
-        cures: z.array(z.string()).describe('What a user may do; empty: it passes without a user.'),
+        code: z.string().describe('Stable code of the problem.'),
+        message: z.string().describe('Description of the problem, for people.'),
+        cures: z.array(z.string()).describe('Actions for a user; empty: none is needed.'),
         since: time.describe('Since when.'),
       })
       .nullable()
-      .describe('What keeps the volume from going on; null: nothing.'),
+      .describe("Obstacle to the volume's work; null: none."),
     rebuildHold: z
       .enum(REBUILD_HOLDS)
       .nullable()
       .describe('A state of the volume during which no copy of it is rebuilt; null: none.'),
     conditions: z
       .array(conditionSchema)
-      .describe('What else is to be known, such as `Scheduled`: whether every copy has a place.'),
+      .describe('Conditions, such as `Scheduled`: whether every copy has a place.'),
     replicas: z.array(replicaSchema).describe('Its copies, in the order of their ids.'),
     verification: verificationSchema
       .nullable()
-      .describe('The last comparison of all copies; null: there was none.'),
+      .describe('The last comparison of all copies; null: none yet.'),
     chain: z
       .object({
-        headParentId: uuid.nullable().describe('The snapshot that the head stands on; null: none.'),
-        headBytes: bytes.describe('Bytes written since that snapshot, when the engine was last asked.'),
-        busy: z.string().describe('What is being done to the layers now; empty for nothing.'),
+        headParentId: uuid.nullable().describe('Id of the parent of the head; null: none.'),
+        headBytes: bytes.describe('Bytes written since that snapshot, as last reported by the engine.'),
+        busy: z.string().describe('Running work on the layers; empty: none.'),
       })
       .nullable()
-      .describe('Its layers, as the engine last reported them; null until the first attach.'),
+      .describe('Its layers as last reported by the engine; null until the first attach.'),
     task: z
       .object({
-        kind: z.enum(['purge', 'revert', 'expand']).describe('What is to be done.'),
-        size: bytes.nullable().describe('Bytes that it will have after an expansion; null for other tasks.'),
-        snapshotId: uuid
-          .nullable()
-          .describe('The snapshot that a revert goes back to; null for other tasks.'),
-        state: z.enum(['waiting', 'running']).describe('`running`: the engine was asked to do it.'),
+        kind: z.enum(['purge', 'revert', 'expand']).describe('The action.'),
+        size: bytes.nullable().describe('Size after an expansion, in bytes; null for other tasks.'),
+        snapshotId: uuid.nullable().describe('Id of the snapshot of a revert; null for other tasks.'),
+        state: z.enum(['waiting', 'running']).describe('`running`: the engine has been requested to do it.'),
         error: lastError,
-        waitingFor: z
-          .string()
-          .nullable()
-          .describe('The limit that keeps it from beginning; null: none does.'),
-        requestedAt: time.describe('When it was asked for.'),
+        waitingFor: z.string().nullable().describe('The limit that delays its start; null: none.'),
+        requestedAt: time.describe('Time of the request.'),
       })
       .nullable()
-      .describe('A change of all layers that was asked for and has not ended; null: none.'),
+      .describe('The pending change of all layers; null: none.'),
     fill: z
       .object({
-        sourceVolumeId: uuid.describe('The volume it was cloned from.'),
-        snapshotId: uuid.describe("That volume's snapshot whose contents it gets."),
+        sourceVolumeId: uuid.describe('Id of its source volume.'),
+        snapshotId: uuid.describe("Id of the source's snapshot."),
         bytes: bytes.describe('Bytes written so far.'),
         error: lastError,
-        waitingFor: z
-          .string()
-          .nullable()
-          .describe('The limit that keeps it from being copied now; null: none does.'),
+        waitingFor: z.string().nullable().describe('The limit that delays its copying; null: none.'),
       })
       .nullable()
-      .describe('How far a clone is filled, which is `creating` meanwhile; null: it is filled, or no clone.'),
+      .describe('Progress of filling a clone, which is `creating` meanwhile; null: filled, or no clone.'),
     recurringSnapshots: z
       .array(recurringSnapshotSchema)
-      .describe('Schedules by which snapshots of it are taken, in the order of their names.'),
-    lastDegradedAt: time.nullable().describe('Since when it is degraded; null: it is not.'),
-    generation: z.int().describe('Grows with each change of what is wanted of it.'),
+      .describe('Its recurring snapshots, in the order of their names.'),
+    lastDegradedAt: time.nullable().describe('Begin of being degraded; null: it is not degraded.'),
+    generation: z.int().describe('Grows with each change of the desired state.'),
     observedGeneration: z
       .int()
-      .describe(
-        'The newest generation that the worker has acted on: all is done where it equals `generation`.',
-      ),
+      .describe('The newest reconciled generation; equal to `generation` when all work is done.'),
     version,
-    createdAt: time.describe('When it was created.'),
+    createdAt: time.describe('Time of its creation.'),
   })
   .meta({ id: 'Volume' });
 
 export const explanationSchema = z
   .object({
-    volumeId: uuid.describe('The volume in question.'),
+    volumeId: uuid.describe('Id of the volume.'),
     sentence: z.string().describe('The whole answer in one plain sentence.'),
-    scheduled: conditionSchema
-      .nullable()
-      .describe('Whether every copy has a place; null: that has not been judged yet.'),
+    scheduled: conditionSchema.nullable().describe('True: every copy has a place; null: not assessed yet.'),
     replicas: z
       .array(
         z.object({
@@ -344,25 +333,25 @@ export const explanationSchema = z
             .string()
             .nullable()
             .describe("Its node's zone; null: no place, or a node without zone label."),
-          message: z.string().describe('Where it is, in words.'),
+          message: z.string().describe('Its place, in words.'),
           explanation: placementExplanationSchema
             .nullable()
-            .describe('What the scheduler says of it as things are now; null: it was not asked.'),
+            .describe("The scheduler's present explanation; null: it was not run."),
           recorded: placementExplanationSchema
             .nullable()
-            .describe('Stored when a place was last looked for in vain; null for one that has a place.'),
+            .describe('Explanation stored at the last search without a place; null: it has a place.'),
         }),
       )
-      .describe('Each replica, and why it is where it is.'),
-    next: placementExplanationSchema.describe('Of one more replica, as things are now.'),
+      .describe('Each replica with the reasons for its place.'),
+    next: placementExplanationSchema.describe('Explanation for one more replica, as of now.'),
     recorded: placementExplanationSchema
       .nullable()
-      .describe('Stored for a missing copy that has no replica yet; null: there is none.'),
+      .describe('Explanation stored for a missing copy without a replica; null: none.'),
     nextReplica: z
       .object({
-        fits: z.boolean().describe('Whether one more replica has a place.'),
-        nodeName: z.string().nullable().describe('Name of the node it would go to; null: it fits nowhere.'),
-        diskName: z.string().nullable().describe('Name of the disk it would go to; null: it fits nowhere.'),
+        fits: z.boolean().describe('True: one more replica has a place.'),
+        nodeName: z.string().nullable().describe('Name of its node; null: it fits nowhere.'),
+        diskName: z.string().nullable().describe('Name of its disk; null: it fits nowhere.'),
         refusals: z
           .array(
             z.object({
@@ -374,13 +363,13 @@ export const explanationSchema = z
               rule: z.string().describe('Name of the rule that refused it.'),
               reason: z.string().describe('Stable code of the reason.'),
               message: z.string().describe('The reason for people, with its numbers.'),
-              cure: z.string().describe('What would lift this refusal.'),
+              cure: z.string().describe('Remedy of this refusal.'),
             }),
           )
           .describe('Every refused candidate, with the first rule that refused it.'),
-        cures: z.array(z.string()).describe('What would help, each once; empty when it fits.'),
+        cures: z.array(z.string()).describe('Possible remedies, each once; empty: it fits.'),
       })
-      .describe('Where one more replica would go, or which rule refuses each candidate.'),
+      .describe('Place of one more replica, or the rule that refuses each candidate.'),
   })
   .meta({ id: 'Explanation' });
 
@@ -393,6 +382,6 @@ export class ExplanationDto extends dto(explanationSchema) {}
 
 export class RevertBody extends dto(
   z.strictObject({
-    snapshotId: id<SnapshotId>().describe('The snapshot to go back to; what was written since is lost.'),
+    snapshotId: id<SnapshotId>().describe('Id of the snapshot to revert to; later writes are lost.'),
   }),
 ) {}

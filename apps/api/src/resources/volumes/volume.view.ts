@@ -30,7 +30,7 @@ export function mayWriteIn(user: AccessFacts, projectId: ProjectId): boolean {
   return isAllowedWithin(user, 'volume:write', projectId);
 }
 
-/** Depends on nothing else: what was shown is shown again while the rows are the same (docs/design/api-contract.md). */
+/** Depends on nothing else, so that it is cached while the rows are unchanged (docs/design/api-contract.md). */
 export function volumeViewOf({ volume, replicas }: VolumeWithReplicas, mayWrite: boolean): VolumeView {
   const {
     sizeBytes,
@@ -80,7 +80,7 @@ export function volumeViewOf({ volume, replicas }: VolumeWithReplicas, mayWrite:
   };
 }
 
-/** The address holds the attachment's secret, which lets its holder write: only who may change the volume sees it. */
+/** The address holds the attachment's secret, which allows writing: only users that may change the volume see it. */
 function endpointView(volume: ShownVolume, mayWrite: boolean): VolumeView['endpoint'] {
   const endpoint = endpointOf(volume);
   if (isWorkersOwn(volume) || endpoint === undefined) return null;

@@ -81,7 +81,7 @@ export class VolumesController {
   @Patch(':volumeId')
   @Route({
     access: 'volume:write',
-    summary: 'Change what is wanted of a volume',
+    summary: 'Change the desired state of a volume',
     answer: VolumeDto,
     dryRun: specChange,
     refuses: ['volume.not_found', 'volume.deleting', 'volume.attached', 'quota.exceeded'],
@@ -99,7 +99,7 @@ export class VolumesController {
   @Post(':volumeId/patch-plan')
   @Route({
     access: 'volume:write',
-    summary: 'Which copies would a change take away or add? Changes nothing.',
+    summary: 'Plan a change: the copies that it would remove or add. Changes nothing.',
     answer: PatchPlanDto,
     refuses: ['volume.not_found', 'volume.deleting', 'volume.attached'],
   })
@@ -131,7 +131,7 @@ export class VolumesController {
   @Post(':volumeId/clone')
   @Route({
     access: 'volume:write',
-    summary: 'Create a volume that holds what a snapshot of this one holds',
+    summary: 'Clone a volume from a snapshot of this one',
     answer: VolumeDto,
     status: 201,
     refuses: [
@@ -159,7 +159,7 @@ export class VolumesController {
   @Get(':volumeId/salvage')
   @Route({
     access: 'volume:read',
-    summary: 'With which copies could it go on when too few of them answer?',
+    summary: 'Advise a salvage: the copies to continue with when too few answer',
     answer: SalvageAdviceDto,
     refuses: ['volume.not_found'],
   })
@@ -177,7 +177,7 @@ export class VolumesController {
   @Post(':volumeId/verify')
   @Route({
     access: 'volume:write',
-    summary: 'Are all copies equal?',
+    summary: 'Compare all copies of a volume',
     answer: VerificationDto,
     mayAccept: true,
     mayWait: true,
@@ -204,7 +204,7 @@ export class VolumesController {
   @Get(':volumeId/explain')
   @Route({
     access: 'volume:read',
-    summary: 'Why is it where it is, and why not elsewhere?',
+    summary: "Explain the placement of a volume's copies",
     answer: ExplanationDto,
     refuses: ['volume.not_found', 'fleet.inconsistent', 'compute.busy', 'compute.too_costly'],
   })
@@ -212,11 +212,11 @@ export class VolumesController {
     return this.volumes.explain(tenant, path);
   }
 
-  /** As the GET: actions are POSTs, and this one changes nothing. */
+  /** Same as the GET, for clients that expect actions as POSTs; it changes nothing. */
   @Post(':volumeId/explain')
   @Route({
     access: 'volume:read',
-    summary: 'Why is it where it is, and why not elsewhere?',
+    summary: "Explain the placement of a volume's copies",
     answer: ExplanationDto,
     refuses: ['volume.not_found', 'fleet.inconsistent', 'compute.busy', 'compute.too_costly'],
   })
@@ -225,7 +225,7 @@ export class VolumesController {
   }
 }
 
-/** Where the time of a creation went, as browsers and `curl -i` show it (W3C Server Timing). */
+/** Durations of a creation's steps, as shown by browsers and `curl -i` (W3C Server Timing). */
 function serverTiming({ waitMs, decideMs, commitMs }: CreationTiming): string {
   const parts = { wait: waitMs, decide: decideMs, commit: commitMs };
   return Object.entries(parts)

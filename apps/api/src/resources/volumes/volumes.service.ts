@@ -42,10 +42,10 @@ declare module '../threads/thread-pool.js' {
   }
 }
 
-/** What a new volume goes into: a project, and perhaps a granted cluster. */
+/** Destination of a new volume: a project, and perhaps a granted cluster. */
 type Destination = { projectId: ProjectId; grantedTags: GrantedTags | undefined };
 
-/** What can be done with volumes. REST and GraphQL are two thin adapters over it. */
+/** Operations on volumes. REST and GraphQL are two thin adapters over it. */
 @Injectable()
 export class VolumesService {
   private readonly creations: CreationBatcher;
@@ -69,7 +69,7 @@ export class VolumesService {
   async list(tenant: Tenant, clusterId: ClusterId, request: ListRequest) {
     return tenant.read(async (sql) => {
       const page = await listVolumes(sql, clusterId, request);
-      // A cluster that shows a volume is there; asking for it first would be a round trip for each page.
+      // A cluster with a visible volume exists; checking it first would cost a round trip for each page.
       if (page.items.length === 0) await requireUsableCluster(sql, clusterId);
       return page;
     });
@@ -78,7 +78,7 @@ export class VolumesService {
   /**
    * The same page, whose volumes are views in JSON already.
    *
-   * @param clusterId left out: of all clusters that are there for the caller
+   * @param clusterId left out: of all clusters that the caller sees
    */
   async listWritten(
     tenant: Tenant,
@@ -96,7 +96,7 @@ export class VolumesService {
     return readVolume(tenant, key);
   }
 
-  /** @param onTiming told where the time went */
+  /** @param onTiming called with the durations of the steps */
   async create(
     tenant: Tenant,
     clusterId: ClusterId,
@@ -138,7 +138,7 @@ export class VolumesService {
     return this.get(tenant, key);
   }
 
-  /** Those that a volume may answer for itself. */
+  /** Settings that a volume may override. */
   async settings(tenant: Tenant, key: VolumeKey): Promise<VolumeSettingView[]> {
     const { volume } = await this.get(tenant, key);
     return volumeSettingViews(volume.spec, await readVolumeOverrides(tenant, key.clusterId));
@@ -151,7 +151,7 @@ export class VolumesService {
     return (await tenant.read((sql) => findVolume(sql, key))) ?? before;
   }
 
-  /** With which copies it could go on when too few of them answer, and what that would lose. */
+  /** Advice for a salvage: usable copies when too few answer, and the loss. */
   async adviseSalvage(tenant: Tenant, key: VolumeKey): Promise<SalvageAdviceView> {
     return salvageAdviceView(await this.view(tenant, key));
   }
@@ -160,12 +160,12 @@ export class VolumesService {
     return this.verifications.verify(tenant, key);
   }
 
-  /** Where a copy would go, or why it can't. Changes nothing. */
+  /** Plan of a copy's move: its target, or the refusal. Changes nothing. */
   async planMove(tenant: Tenant, key: VolumeKey, wish: MoveWish): Promise<MovePlanView> {
     return movePlanView(await this.placesView(tenant, key), wish, tenant.now);
   }
 
-  /** What would become of the volume's copies. Changes nothing. */
+  /** Plan of a change's effects on the volume's copies. Changes nothing. */
   async planPatch(tenant: Tenant, key: VolumeKey, patch: PatchVolumeBody): Promise<PatchPlanView> {
     return patchPlanView(await this.placesView(tenant, key), patch);
   }
@@ -178,7 +178,7 @@ export class VolumesService {
     return view;
   }
 
-  /** With the places that its copies could go to, which in a granted cluster are for the cluster's organization to know. */
+  /** With the possible places of its copies, which in a granted cluster only the cluster's organization may know. */
   private async placesView(tenant: Tenant, key: VolumeKey): Promise<VolumeView> {
     const view = await this.view(tenant, key);
     assertOwnCluster(view.volume);
@@ -190,7 +190,7 @@ export class VolumesService {
     return this.threads.run('explainVolume', [view, asId(tenant.newId()), tenant.now], tenant);
   }
 
-  /** What a first try of this request has made, whose process died before it could answer. */
+  /** The volume of an earlier try of this request, whose process died before it could answer. */
   private async createdEarlier(
     tenant: Tenant,
     clusterId: ClusterId,
@@ -207,7 +207,7 @@ export class VolumesService {
   ): Promise<Destination> {
     const { organizationId, projectId: ofToken } = tenant.actor;
     const named = wanted ?? ofToken;
-    // Callers to whom the same projects are there share an answer.
+    // Callers that see the same projects share an answer.
     const seen = tenant.projectIds?.join() ?? 'all';
     const { projectId, ...rest } = await this.destinations.ask(
       `${organizationId} ${seen} ${named ?? ''} ${clusterId}`,

@@ -20,7 +20,7 @@ export class WebhookDeliveriesController {
   @Get()
   @Route({
     access: 'webhook:read',
-    summary: 'List what was delivered to a webhook, and what waits',
+    summary: 'List the deliveries of a webhook, sent and waiting',
     answer: DeliveryPage,
     refuses: ['webhook.not_found'],
   })
@@ -50,7 +50,7 @@ export class WebhookDeliveriesController {
   @Post(':deliveryId/redeliver')
   @Route({
     access: 'webhook:write',
-    summary: 'Send what was delivered, or given up, once more',
+    summary: 'Repeat a delivery that was sent or given up',
     answer: DeliveryDto,
     status: 202,
     refuses: ['webhook.not_found', 'delivery.not_found', 'delivery.waiting'],

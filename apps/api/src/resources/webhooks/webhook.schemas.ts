@@ -9,34 +9,34 @@ const url = z
   .url({ protocol: /^https?$/, error: 'must be an https address' })
   .max(2_000)
   .refine((text) => {
-    // Asked of a text that is no address too.
+    // Also called for texts that are no URL.
     if (!URL.canParse(text)) return true;
     const { username, password, hash } = new URL(text);
     return username === '' && password === '' && hash === '';
   }, 'must have no user, password or fragment');
 const filter = z.string().max(1_000);
 const FILTER_WORDS =
-  'Which events, as lists are filtered, such as `severity in (warning, error) AND type!=Rebuild*`; empty: all.';
+  'Filter for events, in the syntax of lists, such as `severity in (warning, error) AND type!=Rebuild*`; empty: all.';
 
 export const webhookSchema = z
   .object({
     id: uuid.describe('Id of the webhook.'),
     name: z.string().describe('For people.'),
-    url: z.string().describe('Where events are sent to.'),
+    url: z.string().describe('URL of the receiver.'),
     filter: z.string().describe(FILTER_WORDS),
-    isEnabled: z.boolean().describe('Whether events are sent.'),
+    isEnabled: z.boolean().describe('True: events are sent.'),
     disabledReason: z
       .string()
       .nullable()
       .describe(
-        'Why it was disabled, where that was not a user, and null else; enabling it goes on where it stopped.',
+        'Reason for which the server disabled it; null: not by the server. Enabling it continues where it stopped.',
       ),
     failingSince: time
       .nullable()
-      .describe('The first failure after the last success; null: the last attempt succeeded.'),
-    lastDeliveredAt: time.nullable().describe('When its receiver last took an event; null: never.'),
+      .describe('Time of the first failure after the last success; null: the last attempt succeeded.'),
+    lastDeliveredAt: time.nullable().describe('Time of the last successful delivery; null: never.'),
     version,
-    createdAt: time.describe('When it was created; it gets what happened since then.'),
+    createdAt: time.describe('Time of its creation; it gets later events.'),
   })
   .meta({ id: 'Webhook' });
 
@@ -52,22 +52,19 @@ export function webhookView(row: WebhookRow): z.infer<typeof webhookSchema> {
 
 export const deliverySchema = z
   .object({
-    id: uuid.describe('Its `webhook-id`: the same in each attempt, so that a receiver knows a repeat.'),
-    clusterId: uuid.describe('The cluster of the event.'),
+    id: uuid.describe('Its `webhook-id`: the same in each attempt, so that a receiver recognizes a repeat.'),
+    clusterId: uuid.describe("Id of the event's cluster."),
     eventId: z.string().describe('Id of the event.'),
     type: z.string().describe('Type of the event.'),
     state: z
       .enum(['waiting', 'delivered', 'failed'])
-      .describe('`waiting`: it is tried again; `failed`: it was given up.'),
-    attempts: z.int().describe('Attempts since it was made, or since it was asked for again.'),
-    nextAttemptAt: time.nullable().describe('When it is tried next, at the earliest; null: not any more.'),
-    lastAttemptAt: time.nullable().describe('When it was last tried; null: never.'),
-    lastStatus: z.int().nullable().describe('What its receiver answered then; null: nothing.'),
-    lastError: z
-      .string()
-      .nullable()
-      .describe('Why that was no success; null: it was one, or there was none.'),
-    createdAt: time.describe('When it was made of its event.'),
+      .describe('`waiting`: to be tried or retried; `failed`: given up.'),
+    attempts: z.int().describe('Number of attempts since its creation or last repeat.'),
+    nextAttemptAt: time.nullable().describe('Earliest time of the next attempt; null: none follows.'),
+    lastAttemptAt: time.nullable().describe('Time of the last attempt; null: never.'),
+    lastStatus: z.int().nullable().describe('HTTP status of the last answer; null: none.'),
+    lastError: z.string().nullable().describe('Error of the last attempt; null: none.'),
+    createdAt: time.describe('Time of its creation.'),
   })
   .meta({ id: 'WebhookDelivery' });
 
@@ -83,7 +80,7 @@ export function deliveryView(row: DeliveryRow): z.infer<typeof deliverySchema> {
 
 const secret = z
   .string()
-  .describe('What deliveries are signed with, as Standard Webhooks have it. It is shown this once.');
+  .describe('Secret for the signatures of deliveries, as in Standard Webhooks. Shown in this answer only.');
 
 export class WebhookPath extends dto(
   z.object({ webhookId: id<WebhookId>().describe('Id of the webhook.') }),
@@ -104,13 +101,13 @@ export class CreateWebhookBody extends dto(
 export class PatchWebhookBody extends dto(
   z.strictObject({
     name: name.optional().describe('For people.'),
-    url: url.optional().describe('Where events are sent to.'),
+    url: url.optional().describe('URL of the receiver.'),
     filter: filter.optional().describe(FILTER_WORDS),
-    isEnabled: z.boolean().optional().describe('Whether events are sent.'),
+    isEnabled: z.boolean().optional().describe('True: events are sent.'),
     skipBacklog: z
       .boolean()
       .default(false)
-      .describe('Give up what waits, and go on with what happens from now on.'),
+      .describe('True: give up waiting deliveries, and continue with events from now on.'),
   }),
 ) {}
 export class RotateWebhookSecretBody extends dto(
@@ -120,7 +117,7 @@ export class RotateWebhookSecretBody extends dto(
       .min(0)
       .max(168)
       .default(24)
-      .describe('Hours in which the secret before signs too, so that a receiver can change over.'),
+      .describe('Hours in which the previous secret signs too, so that a receiver can switch.'),
   }),
 ) {}
 export class WebhookDto extends dto(webhookSchema) {}
@@ -130,7 +127,7 @@ export class WebhookSecretDto extends dto(
   z
     .object({
       secret,
-      previousValidUntil: time.describe('Until then the secret before signs too.'),
+      previousValidUntil: time.describe('Time until which the previous secret signs too.'),
     })
     .meta({ id: 'WebhookSecret' }),
 ) {}

@@ -40,7 +40,7 @@ import {
 } from './webhook.schemas.js';
 
 const WEBHOOKS_MAX = 50;
-/** As long as the hash that signs. */
+/** Length of the signing hash, in bytes. */
 const SECRET_BYTES = 32;
 const HOUR_MS = 3_600_000;
 
@@ -57,7 +57,7 @@ export class WebhooksController {
   @Post()
   @Route({
     access: 'webhook:write',
-    summary: 'Have the events of all clusters sent to an address, from now on',
+    summary: 'Create a webhook: events of all clusters are sent to it from now on',
     answer: NewWebhookDto,
     status: 201,
     answersSecret: true,
@@ -101,7 +101,7 @@ export class WebhooksController {
   @Patch(':webhookId')
   @Route({
     access: 'webhook:write',
-    summary: 'Change a webhook; what waits is tried at once',
+    summary: 'Change a webhook; waiting deliveries are tried at once',
     answer: WebhookDto,
     refuses: ['webhook.not_found'],
   })
@@ -147,7 +147,7 @@ export class WebhooksController {
   @Post(':webhookId/rotate-secret')
   @Route({
     access: 'webhook:write',
-    summary: 'Give a webhook another secret; the one before signs too for a while',
+    summary: "Rotate a webhook's secret; the previous one signs too for a while",
     answer: WebhookSecretDto,
     status: 201,
     answersSecret: true,
@@ -169,7 +169,7 @@ export class WebhooksController {
     return { secret: secret.secret, previousValidUntil: overlapUntil.toISOString() };
   }
 
-  /** What a name leads to is checked when something is sent there. */
+  /** The name's addresses are checked at each delivery. */
   private assertReceiver(url: string): void {
     const detail = refusalOfReceiverUrl(url, this.config.webhookNetworks ?? []);
     if (detail === undefined) return;
