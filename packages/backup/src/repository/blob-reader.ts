@@ -8,7 +8,7 @@ import type { Repository } from './repository.js';
 /** A blob that is wanted. `item` is the caller's own, told back with the content. */
 export type Wanted<Item> = { readonly id: Uint8Array; readonly item: Item };
 
-/** Reads at once: each has 8 MiB in memory, and as much again opened. */
+/** Reads at once: each has 8 MiB in memory, and up to 32 MiB opened. */
 const READS_AT_ONCE = 4;
 /** A prune may have moved a blob while it was read: then its place is looked up anew. */
 const ATTEMPTS = 4;
@@ -16,7 +16,7 @@ const ATTEMPTS = 4;
 type Placed<Item> = Wanted<Item> & { readonly at: BlobLocation };
 
 /**
- * Hands each blob to `use`, in the order of packs.
+ * Hands each blob to `use`, in the order of packs. The bytes are its own until it has ended.
  *
  * @throws StorageFault `backup.damaged` for a blob that is missing or changed
  */
@@ -53,15 +53,20 @@ async function readPlaced<Item>(
   use: (item: Item, bytes: Buffer) => Promise<void>,
 ): Promise<void> {
   const reads = planRanges(placed);
+  const memoryBytes = reads.reduce((most, { lengthBytes }) => Math.max(most, lengthBytes), 0);
   let next = 0;
   const lane = async () => {
+    // Fresh memory for each read would cost as much as reading, and much work to collect it.
+    let memory: Buffer = Buffer.alloc(0);
     for (;;) {
       const read = reads[next];
       next += 1;
       if (read === undefined) return;
-      const bytes = await repository.store.getRange(packObject(read.pack), read.offset, read.lengthBytes);
+      if (memory.length < read.lengthBytes) memory = Buffer.allocUnsafeSlow(memoryBytes);
+      const name = packObject(read.pack);
+      const bytes = await repository.store.getRange(name, read.offset, read.lengthBytes, memory);
       if (bytes === undefined) missing.push(...read.items.map(({ id, item }) => ({ id, item })));
-      else await openAll(repository, read, bytes, use);
+      else memory = await openAll(repository, read, bytes, use);
     }
   };
   await allOf(Array.from({ length: Math.min(READS_AT_ONCE, reads.length) }, lane));
@@ -73,20 +78,22 @@ async function allOf(lanes: readonly Promise<void>[]): Promise<void> {
   for (const one of ended) if (one.status === 'rejected') throw one.reason;
 }
 
+/** One thread opens a whole range: the bytes are moved there and back, and no blob is copied for itself. */
 async function openAll<Item>(
   repository: Repository,
-  read: RangeRead<Placed<Item>>,
+  { pack, offset, items }: RangeRead<Placed<Item>>,
   bytes: Buffer,
   use: (item: Item, bytes: Buffer) => Promise<void>,
-): Promise<void> {
-  await allOf(
-    read.items.map(async ({ item, id, at }) => {
-      const begin = at.offset - read.offset;
-      // A copy: threads take over the memory of what they open.
-      const sealed = Buffer.from(bytes.subarray(begin, begin + at.storedBytes));
-      await use(item, await openAt(repository, id, at, sealed));
-    }),
-  );
+): Promise<Buffer> {
+  const { run } = packParts(pack) ?? { run: '' };
+  const blobs = items.map(({ id, at: { offset: place, storedBytes, rawBytes, codec, kind } }) => {
+    return { id, kind, codec, rawBytes, storedBytes, begin: place - offset };
+  });
+  const task = { runKey: repository.keys.runKey(run), idKeys: repository.keys.idKeys(), blobs };
+  return repository.coder.openRange(task, bytes, async (number, content) => {
+    const item = items[number];
+    if (item !== undefined) await use(item.item, content);
+  });
 }
 
 export function openAt(

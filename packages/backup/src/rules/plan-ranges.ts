@@ -5,6 +5,8 @@ import type { BlobLocation } from '../model/format.js';
 const GAP_BYTES = 256 * 1024;
 /** Size of a read: large enough for S3's throughput, and small enough to hold several in memory. */
 const READ_BYTES_MAX = 8 * 1024 * 1024;
+/** What the blobs of a read come to at most, unless it is of one blob: well compressed ones would else take all memory. */
+const CONTENT_BYTES_MAX = 32 * 1024 * 1024;
 
 export type RangeRead<Item> = {
   readonly pack: string;
@@ -19,15 +21,21 @@ export function planRanges<Item extends { readonly at: BlobLocation }>(
   const sorted = [...items].sort((a, b) =>
     a.at.pack === b.at.pack ? a.at.offset - b.at.offset : a.at.pack < b.at.pack ? -1 : 1,
   );
-  const reads: { pack: string; offset: number; end: number; items: Item[] }[] = [];
+  const reads: { pack: string; offset: number; end: number; contentBytes: number; items: Item[] }[] = [];
   for (const item of sorted) {
-    const { pack, offset, storedBytes } = item.at;
+    const { pack, offset, storedBytes, rawBytes } = item.at;
     const last = reads.at(-1);
     const end = offset + storedBytes;
-    if (last?.pack === pack && offset - last.end <= GAP_BYTES && end - last.offset <= READ_BYTES_MAX) {
+    const isJoined =
+      last?.pack === pack &&
+      offset - last.end <= GAP_BYTES &&
+      end - last.offset <= READ_BYTES_MAX &&
+      last.contentBytes + rawBytes <= CONTENT_BYTES_MAX;
+    if (isJoined) {
       last.end = Math.max(last.end, end);
+      last.contentBytes += rawBytes;
       last.items.push(item);
-    } else reads.push({ pack, offset, end, items: [item] });
+    } else reads.push({ pack, offset, end, contentBytes: rawBytes, items: [item] });
   }
-  return reads.map(({ end, ...read }) => ({ ...read, lengthBytes: end - read.offset }));
+  return reads.map(({ end, contentBytes: _, ...read }) => ({ ...read, lengthBytes: end - read.offset }));
 }

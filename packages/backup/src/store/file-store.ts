@@ -31,8 +31,13 @@ export class FileStore implements ObjectStore {
     });
   }
 
-  async getRange(name: string, offset: number, lengthBytes: number): Promise<Buffer | undefined> {
-    return this.reading(name, (file) => readExactly(file, offset, lengthBytes));
+  async getRange(
+    name: string,
+    offset: number,
+    lengthBytes: number,
+    memory?: Buffer,
+  ): Promise<Buffer | undefined> {
+    return this.reading(name, (file) => readExactly(file, offset, lengthBytes, memory));
   }
 
   async put(
@@ -144,8 +149,10 @@ async function readExactly(
   file: fs.FileHandle,
   offset: number,
   lengthBytes: number,
+  memory?: Buffer,
 ): Promise<Buffer | undefined> {
-  const bytes = Buffer.allocUnsafeSlow(lengthBytes);
+  const isLongEnough = memory !== undefined && memory.length >= lengthBytes;
+  const bytes = isLongEnough ? memory.subarray(0, lengthBytes) : Buffer.allocUnsafeSlow(lengthBytes);
   let read = 0;
   while (read < lengthBytes) {
     const { bytesRead } = await file.read(bytes, read, lengthBytes - read, offset + read);

@@ -15,8 +15,12 @@ export interface ObjectStore {
   readonly description: string;
   /** The whole object; `undefined`: there is none. @throws StorageFault `backup.too_large` above `bytesMax`, before it is read */
   get(name: string, bytesMax: number): Promise<Buffer | undefined>;
-  /** Part of an object, exactly as long as asked for; `undefined`: there is no such object, or it ends before. */
-  getRange(name: string, offset: number, lengthBytes: number): Promise<Buffer | undefined>;
+  /**
+   * Part of an object, exactly as long as asked for; `undefined`: there is no such object, or it ends before.
+   *
+   * @param memory may be used for the answer, from its beginning on, where it is long enough. What stands in it is lost.
+   */
+  getRange(name: string, offset: number, lengthBytes: number, memory?: Buffer): Promise<Buffer | undefined>;
   /** Once it has returned, the object is durable and every later `get` finds it whole. */
   put(name: string, bytes: Buffer, options?: PutOptions): Promise<'stored' | 'exists'>;
   head(name: string): Promise<ObjectInfo | undefined>;

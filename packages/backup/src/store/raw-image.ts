@@ -9,6 +9,8 @@ const HOLE_BYTES = 4096;
 /** Takes blocks in any order. It is written under a temporary name and gets its own one when it is complete. */
 export class RawImage {
   writtenBytes = 0;
+  /** File systems let one write at a time into a file, and those that wait for it keep a core busy. */
+  private turn: Promise<void> = Promise.resolve();
 
   private constructor(
     private readonly target: string,
@@ -30,7 +32,13 @@ export class RawImage {
   }
 
   /** Blocks of zeros are left out: what is not written is a hole. */
-  async write(offset: number, bytes: Buffer): Promise<void> {
+  write(offset: number, bytes: Buffer): Promise<void> {
+    const written = this.turn.then(() => this.writeNow(offset, bytes));
+    this.turn = written.catch(() => undefined);
+    return written;
+  }
+
+  private async writeNow(offset: number, bytes: Buffer): Promise<void> {
     for (let at = 0; at < bytes.length; ) {
       let end = at;
       while (end < bytes.length && !isZeroBlock(bytes, end)) end = Math.min(bytes.length, end + HOLE_BYTES);

@@ -29,8 +29,8 @@ export class RetryingStore implements ObjectStore {
     return this.repeated(() => this.store.get(name, bytesMax));
   }
 
-  getRange(name: string, offset: number, lengthBytes: number): Promise<Buffer | undefined> {
-    return this.repeated(() => this.store.getRange(name, offset, lengthBytes));
+  getRange(name: string, offset: number, lengthBytes: number, memory?: Buffer): Promise<Buffer | undefined> {
+    return this.repeated(() => this.store.getRange(name, offset, lengthBytes, memory));
   }
 
   put(name: string, bytes: Buffer, options?: PutOptions): Promise<'stored' | 'exists'> {

@@ -82,21 +82,32 @@ export class S3Store implements ObjectStore {
     return this.body(name, {}, bytesMax);
   }
 
-  async getRange(name: string, offset: number, lengthBytes: number): Promise<Buffer | undefined> {
+  async getRange(
+    name: string,
+    offset: number,
+    lengthBytes: number,
+    memory?: Buffer,
+  ): Promise<Buffer | undefined> {
     if (lengthBytes === 0) return Buffer.alloc(0);
     const bytes = await this.body(
       name,
       { Range: `bytes=${offset}-${offset + lengthBytes - 1}` },
       lengthBytes,
+      memory,
     );
     return bytes === undefined || bytes.length < lengthBytes ? undefined : bytes;
   }
 
-  private async body(name: string, range: { Range?: string }, bytesMax: number): Promise<Buffer | undefined> {
+  private async body(
+    name: string,
+    range: { Range?: string },
+    bytesMax: number,
+    memory?: Buffer,
+  ): Promise<Buffer | undefined> {
     return this.calling(name, async (abortSignal) => {
       const command = new GetObjectCommand({ ...this.at(name), ...range });
       const answer = await this.client.send(command, { abortSignal }).catch(absent);
-      return answer === undefined ? undefined : bytesOf(name, answer, bytesMax);
+      return answer === undefined ? undefined : bytesOf(name, answer, bytesMax, memory);
     });
   }
 
@@ -206,23 +217,31 @@ export class S3Store implements ObjectStore {
   }
 }
 
-async function bytesOf(name: string, answer: GetObjectCommandOutput, bytesMax: number): Promise<Buffer> {
+async function bytesOf(
+  name: string,
+  answer: GetObjectCommandOutput,
+  bytesMax: number,
+  memory?: Buffer,
+): Promise<Buffer> {
   const { ContentLength: lengthBytes, Body: body } = answer;
   if (body === undefined) throw unreachable(`no content came for ${name}`);
   const parts: Buffer[] = [];
+  const target = memory !== undefined && memory.length >= bytesMax ? memory : undefined;
   let received = 0;
   // The cast: on Node the content is a readable stream, which the client's types leave open.
   for await (const part of body as AsyncIterable<Buffer>) {
+    const at = received;
     received += part.length;
     if (received > bytesMax || (lengthBytes ?? 0) > bytesMax) {
       if ('destroy' in body && typeof body.destroy === 'function') body.destroy();
       throw tooLarge(name, Math.max(received, lengthBytes ?? 0), bytesMax);
     }
-    parts.push(part);
+    if (target === undefined) parts.push(part);
+    else part.copy(target, at);
   }
   if (lengthBytes !== undefined && received !== lengthBytes)
     throw unreachable(`the answer for ${name} was cut off`);
-  return Buffer.concat(parts, received);
+  return target?.subarray(0, received) ?? Buffer.concat(parts, received);
 }
 
 const statusOf = (error: unknown): number =>

@@ -1,12 +1,27 @@
 /** A thread that computes for blobs: see `block-coder.ts`. */
 import { parentPort } from 'node:worker_threads';
-import { identified, type OpenTask, opened, type SealTask, sealed } from './block-coder.js';
+import {
+  identified,
+  type OpenTask,
+  opened,
+  openRangeInto,
+  type RangeTask,
+  type SealTask,
+  sealed,
+} from './block-coder.js';
 
 /** Buffers come as plain arrays of bytes, and are moved, not copied. */
 export type ThreadTask =
   | { readonly kind: 'identify'; readonly idKey: Uint8Array; readonly bytes: Uint8Array }
   | { readonly kind: 'seal'; readonly task: SealTask; readonly bytes: Uint8Array }
-  | { readonly kind: 'open'; readonly task: OpenTask; readonly bytes: Uint8Array };
+  | { readonly kind: 'open'; readonly task: OpenTask; readonly bytes: Uint8Array }
+  | {
+      readonly kind: 'open-range';
+      readonly task: RangeTask;
+      readonly bytes: Uint8Array;
+      /** Memory for the contents, which comes back with them. */
+      readonly target: Uint8Array<ArrayBuffer>;
+    };
 
 export type ThreadAnswer =
   | { readonly kind: 'identify'; readonly id: Uint8Array | undefined; readonly bytes: Uint8Array }
@@ -18,6 +33,7 @@ export type ThreadAnswer =
       readonly bytes: Uint8Array;
     }
   | { readonly kind: 'open'; readonly bytes: Uint8Array }
+  | { readonly kind: 'open-range'; readonly bytes: Uint8Array; readonly target: Uint8Array<ArrayBuffer> }
   | { readonly kind: 'failed'; readonly message: string };
 
 const asBuffer = (bytes: Uint8Array): Buffer => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
@@ -35,6 +51,15 @@ function answerTo(given: ThreadTask): { answer: ThreadAnswer; moved: ArrayBuffer
     const id = identified(asBuffer(given.idKey), bytes);
     const back = movable(bytes);
     return { answer: { kind: 'identify', id, bytes: back }, moved: [back.buffer] };
+  }
+  if (given.kind === 'open-range') {
+    const { runKey, idKeys, blobs } = given.task;
+    const keys = { runKey: asBuffer(runKey), idKeys: { 0: asBuffer(idKeys[0]), 1: asBuffer(idKeys[1]) } };
+    const { target } = given;
+    openRangeInto(asBuffer(target), { ...keys, blobs }, bytes);
+    // The cast: it was moved here, and goes back whole.
+    const memory = bytes.buffer as ArrayBuffer;
+    return { answer: { kind: 'open-range', bytes: given.bytes, target }, moved: [memory, target.buffer] };
   }
   const { task } = given;
   if (given.kind === 'seal') {

@@ -2,13 +2,26 @@
 import os from 'node:os';
 import { Worker } from 'node:worker_threads';
 import { damaged } from '../codec/damage.js';
-import type { BlockCoder, OpenTask, SealedBlob, SealTask } from './block-coder.js';
+import {
+  type BlockCoder,
+  contentBytesOf,
+  type OpenTask,
+  type RangeTask,
+  type SealedBlob,
+  type SealTask,
+  type UseContent,
+  useContents,
+} from './block-coder.js';
 import type { ThreadAnswer, ThreadTask } from './block-thread.js';
 
 /** More than this gain little: the target is slower. */
 const THREADS_MAX = 4;
 /** Tasks of one thread that wait, so that it never has none to do; the block of each is in memory. */
 const TASKS_OF_THREAD = 3;
+/** Memory for contents that is kept for the next range: as many ranges are read at once. */
+const SPARE_MAX = 4;
+/** Smallest that is allocated, so that memory which one range has left fits most others. */
+const TARGET_BYTES_MIN = 16 * 1024 * 1024;
 /** Tests run the sources. */
 const EXTENSION = import.meta.url.endsWith('.ts') ? 'ts' : 'js';
 
@@ -54,6 +67,7 @@ class Thread {
 export class ThreadedCoder implements BlockCoder {
   readonly parallel: number;
   private readonly threads: Thread[];
+  private readonly spare: Uint8Array<ArrayBuffer>[] = [];
 
   constructor(threads = Math.min(THREADS_MAX, os.availableParallelism())) {
     this.threads = Array.from({ length: threads }, () => new Thread());
@@ -75,20 +89,45 @@ export class ThreadedCoder implements BlockCoder {
 
   async open(task: OpenTask, sealed: Buffer): Promise<Buffer> {
     const answer = await this.ask({ kind: 'open', task, bytes: own(sealed) });
-    if (answer.kind === 'failed') throw damaged(answer.message.replace(/^the repository is damaged: /, ''));
+    if (answer.kind === 'failed') throw damage(answer.message);
     if (answer.kind !== 'open') throw failure(answer);
     return asBuffer(answer.bytes);
+  }
+
+  async openRange(task: RangeTask, range: Buffer, use: UseContent): Promise<Buffer> {
+    const target = this.targetOf(contentBytesOf(task));
+    const asked = { kind: 'open-range', task, bytes: wholeOf(range), target } as const;
+    const answer = await this.ask(asked, [target.buffer]);
+    if (answer.kind === 'failed') throw damage(answer.message);
+    if (answer.kind !== 'open-range') throw failure(answer);
+    try {
+      await useContents(task, asBuffer(answer.target), use);
+      return Buffer.from(answer.bytes.buffer);
+    } finally {
+      if (this.spare.length < SPARE_MAX) this.spare.push(answer.target);
+    }
+  }
+
+  private targetOf(lengthBytes: number): Uint8Array<ArrayBuffer> {
+    const found = this.spare.findIndex((one) => one.length >= lengthBytes);
+    const [reused] = found === -1 ? [] : this.spare.splice(found, 1);
+    // One that was too short makes place for one that is not.
+    if (reused === undefined) this.spare.shift();
+    return reused ?? new Uint8Array(Math.max(lengthBytes, TARGET_BYTES_MIN));
   }
 
   async close(): Promise<void> {
     await Promise.all(this.threads.map((thread) => thread.close()));
   }
 
-  private ask(task: ThreadTask & { bytes: Uint8Array<ArrayBuffer> }): Promise<ThreadAnswer> {
+  private ask(
+    task: ThreadTask & { bytes: Uint8Array<ArrayBuffer> },
+    moved: readonly ArrayBuffer[] = [],
+  ): Promise<ThreadAnswer> {
     const [first, ...others] = this.threads;
     if (first === undefined) throw new Error('there are no threads');
     const idlest = others.reduce((best, one) => (one.waiting.size < best.waiting.size ? one : best), first);
-    return idlest.ask(task, [task.bytes.buffer]);
+    return idlest.ask(task, [task.bytes.buffer, ...moved]);
   }
 }
 
@@ -100,6 +139,18 @@ function own(bytes: Buffer): Uint8Array<ArrayBuffer> {
   // The cast: buffers of this process are not shared with threads.
   return (isOwn ? bytes : Uint8Array.prototype.slice.call(bytes)) as Uint8Array<ArrayBuffer>;
 }
+
+/** No memory that buffers share is so large. */
+const SHARED_BYTES_MAX = 64 * 1024;
+
+/** The range in its memory, which may be longer than it: a reader uses the same one for many ranges. */
+function wholeOf(range: Buffer): Uint8Array<ArrayBuffer> {
+  const isMoved = range.byteOffset === 0 && range.buffer.byteLength > SHARED_BYTES_MAX;
+  // The cast: as above.
+  return isMoved ? new Uint8Array(range.buffer as ArrayBuffer, 0, range.length) : own(range);
+}
+
+const damage = (message: string): Error => damaged(message.replace(/^the repository is damaged: /, ''));
 
 function failure(answer: ThreadAnswer): Error {
   return new Error(
