@@ -258,7 +258,7 @@ export const engineReportSchema = z.object({
   fill: z
     .object({
       fillId: uuid.describe('The request for it.'),
-      state: z.enum(['running', 'succeeded', 'failed']).describe('Its state.'),
+      state: z.enum(['running', 'succeeded', 'failed']).describe('State of the request to fill the volume.'),
       bytes: bytes.describe('Bytes written so far.'),
       error: agentText(1024).describe('Why it failed; empty when it has not.'),
     })

@@ -30,7 +30,7 @@ export const dryRunSchema = z
             .enum(['removed', 'built', 'moved', 'discarded'])
             .describe('Effect on the copy. `discarded`: its data is dropped, and it is rebuilt.'),
           volumeId: uuid.describe('Id of its volume.'),
-          volumeName: z.string().describe('Name of the volume.'),
+          volumeName: z.string().describe('Name of the volume, unique in its project.'),
           replicaId: uuid.nullable().describe('Id of the copy; null: it does not exist yet.'),
           nodeId: uuid.nullable().describe('Id of its node; null: none yet.'),
           diskId: uuid.nullable().describe('Id of its disk; null: none yet.'),

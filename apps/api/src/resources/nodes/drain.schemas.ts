@@ -11,7 +11,7 @@ const count = z.int().min(0);
 const drainWaitSchema = z
   .object({
     volumeId: uuid.describe('Id of the volume that the drain waits for.'),
-    volumeName: z.string().describe('Name of the volume.'),
+    volumeName: z.string().describe('Name of the volume, unique in its project.'),
     replicaId: uuid
       .nullable()
       .describe('Its replica on the node; null: the volume as a whole or its engine.'),
@@ -58,7 +58,7 @@ export class DrainBody extends dto(
 const drainPlanVolumeSchema = z
   .object({
     volumeId: uuid.describe('Id of the volume.'),
-    volumeName: z.string().describe('Name of the volume.'),
+    volumeName: z.string().describe('Name of the volume, unique in its project.'),
     outcome: z
       .enum(DRAIN_OUTCOMES)
       .describe(

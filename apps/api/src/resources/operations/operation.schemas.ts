@@ -33,7 +33,7 @@ export const operationSchema = z
       .array(
         z.object({
           name: z.string().describe('Name of the step.'),
-          state: z.enum(['done', 'current', 'pending']).describe('Its state.'),
+          state: z.enum(['done', 'current', 'pending']).describe('State of the step; `current`: under way.'),
         }),
       )
       .describe('Its steps, in order.'),

@@ -172,7 +172,7 @@ export class PermissionsQuery extends dto(
 ) {}
 export const accessSchema = z
   .object({
-    action: z.enum(ACTIONS).describe('The action.'),
+    action: z.enum(ACTIONS).describe('The permission, such as `volume:write`.'),
     allows: z.string().describe('Description of the action.'),
     isAllowed: z.boolean().describe("True: the caller's token allows it, in that project or anywhere."),
     projectIds: z

@@ -41,7 +41,7 @@ export const movePlanSchema = z
       .array(
         z.object({
           nodeId: uuid.describe('Id of the node.'),
-          nodeName: z.string().describe('Name of the node.'),
+          nodeName: z.string().describe('Name of the node, unique in its cluster.'),
           diskId: uuid.describe('Id of the disk.'),
           diskName: z.string().describe('Name of the disk; unique on its node.'),
           isPossible: z.boolean().describe('True: the copy could move there.'),

@@ -285,7 +285,7 @@ export const volumeSchema = z
       .describe('Its layers as last reported by the engine; null until the first attach.'),
     task: z
       .object({
-        kind: z.enum(['purge', 'revert', 'expand']).describe('The action.'),
+        kind: z.enum(['purge', 'revert', 'expand']).describe('The requested change.'),
         size: bytes.nullable().describe('Size after an expansion, in bytes; null for other tasks.'),
         snapshotId: uuid.nullable().describe('Id of the snapshot of a revert; null for other tasks.'),
         state: z.enum(['waiting', 'running']).describe('`running`: the engine has been requested to do it.'),
