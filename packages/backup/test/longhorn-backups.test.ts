@@ -5,7 +5,7 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { lockVolume } from '../src/longhorn/backup-lock.js';
 import { LonghornBackupstore, volumeFolder } from '../src/longhorn/backupstore.js';
 import { copyReplica, openReplicaFolder } from '../src/longhorn/replica-folder.js';
@@ -51,7 +51,10 @@ async function restored(store: LonghornBackupstore, volumeName: string, backupNa
 }
 
 describe('what the real engine wrote', () => {
-  const store = new LonghornBackupstore(openTarget(`vfs://${REAL}`));
+  let store: LonghornBackupstore;
+  beforeAll(async () => {
+    store = new LonghornBackupstore(await openTarget(`vfs://${REAL}`));
+  });
 
   test('is listed: volumes, and their complete backups', async () => {
     const { volumes, problems } = await store.volumes();
@@ -99,7 +102,7 @@ describe('what the real engine wrote', () => {
       const { sha256 }: { sha256: Record<string, string> } = JSON.parse(
         fs.readFileSync(path.join(at, 'expected.json'), 'utf8'),
       );
-      const whole = new LonghornBackupstore(openTarget(`vfs://${at}/backupstore-target`));
+      const whole = new LonghornBackupstore(await openTarget(`vfs://${at}/backupstore-target`));
       for (const { name: backup } of (await whole.backups(name)).backups)
         expect((await restored(whole, name, backup)).sha256()).toBe(sha256[backup]);
       const [replica = ''] = fs.readdirSync(path.join(at, 'replicas'));

@@ -1,8 +1,10 @@
 /** Targets as they are: a folder, an S3 server of npm, and one of our own that is as bad as S3 servers can be. */
+import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import S3rver from '@20minutes/s3rver';
 import { FAKE_BUCKET, FakeS3 } from '@holdfast/testkit/fake-s3.js';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
@@ -18,6 +20,9 @@ import { BLOCK, createRepository, facts, MemoryVolume, openRepository, restored 
 
 const folder = mkdtempSync(join(tmpdir(), 'holdfast-targets-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
+const SOURCES = ['--conditions=holdfast-source', '--import', join(ROOT, 'tools/typescript/register.mjs')];
 
 const now = () => new Date();
 const credentials = { accessKeyId: 'S3RVER', secretAccessKey: 'S3RVER' };
@@ -44,7 +49,7 @@ afterAll(async () => {
 
 const s3 = (endpoint: string) =>
   openTarget(`s3://${FAKE_BUCKET}@us-east-1/some/prefix`, { ...credentials, endpoint });
-const TARGETS: Record<string, () => ObjectStore> = {
+const TARGETS: Record<string, () => Promise<ObjectStore>> = {
   folder: () => openTarget(`file://${mkdtempSync(join(folder, 'target-'))}`),
   's3rver of npm': () => s3(npmEndpoint),
   'server of our own': () => s3(fake.endpoint),
@@ -52,7 +57,7 @@ const TARGETS: Record<string, () => ObjectStore> = {
 
 describe.each(Object.keys(TARGETS))('a target that is a %s', (kind) => {
   test('keeps to what the port promises', async () => {
-    const store = TARGETS[kind]?.() as ObjectStore;
+    const store = (await TARGETS[kind]?.()) as ObjectStore;
     const bytes = randomBytes(100_000);
     expect(await store.get('a/b', 10)).toBeUndefined();
     expect(await store.getRange('a/b', 0, 10)).toBeUndefined();
@@ -74,7 +79,7 @@ describe.each(Object.keys(TARGETS))('a target that is a %s', (kind) => {
   });
 
   test('takes a backup, a prune and a restore', async () => {
-    const store = TARGETS[kind]?.() as ObjectStore;
+    const store = (await TARGETS[kind]?.()) as ObjectStore;
     const { hasConditionalPut } = await testTarget(store, now);
     const repository = await createRepository(store, { hasConditionalPut });
     const bytes = randomBytes(40 * BLOCK);
@@ -100,14 +105,14 @@ describe("a target's test", () => {
 
   test('finds a folder and our server able, and that the one of npm has no conditional PUT', async () => {
     const found = await Promise.all(
-      Object.values(TARGETS).map(async (open) => (await testTarget(open(), now)).hasConditionalPut),
+      Object.values(TARGETS).map(async (open) => (await testTarget(await open(), now)).hasConditionalPut),
     );
     expect(found).toEqual([true, false, true]);
   });
 
   test('tells of a clock that is off, of late listings, and of a missing condition', async () => {
     Object.assign(fake.target, { hasConditionalPut: false, clockSkewMs: 3_600_000, listLag: 3 });
-    const report = await testTarget(s3(fake.endpoint), now);
+    const report = await testTarget(await s3(fake.endpoint), now);
     expect(report.hasConditionalPut).toBe(false);
     expect(report.warnings).toEqual([
       expect.stringContaining('lists late'),
@@ -117,8 +122,10 @@ describe("a target's test", () => {
 
   test('refuses a full one, and wrong credentials', async () => {
     fake.target.capacityBytes = 10;
-    await expect(testTarget(s3(fake.endpoint), now)).rejects.toMatchObject({ code: 'backup.target_full' });
-    const wrong = openTarget(`s3://${FAKE_BUCKET}`, {
+    await expect(testTarget(await s3(fake.endpoint), now)).rejects.toMatchObject({
+      code: 'backup.target_full',
+    });
+    const wrong = await openTarget(`s3://${FAKE_BUCKET}`, {
       ...credentials,
       accessKeyId: 'WRONG',
       endpoint: npmEndpoint,
@@ -128,7 +135,7 @@ describe("a target's test", () => {
 
   test('leaves nothing behind', async () => {
     fake.target.objects.clear();
-    await testTarget(s3(fake.endpoint), now);
+    await testTarget(await s3(fake.endpoint), now);
     expect([...fake.target.objects.keys()]).toEqual([]);
   });
 });
@@ -203,7 +210,23 @@ describe('a folder', () => {
 
 test.each(['ftp://x', 's3://B', 'file://relative', 's3://bucket'])(
   '%s is refused as an address',
-  (address) => {
-    expect(() => openTarget(address)).toThrow(expect.objectContaining({ code: 'request.invalid' }));
+  async (address) => {
+    await expect(openTarget(address)).rejects.toMatchObject({ code: 'request.invalid' });
   },
 );
+
+test.each([
+  { address: 'file:///tmp', loads: false },
+  { address: 's3://bucket', loads: true },
+])("Amazon's client is loaded for $address: $loads", ({ address, loads }) => {
+  const code = `
+    import module from 'node:module';
+    import { openTarget } from '@holdfast/backup/store/open-target.js';
+    await openTarget('${address}', { accessKeyId: 'a', secretAccessKey: 'b' });
+    console.log(Object.keys(module._cache).some((file) => file.includes('client-s3')));`;
+  const out = execFileSync(process.execPath, [...SOURCES, '--input-type=module', '--eval', code], {
+    cwd: join(ROOT, 'packages/backup'),
+    encoding: 'utf8',
+  });
+  expect(out.trim()).toBe(String(loads));
+});

@@ -28,7 +28,7 @@ export async function withTarget<Value>(
   const { openTarget } = await import('@holdfast/backup/store/open-target.js');
   const environment = process.env;
   return told(async () => {
-    const store = openTarget(address, {
+    const store = await openTarget(address, {
       ...given('accessKeyId', environment.AWS_ACCESS_KEY_ID),
       ...given('secretAccessKey', environment.AWS_SECRET_ACCESS_KEY),
       ...given('sessionToken', environment.AWS_SESSION_TOKEN),

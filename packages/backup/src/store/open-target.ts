@@ -6,7 +6,6 @@ import { StorageFault } from '@holdfast/core/model/faults.js';
 import { FileStore } from './file-store.js';
 import type { ObjectStore } from './object-store.js';
 import { RetryingStore } from './retrying-store.js';
-import { S3Store } from './s3-store.js';
 
 export type TargetCredentials = {
   readonly accessKeyId?: string;
@@ -22,11 +21,11 @@ const S3 = /^s3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?:@([a-z0-9-]+))?(?:\/(.*
 const REGION = 'us-east-1';
 
 /** @throws StorageFault `request.invalid` where the address is none of a target */
-export function openTarget(address: string, credentials: TargetCredentials = {}): ObjectStore {
-  return new RetryingStore(bareTarget(address, credentials), (ms) => sleep(ms));
+export async function openTarget(address: string, credentials: TargetCredentials = {}): Promise<ObjectStore> {
+  return new RetryingStore(await bareTarget(address, credentials), (ms) => sleep(ms));
 }
 
-function bareTarget(address: string, credentials: TargetCredentials): ObjectStore {
+async function bareTarget(address: string, credentials: TargetCredentials): Promise<ObjectStore> {
   // `vfs` is how Longhorn's library names a folder.
   if (/^(file|vfs):\/\/\//.test(address)) return new FileStore(path.resolve(new URL(address).pathname));
   const found = S3.exec(address);
@@ -37,6 +36,8 @@ function bareTarget(address: string, credentials: TargetCredentials): ObjectStor
   if (accessKeyId === undefined || secretAccessKey === undefined)
     throw invalid('an access key and its secret are needed for a bucket');
   const folder = prefix.split('/').filter((part) => part !== '');
+  // Loaded for a bucket only: Amazon's client takes a good part of a second, which a folder need not wait for.
+  const { S3Store } = await import('./s3-store.js');
   return new S3Store({
     bucket,
     region,
