@@ -19,6 +19,7 @@ export class EventStreamClient {
   readonly ended: Promise<void>;
   hasEnded = false;
   private buffer = '';
+  private endedBy: string | undefined;
   private waiting: (() => void)[] = [];
 
   constructor(private readonly request: http.ClientRequest) {
@@ -26,16 +27,19 @@ export class EventStreamClient {
     this.ended = new Promise((resolve) => {
       end = resolve;
     });
+    const ends = (why: string) => {
+      this.endedBy ??= why;
+      this.hasEnded = true;
+      end();
+      this.wakeWaiting();
+    };
     request.on('response', (response) => {
-      response.on('close', () => {
-        this.hasEnded = true;
-        end();
-      });
+      response.on('close', () => ends(`status ${response.statusCode}`));
       response.setEncoding('utf8');
       response.on('data', (text: string) => this.take(text));
       response.on('error', () => {});
     });
-    request.on('error', () => {});
+    request.on('error', ({ message }) => ends(message));
     request.end();
   }
 
@@ -59,8 +63,12 @@ export class EventStreamClient {
     );
   }
 
+  /** @throws Error if the stream has ended before: nothing more can come */
   async until(done: (messages: Message[]) => boolean): Promise<Message[]> {
-    while (!done(this.messages)) await new Promise<void>((resolve) => this.waiting.push(resolve));
+    while (!done(this.messages)) {
+      if (this.hasEnded) throw new Error(`the stream has ended (${this.endedBy}) before what is waited for`);
+      await new Promise<void>((resolve) => this.waiting.push(resolve));
+    }
     return this.messages;
   }
 
@@ -77,6 +85,10 @@ export class EventStreamClient {
     const blocks = this.buffer.split('\n\n');
     this.buffer = blocks.pop() ?? '';
     for (const block of blocks) this.messages.push(parse(block));
+    this.wakeWaiting();
+  }
+
+  private wakeWaiting(): void {
     for (const resolve of this.waiting.splice(0)) resolve();
   }
 }
