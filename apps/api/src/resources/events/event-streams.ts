@@ -34,6 +34,7 @@ export class EventStreams {
     const { clusterId } = source;
     if (clusterId !== undefined) await tenant.read((sql) => requireUsableCluster(sql, clusterId));
     assertEventFilter(source.filter);
+    await this.changes.following();
     const start = await startOfStream(tenant, clusterId, lastEventId);
     // Checked again: others may have opened streams meanwhile, and nothing is awaited from here on.
     this.streams.assertRoom(owner);

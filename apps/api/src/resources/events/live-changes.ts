@@ -16,6 +16,9 @@ export type LiveChange =
       clusterId: string;
       subject: { kind: string; id: string };
     };
+/** A connection takes milliseconds; a client that waits longer would rather see what can be read. */
+const FOLLOWING_MS_MAX = 2_000;
+
 type Subscriber = (change: LiveChange) => void;
 
 /**
@@ -27,6 +30,7 @@ type Subscriber = (change: LiveChange) => void;
 @Injectable()
 export class LiveChanges implements OnApplicationShutdown {
   private readonly subscribers = new Map<string, Set<Subscriber>>();
+  private readonly whenConnected: (() => void)[] = [];
   private listener: Listener | undefined;
 
   constructor(
@@ -50,6 +54,22 @@ export class LiveChanges implements OnApplicationShutdown {
     };
   }
 
+  /**
+   * Resolves once notifications arrive, so that no later change is missed. While the database does not take the connection it resolves
+   * after a moment: streams then begin by what they read.
+   */
+  async following(): Promise<void> {
+    this.listener ??= this.listen();
+    if (this.listener.isConnected) return;
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, FOLLOWING_MS_MAX);
+      this.whenConnected.push(() => {
+        clearTimeout(timer);
+        resolve();
+      });
+    });
+  }
+
   async onApplicationShutdown(): Promise<void> {
     await this.listener?.stop();
   }
@@ -61,6 +81,7 @@ export class LiveChanges implements OnApplicationShutdown {
       channels: [EVENT_CHANNEL, CHANGE_CHANNEL],
       onNotification: (channel, payload) => this.dispatch(channel, payload),
       onConnected: () => {
+        for (const call of this.whenConnected.splice(0)) call();
         for (const key of this.subscribers.keys()) this.tell(key, { events: true });
       },
       onTrouble: (error) =>
