@@ -19,8 +19,11 @@ export class FakeS3 {
     void this.handle(request, response);
   });
 
-  static async start(): Promise<FakeS3> {
-    const fake = new FakeS3();
+  private constructor(private readonly served?: ObjectStore) {}
+
+  /** @param served what is served instead of the fake target: more than memory holds */
+  static async start(served?: ObjectStore): Promise<FakeS3> {
+    const fake = new FakeS3(served);
     await new Promise<void>((resolve) => fake.server.listen(0, '127.0.0.1', resolve));
     return fake;
   }
@@ -45,7 +48,7 @@ export class FakeS3 {
     const fate = this.fateOf(method, name);
     if (typeof fate === 'object') await sleep(fate.afterMs);
     if (fate === 'slow-down') return problem(response, 503, 'SlowDown');
-    const store = this.target.connect();
+    const store = this.served ?? this.target.connect();
     try {
       const answer = await answerTo(store, method, name, url, request.headers, Buffer.concat(body));
       answer(response, fate === 'cut');

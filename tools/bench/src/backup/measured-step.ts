@@ -2,10 +2,11 @@
 import { BackupReader } from '@holdfast/backup/repository/backup-reader.js';
 import { backupVolume } from '@holdfast/backup/repository/backup-volume.js';
 import { Repository } from '@holdfast/backup/repository/repository.js';
-import { FileStore } from '@holdfast/backup/store/file-store.js';
 import type { ObjectStore } from '@holdfast/backup/store/object-store.js';
+import { openTarget } from '@holdfast/backup/store/open-target.js';
 import { FileSource, RawImage } from '@holdfast/backup/store/raw-image.js';
 import { ThreadedCoder } from '@holdfast/backup/threads/threaded-coder.js';
+import { FAKE_BUCKET } from '@holdfast/testkit/fake-s3.js';
 
 export type StepResult = {
   readonly seconds: number;
@@ -15,7 +16,9 @@ export type StepResult = {
   readonly addedBytes: number;
 };
 
-const [step = '', folder = '', image = '', ...more] = process.argv.slice(2);
+/** The target is a folder, or the endpoint of an S3 server. */
+const [step = '', target = '', image = '', ...more] = process.argv.slice(2);
+const FIRST_READ_BYTES = 4096;
 const unlock = {
   kind: 'service',
   keyName: 'bench',
@@ -23,7 +26,12 @@ const unlock = {
   unwrap: async (key: Uint8Array) => key,
 } as const;
 let requests = 0;
-const store: ObjectStore = counted(new FileStore(folder));
+const credentials = { accessKeyId: 'bench', secretAccessKey: 'bench', endpoint: target };
+const store: ObjectStore = counted(
+  target.startsWith('http://')
+    ? await openTarget(`s3://${FAKE_BUCKET}`, credentials)
+    : await openTarget(`file://${target}`),
+);
 const coder = new ThreadedCoder();
 const given = { store, unlock, now: () => new Date(), coder };
 const facts = { volumeId: 'v', volumeName: 'v', snapshotName: 's' };
@@ -45,13 +53,17 @@ function counted(inner: ObjectStore): ObjectStore {
 }
 
 async function run(): Promise<number> {
-  if (step === 'restore') {
+  if (step === 'restore' || step === 'first-read') {
     const repository = await Repository.open(given);
     const [backupId = ''] = repository.state.backups.keys();
     const reader = await BackupReader.open(repository, backupId);
-    const target = await RawImage.create(image, reader.sizeBytes);
-    await reader.restoreTo(target);
-    await target.complete();
+    if (step === 'first-read') {
+      await reader.read(Math.floor(reader.sizeBytes / 2), FIRST_READ_BYTES);
+      return 0;
+    }
+    const copy = await RawImage.create(image, reader.sizeBytes);
+    await reader.restoreTo(copy);
+    await copy.complete();
     return 0;
   }
   const source = await FileSource.open(image);
@@ -75,4 +87,5 @@ const result: StepResult = {
   addedBytes,
 };
 console.log(JSON.stringify(result));
+store.close();
 await coder.close();
