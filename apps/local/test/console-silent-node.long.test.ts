@@ -44,7 +44,7 @@ inBrowser('a node that gives no answer', () => {
 
   test('has its volume shown without an address that leads nowhere, and no copy on it as healthy', async () => {
     await visit.openVolume('served-here');
-    await region('Connect').getByText('its address leads nowhere now').waitFor();
+    await region('Connect').getByText('its address does not work now').waitFor();
     expect(await page.getByText(/^nbd:/).count()).toBe(0);
     const places = region('Where its copies are');
     await places.getByText('Should serve the volume, and does not answer').waitFor();

@@ -71,7 +71,7 @@ inBrowser('the console', () => {
     await visit.openVolume('served-here');
     await region('Where its copies are').getByText('No answer', { exact: true }).waitFor();
     expect(await region('Where its copies are').getByText('Healthy', { exact: true }).count()).toBe(0);
-    await region('Connect').getByText('its address leads nowhere now').waitFor();
+    await region('Connect').getByText('its address does not work now').waitFor();
     expect(await page.getByText(/^nbd:/).count()).toBe(0);
     await page.getByText('detach it by force').first().waitFor();
   });
