@@ -129,7 +129,7 @@ inBrowser('the console', () => {
     const entries = region('All entries');
     // In words; opened, as the API has it.
     const changes = entries.getByRole('listitem').filter({ hasText: 'What changed' });
-    const entry = changes.filter({ hasText: 'Set a setting' }).first();
+    const entry = changes.filter({ hasText: /Set a setting/ }).first();
     await entry.getByText('What changed').click();
     await entry.getByText(/^PUT .*\/settings\//).waitFor();
     await page.getByRole('button', { name: 'Refused', exact: true }).click();
