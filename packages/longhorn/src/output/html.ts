@@ -14,7 +14,7 @@ export function htmlOf(report: InspectionReport): string {
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
 <title>Longhorn inspection: ${escaped(source)}</title>
-<style>${STYLE}</style>
+<style>${CSS}</style>
 </head>
 <body>
 <main>
@@ -37,7 +37,7 @@ ${section('Assumptions', list(report.assumptions))}
 `;
 }
 
-const STYLE = `
+const CSS = `
 :root { color-scheme: light dark; --line: #8886; --bad: #c22; --warn: #a60; --soft: #8882; }
 @media (prefers-color-scheme: dark) { :root { --bad: #f77; --warn: #fb4; } }
 body { font: 15px/1.5 system-ui, sans-serif; margin: 0; }
