@@ -48,6 +48,7 @@ h1 { font-size: 1.5rem; } h2 { font-size: 1.2rem; border-bottom: 1px solid var(-
 .zones { display: flex; flex-wrap: wrap; gap: 1rem; } .zone { border: 1px solid var(--line); border-radius: 6px; padding: .5rem .75rem; flex: 1 1 18rem; }
 .node { margin: .5rem 0; } .bar { background: var(--soft); height: .6rem; border-radius: 3px; overflow: hidden; } .bar span { display: block; height: 100%; background: currentColor; opacity: .6; }
 table { border-collapse: collapse; width: 100%; } td, th { text-align: left; vertical-align: top; padding: .25rem .5rem; border-bottom: 1px solid var(--line); overflow-wrap: anywhere; }
+td.critical, td.warning, td.info, th { overflow-wrap: normal; white-space: nowrap; }
 small { opacity: .75; overflow-wrap: anywhere; }`;
 
 function section(title: string, body: string): string {
