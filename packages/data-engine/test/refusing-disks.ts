@@ -52,7 +52,7 @@ export class RefusingDisks {
   }
 }
 
-/** A read-only file system refuses each change; an error of the disk is met where space is taken, since one that meets a sync ends the copy. */
+/** A read-only file system refuses each change. Other errors meet calls that take space: an error of a sync would end the copy. */
 function isRefused(call: FileCall, code: ErrorCode): boolean {
   if (code !== 'EROFS') return needsSpace(call);
   return call.kind === 'open' ? needsSpace(call) : call.kind !== 'read' && call.kind !== 'sync';

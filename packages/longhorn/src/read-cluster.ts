@@ -73,11 +73,11 @@ class LogReader {
       for await (const { firstLine, text } of pieces) {
         this.left -= text.length;
         if (this.left < 0)
-          return this.told(file, 'bound', `more than ${LOG_BYTES_MAX} bytes of logs: the rest is not read`);
+          return this.report(file, 'bound', `more than ${LOG_BYTES_MAX} bytes of logs: the rest is not read`);
         this.scan?.addLog(file, firstLine, text);
       }
     } catch (error) {
-      this.told(
+      this.report(
         file,
         'format',
         `the log can't be read on: ${error instanceof Error ? error.message : String(error)}`,
@@ -85,7 +85,7 @@ class LogReader {
     }
   }
 
-  private told(file: string, code: ReadProblem['code'], message: string): void {
+  private report(file: string, code: ReadProblem['code'], message: string): void {
     this.tell({ kind: 'problem', code, file, line: 1, message });
   }
 }

@@ -52,7 +52,7 @@ export const compress = (bytes: Buffer): Buffer => zstd().compress(bytes);
 /**
  * Bytes of a frame.
  *
- * @throws Error where it is no frame, or its content has another size: that is looked at first, since a frame of some bytes may come to gigabytes
+ * @throws Error where it is no frame, or its content has another size: the size is checked first, since a frame of a few bytes may unpack to gigabytes
  */
 export function decompress(frame: Buffer, rawBytes: number): Buffer {
   const claimed = contentBytes(frame);

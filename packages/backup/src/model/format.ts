@@ -25,7 +25,7 @@ export const SEGMENT_BLOCKS = 1024;
 /** Largest volume: its manifest, one id for each segment, then takes 4 MiB. */
 export const VOLUME_BYTES_MAX = 64 * 1024 ** 4;
 
-/** Bounds of what is read into memory at once. An object that claims to be larger is refused before it is read. */
+/** Bounds of objects that are read into memory at once. An object that claims to be larger is refused before it is read. */
 export const CONFIGURATION_BYTES_MAX = 64 * 1024;
 export const RECORD_BYTES_MAX = 8 * 1024 * 1024;
 export const MANIFEST_BYTES_MAX = 16 * 1024 * 1024;
@@ -127,7 +127,7 @@ export type ChangeBody =
     }
   /** Objects whose deletion was confirmed. */
   | { readonly kind: 'objects-gone'; readonly objects: readonly string[] }
-  /** Runs that never told of their packs, which may be deleted from now on. If one of them still lives, its commit is refused. */
+  /** Runs that never recorded their packs, which may be deleted from now on. If one of them still lives, its commit is refused. */
   | { readonly kind: 'runs-abandoned'; readonly runs: readonly string[] }
   /** Indexes made anew by a repair. */
   | {

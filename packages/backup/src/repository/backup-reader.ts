@@ -44,7 +44,7 @@ export class BackupReader {
     return this.manifest.blockBytes;
   }
 
-  /** Any range, zeros where nothing was written. For what is asked for while the rest is restored. */
+  /** Reads any range, zeros where nothing was written. Serves reads while the rest is restored. */
   async read(offset: number, lengthBytes: number): Promise<Buffer> {
     const end = offset + lengthBytes;
     if (offset < 0 || end > this.sizeBytes) throw new RangeError('outside of the volume');

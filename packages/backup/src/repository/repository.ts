@@ -69,7 +69,7 @@ export type OpenOptions = {
   readonly store: ObjectStore;
   readonly unlock: Unlock;
   readonly now: () => Date;
-  /** Whose it must be; left out: whoever has its key. */
+  /** Project that must own the repository; left out: any that has its key. */
   readonly projectId?: string;
   /** What the caller remembers of it. */
   readonly trusted?: TrustedHead;

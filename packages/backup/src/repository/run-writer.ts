@@ -1,6 +1,6 @@
 /**
  * Writes the objects of one run: packs, indexes, a manifest, all under one prefix that no other run has. Until a record of the journal names
- * them they are nothing but leftovers; a record names them only after the target has told that they are there.
+ * them they are nothing but leftovers; a record names them only after the target has confirmed that they exist.
  */
 import { StorageFault } from '@holdfast/core/model/faults.js';
 import { encodeIndex } from '../codec/index-file.js';
@@ -172,7 +172,7 @@ export class RunWriter {
     const lost = new Set<string>();
     for (const [pack, { sizeBytes }] of this.untold) {
       const name = packObject(pack);
-      // A listing may be late: what it lacks is asked for by its name.
+      // A listing may lag: missing names are queried by HEAD.
       const found = sizes.get(name) ?? (await this.store.head(name))?.sizeBytes;
       if (found !== sizeBytes) lost.add(pack);
     }

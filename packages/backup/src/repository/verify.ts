@@ -37,7 +37,7 @@ const ATTEMPTS = 3;
 
 type Placed = BlobLocation & { readonly id: Buffer };
 
-/** What is found is looked at again where the journal went on meanwhile: a prune may have moved it. */
+/** Damage is checked again if the journal has advanced meanwhile: a prune may have moved the blob. */
 export async function verify(repository: Repository, options: VerifyOptions = {}): Promise<VerifyReport> {
   for (let attempt = 1; ; attempt += 1) {
     await repository.reload();
@@ -100,7 +100,7 @@ async function verifyPack(
   return bytes?.length ?? 0;
 }
 
-/** Why a backup is not whole; `undefined`: as far as it was looked at, it is. */
+/** Why a backup is damaged; `undefined`: the checked part is whole. */
 async function objectionTo(
   repository: Repository,
   backupId: string,

@@ -47,7 +47,7 @@ export function planPrune(
     condemn: unused.map(({ pack }) => pack),
     copy: within([...sparse, ...joined], limits.copyBytesMax).map(({ pack }) => pack),
     die: [...condemned]
-      // In use and condemned is a pack whose blobs were copied elsewhere, or that a later backup has to rescue: it is looked at again.
+      // In use and condemned is a pack whose blobs were copied elsewhere, or that a later backup has to rescue: it is checked again.
       .filter(
         ([pack, since]) => (live.get(pack) ?? 0) === 0 && now.getTime() - Date.parse(since) >= limits.graceMs,
       )

@@ -31,7 +31,7 @@ export class RawImage {
     return new RawImage(target, temporary, file, sizeBytes);
   }
 
-  /** Blocks of zeros are left out: what is not written is a hole. */
+  /** Blocks of zeros are skipped: an unwritten range is a hole. */
   write(offset: number, bytes: Buffer): Promise<void> {
     const written = this.turn.then(() => this.writeNow(offset, bytes));
     this.turn = written.catch(() => undefined);

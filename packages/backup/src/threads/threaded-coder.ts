@@ -111,7 +111,7 @@ export class ThreadedCoder implements BlockCoder {
   private targetOf(lengthBytes: number): Uint8Array<ArrayBuffer> {
     const found = this.spare.findIndex((one) => one.length >= lengthBytes);
     const [reused] = found === -1 ? [] : this.spare.splice(found, 1);
-    // One that was too short makes place for one that is not.
+    // A buffer that is too short is replaced by a longer one.
     if (reused === undefined) this.spare.shift();
     return reused ?? new Uint8Array(Math.max(lengthBytes, TARGET_BYTES_MIN));
   }

@@ -5,7 +5,7 @@ import { isInReleases } from '../releases.js';
 import { METRIC_SINCE, STATE_SERIES_SINCE, STATES_OF } from './metric-releases.js';
 import type { AlertRule } from './read-rules.js';
 
-/** Longer expressions are not looked at: a person writes some hundred characters. */
+/** Longer expressions are skipped: people write some hundred characters. */
 const EXPRESSION_CHARS_MAX = 20_000;
 
 export type AlertFindings = {
@@ -43,7 +43,7 @@ function partsOf(expression: string): Part[] {
   return parts;
 }
 
-/** A comparison of a state's metric with a number: dead from 1.11 on. And one that names a state: dead before. */
+/** Comparisons of a state's metric: with a number they are dead from 1.11 on, with a state label before. */
 function stateFindings(rule: AlertRule, version: string): Finding[] {
   const hasSeries = isInReleases(version, [`>=${STATE_SERIES_SINCE}`]);
   const parts = partsOf(rule.expression);

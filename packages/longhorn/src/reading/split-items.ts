@@ -36,7 +36,7 @@ function* documentsOf(text: string): Generator<Span> {
   yield { begin, end: text.length };
 }
 
-/** Numbers of lines, for places that are asked about in order. */
+/** Line numbers of positions, queried in ascending order. */
 class LineCount {
   private position = 0;
   private line = 1;

@@ -1,4 +1,4 @@
-/** Failures that only several objects together tell. */
+/** Failures that show only in several objects together. */
 import { lintAlerts } from '../alerts/lint-alerts.js';
 import { grouped, isHealthyReplica } from '../inspection/cluster-index.js';
 import type { Evidence, Signature, SignatureFacts } from './signature.js';

@@ -1,4 +1,4 @@
-/** Failures that logs, the kernel's messages and events tell. */
+/** Failures that show in logs, kernel messages and events. */
 import type { Signature } from './signature.js';
 
 export const LOG_SIGNATURES: readonly Signature[] = [

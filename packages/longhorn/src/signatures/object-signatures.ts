@@ -1,4 +1,4 @@
-/** Failures that single objects tell. */
+/** Failures that show in a single object. */
 import { conditionOf, conditions, entries, type Fields, flag, part, text, texts } from '../reading/fields.js';
 import type { ObjectFields, Signature } from './signature.js';
 
@@ -37,7 +37,7 @@ export const OBJECT_SIGNATURES: readonly Signature[] = [
         const pod = tickets.find(([, ticket]) => text(ticket, 'type') === 'csi-attacher');
         const [uiNode, podNode] = [ui, pod].map((one) => text(one?.[1] ?? {}, 'nodeID'));
         return ui && pod && uiNode !== podNode
-          ? `longhorn-ui asks for ${uiNode}, and a pod for ${podNode}`
+          ? `longhorn-ui requests ${uiNode}, and a pod ${podNode}`
           : undefined;
       },
     },
@@ -53,7 +53,7 @@ export const OBJECT_SIGNATURES: readonly Signature[] = [
     inObjects: {
       Volume: ({ spec, status }) =>
         text(status, 'currentMigrationNodeID') !== '' && text(spec, 'migrationNodeID') === ''
-          ? `currentMigrationNodeID is ${text(status, 'currentMigrationNodeID')}, and no migration is asked for`
+          ? `currentMigrationNodeID is ${text(status, 'currentMigrationNodeID')}, and no migration is requested`
           : undefined,
     },
     inLines: /Failed to finalize the migration/,

@@ -112,7 +112,7 @@ export class SignatureScan {
     );
   }
 
-  /** Findings about the alerting rules that were read, but for those that a signature tells. */
+  /** Findings about the alerting rules, except those that a signature covers. */
   alertFindings(version: string): Finding[] {
     return [...lintAlerts(this.noted.alertRules, version).others];
   }
