@@ -83,6 +83,20 @@ describe('a provider of an organization', () => {
     });
   });
 
+  test('has its refusals written also where a write of them is under way', async () => {
+    provider.visitor = ['sub-mallory', { ...provider.visitor[1], email: 'mallory@evil.test' }];
+    const { cookie, back } = await begin();
+    await refusal(await end(back, cookie));
+    const refused = api.app.nest.get(RefusedWrites);
+    let isWritten = false;
+    const first = refused.flush().then(() => {
+      isWritten = true;
+    });
+    await refused.flush();
+    expect(isWritten).toBe(true);
+    await first;
+  });
+
   test.each([
     { name: 'another domain', user: { email: 'eve@evil.test' }, told: 'addresses of evil.test' },
     { name: 'an unverified address', user: { email_verified: false }, told: 'has not verified' },

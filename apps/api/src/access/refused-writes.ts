@@ -23,6 +23,8 @@ type Refused = { readonly entries: AuditEntry[]; others: number };
 export class RefusedWrites implements OnApplicationBootstrap, OnApplicationShutdown {
   private collected = new Map<OrganizationId, Refused>();
   private timer: NodeJS.Timeout | undefined;
+  private written: Promise<void> = Promise.resolve();
+  private isWriting = false;
 
   constructor(
     private readonly databases: Databases,
@@ -30,7 +32,10 @@ export class RefusedWrites implements OnApplicationBootstrap, OnApplicationShutd
   ) {}
 
   onApplicationBootstrap(): void {
-    this.timer = setInterval(() => void this.flush(), INTERVAL_MS).unref();
+    this.timer = setInterval(() => {
+      // A slow database would otherwise gather a queue of empty writes.
+      if (!this.isWriting) void this.flush();
+    }, INTERVAL_MS).unref();
   }
 
   async onApplicationShutdown(): Promise<void> {
@@ -45,7 +50,18 @@ export class RefusedWrites implements OnApplicationBootstrap, OnApplicationShutd
     else refused.others += 1;
   }
 
-  async flush(): Promise<void> {
+  /** Resolves when all refusals noted before are written, those of a write under way too: a process that ends must not lose them. */
+  flush(): Promise<void> {
+    this.written = this.written.then(async () => {
+      this.isWriting = true;
+      await this.writeCollected();
+      this.isWriting = false;
+    });
+    return this.written;
+  }
+
+  /** Never rejects. */
+  private async writeCollected(): Promise<void> {
     const { collected } = this;
     this.collected = new Map();
     for (const [organizationId, refused] of collected) {
